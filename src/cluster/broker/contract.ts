@@ -1,0 +1,49 @@
+import type { Frame } from '../../model/frame.js';
+import type { Interval } from '../../model/interval.js';
+import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { ColumnSchema } from '../../model/schema.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+
+/** What a table looks like over all of its served segments: union of columns, the widest type of each. */
+export interface TableSchema {
+  readonly name: string;
+  /** `__time` first. A column that is numeric in some and STRING in others is STRING. */
+  readonly columns: readonly ColumnSchema[];
+  readonly rowCount: number;
+  readonly interval: Interval;
+}
+
+export interface SchemaSource {
+  tables(): readonly string[];
+  table(name: string): TableSchema | undefined;
+}
+
+export interface QueryOptions {
+  readonly queryId: string;
+  /** Absolute epoch milliseconds. */
+  readonly deadlineMs: number;
+  readonly priority: number;
+  readonly kernels: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** What the query routes (native and SQL) ask of the broker. */
+export interface BrokerQueries extends SchemaSource {
+  /**
+   * Pins the segments, scatters, merges. Fails before the first frame when a segment is served nowhere
+   * (`segments_unavailable`). An unknown datasource is empty: the planner of SQL refuses it earlier.
+   */
+  run(plan: Exclude<Plan, SegmentMetadataPlan>, options: QueryOptions): AsyncIterable<Frame>;
+  analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
+  /** Segments a query over these intervals would read, with the servers of each. */
+  candidates(dataSource: string, intervals: readonly Interval[]): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[];
+  /** Cancels every running query of this id; false when there is none. */
+  cancel(queryId: string): boolean;
+}
+
+export interface ServerLocation {
+  readonly host: string;
+  readonly tier: string;
+  readonly priority: number;
+  readonly maxSizeBytes: number;
+}

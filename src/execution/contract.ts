@@ -1,0 +1,35 @@
+import type { Frame } from '../model/frame.js';
+import type { GroupPlan, Plan, ScanPlan, TimeBoundaryPlan } from '../model/plan.js';
+import type { SegmentStore } from '../storage/contract.js';
+import type { SegmentView } from '../storage/view.js';
+
+export type RowPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
+
+export interface RunOptions {
+  readonly ending: 'final' | 'partial';
+  readonly deadlineMs: number;
+  readonly priority: number;
+  readonly kernels: string | null;
+  /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
+  readonly batchRows: number | null;
+}
+
+export interface RunCounters {
+  rowsScanned: number;
+  rowsMatched: number;
+  segments: number;
+}
+
+/**
+ * Runs plans over open segments on the processing threads of this process. `threads: 0` runs where it is called
+ * (ingestion children, tests). Aborting the signal frees the processor within 100 ms and ends with `cancelled`.
+ */
+export interface Engine {
+  run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Over columns that were placed by hand (rows being ingested). Without a `__time` column nothing is cut by time. */
+  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Joins partial results of several servers and runs the finish steps. */
+  merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  readonly counters: RunCounters;
+  close(): Promise<void>;
+}

@@ -1,0 +1,197 @@
+import type { Address } from '../storage/view.js';
+
+/**
+ * The contract every kernel set fulfils: `simd`, `scalar` and `reference`, or a module of the user's own.
+ *
+ * - The host owns all memory. A kernel reads its inputs, writes only where it is told, allocates and keeps nothing.
+ * - Addresses are byte offsets into one WebAssembly memory. Arrays of values, ids, bits and states are aligned to
+ *   their element at least; `values` and bit arrays of a whole block are 64-byte aligned and readable up to the next
+ *   multiple of 64 rows. `rows` counts elements. 0 as an address means "absent" where a parameter says so.
+ * - Bits: 64-bit little-endian words, lowest bit first; bits past `rows` in the last word are written as 0.
+ * - Calls cover at most one block (16,384 rows) unless a kernel says otherwise.
+ * - Every set gives the same bytes. Floating-point sums have a fixed order (`sumRuns`), so that this can hold.
+ * - NaN: comparisons with NaN are false; min and max skip NaN.
+ *
+ * Suffixes name the type of `values`: U8 U16 U32 I64 F32 F64.
+ */
+export type Id = 'U8' | 'U16' | 'U32';
+export type Num = Id | 'I64' | 'F32' | 'F64';
+
+type PerType<Name extends string, Types extends string, Fn> = { readonly [T in Types as `${Name}${T}`]: Fn };
+
+export type KernelSet =
+  // ── filter.ts: predicates write one bit per row ────────────────────────────────────────────────────────────────
+  PerType<'filterEq', Id, (values: Address, rows: number, id: number, out: Address) => void> &
+  /** lower <= value <= upper, unsigned. */
+  PerType<'filterRange', Id, (values: Address, rows: number, lower: number, upper: number, out: Address) => void> &
+  /** lower <= value <= upper; NaN rows do not match. F32 bounds come as f64 and are compared as f64. */
+  { readonly filterRangeI64: (values: Address, rows: number, lower: bigint, upper: bigint, out: Address) => void } &
+  PerType<'filterRange', 'F32' | 'F64', (values: Address, rows: number, lower: number, upper: number, out: Address) => void> &
+  /** Bit `value` of `set` (padded to 64-bit words, at least as many bits as the largest value + 1). U8: 256 bits. */
+  PerType<'filterSet', Id, (values: Address, rows: number, set: Address, out: Address) => void> &
+  /** Binary search in `sorted` (ascending, `count` values; U types compare unsigned, F32 as f32). */
+  PerType<'filterSorted', Num, (values: Address, rows: number, sorted: Address, count: number, out: Address) => void> &
+  /** Multi-value: any of `ids[offsets[i]..offsets[i+1])` in `set`. `offsets` u32, absolute into ids. */
+  PerType<'filterAny', Id, (ids: Address, offsets: Address, rows: number, set: Address, out: Address) => void> &
+  /** Multi-value: the row has no value (offsets equal). */
+  { readonly filterEmpty: (offsets: Address, rows: number, out: Address) => void } &
+
+  // ── bitmap.ts: whole words; `words` counts 64-bit words; `out` may be `a` or `b` ────────────────────────────────
+  {
+    readonly bitsAnd: (a: Address, b: Address, words: number, out: Address) => void;
+    readonly bitsOr: (a: Address, b: Address, words: number, out: Address) => void;
+    /** a and not b. */
+    readonly bitsAndNot: (a: Address, b: Address, words: number, out: Address) => void;
+    /** Complement of the first `rows` bits; bits past them become 0. */
+    readonly bitsNot: (a: Address, rows: number, out: Address) => void;
+    /** Sets bits [start, end) and clears all others of the first `words` words. */
+    readonly bitsFill: (out: Address, words: number, start: number, end: number) => void;
+    readonly bitsCount: (a: Address, words: number) => number;
+    /** Row numbers (u32) of the set bits in [start, end), ascending; returns how many. */
+    readonly bitsToRows: (a: Address, start: number, end: number, out: Address) => number;
+    /** ORs 1 << id for each id of a u32 array into `out` (any number of ids). */
+    readonly bitsMark: (ids: Address, count: number, out: Address) => void;
+  } &
+
+  // ── aggregate.ts: runs. A run is {u32 group, u32 start, u32 end}: rows [start, end) of the block belong to group.
+  // `mask` is a bit array over the block, or 0 for all rows. A group may have several runs. State is indexed by group.
+  {
+    /** i64 state[group] += selected rows. */
+    readonly countRuns: (mask: Address, runs: Address, runCount: number, state: Address) => void;
+    /** u8 state[group] = 1 when a selected row exists. */
+    readonly presentRuns: (mask: Address, runs: Address, runCount: number, state: Address) => void;
+  } &
+  /** i64 state[group] += sum of selected values (without base), wrapping. */
+  PerType<'sumRuns', Id | 'I64', (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void> &
+  /**
+   * f64 state[group] = state[group] + runSum. runSum has a fixed order: eight partial sums s0..s7 start at +0; the
+   * row at block position p goes to s[p & 7] in ascending order of p (unselected rows add +0);
+   * runSum = ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).
+   */
+  PerType<'sumRuns', 'F32' | 'F64', (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void> &
+  /** state[group] = min(state[group], selected values): u32 state for Id types, i64 for I64, f64 for F32 and F64. */
+  PerType<'minRuns', Num, (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void> &
+  PerType<'maxRuns', Num, (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void> &
+
+  // ── group.ts: scattered rows. Position i of n belongs to group `groups[i]` (u32); its value is values[rows[i]], or
+  // values[i] when `rows` is 0. Rows may repeat (multi-value). n is at most one block unless `rows` is 0.
+  {
+    readonly countGroups: (groups: Address, n: number, state: Address) => void;
+    readonly presentGroups: (groups: Address, n: number, state: Address) => void;
+  } &
+  PerType<'sumGroups', Id | 'I64', (values: Address, rows: Address, groups: Address, n: number, state: Address) => void> &
+  /**
+   * f64 state with `copies` (1 or 4) interleaved partial sums per group: state[group * copies + (i & (copies - 1))] +=
+   * value. The host folds copies as (c0 + c2) + (c1 + c3) with `foldSums`.
+   */
+  PerType<'sumGroups', 'F32' | 'F64', (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number) => void> &
+  PerType<'minGroups', Num, (values: Address, rows: Address, groups: Address, n: number, state: Address) => void> &
+  PerType<'maxGroups', Num, (values: Address, rows: Address, groups: Address, n: number, state: Address) => void> &
+  {
+    /** f64 out[g] = (s[4g] + s[4g+2]) + (s[4g+1] + s[4g+3]); any number of groups; out may be state. */
+    readonly foldSums: (state: Address, groupCount: number, out: Address) => void;
+    /** Keeps positions whose row (rows[i], or i) has its bit set in mask: writes outRows, outGroups; returns how many. In place allowed. */
+    readonly compactMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
+    /** The same, keeping rows whose bit is clear (a null mask). */
+    readonly compactNotMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
+  } &
+
+  // ── keys.ts: group indices from key columns ────────────────────────────────────────────────────────────────────
+  /** Dense: out[i] = (accumulate ? out[i] : 0) + value * stride, u32. */
+  PerType<'keyDense', Id, (values: Address, rows: Address, n: number, stride: number, accumulate: number, out: Address) => void> &
+  /** Hashed keys are `words` u64 each, key-major: out[i * words + word] |= (u64 value) << shift, or = when `assign`. */
+  PerType<'keyWord', Id | 'I64', (values: Address, rows: Address, n: number, words: number, word: number, shift: number, assign: number, out: Address) => void> &
+  /** f64 (F32 widened) bits, -0 as +0 and every NaN as one. Always assigns. */
+  PerType<'keyWord', 'F32' | 'F64', (values: Address, rows: Address, n: number, words: number, word: number, out: Address) => void> &
+  {
+    /** For position i whose row has its null bit set: word `word` becomes 0 and bit `shift` of word `flagWord` is set. */
+    readonly keyNulls: (nulls: Address, rows: Address, n: number, words: number, word: number, flagWord: number, shift: number, out: Address) => void;
+    /** Run group numbers spread over positions: out[i] = (accumulate ? out[i] : 0) + group * stride, where position i is row rows[i] (ascending) or i; rows outside every run keep 0. Runs ascending, disjoint. */
+    readonly keyRuns: (runs: Address, runCount: number, rows: Address, n: number, stride: number, accumulate: number, out: Address) => void;
+    /** The same into a hashed key word. */
+    readonly keyWordRuns: (runs: Address, runCount: number, rows: Address, n: number, words: number, word: number, shift: number, assign: number, out: Address) => void;
+    /**
+     * Multi-value expansion: for position i with row r = rows[i] (or i) writes one position per value:
+     * outRows = r, outGroupsIn = i (u32, to gather other keys), outIds = local id + 0 (u32); a row without values writes
+     * one position with id `nullId`. Returns positions written; writes at most `capacity` and returns -1 when it would not fit.
+     */
+    readonly expandU8: (ids: Address, offsets: Address, rows: Address, n: number, nullId: number, outRows: Address, outPositions: Address, outIds: Address, capacity: number) => number;
+    readonly expandU16: KernelSet['expandU8'];
+    readonly expandU32: KernelSet['expandU8'];
+    /** out[i] = source[index[i]] for u32 arrays. */
+    readonly gather32: (source: Address, index: Address, n: number, out: Address) => void;
+    readonly gather64: (source: Address, index: Address, n: number, out: Address) => void;
+    /**
+     * Open addressing. Table: `slots` u32[capacity], a power of two, 0 = empty, else group + 1; `keys` u64[...] of
+     * `words` per group in order of first appearance. For each of the n keys finds or adds its group; writes u32
+     * group numbers to `out`; returns the new group count. The host guarantees (groupCount + n) * 2 <= capacity
+     * and room in `keys`. Any n.
+     */
+    readonly hashKeys: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, groupCount: number, out: Address) => number;
+    /** Fills empty `slots` from `keys` after the host enlarged the table. */
+    readonly rehash: (keys: Address, groupCount: number, words: number, slots: Address, capacity: number) => void;
+  } &
+
+  // ── time.ts ────────────────────────────────────────────────────────────────────────────────────────────────────
+  /**
+   * Sorted values (U32: plus base) cut at `boundaries` (i64, ascending, boundaryCount >= 2; bucket b is
+   * [boundaries[b], boundaries[b+1])): writes runs {bucket, start, end} over rows [start, end) for the buckets met, in
+   * order; returns how many. Values outside all buckets belong to no run.
+   */
+  PerType<'timeRuns', Id | 'I64', (values: Address, base: bigint, start: number, end: number, boundaries: Address, boundaryCount: number, out: Address) => number> &
+  {
+    /** Unsorted i64 values: out[i] (u32) = bucket by binary search, 0xffffffff outside. */
+    readonly bucketI64: (values: Address, rows: number, boundaries: Address, boundaryCount: number, out: Address) => void;
+    /** out[i] = floor((value - origin) / width) * width + origin, i64. */
+    readonly floorI64: (values: Address, rows: number, width: bigint, origin: bigint, out: Address) => void;
+  } &
+  /** First row in [start, end) of an ascending array with value (+ base) >= bound; `end` when none. Any number of rows. */
+  PerType<'lowerBound', Id | 'I64', (values: Address, base: bigint, start: number, end: number, bound: bigint) => number> &
+
+  // ── compute.ts: expression batches ─────────────────────────────────────────────────────────────────────────────
+  /** Widen to i64 (adding base) or to f64; `rows` 0 (absent) or a u32 selection. */
+  PerType<'toI64', Id | 'I64', (values: Address, rows: Address, n: number, base: bigint, out: Address) => void> &
+  PerType<'toF64', Num, (values: Address, rows: Address, n: number, base: bigint, out: Address) => void> &
+  /** Element-wise; `b` is an array, or one element when `scalar` is 1. i64 wraps. out may be a or b. */
+  PerType<'add' | 'subtract' | 'multiply', 'I64' | 'F64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
+  PerType<'divide', 'F64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
+  /** Compares element-wise into bits: operation 0 eq, 1 lt, 2 le. */
+  PerType<'compare', 'I64' | 'F64', (a: Address, b: Address, scalar: number, n: number, operation: number, out: Address) => void> &
+
+  // ── decode.ts ──────────────────────────────────────────────────────────────────────────────────────────────────
+  {
+    /** `rows` values of `width` bits (1..32), packed lowest bit first, readable 16 bytes past the end; into out of 1, 2 or 4 bytes. Any rows. */
+    readonly unpackU8: (packed: Address, rows: number, width: number, out: Address) => void;
+    readonly unpackU16: (packed: Address, rows: number, width: number, out: Address) => void;
+    readonly unpackU32: (packed: Address, rows: number, width: number, out: Address) => void;
+    /** Running sum in place: values[i] += values[i-1], starting at `first`. Any rows. */
+    readonly prefixSumU32: (values: Address, rows: number, first: number) => void;
+    readonly prefixSumI64: (values: Address, rows: number, first: bigint) => void;
+  } &
+
+  // ── dictionary.ts: packed UTF-8 strings, `offsets` u32[count + 1] relative to `bytes`; any count ──────────────────
+  {
+    /** LIKE: pattern compiled by the host to bytes, see `like-pattern.ts`; sets one bit per entry in [start, end) (absolute bit numbers). */
+    readonly dictionaryLike: (bytes: Address, offsets: Address, start: number, end: number, pattern: Address, patternBytes: number, out: Address) => void;
+    /**
+     * Finds or appends entries in a datasource-wide dictionary. `slots` u32[capacity] as in `hashKeys`; `entries`
+     * {u32 address, u32 length}; new strings are copied to `arena` + arenaUsed (a 4-byte-aligned bump, host guarantees
+     * room for all bytes). Entry `nullEntry` (or -1) of the input maps to global 0. Writes remap u32[count];
+     * `counters` holds u32 {entryCount, arenaUsed} in and out. The host guarantees (entryCount + count) * 2 <= capacity.
+     */
+    readonly dictionaryIntern: (bytes: Address, offsets: Address, count: number, nullEntry: number, slots: Address, capacity: number, entries: Address, arena: Address, counters: Address, remap: Address) => void;
+    readonly dictionaryRehash: (entries: Address, entryCount: number, slots: Address, capacity: number) => void;
+  } &
+
+  // ── top.ts: any number of groups ───────────────────────────────────────────────────────────────────────────────
+  /**
+   * Indices (u32) of the best k of n states where `present` (u8 per group, or 0) is not 0, best first; ties by lower
+   * index. `descending` 1: largest first. NaN orders last. Returns how many were written (<= k). k at most 1,000,000; `out` has room for k,
+   * `heap` for k u32.
+   */
+  PerType<'top', 'I64' | 'F64', (state: Address, present: Address, n: number, k: number, descending: number, heap: Address, out: Address) => number>;
+
+export type KernelName = keyof KernelSet;
+
+/** What a WebAssembly module (or the reference) exports for the contract, told apart from any other module. */
+export const KERNEL_CONTRACT_VERSION = 1;

@@ -1,0 +1,24 @@
+import type { Filter } from './filter.js';
+import type { ColumnType } from './schema.js';
+
+/**
+ * An aggregator over the rows of a group. Null rows do not count; `sum`, `min`, `max` of no rows are null, `count`
+ * and `distinct` of none are 0. LONG sums wrap at 64 bits. `column` may be a virtual column.
+ * `distinct` counts distinct non-null values exactly.
+ */
+export type Aggregator = {
+  readonly name: string;
+  /** Only rows that also match take part. */
+  readonly filter: Filter | null;
+} & (
+  | { readonly kind: 'count' }
+  | { readonly kind: 'sum' | 'min' | 'max'; readonly column: string; readonly type: 'LONG' | 'FLOAT' | 'DOUBLE' }
+  | { readonly kind: 'distinct'; readonly column: string }
+);
+
+export interface VirtualColumn {
+  readonly name: string;
+  readonly expression: import('./expression.js').Expression;
+  /** null: the type the expression has. */
+  readonly outputType: ColumnType | null;
+}

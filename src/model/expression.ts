@@ -1,0 +1,11 @@
+import type { ColumnType } from './schema.js';
+
+/**
+ * The one expression tree: the native expression language and SQL both end here. Plain data. Operators are calls
+ * under the native language's names (`+`, `==`, `&&`, `timestamp_floor`, `case_searched`, ...).
+ * LONG literals are bigint, so that 64 bits survive.
+ */
+export type Expression =
+  | { readonly kind: 'literal'; readonly type: ColumnType | null; readonly value: string | number | bigint | null }
+  | { readonly kind: 'column'; readonly name: string }
+  | { readonly kind: 'call'; readonly function: string; readonly arguments: readonly Expression[] };

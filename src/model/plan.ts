@@ -1,0 +1,89 @@
+import type { Aggregator, VirtualColumn } from './aggregator.js';
+import type { Expression } from './expression.js';
+import type { Filter, StringOrdering } from './filter.js';
+import type { Granularity } from './granularity.js';
+import type { Interval } from './interval.js';
+import type { ColumnType } from './schema.js';
+
+/**
+ * What execution runs: plain data, printable, the same on every machine. Native queries and SQL both end here
+ * (`planner/plan.ts`); nothing in `execution/` knows which of the two it serves.
+ *
+ * A leaf reads segments. Its `finish` steps run in order over the leaf's output columns once all partial results
+ * have met: on the historical when one server holds every segment, else on the broker.
+ */
+export type Plan = GroupPlan | ScanPlan | TimeBoundaryPlan | SegmentMetadataPlan;
+
+interface Leaf {
+  readonly dataSource: string;
+  /** Sorted, disjoint. */
+  readonly intervals: readonly Interval[];
+  /** Rows kept are those for which it is true (not unknown). */
+  readonly filter: Filter | null;
+  readonly virtualColumns: readonly VirtualColumn[];
+  readonly finish: readonly FinishStep[];
+}
+
+/** Grouped aggregation: timeseries, topN and groupBy. Output columns: keys in order, then aggregators in order. */
+export interface GroupPlan extends Leaf {
+  readonly operator: 'group';
+  readonly keys: readonly GroupKey[];
+  readonly aggregators: readonly Aggregator[];
+  /** With no keys at all (or only a `time` key of granularity `all`), whether no rows give one row or none. */
+  readonly emptyGroup: boolean;
+}
+
+export type GroupKey =
+  /** The start of the bucket of `__time`, a LONG; buckets also end at interval bounds only by having no rows there. */
+  | { readonly kind: 'time'; readonly name: string; readonly granularity: Granularity }
+  /** A stored or virtual column (a missing one is null); multi-value rows count once per value. */
+  | { readonly kind: 'column'; readonly name: string; readonly column: string; readonly type: ColumnType | null };
+
+/** Rows as they are stored, or in time order. Output columns: `columns` in order. */
+export interface ScanPlan extends Leaf {
+  readonly operator: 'scan';
+  readonly columns: readonly string[];
+  /** null: segment order, which is by interval start, version, partition, row. */
+  readonly timeOrder: 'ascending' | 'descending' | null;
+  readonly offset: number;
+  /** null: all. */
+  readonly limit: number | null;
+}
+
+/** Output columns `minTime`, `maxTime`: LONG, one row, or none when no row matches. */
+export interface TimeBoundaryPlan extends Leaf {
+  readonly operator: 'timeBoundary';
+}
+
+/** No rows are read: answers from segment files' own descriptions. Its result is `SegmentAnalysis[]`, not frames. */
+export interface SegmentMetadataPlan extends Leaf {
+  readonly operator: 'segmentMetadata';
+  readonly analyses: readonly ('cardinality' | 'minmax' | 'size' | 'interval' | 'timestampSpec' | 'queryGranularity' | 'aggregators' | 'rollup')[];
+  readonly columns: { readonly kind: 'all' | 'none' } | { readonly kind: 'list'; readonly names: readonly string[] };
+  readonly merge: boolean;
+}
+
+export type FinishStep =
+  /** Appends a column computed from earlier ones. */
+  | { readonly step: 'compute'; readonly name: string; readonly type: ColumnType; readonly expression: Expression }
+  | { readonly step: 'filter'; readonly filter: Filter }
+  /**
+   * Orders rows; with `limit`, keeps rows [offset, offset + limit) of that order without sorting the rest.
+   * Ties are broken by the remaining key columns ascending, so that the order is total and repeatable.
+   */
+  | { readonly step: 'sort'; readonly by: readonly SortKey[]; readonly offset: number; readonly limit: number | null }
+  /** topN: within each value of `bucket`, the best `limit` rows by `by`. Buckets come in order of `bucket`. */
+  | { readonly step: 'topPerBucket'; readonly bucket: string; readonly by: readonly SortKey[]; readonly limit: number }
+  | { readonly step: 'limit'; readonly offset: number; readonly limit: number | null }
+  /** timeseries: one row for every bucket of `granularity` that meets `intervals`; aggregates of an empty group. */
+  | { readonly step: 'fillBuckets'; readonly bucket: string; readonly granularity: Granularity }
+  /** Keeps, renames and orders columns. */
+  | { readonly step: 'project'; readonly columns: readonly { readonly name: string; readonly from: string }[] };
+
+export interface SortKey {
+  readonly column: string;
+  readonly descending: boolean;
+  readonly nulls: 'first' | 'last';
+  /** How STRING values compare; numbers always compare as numbers. */
+  readonly ordering: StringOrdering;
+}

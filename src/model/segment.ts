@@ -1,0 +1,66 @@
+import type { Interval } from './interval.js';
+import type { ColumnSchema } from './schema.js';
+
+/** Identity of a segment. Its printed form is `segmentIdText`. */
+export interface SegmentId {
+  readonly dataSource: string;
+  readonly interval: Interval;
+  /** An instant as ISO text; a later text overshadows an earlier one over the intervals it covers. */
+  readonly version: string;
+  readonly partitionNumber: number;
+}
+
+export type ShardSpec =
+  | { readonly type: 'numbered'; readonly partitionNum: number; readonly partitions: number }
+  | {
+      readonly type: 'hashed';
+      readonly partitionNum: number;
+      readonly partitions: number;
+      readonly partitionDimensions: readonly string[];
+    }
+  | {
+      readonly type: 'range';
+      readonly partitionNum: number;
+      readonly partitions: number;
+      readonly dimensions: readonly string[];
+      readonly start: readonly (string | null)[] | null;
+      readonly end: readonly (string | null)[] | null;
+    };
+
+/** What metadata keeps of a published segment; its payload. */
+export interface SegmentDescriptor {
+  readonly id: SegmentId;
+  readonly shardSpec: ShardSpec;
+  /** Where deep storage holds the file: `{type: 'local', path}` and, later, others. `path` is relative to the storage directory. */
+  readonly loadSpec: { readonly type: string; readonly path: string };
+  readonly sizeBytes: number;
+  readonly rowCount: number;
+  readonly dimensions: readonly string[];
+  readonly metrics: readonly string[];
+  /** Physical columns, `__time` first. */
+  readonly columns: readonly ColumnSchema[];
+}
+
+/** Per-segment answer of segmentMetadata, before merging; longs of `minmax` as bigint. */
+export interface SegmentAnalysis {
+  readonly id: string;
+  readonly intervals: readonly Interval[];
+  readonly columns: Readonly<Record<string, ColumnAnalysis>>;
+  readonly sizeBytes: number;
+  readonly numRows: number;
+  readonly aggregators: Readonly<Record<string, unknown>> | null;
+  readonly timestampSpec: unknown;
+  readonly queryGranularity: unknown;
+  readonly rollup: boolean | null;
+}
+
+export interface ColumnAnalysis {
+  readonly type: string;
+  readonly hasMultipleValues: boolean;
+  readonly hasNulls: boolean;
+  readonly sizeBytes: number;
+  readonly cardinality: number | null;
+  readonly minValue: string | number | bigint | null;
+  readonly maxValue: string | number | bigint | null;
+  readonly errorMessage: string | null;
+}

@@ -1,0 +1,40 @@
+/** Requests and responses as the routes see them; `http.ts` alone knows uWebSockets.js. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Decoded, without trailing slash (except `/`), under `/svc` even when it came in under an alias. */
+  readonly path: string;
+  /** As sent, for forwarding. */
+  readonly rawUrl: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly remoteAddress: string;
+  /** Aborted when the client goes away or the request's deadline passes. */
+  readonly signal: AbortSignal;
+  /** It came in under `svc.server.http.apiName`: unknown keys are read leniently. */
+  readonly viaAlias: boolean;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text or bytes at once, or chunks that are pulled only as fast as the client reads. */
+  readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+}
+
+export type ResourceAction =
+  | { readonly access: 'public' }
+  | { readonly access: 'internal' }
+  /** The handler itself authorizes each datasource it touches. */
+  | { readonly access: 'datasources' }
+  | { readonly access: 'resource'; readonly type: 'DATASOURCE' | 'STATE' | 'CONFIG' | 'SYSTEM_TABLE' | 'EXTERNAL'; readonly name: string; readonly action: 'READ' | 'WRITE' };
+
+/** One row of a role's route table. `path` has `{name}` placeholders. Not declared means denied. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly permission: ResourceAction;
+  readonly errors: 'query' | 'map';
+  handle(request: HttpRequest, parameters: Readonly<Record<string, string>>): Promise<HttpResponse>;
+}

@@ -1,0 +1,58 @@
+import type { Frame } from '../model/frame.js';
+import type { ColumnSchema } from '../model/schema.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
+import type { GlobalDictionaryView, SegmentView } from './view.js';
+
+/** Columns held in kernel memory for one query; `release` exactly once, after which every address is void. */
+export interface Lease {
+  readonly segments: readonly SegmentView[];
+  /** For each column asked for in `globalDictionaries` that is a string column in some segment. */
+  readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
+  release(): void;
+}
+
+export interface LeaseRequest {
+  readonly segmentIds: readonly string[];
+  /** Columns to load; names a segment lacks are simply absent from its view. `__time` is always included. */
+  readonly columns: readonly string[];
+  /** String columns whose ids must be comparable between these segments. */
+  readonly globalDictionaries: readonly string[];
+}
+
+/** The open segments of a process. */
+export interface SegmentStore {
+  /** Verifies the whole file (magic, version, every checksum) before it is served; throws `segment_corrupt`. */
+  open(file: string, descriptor: SegmentDescriptor): Promise<void>;
+  /** Waits for leases on it to end, then closes the file and forgets its columns. */
+  close(segmentId: string): Promise<void>;
+  has(segmentId: string): boolean;
+  schema(segmentId: string): readonly ColumnSchema[];
+  /** Loads what is not resident, evicting least recently used unleased columns; throws `resource_limit`. */
+  lease(request: LeaseRequest): Promise<Lease>;
+  analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis>;
+  readonly residentBytes: number;
+}
+
+/** What a segment file is made from; rows in any order. Columns as in `Frame`; `__time` is a `long` without nulls. */
+export interface SegmentInput {
+  readonly frame: Frame;
+  /** Sort order after `__time`, and what is listed as dimensions. */
+  readonly dimensions: readonly string[];
+  readonly metrics: readonly string[];
+  /** Kept in the file for segmentMetadata. */
+  readonly aggregators: readonly unknown[] | null;
+  readonly timestampSpec: unknown;
+  readonly queryGranularity: unknown;
+  readonly rollup: boolean;
+}
+
+export interface DeepStorage {
+  /** Copies a finished local file in: temporary name, fsync, rename. Returns the load spec for the descriptor. */
+  push(localFile: string, key: string): Promise<{ readonly type: string; readonly path: string }>;
+  /** Brings the file to `localFile` (temporary name, fsync, rename); throws `not_found`. */
+  pull(loadSpec: { readonly type: string; readonly path: string }, localFile: string): Promise<void>;
+  /** No error when absent. */
+  remove(loadSpec: { readonly type: string; readonly path: string }): Promise<void>;
+  /** Every stored segment file, for finding orphans. */
+  list(): AsyncIterable<{ readonly path: string; readonly sizeBytes: number; readonly modifiedMs: number }>;
+}

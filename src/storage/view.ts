@@ -1,0 +1,79 @@
+import type { Interval } from '../model/interval.js';
+import type { ColumnType } from '../model/schema.js';
+
+/**
+ * Where the columns of an open segment lie in kernel memory: plain data, sent to processing threads as it is. An
+ * `Address` is a byte offset into the bank's WebAssembly memory, 64-byte aligned for every array named here, and
+ * every array is padded with zeros to a multiple of 64 rows. Valid while the lease it came with is held.
+ */
+export type Address = number;
+
+/** How the values of a column lie in memory. Narrow integers are unsigned; a LONG is `base + value`. */
+export type Physical = 'U8' | 'U16' | 'U32' | 'I64' | 'F32' | 'F64';
+
+export const PHYSICAL_BYTES: Readonly<Record<Physical, number>> = { U8: 1, U16: 2, U32: 4, I64: 8, F32: 4, F64: 8 };
+
+/** Rows of one block: the unit of disk blocks, of kernel calls and of min/max. */
+export const BLOCK_ROWS = 16384;
+
+export interface SegmentView {
+  readonly id: string;
+  readonly dataSource: string;
+  readonly interval: Interval;
+  readonly rowCount: number;
+  /** Of the rows, both inclusive. */
+  readonly timeMin: number;
+  readonly timeMax: number;
+  /** Only the columns that were asked for and exist. `__time` is a number column sorted ascending. */
+  readonly columns: Readonly<Record<string, ColumnView>>;
+}
+
+export type ColumnView = NumberColumnView | StringColumnView;
+
+export interface NumberColumnView {
+  readonly kind: 'number';
+  readonly type: Exclude<ColumnType, 'STRING'>;
+  /** LONG: U8, U16, U32 (with `base`) or I64 (base 0). FLOAT: F32. DOUBLE: F64. */
+  readonly physical: Physical;
+  readonly values: Address;
+  readonly base: bigint;
+  /** Bit i set: row i is null and its stored value 0. 0 when the column has no nulls. 64-bit words, lowest bit first. */
+  readonly nulls: Address;
+  /** Of the non-null values; null when there are none. LONG: bigint; else number. */
+  readonly min: bigint | number | null;
+  readonly max: bigint | number | null;
+  /** Two numbers per block, [min, max] as f64 (rounded outwards for LONG); +Infinity/-Infinity for a block of nulls. 0: absent. */
+  readonly blockRanges: Address;
+}
+
+export interface StringColumnView {
+  readonly kind: 'string';
+  readonly physical: 'U8' | 'U16' | 'U32';
+  /** Dictionary ids: one per row, or the concatenated values when `offsets` is not 0. */
+  readonly ids: Address;
+  /** Multi-value only: u32[rowCount + 1] into `ids`; an empty range is null. Else 0. */
+  readonly offsets: Address;
+  readonly dictionary: DictionaryView;
+}
+
+/** Distinct values sorted as JS compares strings (UTF-16 code units); null, when present, is id 0. */
+export interface DictionaryView {
+  readonly count: number;
+  readonly hasNull: boolean;
+  /** u32[count + 1] relative to `bytes`; null takes no bytes. */
+  readonly offsets: Address;
+  /** UTF-8. */
+  readonly bytes: Address;
+}
+
+/**
+ * Datasource-wide ids of one string column, shared by all its segments: `globalId = remap[localId]`. Append-only:
+ * an id never changes while any segment of the datasource is open. Not sorted. Id 0 is always null.
+ */
+export interface GlobalDictionaryView {
+  readonly count: number;
+  /** {u32 address, u32 length}[count] of UTF-8. */
+  readonly entries: Address;
+  /** Per segment id of the query: u32[local count]. */
+  readonly remaps: Readonly<Record<string, Address>>;
+}
