@@ -34,6 +34,8 @@ export interface BrokerQueries extends SchemaSource {
    * (`segments_unavailable`). An unknown datasource is empty: the planner of SQL refuses it earlier.
    */
   run(plan: Exclude<Plan, SegmentMetadataPlan>, options: QueryOptions): AsyncIterable<Frame>;
+  /** The same plans over rows the planner made (`PlannedSource` inline). */
+  runInline(plan: Exclude<Plan, SegmentMetadataPlan>, frame: Frame, options: QueryOptions): AsyncIterable<Frame>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
   /** Segments a query over these intervals would read, with the servers of each. */
   candidates(dataSource: string, intervals: readonly Interval[]): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[];
