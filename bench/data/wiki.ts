@@ -1,0 +1,58 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+
+/**
+ * A seeded table of edit events, shaped like a busy wiki: rows ascend strictly in `__time` over 31 days, string
+ * columns follow a Zipf law (exponent 1) over 2 to 1,000,000 distinct values. The same (rows, seed) gives the same
+ * bytes, so that every engine of a benchmark reads the same file.
+ */
+export const WIKI_START = Date.UTC(2024, 0, 1);
+export const WIKI_SPAN_MS = 31 * 86_400_000;
+
+const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'harbor', 'island', 'juniper', 'kestrel', 'lagoon', 'moon', 'north', 'opal', 'prairie'] as const;
+
+export const WIKI_COLUMNS = ['__time', 'isRobot', 'channel', 'country', 'city', 'user', 'page', 'added', 'deleted', 'delta', 'price', 'score'] as const;
+
+export const channelName = (rank: number): string => `#c${rank}.wiki`;
+export const countryName = (rank: number): string => `Country ${WORDS[rank & 15]} ${rank}`;
+export const cityName = (rank: number): string => `${WORDS[(rank * 7) & 15]}ville ${rank}`;
+export const userName = (rank: number): string => `${WORDS[(rank * 5) & 15]}_${rank.toString(36)}`;
+export const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(rank >> 4) & 15]} ${rank}`;
+
+/** mulberry32: uniform in [0, 1). */
+function randomSource(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Writes a CSV with a header line. `onProgress` hears the rows written so far, about a hundred times. */
+export function writeWikiCsv(file: string, rows: number, seed: number, onProgress: (rows: number) => void = () => undefined): void {
+  const random = randomSource(seed);
+  const zipf = (count: number): number => Math.min(count - 1, Math.floor(Math.exp(random() * Math.log(count + 1))) - 1);
+  const step = WIKI_SPAN_MS / rows;
+  const reportEvery = Math.max(1, Math.floor(rows / 100));
+  const out = openSync(file, 'w');
+  try {
+    let lines = `${WIKI_COLUMNS.join(',')}\n`;
+    for (let row = 0; row < rows; row++) {
+      const time = new Date(WIKI_START + Math.floor(row * step)).toISOString();
+      const city = random() < 0.03 ? '' : cityName(zipf(5000));
+      const added = Math.floor(Math.exp(random() * 7)) - 1;
+      const deleted = random() < 0.6 ? 0 : Math.floor(random() * 300);
+      lines += `${time},${random() < 0.3},${channelName(zipf(10))},${countryName(zipf(250))},${city},${userName(zipf(100_000))},${pageName(zipf(1_000_000))},${added},${deleted},${added - deleted},${(Math.floor(random() * 100_000) / 100).toFixed(2)},${random().toFixed(4)}\n`;
+      if (lines.length > 1 << 20) {
+        writeSync(out, lines);
+        lines = '';
+      }
+      if (row % reportEvery === 0) onProgress(row);
+    }
+    writeSync(out, lines);
+    onProgress(rows);
+  } finally {
+    closeSync(out);
+  }
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** A Dolmen process of its own, started for a benchmark or an end-to-end test and ended with it. */
+export interface DolmenProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** SIGTERM, and waits; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL of the process and all it started, at once. */
+  kill(): Promise<void>;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bin/dolmen.mjs', import.meta.url));
+const READY_WITHIN_MS = 60_000;
+
+/**
+ * Starts `dolmen start` and waits for its `ready` line.
+ * @param options.portOffset  added to every role's port, so that servers can run side by side
+ * @param options.flags       further flags of `dolmen start`
+ * @throws Error with the process's output when it ends or stays silent for a minute
+ */
+export async function startDolmen(options: { dataDir: string; portOffset: number; flags?: readonly string[]; waitForReady?: boolean }): Promise<DolmenProcess> {
+  const flags = ['start', '--data-dir', options.dataDir, '--port-offset', String(options.portOffset), '--no-sample', ...(options.flags ?? [])];
+  // A process group of its own: a hard kill must take the task processes along.
+  const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let printed = '';
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  const ready = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      printed += `${line}\n`;
+      const match = /^ready (\S+)/.exec(line);
+      if (match?.[1] !== undefined) resolve(match[1]);
+    });
+  });
+  const stop = async (): Promise<number | null> => {
+    child.kill('SIGTERM');
+    return exited;
+  };
+  const kill = async (): Promise<void> => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    await exited;
+  };
+  const process_ = (url: string): DolmenProcess => ({ url, child, output: () => printed, stop, kill });
+  if (options.waitForReady === false) return process_(`http://127.0.0.1:${8888 + options.portOffset}`);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`dolmen was not ready within ${READY_WITHIN_MS / 1000} s:\n${printed}`)), READY_WITHIN_MS);
+  });
+  const died = exited.then((code) => {
+    throw new Error(`dolmen ended with ${code} before it was ready:\n${printed}`);
+  });
+  try {
+    return process_(await Promise.race([ready, late, died]));
+  } catch (error) {
+    await kill();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    died.catch(() => undefined);
+  }
+}
+
+/** One JSON request; throws with the status and body on anything but 2xx. */
+export async function callJson(method: string, url: string, body?: unknown): Promise<unknown> {
+  const init: RequestInit = { method, signal: AbortSignal.timeout(120_000) };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { 'content-type': 'application/json' };
+  }
+  const answer = await fetch(url, init);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${text.slice(0, 500)}`);
+  return text === '' ? null : JSON.parse(text);
+}
+
+export async function sqlRows(base: string, query: string, context: Readonly<Record<string, unknown>> = {}): Promise<unknown[][]> {
+  return (await callJson('POST', `${base}/svc/v2/sql`, { query, resultFormat: 'array', context })) as unknown[][];
+}
+
+/** Submits a task and waits for its end; throws its message when it failed. */
+export async function runTask(base: string, spec: unknown): Promise<string> {
+  const { task } = (await callJson('POST', `${base}/svc/indexer/v1/task`, spec)) as { task: string };
+  await waitForTask(base, task);
+  return task;
+}
+
+export async function waitForTask(base: string, task: string): Promise<void> {
+  for (;;) {
+    const { status } = (await callJson('GET', `${base}/svc/indexer/v1/task/${encodeURIComponent(task)}/status`)) as { status: { statusCode: string; errorMsg: string | null } };
+    if (status.statusCode === 'SUCCESS') return;
+    if (status.statusCode === 'FAILED') throw new Error(`task ${task} failed: ${status.errorMsg}`);
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+/** Waits until a table answers this count: brokers see a publish shortly after the task ended. */
+export async function waitForCount(base: string, table: string, rows: number): Promise<void> {
+  let last: unknown = 'no answer';
+  for (let attempt = 0; attempt < 300; attempt++) {
+    try {
+      last = (await sqlRows(base, `SELECT COUNT(*) FROM "${table}"`))[0]?.[0];
+      if (last === rows) return;
+    } catch (error) {
+      last = (error as Error).message; // the table is unknown until its first segment is served
+    }
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  throw new Error(`${table} never counted ${rows} rows; last answer: ${last}`);
+}
