@@ -1,0 +1,8 @@
+import { ServiceError } from '../base/errors.js';
+import type { KernelSet } from './contract.js';
+import type { KernelMemory } from './memory.js';
+
+/** The kernel set `name` (`simd`, `scalar`, `reference`, or the path of a module) over `memory`. Synchronous. */
+export function instantiateKernels(name: string, _memory: KernelMemory): KernelSet {
+  throw new ServiceError('unsupported', `svc.processing.kernels: no kernel set "${name}"`);
+}
