@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+import { resolve } from 'node:path';
+import { getProperties } from 'properties-file';
+import { ServiceError } from '../base/errors.js';
+import { nearestName } from '../base/nearest-name.js';
+import { isPropertyName, PROPERTIES, type PropertyName, type PropertyValue, portProperty, ROLES, type Role } from './properties.js';
+import { type Machine, type Property, refuseValue } from './property.js';
+
+/** Where the words come from, weakest first. */
+export interface ConfigurationSources {
+  /** Path of a `runtime.properties` file. */
+  readonly file?: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** `name=value` as given with --property. */
+  readonly flags?: readonly string[];
+  /** An unknown property is an error rather than a warning. */
+  readonly strict?: boolean;
+  readonly machine?: Machine;
+}
+
+interface Written {
+  readonly text: string;
+  /** For messages: `runtime.properties`, `environment variable svc_host`, `--property`. */
+  readonly origin: string;
+}
+
+/** The settings of a process: read and checked once, as a whole, at its start. */
+export class Configuration {
+  readonly #values: ReadonlyMap<PropertyName, unknown>;
+  readonly #written: ReadonlyMap<PropertyName, Written>;
+  /** One sentence for every property that was written and does not exist. */
+  readonly warnings: readonly string[];
+
+  private constructor(
+    values: ReadonlyMap<PropertyName, unknown>,
+    written: ReadonlyMap<PropertyName, Written>,
+    warnings: readonly string[],
+  ) {
+    this.#values = values;
+    this.#written = written;
+    this.warnings = warnings;
+  }
+
+  /** @throws ServiceError `input_invalid` naming the property, where it was written, what was found, what is accepted */
+  static read(sources: ConfigurationSources = {}): Configuration {
+    const machine = sources.machine ?? { cores: availableParallelism(), memoryBytes: totalmem() };
+    const written = new Map<PropertyName, Written>();
+    const warnings: string[] = [];
+    for (const [name, value] of [
+      ...fromFile(sources.file),
+      ...fromEnvironment(sources.environment ?? {}),
+      ...fromFlags(sources.flags ?? []),
+    ]) {
+      if (isPropertyName(name)) written.set(name, value);
+      else warnings.push(unknownProperty(name, value.origin));
+    }
+    if (sources.strict === true && warnings.length > 0) throw new ServiceError('input_invalid', warnings.join('\n'));
+
+    const read = (name: PropertyName, base: string): unknown => {
+      const property: Property<unknown> = PROPERTIES[name];
+      const { defaultText } = property;
+      const { text, origin } = written.get(name) ?? {
+        text: typeof defaultText === 'string' ? defaultText : defaultText(machine),
+        origin: 'default',
+      };
+      const value = property.read(text, base);
+      if (value === undefined) throw refuseValue(name, text, property.accepts, origin);
+      return value;
+    };
+    const dataDirectory = String(read('svc.data.directory', process.cwd()));
+    const values = new Map<PropertyName, unknown>();
+    for (const name of Object.keys(PROPERTIES).filter(isPropertyName)) {
+      values.set(name, name === 'svc.data.directory' ? dataDirectory : read(name, dataDirectory));
+    }
+    const configuration = new Configuration(values, written, warnings);
+    configuration.#check();
+    return configuration;
+  }
+
+  get<Name extends PropertyName>(name: Name): PropertyValue<Name> {
+    // Every value in the map was made by the `read` of its own row of the table.
+    return this.#values.get(name) as PropertyValue<Name>;
+  }
+
+  /** Where the role listens, offset included. */
+  port(role: Role): number {
+    return this.get(portProperty(role)) + this.get('svc.portOffset');
+  }
+
+  /** In the order of `ROLES`, without repeats. */
+  roles(): readonly Role[] {
+    const wanted = this.get('svc.roles');
+    return ROLES.filter((role) => wanted.includes(role));
+  }
+
+  /** What `/status/properties` shows: every property with its text, hidden ones left out. */
+  visibleProperties(): Readonly<Record<string, string>> {
+    const hidden = this.get('svc.server.hiddenProperties').map((fragment) => fragment.toLowerCase());
+    const shown: Record<string, string> = {};
+    for (const [name, value] of this.#values) {
+      if (hidden.some((fragment) => name.toLowerCase().includes(fragment))) continue;
+      shown[name] = this.#written.get(name)?.text ?? (typeof value === 'string' ? value : JSON.stringify(value));
+    }
+    return shown;
+  }
+
+  /** The words that differ from the defaults, as `name=value`: a child process reads the same configuration from them. */
+  toFlags(): readonly string[] {
+    const base = this.get('svc.data.directory');
+    return [...this.#written].map(([name, { text }]) => `${name}=${name === 'svc.data.directory' ? base : text}`);
+  }
+
+  /** What no single row can see. */
+  #check(): void {
+    const known: readonly string[] = ROLES;
+    const stranger = this.get('svc.roles').find((role) => !known.includes(role));
+    const origin = this.#written.get('svc.roles')?.origin ?? 'default';
+    if (stranger !== undefined) throw refuseValue('svc.roles', stranger, `roles out of ${ROLES.join(', ')}`, origin);
+    if (this.roles().length === 0) throw refuseValue('svc.roles', '', 'at least one role', origin);
+    const word = this.get('svc.server.http.apiName');
+    if (!/^[a-z][a-z0-9-]*$/.test(word)) {
+      throw refuseValue(
+        'svc.server.http.apiName',
+        word,
+        'a lower-case word',
+        this.#written.get('svc.server.http.apiName')?.origin ?? 'default',
+      );
+    }
+    for (const role of this.roles()) {
+      if (this.port(role) > 65535)
+        throw refuseValue(
+          'svc.portOffset',
+          String(this.get('svc.portOffset')),
+          `an offset that keeps the port of ${role} below 65536`,
+          'with its port',
+        );
+    }
+  }
+}
+
+function* fromFile(file: string | undefined): Iterable<[string, Written]> {
+  if (file === undefined) return;
+  const path = resolve(file);
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ServiceError(
+      'input_invalid',
+      `cannot read the configuration file ${path}: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+  for (const [name, text] of Object.entries(getProperties(content))) yield [name, { text, origin: path }];
+}
+
+/** `svc_processing_numThreads` sets `svc.processing.numThreads`. */
+function* fromEnvironment(environment: Readonly<Record<string, string | undefined>>): Iterable<[string, Written]> {
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith('svc_') || text === undefined) continue;
+    yield [variable.replaceAll('_', '.'), { text, origin: `environment variable ${variable}` }];
+  }
+}
+
+function* fromFlags(flags: readonly string[]): Iterable<[string, Written]> {
+  for (const flag of flags) {
+    const at = flag.indexOf('=');
+    if (at <= 0) throw new ServiceError('input_invalid', `--property: found '${flag}', expected name=value`);
+    yield [flag.slice(0, at).trim(), { text: flag.slice(at + 1), origin: '--property' }];
+  }
+}
+
+function unknownProperty(name: string, origin: string): string {
+  const nearest = nearestName(name, Object.keys(PROPERTIES));
+  return `unknown property ${name} (${origin}) has no effect${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}

@@ -1,0 +1,127 @@
+import { resolve } from 'node:path';
+import { bytes, choice, flag, integer, type Machine, milliseconds, type Property, path, paths, text, texts } from './property.js';
+
+export const ROLES = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middleManager'] as const;
+export type Role = (typeof ROLES)[number];
+
+const PORT = { min: 1, max: 65535 };
+const MEBIBYTE = 2 ** 20;
+const GIBIBYTE = 2 ** 30;
+/** The most that one WebAssembly memory can address. */
+const BANK_BYTES_MAX = 4 * GIBIBYTE;
+const DAY_MS = 86_400_000;
+
+const wholeMebibytes = (count: number) => String(Math.floor(count / MEBIBYTE) * MEBIBYTE);
+const ofMemory = (part: number, most: number) => (machine: Machine) => wholeMebibytes(Math.min(machine.memoryBytes * part, most));
+
+/**
+ * Every property there is: what it means, what it accepts, its default. A property is written in a
+ * `runtime.properties` file, in the environment (`svc_processing_numThreads`) or as `--property name=value`; a later
+ * one of these wins. A new property is one row here; `configuration.get` knows its type from it.
+ */
+export const PROPERTIES = {
+  // ── the process ────────────────────────────────────────────────────────────────────────────────────────────────
+  'svc.host': text('127.0.0.1', 'Address to listen on, and under which other roles reach this process.'),
+  'svc.roles': texts(JSON.stringify(ROLES), 'Roles that this process plays (--roles).'),
+  'svc.portOffset': integer({ min: 0, max: 60000 }, '0', 'Added to every port (--port-offset).'),
+  'svc.data.directory': path('data', 'Data directory, relative to the working directory (--data-dir).', resolve),
+  'svc.log.level': choice(['trace', 'debug', 'info', 'warn', 'error'], 'info', 'Least serious log lines that are written.'),
+  'svc.log.file': path('log/dolmen.log', 'File that log lines are appended to.', resolve),
+
+  // ── ports ──────────────────────────────────────────────────────────────────────────────────────────────────────
+  'svc.router.port': integer(PORT, '8888', 'Port of the Router.'),
+  'svc.coordinator.port': integer(PORT, '8081', 'Port of the Coordinator and of the Overlord.'),
+  'svc.broker.port': integer(PORT, '8082', 'Port of the Broker.'),
+  'svc.historical.port': integer(PORT, '8083', 'Port of the Historical.'),
+  'svc.middleManager.port': integer(PORT, '8091', 'Port of the MiddleManager.'),
+
+  // ── HTTP ───────────────────────────────────────────────────────────────────────────────────────────────────────
+  'svc.server.http.maxRequestBytes': bytes(
+    { min: 1024, max: GIBIBYTE },
+    '64MiB',
+    'Largest request body; a larger one is answered with 413.',
+  ),
+  'svc.server.http.apiName': text('svc', 'Second word under which paths (/word/v2/...) and X-Word-* headers answer too.'),
+  'svc.server.http.defaultQueryTimeout': milliseconds(
+    { min: 1, max: DAY_MS },
+    'PT5M',
+    'Time a query may take when its context has no timeout.',
+  ),
+  'svc.server.http.maxQueryTimeout': milliseconds({ min: 1, max: DAY_MS }, 'P1D', 'Longest timeout that a query may ask for.'),
+  'svc.server.http.gracefulShutdownTimeout': milliseconds(
+    { min: 0, max: DAY_MS },
+    'PT30S',
+    'Time that running requests have to end after SIGTERM.',
+  ),
+  'svc.server.hiddenProperties': texts(
+    '["password","secret","key","token","pwd"]',
+    'Fragments of names of properties that /status/properties leaves out; letter case does not matter.',
+  ),
+
+  // ── processing ─────────────────────────────────────────────────────────────────────────────────────────────────
+  'svc.processing.numThreads': integer(
+    { min: 0, max: 1024 },
+    (machine) => String(machine.cores),
+    'Processing threads; 0 runs queries on the event loop.',
+  ),
+  'svc.processing.kernels': text('simd', 'Kernel set: simd, scalar, reference, or the path of a module with the same exports (--kernels).'),
+  'svc.processing.memoryBytes': bytes(
+    { min: 16 * MEBIBYTE, max: BANK_BYTES_MAX },
+    ofMemory(0.5, BANK_BYTES_MAX),
+    'Kernel memory: resident columns and the working memory of queries.',
+  ),
+  'svc.processing.columnCacheBytes': bytes(
+    { min: MEBIBYTE, max: BANK_BYTES_MAX },
+    ofMemory(0.375, 0.75 * BANK_BYTES_MAX),
+    'Part of the kernel memory that columns may keep while no query uses them.',
+  ),
+
+  // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
+  'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
+  'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
+  'svc.metadata.file': path('metadata.sqlite', 'SQLite file with segments, tasks and rules.', resolve),
+  'svc.server.tier': text('_default_tier', 'Tier of the Historical.'),
+  'svc.server.priority': integer({ min: -1000, max: 1000 }, '0', 'Priority of the Historical among those that serve a segment.'),
+  'svc.server.maxSize': bytes({ min: 0, max: 2 ** 52 }, '300GiB', 'Bytes of segments that the Historical takes.'),
+
+  // ── coordination and tasks ─────────────────────────────────────────────────────────────────────────────────────
+  'svc.coordinator.period': milliseconds(
+    { min: 10, max: DAY_MS },
+    'PT1S',
+    'Time between two looks of the Coordinator at metadata and servers.',
+  ),
+  'svc.indexer.auditLog.enabled': flag('false', 'Whether a task lists the segments it published.'),
+  'svc.indexer.task.directory': path('tasks', 'Working directories of tasks; emptied when a task ends.', resolve),
+  'svc.indexer.logs.directory': path('task-logs', 'Logs of tasks.', resolve),
+  'svc.indexer.task.maxBytesInMemory': bytes(
+    { min: MEBIBYTE, max: BANK_BYTES_MAX },
+    ofMemory(1 / 6, GIBIBYTE),
+    'Memory of a task for rows that are not yet in a segment.',
+  ),
+  'svc.worker.capacity': integer(
+    { min: 1, max: 1024 },
+    (machine) => String(Math.max(1, machine.cores - 1)),
+    'Tasks that the MiddleManager runs at a time.',
+  ),
+  'svc.ingestion.local.allowedDirectories': paths('["input"]', 'Directories below which a local input source may read.', resolve),
+} satisfies Readonly<Record<string, Property<unknown>>>;
+
+export type PropertyName = keyof typeof PROPERTIES;
+export type PropertyValue<Name extends PropertyName> = (typeof PROPERTIES)[Name] extends Property<infer Value> ? Value : never;
+
+export function isPropertyName(name: string): name is PropertyName {
+  return Object.hasOwn(PROPERTIES, name);
+}
+
+const PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `${string}.port`>> = {
+  router: 'svc.router.port',
+  broker: 'svc.broker.port',
+  historical: 'svc.historical.port',
+  coordinator: 'svc.coordinator.port',
+  overlord: 'svc.coordinator.port',
+  middleManager: 'svc.middleManager.port',
+};
+
+export function portProperty(role: Role): PropertyName & `${string}.port` {
+  return PORT_PROPERTIES[role];
+}

@@ -1,0 +1,143 @@
+import { ServiceError } from '../base/errors.js';
+
+/** What the automatic defaults are derived from; handed in, so that tests choose it. */
+export interface Machine {
+  readonly cores: number;
+  readonly memoryBytes: number;
+}
+
+/** One row of the table of properties. Defaults are texts, read by the same parser as what people write. */
+export interface Property<Value> {
+  /** Named in error messages and in the reference: "an integer from 1 to 65535". */
+  readonly accepts: string;
+  readonly defaultText: string | ((machine: Machine) => string);
+  readonly meaning: string;
+  /** `undefined` when the text is not acceptable. `dataDirectory` is absolute. */
+  read(text: string, dataDirectory: string): Value | undefined;
+}
+
+type Default = string | ((machine: Machine) => string);
+
+export function text(defaultText: Default, meaning: string): Property<string> {
+  return { accepts: 'a text', defaultText, meaning, read: (written) => written };
+}
+
+export function integer(range: { readonly min: number; readonly max: number }, defaultText: Default, meaning: string): Property<number> {
+  return {
+    accepts: `an integer from ${range.min} to ${range.max}`,
+    defaultText,
+    meaning,
+    read(written) {
+      const value = /^-?\d{1,15}$/.test(written) ? Number(written) : Number.NaN;
+      return value >= range.min && value <= range.max ? value : undefined;
+    },
+  };
+}
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  t: 1e12,
+  ki: 2 ** 10,
+  mi: 2 ** 20,
+  gi: 2 ** 30,
+  ti: 2 ** 40, //
+};
+
+export function bytes(range: { readonly min: number; readonly max: number }, defaultText: Default, meaning: string): Property<number> {
+  return {
+    accepts: `a number of bytes from ${range.min} to ${range.max}, such as 67108864 or 64MiB`,
+    defaultText,
+    meaning,
+    read(written) {
+      const [, digits = '', unit = ''] = /^(\d{1,15})\s*(|[kmgt]i?)b?$/i.exec(written) ?? [];
+      const factor = BYTE_UNITS[unit.toLowerCase()];
+      if (digits === '' || factor === undefined) return undefined;
+      const value = Number(digits) * factor;
+      return value >= range.min && value <= range.max ? value : undefined;
+    },
+  };
+}
+
+/** Milliseconds, written as a number or as an ISO period of days and less. */
+export function milliseconds(
+  range: { readonly min: number; readonly max: number },
+  defaultText: Default,
+  meaning: string,
+): Property<number> {
+  return {
+    accepts: `milliseconds from ${range.min} to ${range.max}, such as 300000 or PT5M`,
+    defaultText,
+    meaning,
+    read(written) {
+      const value = /^\d{1,15}$/.test(written) ? Number(written) : readIsoPeriod(written);
+      return value !== undefined && value >= range.min && value <= range.max ? value : undefined;
+    },
+  };
+}
+
+function readIsoPeriod(written: string): number | undefined {
+  const parts = /^P(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6}(?:\.\d{1,3})?)S)?)?$/.exec(written);
+  if (parts === null || written === 'P') return undefined;
+  const [, days = '0', hours = '0', minutes = '0', seconds = '0'] = parts;
+  return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000 + Math.round(Number(seconds) * 1000);
+}
+
+export function flag(defaultText: 'true' | 'false', meaning: string): Property<boolean> {
+  return {
+    accepts: 'true or false',
+    defaultText,
+    meaning,
+    read: (written) => (written === 'true' ? true : written === 'false' ? false : undefined),
+  };
+}
+
+export function choice<Name extends string>(names: readonly Name[], defaultText: Name, meaning: string): Property<Name> {
+  return { accepts: `one of ${names.join(', ')}`, defaultText, meaning, read: (written) => names.find((name) => name === written) };
+}
+
+/** A JSON array of texts, or texts separated by commas. */
+export function texts(defaultText: string, meaning: string): Property<readonly string[]> {
+  return { accepts: 'a JSON array of texts, or texts separated by commas', defaultText, meaning, read: readTexts };
+}
+
+/** An absolute path; what is written is relative to the data directory. */
+export function path(defaultText: string, meaning: string, resolve: (base: string, path: string) => string): Property<string> {
+  return {
+    accepts: 'a path, absolute or relative to the data directory',
+    defaultText,
+    meaning,
+    read: (written, dataDirectory) => (written === '' ? undefined : resolve(dataDirectory, written)),
+  };
+}
+
+export function paths(defaultText: string, meaning: string, resolve: (base: string, path: string) => string): Property<readonly string[]> {
+  return {
+    accepts: 'a JSON array of paths, absolute or relative to the data directory',
+    defaultText,
+    meaning,
+    read: (written, dataDirectory) => readTexts(written)?.map((each) => resolve(dataDirectory, each)),
+  };
+}
+
+function readTexts(written: string): readonly string[] | undefined {
+  if (!written.trimStart().startsWith('[')) {
+    return written
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== '');
+  }
+  try {
+    const list: unknown = JSON.parse(written);
+    return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of a value that its property refuses; `origin` says where it was written. */
+export function refuseValue(name: string, found: string, accepts: string, origin: string): ServiceError {
+  return new ServiceError('input_invalid', `property ${name} (${origin}): found '${found}', expected ${accepts}`);
+}
