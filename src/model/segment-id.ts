@@ -1,0 +1,34 @@
+import { formatInstant, parseInstant } from '../base/time.js';
+import type { EpochMs } from './interval.js';
+import type { SegmentId } from './segment.js';
+
+/**
+ * The printed form of a segment id: `<dataSource>_<start>_<end>_<version>`, and `_<partition>` unless it is 0:
+ * `wiki_2015-09-12T00:00:00.000Z_2015-09-13T00:00:00.000Z_2026-01-01T00:00:00.000Z_3`.
+ */
+export function segmentIdText(id: SegmentId): string {
+  const text = `${id.dataSource}_${formatInstant(id.interval.start)}_${formatInstant(id.interval.end)}_${id.version}`;
+  return id.partitionNumber === 0 ? text : `${text}_${id.partitionNumber}`;
+}
+
+const INSTANT = String.raw`-?\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+// The shortest name wins: what follows it holds exactly two instants and a version, which has no underscores and is
+// not a number, so a name that itself contains underscores, or whole instants, still splits in one way.
+const PRINTED = new RegExp(`^(.+?)_(${INSTANT})_(${INSTANT})_((?!-?\\d+(?:_|$))[^_]+)(?:_([1-9]\\d*))?$`, 's');
+
+/** The inverse of `segmentIdText`; `undefined` for any other text. */
+export function parseSegmentId(text: string): SegmentId | undefined {
+  const [, dataSource, startText, endText, version, partition = '0'] = PRINTED.exec(text) ?? [];
+  if (dataSource === undefined || startText === undefined || endText === undefined || version === undefined) return undefined;
+  const start = parseCanonical(startText);
+  const end = parseCanonical(endText);
+  const partitionNumber = Number(partition);
+  if (start === undefined || end === undefined || start >= end || !Number.isSafeInteger(partitionNumber)) return undefined;
+  return { dataSource, interval: { start, end }, version, partitionNumber };
+}
+
+/** Only instants as we print them: two texts never name one segment. */
+function parseCanonical(text: string): EpochMs | undefined {
+  const instant = parseInstant(text);
+  return instant !== undefined && formatInstant(instant) === text ? instant : undefined;
+}
