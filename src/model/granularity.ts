@@ -1,11 +1,264 @@
-import type { EpochMs } from './interval.js';
+import { addPeriod, formatInstant, parseInstant, parsePeriod } from '../base/time.js';
+import type { Period } from '../base/time.js';
+import { DAY_MS, findZone } from '../base/calendar.js';
+import type { Zone } from '../base/calendar.js';
+import { ServiceError } from '../base/errors.js';
+import type { ErrorCode } from '../base/errors.js';
+import { ETERNITY } from './interval.js';
+import type { EpochMs, Interval } from './interval.js';
 
 /**
  * `all`: one bucket; `none`: one per millisecond. A `period` is an ISO 8601 period floored in a time zone,
- * counted from `origin` (null: the epoch, or the natural calendar start for weeks, months, years).
+ * counted from `origin` (null: 1970-01-01 on the zone's wall clock, for one week the Monday before).
  */
 export type Granularity =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
   | { readonly kind: 'duration'; readonly durationMs: number; readonly origin: EpochMs }
   | { readonly kind: 'period'; readonly period: string; readonly timeZone: string; readonly origin: EpochMs | null };
+
+const SIMPLE_PERIODS: Readonly<Record<string, string>> = {
+  second: 'PT1S',
+  minute: 'PT1M',
+  five_minute: 'PT5M',
+  ten_minute: 'PT10M',
+  fifteen_minute: 'PT15M',
+  thirty_minute: 'PT30M',
+  hour: 'PT1H',
+  six_hour: 'PT6H',
+  eight_hour: 'PT8H',
+  day: 'P1D',
+  week: 'P1W',
+  month: 'P1M',
+  quarter: 'P3M',
+  year: 'P1Y',
+};
+
+const SIMPLE_NAMES = ['all', 'none', ...Object.keys(SIMPLE_PERIODS)].join(', ');
+
+/**
+ * A granularity as queries and specs spell it: a simple name, or an object of type all, none, duration or period.
+ * @param path  names the field in messages
+ * @param code  of the ServiceError thrown for anything else
+ */
+export function parseGranularity(value: unknown, path: string, code: ErrorCode = 'query_invalid'): Granularity {
+  const fail = (message: string): never => {
+    throw new ServiceError(code, message);
+  };
+  if (typeof value === 'string') return simpleGranularity(value) ?? fail(`${path}: unknown granularity "${value}"; accepted: ${SIMPLE_NAMES}, or an object of type period or duration`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(`${path}: expected a granularity name or object, found ${JSON.stringify(value) ?? typeof value}`);
+  const fields = value as Readonly<Record<string, unknown>>;
+  const { type } = fields;
+  const accepted = typeof type === 'string' ? GRANULARITY_FIELDS[type] : undefined;
+  if (accepted === undefined) {
+    const simple = typeof type === 'string' ? simpleGranularity(type) : undefined;
+    if (simple === undefined || Object.keys(fields).length > 1) return fail(`${path}.type: unknown granularity type ${JSON.stringify(type) ?? 'undefined'}; accepted: all, none, period, duration`);
+    return simple;
+  }
+  const unknown = Object.keys(fields).find((key) => key !== 'type' && !accepted.includes(key));
+  if (unknown !== undefined) return fail(`${path}: unknown key "${unknown}"; accepted: ${['type', ...accepted].join(', ')}`);
+  const origin = fields['origin'] === undefined || fields['origin'] === null ? null : instantOf(fields['origin']);
+  if (origin === undefined) return fail(`${path}.origin: expected an instant, found ${JSON.stringify(fields['origin'])}`);
+  switch (type) {
+    case 'all':
+    case 'none':
+      return { kind: type };
+    case 'duration': {
+      const durationMs = Number(fields['duration']);
+      if (!Number.isSafeInteger(durationMs) || durationMs < 1) return fail(`${path}.duration: expected milliseconds above 0, found ${JSON.stringify(fields['duration']) ?? 'nothing'}`);
+      return { kind: 'duration', durationMs, origin: origin ?? 0 };
+    }
+    default: {
+      const { period, timeZone = 'UTC' } = fields;
+      const parsed = typeof period === 'string' ? parsePeriod(period) : undefined;
+      if (parsed === undefined || typeof period !== 'string' || !movesForward(parsed)) return fail(`${path}.period: expected an ISO 8601 period longer than nothing, found ${JSON.stringify(period) ?? 'nothing'}`);
+      const zone = timeZone === null ? 'UTC' : timeZone;
+      if (typeof zone !== 'string' || findZone(zone) === undefined) return fail(`${path}.timeZone: unknown time zone ${JSON.stringify(timeZone)}`);
+      return { kind: 'period', period, timeZone: zone, origin };
+    }
+  }
+}
+
+const GRANULARITY_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  all: [],
+  none: [],
+  duration: ['duration', 'origin'],
+  period: ['period', 'timeZone', 'origin'],
+};
+
+function instantOf(value: unknown): EpochMs | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  return typeof value === 'string' ? parseInstant(value) : undefined;
+}
+
+function movesForward({ months, days, milliseconds }: Period): boolean {
+  return months >= 0 && days >= 0 && milliseconds >= 0 && months + days + milliseconds > 0;
+}
+
+function simpleGranularity(name: string): Granularity | undefined {
+  const lower = name.toLowerCase();
+  if (lower === 'all' || lower === 'none') return { kind: lower };
+  const period = Object.hasOwn(SIMPLE_PERIODS, lower) ? SIMPLE_PERIODS[lower] : undefined;
+  return period === undefined ? undefined : { kind: 'period', period, timeZone: 'UTC', origin: null };
+}
+
+/** The simple name where there is one (`day`), else the period (with its zone and origin) or the duration in ms. */
+export function granularityName(granularity: Granularity): string {
+  if (granularity.kind === 'all' || granularity.kind === 'none') return granularity.kind;
+  if (granularity.kind === 'duration') return `${granularity.durationMs}ms${granularity.origin === 0 ? '' : ` from ${formatInstant(granularity.origin)}`}`;
+  const { period, timeZone, origin } = granularity;
+  const simple = Object.entries(SIMPLE_PERIODS).find(([, simplePeriod]) => simplePeriod === period);
+  if (timeZone === 'UTC' && origin === null) return simple?.[0] ?? period;
+  return `${period} in ${timeZone}${origin === null ? '' : ` from ${formatInstant(origin)}`}`;
+}
+
+/** Start of the bucket an instant is in; of `all`, the start of eternity. */
+export function floorInstant(granularity: Granularity, ms: EpochMs): EpochMs {
+  return bucketsOf(granularity).floor(ms);
+}
+
+/** Start of the first bucket after the one an instant is in; of `all`, the end of eternity. */
+export function nextBucketStart(granularity: Granularity, ms: EpochMs): EpochMs {
+  return bucketsOf(granularity).next(ms);
+}
+
+/**
+ * The starts of all buckets that meet an interval, and the end of the last one: one more than there are buckets.
+ * `all` gives the interval itself.
+ * @throws ServiceError `resource_limit` when there are more than `maxBuckets`
+ */
+export function bucketBoundaries(granularity: Granularity, interval: Interval, maxBuckets: number): BigInt64Array {
+  if (interval.start >= interval.end) return new BigInt64Array(0);
+  if (granularity.kind === 'all') return BigInt64Array.of(BigInt(interval.start), BigInt(interval.end));
+  const { floor, next } = bucketsOf(granularity);
+  const boundaries = [BigInt(floor(interval.start))];
+  for (let start = floor(interval.start); start < interval.end; ) {
+    if (boundaries.length > maxBuckets) {
+      throw new ServiceError('resource_limit', `granularity ${granularityName(granularity)} cuts ${formatInstant(interval.start)}/${formatInstant(interval.end)} into more than ${maxBuckets} buckets; take a coarser granularity or a shorter interval`);
+    }
+    start = next(start);
+    boundaries.push(BigInt(start));
+  }
+  return BigInt64Array.from(boundaries);
+}
+
+/** The buckets of a granularity: a partition of time, `floor` giving a bucket's start and `next` its end. */
+export interface Buckets {
+  floor(ms: EpochMs): EpochMs;
+  next(ms: EpochMs): EpochMs;
+}
+
+const compiled = new WeakMap<Granularity, Buckets>();
+
+/** For loops: compiled once for a granularity object and kept as long as it. */
+export function bucketsOf(granularity: Granularity): Buckets {
+  let buckets = compiled.get(granularity);
+  if (buckets === undefined) {
+    buckets = compileBuckets(granularity);
+    compiled.set(granularity, buckets);
+  }
+  return buckets;
+}
+
+function compileBuckets(granularity: Granularity): Buckets {
+  switch (granularity.kind) {
+    case 'all':
+      return { floor: () => ETERNITY.start, next: () => ETERNITY.end };
+    case 'none':
+      return { floor: (ms) => ms, next: (ms) => ms + 1 };
+    case 'duration':
+      return fixedBuckets(granularity.durationMs, granularity.origin);
+    case 'period':
+      return compilePeriod(granularity.period, granularity.timeZone, granularity.origin);
+  }
+}
+
+function compilePeriod(text: string, timeZone: string, origin: EpochMs | null): Buckets {
+  const period = parsePeriod(text);
+  const zone = findZone(timeZone);
+  if (period === undefined || zone === undefined) throw new ServiceError('internal', `a granularity was not parsed: ${text} in ${timeZone}`);
+  const { months, days, milliseconds } = period;
+  const isOneWeek = months === 0 && milliseconds === 0 && /^P1W$/i.test(text);
+  const localOrigin = isOneWeek ? -3 * DAY_MS : 0;
+  const start = origin ?? zone.fromLocal(localOrigin);
+  if (months === 0 && (days === 0 || zone.fixedOffsetMs !== null)) {
+    const isUnit = days === 0 && UNITS_MS.has(milliseconds) && /^PT1[HMS]$/i.test(text);
+    if (isUnit && origin === null && zone.fixedOffsetMs === null) return remember(wallClockUnits(milliseconds, zone));
+    return fixedBuckets(days * DAY_MS + milliseconds, start);
+  }
+  if (months === 0 && milliseconds > 0) return fixedBuckets(days * DAY_MS + milliseconds, start);
+  return remember(countedBuckets(period, zone, start));
+}
+
+const UNITS_MS = new Set([1000, 60_000, 3_600_000]);
+
+function fixedBuckets(lengthMs: number, origin: EpochMs): Buckets {
+  const phase = ((origin % lengthMs) + lengthMs) % lengthMs;
+  const floor = (ms: EpochMs): EpochMs => Math.floor((ms - phase) / lengthMs) * lengthMs + phase;
+  return { floor, next: (ms) => floor(ms) + lengthMs };
+}
+
+/** One hour, minute or second of the wall clock; a change of offset within it ends the bucket and starts another. */
+function wallClockUnits(unitMs: number, zone: Zone): Buckets {
+  const floor = (ms: EpochMs): EpochMs => {
+    const offset = zone.offsetAt(ms);
+    const start = Math.floor((ms + offset) / unitMs) * unitMs - offset;
+    return zone.offsetAt(start) === offset ? start : transitionBetween(zone, start, ms);
+  };
+  const next = (ms: EpochMs): EpochMs => {
+    const start = floor(ms);
+    const offset = zone.offsetAt(start);
+    const end = Math.floor((start + offset) / unitMs) * unitMs + unitMs - offset;
+    return zone.offsetAt(end - 1) === offset ? end : transitionBetween(zone, start, end - 1);
+  };
+  return { floor, next };
+}
+
+/** The first instant of the offset that holds at `after`, which another offset at `before` precedes. */
+function transitionBetween(zone: Zone, before: EpochMs, after: EpochMs): EpochMs {
+  const offset = zone.offsetAt(after);
+  let low = before;
+  let high = after;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (zone.offsetAt(middle) === offset) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+const MEAN_MONTH_MS = (146_097 / 4800) * DAY_MS;
+
+/** Bucket n starts n periods after the origin; n is estimated from the mean length and then corrected. */
+function countedBuckets(period: Period, zone: Zone, origin: EpochMs): Buckets {
+  const meanMs = period.months * MEAN_MONTH_MS + period.days * DAY_MS + period.milliseconds;
+  const startOf = (index: number): EpochMs => addPeriod(origin, period, index, zone);
+  const indexOf = (ms: EpochMs): number => {
+    let index = Math.floor((ms - origin) / meanMs);
+    while (startOf(index) > ms) index--;
+    while (startOf(index + 1) <= ms) index++;
+    return index;
+  };
+  return { floor: (ms) => startOf(indexOf(ms)), next: (ms) => startOf(indexOf(ms) + 1) };
+}
+
+/** Instants come in runs of one bucket, and the calendar is slow: the last bucket answers first. */
+function remember(buckets: Buckets): Buckets {
+  let start = 0;
+  let end = 0;
+  const find = (ms: EpochMs): void => {
+    if (ms >= start && ms < end) return;
+    start = buckets.floor(ms);
+    end = buckets.next(ms);
+  };
+  return {
+    floor(ms) {
+      find(ms);
+      return start;
+    },
+    next(ms) {
+      find(ms);
+      return end;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { EpochMs, Interval } from '../model/interval.js';
+import { addPeriod, formatInstant, parseInstant, parsePeriod } from './time.js';
+
+/** Equal to `ETERNITY` of the model, which lies above this layer. */
+const ETERNITY_TEXT = '-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z';
+
+/**
+ * `start/end`, `start/period` or `period/end` (`_` may stand for `/`, as in paths), or `eternity`.
+ * @returns undefined when it is none of them or ends before it starts; an empty interval is one
+ */
+export function parseInterval(text: string): Interval | undefined {
+  const [from, to, rest] = (text.toLowerCase() === 'eternity' ? ETERNITY_TEXT : text).split(text.includes('/') ? '/' : /[_/]/);
+  if (from === undefined || to === undefined || rest !== undefined) return undefined;
+  const start = parseBound(from, to, -1);
+  const end = parseBound(to, from, 1);
+  return start === undefined || end === undefined || end < start ? undefined : { start, end };
+}
+
+function parseBound(text: string, other: string, direction: 1 | -1): EpochMs | undefined {
+  if (!/^[+-]?P/i.test(text)) return parseInstant(text);
+  const period = parsePeriod(text);
+  const anchor = parseInstant(other);
+  return period === undefined || anchor === undefined ? undefined : addPeriod(anchor, period, direction);
+}
+
+export function formatInterval(interval: Interval): string {
+  return `${formatInstant(interval.start)}/${formatInstant(interval.end)}`;
+}
+
+/** Sorted and disjoint: overlapping and abutting intervals become one, empty ones go. */
+export function condenseIntervals(intervals: readonly Interval[]): Interval[] {
+  const sorted = intervals.filter(({ start, end }) => start < end).sort((a, b) => a.start - b.start);
+  const condensed: Interval[] = [];
+  for (const interval of sorted) {
+    const last = condensed.at(-1);
+    if (last === undefined || interval.start > last.end) condensed.push(interval);
+    else if (interval.end > last.end) condensed[condensed.length - 1] = { start: last.start, end: interval.end };
+  }
+  return condensed;
+}
+
+/** What both hold; undefined when that is nothing. */
+export function intersect(a: Interval, b: Interval): Interval | undefined {
+  const start = Math.max(a.start, b.start);
+  const end = Math.min(a.end, b.end);
+  return start < end ? { start, end } : undefined;
+}
+
+export function contains(outer: Interval, inner: Interval): boolean {
+  return outer.start <= inner.start && inner.end <= outer.end;
+}
+
+export function containsInstant(interval: Interval, instant: EpochMs): boolean {
+  return interval.start <= instant && instant < interval.end;
+}

@@ -1,0 +1,80 @@
+import { parse as parseLossless } from 'lossless-json';
+import { ServiceError } from './errors.js';
+
+/** Only numbers of this many digits can lose some in a double. */
+const LONG_DIGITS = /\d{16}/;
+
+/**
+ * JSON text to values; an integer that a double cannot hold becomes a bigint.
+ * @throws ServiceError `query_invalid` naming line and column
+ */
+export function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!LONG_DIGITS.test(text)) return value;
+  } catch (error) {
+    throw syntaxError(text, error);
+  }
+  try {
+    return parseLossless(text, null, parseNumber);
+  } catch (error) {
+    // It is valid JSON, so only what the slower parser cannot do is left: depth, or two values for one key.
+    throw new ServiceError('query_invalid', `the body cannot be read: ${error instanceof RangeError ? 'it is nested too deeply' : String(error)}`, error);
+  }
+}
+
+function parseNumber(text: string): number | bigint {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) || !/^-?\d+$/.test(text)) return value;
+  return BigInt(text);
+}
+
+function syntaxError(text: string, error: unknown): ServiceError {
+  const message = error instanceof Error ? error.message : String(error);
+  const found = /at position (\d+)/.exec(message);
+  const position = found === null ? text.length : Number(found[1]);
+  const before = text.slice(0, position).split('\n');
+  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  if (text.trim() === '') return new ServiceError('query_invalid', 'the body is empty; expected JSON');
+  const what = position >= text.trimEnd().length ? 'the text ends too early' : `unexpected ${JSON.stringify(text.slice(position, position + 12))}`;
+  return new ServiceError('query_invalid', `the body is not valid JSON: ${what} at ${place}`, error);
+}
+
+/**
+ * Values to JSON text. A bigint prints as its digits; NaN and the infinities, which JSON lacks, as strings; an object's
+ * undefined members are left out. `indent` is the number of spaces of one level, 0 for one line.
+ */
+export function stringifyJson(value: unknown, indent = 0): string {
+  return write(value, indent === 0 ? '' : ' '.repeat(indent), '\n');
+}
+
+function write(value: unknown, indent: string, lineBreak: string): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      return Number.isFinite(value) ? String(value) : `"${value}"`;
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'object':
+      return value === null ? 'null' : writeNested(value, indent, lineBreak);
+    default:
+      return 'null';
+  }
+}
+
+function writeNested(value: object, indent: string, lineBreak: string): string {
+  const inner = lineBreak + indent;
+  const parts: string[] = [];
+  if (Array.isArray(value)) {
+    for (const element of value) parts.push(write(element, indent, inner));
+  } else {
+    for (const [key, member] of Object.entries(value)) {
+      if (member !== undefined) parts.push(`${JSON.stringify(key)}:${indent === '' ? '' : ' '}${write(member, indent, inner)}`);
+    }
+  }
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  if (parts.length === 0) return open + close;
+  return indent === '' ? open + parts.join(',') + close : open + inner + parts.join(`,${inner}`) + lineBreak + close;
+}

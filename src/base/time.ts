@@ -1,0 +1,136 @@
+import type { EpochMs } from '../model/interval.js';
+import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
+import type { Zone } from './calendar.js';
+
+/** The bounds of eternity: a quarter of the 64-bit range, beyond what doubles count exactly, so they print as constants. */
+const MIN_INSTANT = -4611686018427387904;
+const MAX_INSTANT = 4611686018427387904;
+const MIN_INSTANT_TEXT = '-146136543-09-08T08:23:32.096Z';
+const MAX_INSTANT_TEXT = '146140482-04-24T15:36:27.903Z';
+
+const INSTANT =
+  /^([+-]?\d{4,9})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ](?:(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?)?)?(Z|z|[+-]\d{2}(?::?\d{2})?)?$/;
+
+/**
+ * An ISO 8601 instant, whole or cut short anywhere (`2015`, `2015-09-12`, `2015-09-12T00Z`); a space may stand for the T.
+ * @param timeZone  holds when the text names no offset
+ * @returns undefined when it is no such text or no such day, hour or zone; digits beyond milliseconds are cut off
+ */
+export function parseInstant(text: string, timeZone = 'UTC'): EpochMs | undefined {
+  const parts = INSTANT.exec(text);
+  if (parts === null) return undefined;
+  const year = Number(parts[1]);
+  const month = Number(parts[2] ?? 1);
+  const day = Number(parts[3] ?? 1);
+  const hour = Number(parts[4] ?? 0);
+  const minute = Number(parts[5] ?? 0);
+  const second = Number(parts[6] ?? 0);
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  // 24:00 is the end of the day.
+  if (hour > 24 || minute > 59 || second > 59 || (hour === 24 && (minute > 0 || second > 0))) return undefined;
+  const millisecond = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'));
+  const zone = parts[8] === undefined ? findZone(timeZone) : findZone(parts[8]);
+  if (zone === undefined) return undefined;
+  const timeOfDay = ((hour * 60 + minute) * 60 + second) * 1000 + millisecond;
+  if (Math.abs(year) > 280_000) {
+    // Beyond 2^53 milliseconds a sum of doubles would round twice.
+    const exact = BigInt(daysFromCivil(year, month, day)) * BigInt(DAY_MS) + BigInt(timeOfDay) - BigInt(zone.fixedOffsetMs ?? 0);
+    const instant = Number(exact);
+    return instant < MIN_INSTANT || instant > MAX_INSTANT ? undefined : instant;
+  }
+  const local = daysFromCivil(year, month, day) * DAY_MS + timeOfDay;
+  return zone === UTC ? local : zone.fromLocal(local);
+}
+
+const TWO_DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));
+const THREE_DIGITS = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, '0'));
+
+/** The day formatted last: result rows come in runs of one day. */
+let lastDay = Number.NaN;
+let lastDayText = '';
+
+/** `2015-09-12T00:00:00.000Z`; an instant outside eternity prints as its bound. */
+export function formatInstant(ms: EpochMs): string {
+  if (ms <= MIN_INSTANT) return MIN_INSTANT_TEXT;
+  if (ms >= MAX_INSTANT) return MAX_INSTANT_TEXT;
+  const days = Math.floor(ms / DAY_MS);
+  if (days !== lastDay) {
+    lastDayText = formatDate(days);
+    lastDay = days;
+  }
+  return `${lastDayText}T${formatTimeOfDay(ms - days * DAY_MS)}Z`;
+}
+
+/** As `formatInstant`, on the wall clock of a zone and with its offset: `2015-09-12T02:00:00.000+02:00`. */
+export function formatInstantIn(ms: EpochMs, zone: Zone): string {
+  if (zone === UTC || ms <= MIN_INSTANT || ms >= MAX_INSTANT) return formatInstant(ms);
+  const offset = zone.offsetAt(ms);
+  const days = Math.floor((ms + offset) / DAY_MS);
+  return `${formatDate(days)}T${formatTimeOfDay(ms + offset - days * DAY_MS)}${offset === 0 ? 'Z' : formatOffset(offset, ':')}`;
+}
+
+/** `+05:30`, or with another separator. */
+export function formatOffset(offsetMs: number, separator: string): string {
+  const minutes = Math.floor(Math.abs(offsetMs) / 60_000);
+  return `${offsetMs < 0 ? '-' : '+'}${TWO_DIGITS[Math.floor(minutes / 60)]}${separator}${TWO_DIGITS[minutes % 60]}`;
+}
+
+function formatDate(days: number): string {
+  const { year, month, day } = civilFromDays(days);
+  const digits = year >= 0 ? String(year).padStart(4, '0') : `-${String(-year).padStart(4, '0')}`;
+  return `${digits}-${TWO_DIGITS[month]}-${TWO_DIGITS[day]}`;
+}
+
+function formatTimeOfDay(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  const minute = Math.floor(second / 60);
+  const hour = Math.floor(minute / 60);
+  return `${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[second - minute * 60]}.${THREE_DIGITS[ms - second * 1000]}`;
+}
+
+/** An ISO 8601 period in the three units that do not convert into each other. All parts may be negative. */
+export interface Period {
+  readonly months: number;
+  readonly days: number;
+  readonly milliseconds: number;
+}
+
+const PERIOD = /^([+-])?P(?:([+-]?\d{1,9})Y)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})W)?(?:([+-]?\d{1,9})D)?(?:T(?:([+-]?\d{1,9})H)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})(?:[.,](\d{1,9}))?S)?)?$/i;
+
+/** `P1D`, `PT15M`, `P1Y2M3W4DT5H6M7.8S`; undefined when it is no period or names no unit. */
+export function parsePeriod(text: string): Period | undefined {
+  const parts = PERIOD.exec(text);
+  if (parts === null || !/\d/.test(text) || /T$/i.test(text)) return undefined;
+  const [, sign, years = '0', months = '0', weeks = '0', days = '0', hours = '0', minutes = '0', seconds = '0', fraction = ''] = parts;
+  const direction = sign === '-' ? -1 : 1;
+  const fractionMs = Number(fraction.slice(0, 3).padEnd(3, '0')) * (seconds.startsWith('-') ? -1 : 1);
+  // Adding 0 turns a negative zero into zero.
+  return {
+    months: direction * (Number(years) * 12 + Number(months)) + 0,
+    days: direction * (Number(weeks) * 7 + Number(days)) + 0,
+    milliseconds: direction * (((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + fractionMs) + 0,
+  };
+}
+
+/**
+ * `count` periods after an instant: months and days on the zone's wall clock (a day the month lacks becomes its last),
+ * hours and below as elapsed time.
+ */
+export function addPeriod(ms: EpochMs, period: Period, count = 1, zone: Zone = UTC): EpochMs {
+  const milliseconds = period.milliseconds * count;
+  if (period.months === 0 && (period.days === 0 || zone.fixedOffsetMs !== null)) return ms + period.days * count * DAY_MS + milliseconds;
+  const local = ms + zone.offsetAt(ms);
+  const localDay = Math.floor(local / DAY_MS);
+  const timeOfDay = local - localDay * DAY_MS;
+  const day = addMonths(localDay, period.months * count) + period.days * count;
+  return zone.fromLocal(day * DAY_MS + timeOfDay) + milliseconds;
+}
+
+function addMonths(days: number, months: number): number {
+  if (months === 0) return days;
+  const { year, month, day } = civilFromDays(days);
+  const total = year * 12 + month - 1 + months;
+  const newYear = Math.floor(total / 12);
+  const newMonth = total - newYear * 12 + 1;
+  return daysFromCivil(newYear, newMonth, Math.min(day, daysInMonth(newYear, newMonth)));
+}
