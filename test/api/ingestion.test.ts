@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount, waitForTask } from '../../bench/server.js';
+
+/** Data in through both doors: the counts and sums must be those of the file, and bad specs are refused by name. */
+interface Context {
+  server: DolmenProcess;
+  folder: string;
+  input: string;
+  sum: number;
+}
+
+const ROWS = 5000;
+const ingestion = suite<Context>('ingestion over HTTP');
+
+ingestion.before(async (context) => {
+  context.folder = mkdtempSync(path.join(tmpdir(), 'dolmen-ingestion-'));
+  context.input = path.join(context.folder, 'data', 'input');
+  mkdirSync(context.input, { recursive: true });
+  context.sum = 0;
+  const lines: string[] = [];
+  for (let row = 0; row < ROWS; row++) {
+    const added = (row * 7919) % 1009;
+    context.sum += added;
+    const time = new Date(Date.UTC(2015, 8, 12) + row * 17_000).toISOString();
+    lines.push(JSON.stringify({ time, channel: `#c${row % 13}`, page: row % 5 === 0 ? null : `Page “${row}”`, isNew: row % 3 === 0, added }));
+  }
+  writeFileSync(path.join(context.input, 'edits.json.gz'), gzipSync(lines.join('\n')));
+  writeFileSync(path.join(context.input, 'not-json.json'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255, 254]));
+  writeFileSync(path.join(context.folder, 'outside.json'), '{}');
+  context.server = await startDolmen({
+    dataDir: path.join(context.folder, 'data'),
+    portOffset: 20_400,
+    flags: ['--property', 'svc.server.http.maxRequestBytes=67108864'],
+  });
+});
+
+ingestion.after(async (context) => {
+  await context.server?.stop();
+  rmSync(context.folder, { recursive: true, force: true });
+});
+
+ingestion('SQL: REPLACE … SELECT FROM EXTERN, then INSERT doubles it', async ({ server, input, sum }) => {
+  const source = JSON.stringify({ type: 'local', baseDir: input, filter: 'edits.json.gz' });
+  const signature = JSON.stringify(['time', 'channel', 'page', 'isNew'].map((name) => ({ name, type: 'string' })).concat([{ name: 'added', type: 'long' }]));
+  const select = `SELECT TIME_PARSE("time") AS __time, channel, page, isNew, added FROM TABLE(EXTERN('${source}', '{"type":"json"}', '${signature}')) PARTITIONED BY DAY`;
+  for (const [statement, times] of [['REPLACE INTO edits_sql OVERWRITE ALL', 1], ['INSERT INTO edits_sql', 2], ['REPLACE INTO edits_sql OVERWRITE ALL', 1]] as const) {
+    const { taskId, state } = (await callJson('POST', `${server.url}/svc/v2/sql/task`, { query: `${statement} ${select}` })) as { taskId: string; state: string };
+    assert.is(state, 'RUNNING');
+    await waitForTask(server.url, taskId);
+    await waitForCount(server.url, 'edits_sql', ROWS * times);
+    assert.equal(await sqlRows(server.url, 'SELECT COUNT(*), SUM(added), COUNT(page) FROM edits_sql'), [[ROWS * times, sum * times, 4000 * times]]);
+  }
+});
+
+ingestion('index_parallel: discovery of dimensions, rollup adds up', async ({ server, input, sum }) => {
+  const task = await runTask(server.url, {
+    type: 'index_parallel',
+    spec: {
+      ioConfig: { type: 'index_parallel', inputSource: { type: 'local', baseDir: input, filter: 'edits.json.gz' }, inputFormat: { type: 'json' } },
+      dataSchema: {
+        dataSource: 'edits_rollup',
+        timestampSpec: { column: 'time', format: 'iso' },
+        dimensionsSpec: { dimensions: ['channel'] },
+        metricsSpec: [
+          { type: 'count', name: 'count' },
+          { type: 'longSum', name: 'added', fieldName: 'added' },
+        ],
+        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'day', rollup: true },
+      },
+      tuningConfig: { type: 'index_parallel' },
+    },
+  });
+  await waitForCount(server.url, 'edits_rollup', 13); // 13 channels in the one day the rows span
+  assert.equal(await sqlRows(server.url, 'SELECT SUM("count"), SUM(added) FROM edits_rollup'), [[ROWS, sum]]);
+  const report = (await callJson('GET', `${server.url}/svc/indexer/v1/task/${task}/reports`)) as {
+    ingestionStatsAndErrors: { payload: { rowStats: { buildSegments: { processed: number; unparseable: number } } } };
+  };
+  assert.is(report.ingestionStatsAndErrors.payload.rowStats.buildSegments.processed, ROWS);
+  assert.is(report.ingestionStatsAndErrors.payload.rowStats.buildSegments.unparseable, 0);
+});
+
+const refusals = [
+  { name: 'a file that does not exist', source: { filter: 'missing.json' }, message: /missing\.json/ },
+  { name: 'a folder outside the allowed directories', source: { outside: true, filter: '*.json' }, message: /allowedDirectories/ },
+  { name: 'a file of another format', source: { filter: 'not-json.json' }, message: /not-json\.json|parse/i },
+];
+for (const { name, source, message } of refusals) {
+  ingestion(`refused: ${name}`, async ({ server, input, folder }) => {
+    const spec = {
+      type: 'index_parallel',
+      spec: {
+        ioConfig: {
+          type: 'index_parallel',
+          inputSource: { type: 'local', baseDir: source.outside === true ? folder : input, filter: source.filter },
+          inputFormat: { type: 'json' },
+        },
+        dataSchema: {
+          dataSource: 'never',
+          timestampSpec: { column: 'time', format: 'iso' },
+          dimensionsSpec: { dimensions: ['channel'] },
+          granularitySpec: { type: 'uniform', segmentGranularity: 'day', rollup: false },
+        },
+        tuningConfig: { type: 'index_parallel', maxParseExceptions: 0 },
+      },
+    };
+    try {
+      await runTask(server.url, spec);
+      assert.unreachable('the task must fail or be refused');
+    } catch (error) {
+      assert.match((error as Error).message, message);
+    }
+    assert.is(await callJson('GET', `${server.url}/status/health`), true);
+  });
+}
+
+ingestion('a body over svc.server.http.maxRequestBytes is 413', async ({ server }) => {
+  const answer = await fetch(`${server.url}/svc/v2/sql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: `SELECT '${'x'.repeat(68_000_000)}'` }),
+  }).catch((error: Error) => error);
+  // The server may close the connection while the client still sends.
+  if (!(answer instanceof Error)) assert.is(answer.status, 413);
+  assert.is(await callJson('GET', `${server.url}/status/health`), true);
+});
+
+ingestion.run();
