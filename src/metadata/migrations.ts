@@ -1,0 +1,60 @@
+import type { Database, Queries } from './database.js';
+
+/**
+ * The schema's history. A migration never changes once released: the next change is a new entry at the end. All that
+ * are missing run in one transaction, so a process killed half-way leaves the schema it found.
+ */
+const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    // Grows by one with every transaction that changes which segments are used.
+    'CREATE TABLE revision (value INTEGER NOT NULL)',
+    'INSERT INTO revision VALUES (0)',
+    `CREATE TABLE segments (
+      id TEXT PRIMARY KEY, data_source TEXT NOT NULL, start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL,
+      version TEXT NOT NULL, partition_number INTEGER NOT NULL, used INTEGER NOT NULL, load_path TEXT NOT NULL,
+      payload TEXT NOT NULL, created_ms BIGINT NOT NULL, used_changed_ms BIGINT NOT NULL, revision INTEGER NOT NULL)`,
+    'CREATE INDEX segments_by_use ON segments (used, data_source, start_ms)',
+    'CREATE INDEX segments_by_path ON segments (load_path)',
+    // Lock versions of a datasource only ever grow, also when the clock steps back.
+    'CREATE TABLE data_sources (name TEXT PRIMARY KEY, last_version_ms BIGINT NOT NULL)',
+    `CREATE TABLE tasks (
+      id TEXT PRIMARY KEY, group_id TEXT NOT NULL, type TEXT NOT NULL, data_source TEXT NOT NULL, state TEXT NOT NULL,
+      priority INTEGER NOT NULL, created_ms BIGINT NOT NULL, queued_ms BIGINT NOT NULL, started_ms BIGINT, finished_ms BIGINT,
+      worker_host TEXT, worker_session TEXT, error TEXT, report TEXT, payload TEXT NOT NULL)`,
+    'CREATE INDEX tasks_by_state ON tasks (state, created_ms)',
+    `CREATE TABLE locks (
+      task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE, data_source TEXT NOT NULL,
+      start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL, kind TEXT NOT NULL, version TEXT NOT NULL)`,
+    'CREATE INDEX locks_by_task ON locks (task_id)',
+    'CREATE INDEX locks_by_data_source ON locks (data_source)',
+    // A task publishes once; a repeated request finds its own answer here.
+    'CREATE TABLE publications (task_id TEXT PRIMARY KEY, load_paths TEXT NOT NULL, segment_ids TEXT NOT NULL, published_ms BIGINT NOT NULL)',
+    'CREATE TABLE rules (data_source TEXT PRIMARY KEY, payload TEXT NOT NULL)',
+    'CREATE TABLE config (name TEXT PRIMARY KEY, payload TEXT NOT NULL)',
+    `CREATE TABLE audit (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, audit_key TEXT NOT NULL, author TEXT NOT NULL,
+      comment TEXT NOT NULL, ip TEXT NOT NULL, payload TEXT NOT NULL, time_ms BIGINT NOT NULL)`,
+    'CREATE INDEX audit_by_key ON audit (type, audit_key, time_ms)',
+    `CREATE TABLE announcements (
+      role TEXT NOT NULL, host TEXT NOT NULL, session TEXT NOT NULL, details TEXT NOT NULL, heartbeat_ms BIGINT NOT NULL,
+      PRIMARY KEY (role, host))`,
+    'CREATE TABLE leaders (role TEXT PRIMARY KEY, epoch INTEGER NOT NULL, host TEXT NOT NULL, expires_ms BIGINT NOT NULL)',
+  ],
+];
+
+/** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */
+export async function migrate(database: Database): Promise<void> {
+  await database.transaction(async (queries) => {
+    await queries.rows('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)');
+    const present = await schemaVersion(queries);
+    for (const statement of MIGRATIONS.slice(present).flat()) await queries.rows(statement);
+    if (present === MIGRATIONS.length) return;
+    await queries.rows('DELETE FROM schema_version');
+    await queries.rows('INSERT INTO schema_version VALUES (?)', [MIGRATIONS.length]);
+  });
+}
+
+async function schemaVersion(queries: Queries): Promise<number> {
+  const rows = await queries.rows<{ version: number }>('SELECT version FROM schema_version');
+  return rows[0]?.version ?? 0;
+}

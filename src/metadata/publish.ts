@@ -1,0 +1,151 @@
+import { ServiceError } from '../base/errors.js';
+import { contains, formatInterval, intersect } from '../base/interval.js';
+import type { PublishRequest, PushedSegment } from '../model/publication.js';
+import type { EpochMs, Interval } from '../model/interval.js';
+import { segmentIdText } from '../model/segment-id.js';
+import type { SegmentDescriptor } from '../model/segment.js';
+import type { Queries } from './database.js';
+import { type Lock, locksOfTask } from './locks.js';
+import { bumpRevision, insertSegments, lastPartitionNumber, markUnused, selectSegments } from './segments.js';
+import { findTask } from './tasks.js';
+import { resolveTimeline, type VisibleChunk } from './timeline.js';
+
+/**
+ * Makes all segments of a task visible at once; to be called in one leader transaction. A repeated request of the same
+ * task (its answer was lost on the way) changes nothing and gets the same ids.
+ *
+ * @returns the printed ids, in the order of `request.segments`
+ * @throws  ServiceError `conflict`: the task does not run any more, holds no lock over what it writes, has already
+ *          published something else, would cut a used segment in two, or appends across existing chunks
+ */
+export async function publishSegments(queries: Queries, request: PublishRequest, nowMs: EpochMs): Promise<readonly string[]> {
+  const earlier = await findPublication(queries, request.taskId);
+  if (earlier !== undefined) return repeatPublication(earlier, request);
+
+  const task = await findTask(queries, request.taskId);
+  if (task?.state !== 'RUNNING') throw new ServiceError('conflict', `task ${request.taskId} is ${task?.state ?? 'unknown'}: only a running task may publish`);
+  const locks = await locksOfTask(queries, request.taskId);
+  const descriptors =
+    request.mode.kind === 'replace'
+      ? await planReplace(queries, request, request.mode.intervals, locks, nowMs)
+      : await planAppend(queries, request, locks);
+
+  await insertSegments(queries, descriptors, nowMs, await bumpRevision(queries));
+  const ids = descriptors.map((descriptor) => segmentIdText(descriptor.id));
+  await queries.rows('INSERT INTO publications (task_id, load_paths, segment_ids, published_ms) VALUES (?, ?, ?, ?)', [
+    request.taskId,
+    loadPathsText(request),
+    JSON.stringify(ids),
+    nowMs,
+  ]);
+  return ids;
+}
+
+/** What the task has published; undefined when nothing yet. */
+export async function findPublication(queries: Queries, taskId: string): Promise<{ readonly loadPaths: string; readonly ids: readonly string[] } | undefined> {
+  const rows = await queries.rows<{ load_paths: string; segment_ids: string }>('SELECT load_paths, segment_ids FROM publications WHERE task_id = ?', [taskId]);
+  const row = rows[0];
+  return row === undefined ? undefined : { loadPaths: row.load_paths, ids: JSON.parse(row.segment_ids) as string[] };
+}
+
+function repeatPublication(earlier: { loadPaths: string; ids: readonly string[] }, request: PublishRequest): readonly string[] {
+  if (earlier.loadPaths === loadPathsText(request)) return earlier.ids;
+  throw new ServiceError('conflict', `task ${request.taskId} has already published other segments; a task publishes once`);
+}
+
+const loadPathsText = (request: PublishRequest): string => JSON.stringify(request.segments.map((segment) => segment.loadSpec.path));
+
+/** Clears the intervals and gives the new segments the lock's version, numbered from 0 in each chunk. */
+async function planReplace(
+  queries: Queries,
+  request: PublishRequest,
+  intervals: readonly Interval[],
+  locks: readonly Lock[],
+  nowMs: EpochMs,
+): Promise<readonly SegmentDescriptor[]> {
+  const { dataSource, segments, taskId } = request;
+  for (const interval of intervals) {
+    lockOver(locks, interval, 'exclusive', taskId);
+    const crossing = (await selectSegments(queries, { dataSource, used: true, overlapping: interval })).find(
+      (segment) => !intervals.some((outer) => contains(outer, segment.id.interval)),
+    );
+    if (crossing !== undefined)
+      throw new ServiceError('conflict', `replacing ${formatInterval(interval)} would cut segment ${segmentIdText(crossing.id)} in two; widen the interval to whole segments`);
+    await markUnused(queries, dataSource, { kind: 'within', interval }, nowMs);
+  }
+  const counts = new Map<string, number>();
+  for (const segment of segments) counts.set(chunkKey(segment.interval), (counts.get(chunkKey(segment.interval)) ?? 0) + 1);
+  const next = new Map<string, number>();
+  return segments.map((segment) => {
+    if (!intervals.some((outer) => contains(outer, segment.interval)))
+      throw new ServiceError('conflict', `segment interval ${formatInterval(segment.interval)} lies outside of the replaced intervals ${intervals.map(formatInterval).join(', ')}`);
+    const key = chunkKey(segment.interval);
+    const partition = next.get(key) ?? 0;
+    next.set(key, partition + 1);
+    const { version } = lockOver(locks, segment.interval, 'exclusive', taskId);
+    return describe(dataSource, segment, { interval: segment.interval, version, partition, partitions: counts.get(key) ?? 0 });
+  });
+}
+
+/** Joins each segment to the visible chunk that holds its interval, or opens a chunk at the lock's version. */
+async function planAppend(queries: Queries, request: PublishRequest, locks: readonly Lock[]): Promise<readonly SegmentDescriptor[]> {
+  const { dataSource, taskId } = request;
+  const placed: SegmentDescriptor[] = [];
+  const next = new Map<string, number>();
+  for (const segment of request.segments) {
+    const { version: lockVersion } = lockOver(locks, segment.interval, 'shared', taskId);
+    const home = await findHome(queries, dataSource, segment);
+    const interval = home?.interval ?? segment.interval;
+    const version = home?.version ?? lockVersion;
+    const key = `${chunkKey(interval)}/${version}`;
+    const partition = next.get(key) ?? (await lastPartitionNumber(queries, dataSource, interval, version)) + 1;
+    next.set(key, partition + 1);
+    // Appended segments are no part of the core set that the chunk waits for: a new chunk has none.
+    const partitions = home === undefined ? 0 : Math.max(...home.segments.map((each) => each.shardSpec.partitions));
+    placed.push(describe(dataSource, segment, { interval, version, partition, partitions }));
+  }
+  return placed;
+}
+
+/**
+ * The visible chunk that a new segment joins. A segment finer than the chunk joins it under the chunk's interval; one
+ * that reaches over the chunk's bounds would hide its rows with a newer version, or double them with the same.
+ */
+async function findHome(queries: Queries, dataSource: string, segment: PushedSegment): Promise<VisibleChunk<SegmentDescriptor> | undefined> {
+  const overlapping = resolveTimeline(await selectSegments(queries, { dataSource, used: true, overlapping: segment.interval })).filter((chunk) =>
+    chunk.visible.some((piece) => intersect(piece, segment.interval) !== undefined),
+  );
+  const [home, second] = overlapping;
+  if (home === undefined) return undefined;
+  const whole = home.visible.some((piece) => contains(piece, segment.interval));
+  if (second !== undefined || !whole)
+    throw new ServiceError(
+      'conflict',
+      `cannot append ${formatInterval(segment.interval)} to ${dataSource}: it reaches over the existing chunk ${formatInterval(home.interval)}; use a segment granularity that is no coarser`,
+    );
+  return home;
+}
+
+function lockOver(locks: readonly Lock[], interval: Interval, kind: Lock['kind'], taskId: string): Lock {
+  const lock = locks.find((each) => (each.kind === 'exclusive' || each.kind === kind) && contains(each.interval, interval));
+  if (lock === undefined) throw new ServiceError('conflict', `task ${taskId} holds no ${kind} lock over ${formatInterval(interval)}`);
+  return lock;
+}
+
+interface Place {
+  readonly interval: Interval;
+  readonly version: string;
+  readonly partition: number;
+  readonly partitions: number;
+}
+
+function describe(dataSource: string, segment: PushedSegment, place: Place): SegmentDescriptor {
+  const { interval: _built, ...payload } = segment;
+  return {
+    id: { dataSource, interval: place.interval, version: place.version, partitionNumber: place.partition },
+    shardSpec: { type: 'numbered', partitionNum: place.partition, partitions: place.partitions },
+    ...payload,
+  };
+}
+
+const chunkKey = (interval: Interval): string => `${interval.start}/${interval.end}`;

@@ -1,0 +1,171 @@
+import type { EpochMs, Interval } from '../model/interval.js';
+import { segmentIdText } from '../model/segment-id.js';
+import type { SegmentDescriptor } from '../model/segment.js';
+import type { Binding, Queries } from './database.js';
+import { visibleSegments } from './timeline.js';
+
+interface SegmentRow {
+  readonly payload: string;
+}
+
+/** Rows per INSERT; SQLite takes 32,766 placeholders. */
+const ROWS_PER_INSERT = 200;
+/** Ids per IN list. */
+const IDS_PER_STATEMENT = 500;
+
+export async function currentRevision(queries: Queries): Promise<number> {
+  const rows = await queries.rows<{ value: number }>('SELECT value FROM revision');
+  return rows[0]?.value ?? 0;
+}
+
+/** To be called once in every transaction that changes which segments are used. Returns the new revision. */
+export async function bumpRevision(queries: Queries): Promise<number> {
+  const rows = await queries.rows<{ value: number }>('UPDATE revision SET value = value + 1 RETURNING value');
+  return rows[0]?.value ?? 0;
+}
+
+export async function insertSegments(queries: Queries, segments: readonly SegmentDescriptor[], nowMs: EpochMs, revision: number): Promise<void> {
+  for (let from = 0; from < segments.length; from += ROWS_PER_INSERT) {
+    const batch = segments.slice(from, from + ROWS_PER_INSERT);
+    const bindings = batch.flatMap((segment): Binding[] => [
+      segmentIdText(segment.id),
+      segment.id.dataSource,
+      segment.id.interval.start,
+      segment.id.interval.end,
+      segment.id.version,
+      segment.id.partitionNumber,
+      segment.loadSpec.path,
+      JSON.stringify(segment),
+      nowMs,
+      nowMs,
+      revision,
+    ]);
+    await queries.rows(
+      `INSERT INTO segments (id, data_source, start_ms, end_ms, version, partition_number, used, load_path, payload, created_ms, used_changed_ms, revision)
+       VALUES ${batch.map(() => '(?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)').join(', ')}`,
+      bindings,
+    );
+  }
+}
+
+export interface SegmentSelection {
+  readonly dataSource?: string;
+  readonly used?: boolean;
+  /** Segments that share an instant with it. */
+  readonly overlapping?: Interval;
+  /** Segments that lie inside it. */
+  readonly within?: Interval;
+}
+
+export async function selectSegments(queries: Queries, selection: SegmentSelection): Promise<readonly SegmentDescriptor[]> {
+  const { where, bindings } = conditionOf(selection);
+  const rows = await queries.rows<SegmentRow>(`SELECT payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`, bindings);
+  return rows.map(({ payload }) => parseDescriptor(payload));
+}
+
+export async function findSegment(queries: Queries, id: string): Promise<{ readonly segment: SegmentDescriptor; readonly used: boolean } | undefined> {
+  const rows = await queries.rows<SegmentRow & { used: number }>('SELECT payload, used FROM segments WHERE id = ?', [id]);
+  const row = rows[0];
+  return row === undefined ? undefined : { segment: parseDescriptor(row.payload), used: row.used === 1 };
+}
+
+/** Names with at least one segment, or at least one used segment; sorted. */
+export async function dataSourceNames(queries: Queries, only: 'used' | 'all'): Promise<readonly string[]> {
+  const rows = await queries.rows<{ data_source: string }>(
+    `SELECT DISTINCT data_source FROM segments ${only === 'used' ? 'WHERE used = 1' : ''} ORDER BY data_source`,
+  );
+  return rows.map((row) => row.data_source);
+}
+
+/** Highest partition number ever given in this chunk, used or not; -1 when there is none. Numbers are not given twice. */
+export async function lastPartitionNumber(queries: Queries, dataSource: string, interval: Interval, version: string): Promise<number> {
+  const rows = await queries.rows<{ last: number | null }>(
+    'SELECT MAX(partition_number) AS last FROM segments WHERE data_source = ? AND start_ms = ? AND end_ms = ? AND version = ?',
+    [dataSource, interval.start, interval.end, version],
+  );
+  return rows[0]?.last ?? -1;
+}
+
+/** What a mark call names: everything, the segments inside an interval, or these ids. */
+export type MarkTarget = { readonly kind: 'all' } | { readonly kind: 'within'; readonly interval: Interval } | { readonly kind: 'ids'; readonly ids: readonly string[] };
+
+/** Marks used segments unused; returns how many changed. Bumps the revision when some did. */
+export async function markUnused(queries: Queries, dataSource: string, target: MarkTarget, nowMs: EpochMs): Promise<number> {
+  const ids = await targetIds(queries, dataSource, target, true);
+  return changeUse(queries, ids, false, nowMs);
+}
+
+/** Marks unused segments used, but not those that a used newer version would hide at once; returns how many changed. */
+export async function markUsed(queries: Queries, dataSource: string, target: MarkTarget, nowMs: EpochMs): Promise<number> {
+  const ids = new Set(await targetIds(queries, dataSource, target, false));
+  if (ids.size === 0) return 0;
+  const unused = (await selectSegments(queries, { dataSource, used: false })).filter((segment) => ids.has(segmentIdText(segment.id)));
+  const used = await selectSegments(queries, { dataSource, used: true });
+  const visible = new Set(visibleSegments([...used, ...unused]).map((segment) => segmentIdText(segment.id)));
+  return changeUse(queries, [...ids].filter((id) => visible.has(id)), true, nowMs);
+}
+
+/** Removes the rows of unused segments inside the interval and returns them: their files are the caller's to remove. */
+export async function deleteUnused(queries: Queries, dataSource: string, interval: Interval): Promise<readonly SegmentDescriptor[]> {
+  const rows = await queries.rows<SegmentRow>(
+    'DELETE FROM segments WHERE used = 0 AND data_source = ? AND start_ms >= ? AND end_ms <= ? RETURNING payload',
+    [dataSource, interval.start, interval.end],
+  );
+  return rows.map(({ payload }) => parseDescriptor(payload));
+}
+
+/** Of these deep storage paths, the ones that some segment, used or not, refers to. */
+export async function referencedPaths(queries: Queries, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < paths.length; from += IDS_PER_STATEMENT) {
+    const batch = paths.slice(from, from + IDS_PER_STATEMENT);
+    const rows = await queries.rows<{ load_path: string }>(`SELECT load_path FROM segments WHERE load_path IN (${placeholders(batch)})`, batch);
+    for (const row of rows) found.add(row.load_path);
+  }
+  return found;
+}
+
+/** Sets `used` of these ids where it differs; bumps the revision when any did. */
+async function changeUse(queries: Queries, ids: readonly string[], used: boolean, nowMs: EpochMs): Promise<number> {
+  if (ids.length === 0) return 0;
+  const revision = await bumpRevision(queries);
+  let changed = 0;
+  for (let from = 0; from < ids.length; from += IDS_PER_STATEMENT) {
+    const batch = ids.slice(from, from + IDS_PER_STATEMENT);
+    const rows = await queries.rows<{ id: string }>(
+      `UPDATE segments SET used = ?, used_changed_ms = ?, revision = ? WHERE used = ? AND id IN (${placeholders(batch)}) RETURNING id`,
+      [used ? 1 : 0, nowMs, revision, used ? 0 : 1, ...batch],
+    );
+    changed += rows.length;
+  }
+  return changed;
+}
+
+async function targetIds(queries: Queries, dataSource: string, target: MarkTarget, used: boolean): Promise<readonly string[]> {
+  const { where, bindings } = conditionOf({ dataSource, used, ...(target.kind === 'within' ? { within: target.interval } : {}) });
+  const rows = await queries.rows<{ id: string }>(`SELECT id FROM segments WHERE ${where}`, bindings);
+  if (target.kind !== 'ids') return rows.map((row) => row.id);
+  const wanted = new Set(target.ids);
+  return rows.map((row) => row.id).filter((id) => wanted.has(id));
+}
+
+function conditionOf(selection: SegmentSelection): { where: string; bindings: Binding[] } {
+  const conditions: string[] = ['1 = 1'];
+  const bindings: Binding[] = [];
+  const add = (condition: string, ...values: Binding[]) => {
+    conditions.push(condition);
+    bindings.push(...values);
+  };
+  if (selection.used !== undefined) add('used = ?', selection.used ? 1 : 0);
+  if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);
+  if (selection.overlapping !== undefined) add('start_ms < ? AND end_ms > ?', selection.overlapping.end, selection.overlapping.start);
+  if (selection.within !== undefined) add('start_ms >= ? AND end_ms <= ?', selection.within.start, selection.within.end);
+  return { where: conditions.join(' AND '), bindings };
+}
+
+const placeholders = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
+
+/** The payload column holds what `insertSegments` wrote. */
+function parseDescriptor(payload: string): SegmentDescriptor {
+  return JSON.parse(payload) as SegmentDescriptor;
+}

@@ -1,0 +1,98 @@
+import type { EpochMs, Interval } from '../model/interval.js';
+import type { Binding, Queries } from './database.js';
+
+/** Who changed something and why, from `X-Svc-Author` and `X-Svc-Comment`. */
+export interface Author {
+  readonly author: string;
+  readonly comment: string;
+  readonly ip: string;
+}
+
+export interface AuditEntry {
+  readonly key: string;
+  readonly type: string;
+  readonly auditInfo: Author;
+  /** JSON text. */
+  readonly payload: string;
+  readonly timeMs: EpochMs;
+}
+
+/** What a change is filed under, such as `{type: 'rules', key: 'wikipedia'}`. */
+export interface AuditSubject {
+  readonly type: string;
+  readonly key: string;
+}
+
+/** A stored document (dynamic configuration, lookups, compaction) as JSON text; undefined when never written. */
+export async function findConfig(queries: Queries, name: string): Promise<string | undefined> {
+  const rows = await queries.rows<{ payload: string }>('SELECT payload FROM config WHERE name = ?', [name]);
+  return rows[0]?.payload;
+}
+
+export async function writeConfig(queries: Queries, name: string, payload: string): Promise<void> {
+  await queries.rows('INSERT INTO config (name, payload) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET payload = excluded.payload', [name, payload]);
+}
+
+/** Writes a document that is made once and then stays, whichever process comes first; returns what is stored. */
+export async function writeConfigOnce(queries: Queries, name: string, payload: string): Promise<string> {
+  await queries.rows('INSERT INTO config (name, payload) VALUES (?, ?) ON CONFLICT (name) DO NOTHING', [name, payload]);
+  return (await findConfig(queries, name)) ?? payload;
+}
+
+/** Rules by datasource, as JSON texts of rule lists. */
+export async function allRules(queries: Queries): Promise<ReadonlyMap<string, string>> {
+  const rows = await queries.rows<{ data_source: string; payload: string }>('SELECT data_source, payload FROM rules ORDER BY data_source');
+  return new Map(rows.map((row) => [row.data_source, row.payload]));
+}
+
+export async function writeRules(queries: Queries, dataSource: string, payload: string): Promise<void> {
+  await queries.rows('INSERT INTO rules (data_source, payload) VALUES (?, ?) ON CONFLICT (data_source) DO UPDATE SET payload = excluded.payload', [dataSource, payload]);
+}
+
+/** Files a change; to be called in the transaction that makes it. */
+export async function audit(queries: Queries, subject: AuditSubject, author: Author, payload: string, nowMs: EpochMs): Promise<void> {
+  await queries.rows('INSERT INTO audit (type, audit_key, author, comment, ip, payload, time_ms) VALUES (?, ?, ?, ?, ?, ?, ?)', [
+    subject.type,
+    subject.key,
+    author.author,
+    author.comment,
+    author.ip,
+    payload,
+    nowMs,
+  ]);
+}
+
+export interface AuditSelection {
+  readonly type: string;
+  /** null: of every key. */
+  readonly key: string | null;
+  readonly interval: Interval | null;
+  readonly count: number | null;
+}
+
+/** Newest first. */
+export async function auditHistory(queries: Queries, selection: AuditSelection): Promise<readonly AuditEntry[]> {
+  const conditions = ['type = ?'];
+  const bindings: Binding[] = [selection.type];
+  if (selection.key !== null) {
+    conditions.push('audit_key = ?');
+    bindings.push(selection.key);
+  }
+  if (selection.interval !== null) {
+    conditions.push('time_ms >= ? AND time_ms < ?');
+    bindings.push(selection.interval.start, selection.interval.end);
+  }
+  const limit = selection.count === null ? '' : 'LIMIT ?';
+  if (selection.count !== null) bindings.push(selection.count);
+  const rows = await queries.rows<{ audit_key: string; author: string; comment: string; ip: string; payload: string; time_ms: number }>(
+    `SELECT audit_key, author, comment, ip, payload, time_ms FROM audit WHERE ${conditions.join(' AND ')} ORDER BY sequence DESC ${limit}`,
+    bindings,
+  );
+  return rows.map(({ audit_key, author, comment, ip, payload, time_ms }) => ({
+    key: audit_key,
+    type: selection.type,
+    auditInfo: { author, comment, ip },
+    payload,
+    timeMs: time_ms,
+  }));
+}

@@ -1,0 +1,145 @@
+import type { EpochMs, Interval } from '../model/interval.js';
+import type { Binding, Queries } from './database.js';
+
+/** WAITING for locks, PENDING for a worker, RUNNING on one; the last two are final. */
+export type TaskState = 'WAITING' | 'PENDING' | 'RUNNING' | 'SUCCESS' | 'FAILED';
+
+export interface TaskRecord {
+  readonly id: string;
+  readonly groupId: string;
+  readonly type: string;
+  readonly dataSource: string;
+  readonly state: TaskState;
+  readonly priority: number;
+  readonly createdMs: EpochMs;
+  readonly queuedMs: EpochMs;
+  readonly startedMs: EpochMs | null;
+  readonly finishedMs: EpochMs | null;
+  readonly workerHost: string | null;
+  /** Which process of that address runs it: another one there knows nothing of the task. */
+  readonly workerSession: string | null;
+  readonly error: string | null;
+}
+
+interface TaskRow {
+  readonly id: string;
+  readonly group_id: string;
+  readonly type: string;
+  readonly data_source: string;
+  readonly state: TaskState;
+  readonly priority: number;
+  readonly created_ms: number;
+  readonly queued_ms: number;
+  readonly started_ms: number | null;
+  readonly finished_ms: number | null;
+  readonly worker_host: string | null;
+  readonly worker_session: string | null;
+  readonly error: string | null;
+}
+
+const COLUMNS = 'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, error';
+
+export interface NewTask {
+  readonly id: string;
+  readonly groupId: string;
+  readonly type: string;
+  readonly dataSource: string;
+  readonly priority: number;
+  /** JSON text, as accepted at submission. */
+  readonly payload: string;
+}
+
+/** False when the id is taken. */
+export async function insertTask(queries: Queries, task: NewTask, nowMs: EpochMs): Promise<boolean> {
+  const rows = await queries.rows<{ id: string }>(
+    `INSERT INTO tasks (id, group_id, type, data_source, state, priority, created_ms, queued_ms, payload)
+     VALUES (?, ?, ?, ?, 'WAITING', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [task.id, task.groupId, task.type, task.dataSource, task.priority, nowMs, nowMs, task.payload],
+  );
+  return rows.length === 1;
+}
+
+export async function findTask(queries: Queries, id: string): Promise<TaskRecord | undefined> {
+  const rows = await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE id = ?`, [id]);
+  return rows[0] === undefined ? undefined : parseTask(rows[0]);
+}
+
+export interface TaskSelection {
+  readonly states: readonly TaskState[];
+  readonly dataSource?: string;
+  readonly type?: string;
+  readonly created?: Interval;
+  /** Newest first when given, and no more than these. */
+  readonly newest?: number;
+}
+
+/** By priority, then age: the order in which they are served. */
+export async function selectTasks(queries: Queries, selection: TaskSelection): Promise<readonly TaskRecord[]> {
+  const conditions = [`state IN (${selection.states.map(() => '?').join(', ')})`];
+  const bindings: Binding[] = [...selection.states];
+  const add = (condition: string, ...values: Binding[]) => {
+    conditions.push(condition);
+    bindings.push(...values);
+  };
+  if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);
+  if (selection.type !== undefined) add('type = ?', selection.type);
+  if (selection.created !== undefined) add('created_ms >= ? AND created_ms < ?', selection.created.start, selection.created.end);
+  const order = selection.newest === undefined ? 'priority DESC, created_ms, id' : 'created_ms DESC, id LIMIT ?';
+  if (selection.newest !== undefined) bindings.push(selection.newest);
+  const rows = await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE ${conditions.join(' AND ')} ORDER BY ${order}`, bindings);
+  return rows.map(parseTask);
+}
+
+/** The documents of a task, as JSON text; the report is null until there is one. */
+export async function taskDocuments(queries: Queries, id: string): Promise<{ readonly payload: string; readonly report: string | null } | undefined> {
+  const rows = await queries.rows<{ payload: string; report: string | null }>('SELECT payload, report FROM tasks WHERE id = ?', [id]);
+  return rows[0];
+}
+
+/** Moves a task on, only from the state it is believed to be in; false when it was in another. */
+export async function moveTask(queries: Queries, id: string, from: TaskState, to: 'PENDING'): Promise<boolean> {
+  const rows = await queries.rows<{ id: string }>('UPDATE tasks SET state = ? WHERE id = ? AND state = ? RETURNING id', [to, id, from]);
+  return rows.length === 1;
+}
+
+export async function startTask(queries: Queries, id: string, worker: { readonly host: string; readonly session: string }, nowMs: EpochMs): Promise<boolean> {
+  const rows = await queries.rows<{ id: string }>(
+    "UPDATE tasks SET state = 'RUNNING', worker_host = ?, worker_session = ?, started_ms = ? WHERE id = ? AND state = 'PENDING' RETURNING id",
+    [worker.host, worker.session, nowMs, id],
+  );
+  return rows.length === 1;
+}
+
+export interface TaskEnd {
+  readonly succeeded: boolean;
+  readonly error: string | null;
+  /** JSON text. */
+  readonly report: string | null;
+}
+
+/** The first end counts; false when the task had ended before. */
+export async function finishTask(queries: Queries, id: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
+  const rows = await queries.rows<{ id: string }>(
+    "UPDATE tasks SET state = ?, error = ?, report = COALESCE(?, report), finished_ms = ? WHERE id = ? AND state NOT IN ('SUCCESS', 'FAILED') RETURNING id",
+    [end.succeeded ? 'SUCCESS' : 'FAILED', end.error, end.report, nowMs, id],
+  );
+  return rows.length === 1;
+}
+
+function parseTask(row: TaskRow): TaskRecord {
+  return {
+    id: row.id,
+    groupId: row.group_id,
+    type: row.type,
+    dataSource: row.data_source,
+    state: row.state,
+    priority: row.priority,
+    createdMs: row.created_ms,
+    queuedMs: row.queued_ms,
+    startedMs: row.started_ms,
+    finishedMs: row.finished_ms,
+    workerHost: row.worker_host,
+    workerSession: row.worker_session,
+    error: row.error,
+  };
+}

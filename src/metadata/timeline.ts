@@ -1,0 +1,137 @@
+import type { EpochMs, Interval } from '../model/interval.js';
+import type { SegmentId, ShardSpec } from '../model/segment.js';
+
+/** What the timeline needs to know of a segment; `SegmentDescriptor` has it. */
+export interface TimelineSegment {
+  readonly id: SegmentId;
+  readonly shardSpec: ShardSpec;
+}
+
+/** The segments of one interval and version, by partition number; together they are all rows of that chunk. */
+export interface Chunk<Segment extends TimelineSegment> {
+  readonly interval: Interval;
+  readonly version: string;
+  readonly segments: readonly Segment[];
+}
+
+export interface VisibleChunk<Segment extends TimelineSegment> extends Chunk<Segment> {
+  /** The parts of `interval` that no newer complete chunk covers: sorted, disjoint, not touching, not empty. */
+  readonly visible: readonly Interval[];
+}
+
+/**
+ * Which of a datasource's used segments answer for which instants.
+ *
+ * A chunk counts once it is complete: every core partition 0..partitions-1 of its shard specs is present (appended
+ * segments carry numbers above and are never waited for). At any instant the complete chunk of the greatest version
+ * wins, as a whole; among equal versions (which publishing never makes) the earlier start, then the longer one.
+ *
+ * @param segments  of one datasource, without repeats, in any order
+ * @returns         chunks with some visible part, by start of their interval, then version
+ */
+export function resolveTimeline<Segment extends TimelineSegment>(segments: Iterable<Segment>): readonly VisibleChunk<Segment>[] {
+  const chunks = groupIntoChunks(segments).filter(isComplete).sort(compareStarts);
+  const boundaries = [...new Set(chunks.flatMap(({ interval }) => [interval.start, interval.end]))].sort((a, b) => a - b);
+  const visible = new Map<Chunk<Segment>, Interval[]>();
+  const open = new PrecedenceHeap<Chunk<Segment>>();
+  let next = 0;
+  for (const [at, start] of boundaries.entries()) {
+    for (let chunk = chunks[next]; chunk !== undefined && chunk.interval.start === start; chunk = chunks[++next]) open.push(chunk);
+    const winner = open.firstEndingAfter(start);
+    const end = boundaries[at + 1];
+    if (winner === undefined || end === undefined) continue;
+    extend(visible, winner, start, end);
+  }
+  return chunks.flatMap((chunk) => {
+    const pieces = visible.get(chunk);
+    return pieces === undefined ? [] : [{ ...chunk, visible: pieces }];
+  });
+}
+
+/** The segments of chunks with some visible part: "used and not overshadowed". */
+export function visibleSegments<Segment extends TimelineSegment>(segments: Iterable<Segment>): readonly Segment[] {
+  return resolveTimeline(segments).flatMap((chunk) => chunk.segments);
+}
+
+function groupIntoChunks<Segment extends TimelineSegment>(segments: Iterable<Segment>): Chunk<Segment>[] {
+  const chunks = new Map<string, { interval: Interval; version: string; segments: Segment[] }>();
+  for (const segment of segments) {
+    const { interval, version } = segment.id;
+    const key = `${interval.start}/${interval.end}/${version}`;
+    const chunk = chunks.get(key);
+    if (chunk === undefined) chunks.set(key, { interval, version, segments: [segment] });
+    else chunk.segments.push(segment);
+  }
+  for (const chunk of chunks.values()) chunk.segments.sort((a, b) => a.id.partitionNumber - b.id.partitionNumber);
+  return [...chunks.values()];
+}
+
+function isComplete<Segment extends TimelineSegment>(chunk: Chunk<Segment>): boolean {
+  const present = new Set(chunk.segments.map((segment) => segment.id.partitionNumber));
+  const core = Math.max(...chunk.segments.map((segment) => segment.shardSpec.partitions));
+  for (let partition = 0; partition < core; partition++) if (!present.has(partition)) return false;
+  return chunk.interval.start < chunk.interval.end;
+}
+
+function compareStarts(a: Chunk<TimelineSegment>, b: Chunk<TimelineSegment>): number {
+  return a.interval.start - b.interval.start || (a.version < b.version ? -1 : a.version > b.version ? 1 : a.interval.end - b.interval.end);
+}
+
+function extend<Key>(visible: Map<Key, Interval[]>, key: Key, start: EpochMs, end: EpochMs): void {
+  const pieces = visible.get(key);
+  const last = pieces?.at(-1);
+  if (pieces === undefined) visible.set(key, [{ start, end }]);
+  else if (last?.end === start) pieces[pieces.length - 1] = { start: last.start, end };
+  else pieces.push({ start, end });
+}
+
+/** Chunks that have started, the winning one at the root. Ended chunks leave only once they reach the root. */
+class PrecedenceHeap<Item extends Chunk<TimelineSegment>> {
+  private readonly items: Item[] = [];
+
+  push(item: Item): void {
+    let at = this.items.push(item) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!this.wins(at, parent)) return;
+      this.swap(at, parent);
+      at = parent;
+    }
+  }
+
+  firstEndingAfter(instant: EpochMs): Item | undefined {
+    for (let root = this.items[0]; root !== undefined; root = this.items[0]) {
+      if (root.interval.end > instant) return root;
+      this.removeRoot();
+    }
+    return undefined;
+  }
+
+  private removeRoot(): void {
+    const last = this.items.pop();
+    if (last === undefined || this.items.length === 0) return;
+    this.items[0] = last;
+    for (let at = 0, child = 1; child < this.items.length; child = 2 * at + 1) {
+      if (child + 1 < this.items.length && this.wins(child + 1, child)) child++;
+      if (!this.wins(child, at)) return;
+      this.swap(child, at);
+      at = child;
+    }
+  }
+
+  private wins(at: number, other: number): boolean {
+    const a = this.items[at];
+    const b = this.items[other];
+    if (a === undefined || b === undefined) return false;
+    if (a.version !== b.version) return a.version > b.version;
+    return a.interval.start - b.interval.start < 0 || (a.interval.start === b.interval.start && a.interval.end > b.interval.end);
+  }
+
+  private swap(at: number, other: number): void {
+    const a = this.items[at];
+    const b = this.items[other];
+    if (a === undefined || b === undefined) return;
+    this.items[at] = b;
+    this.items[other] = a;
+  }
+}

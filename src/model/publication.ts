@@ -1,0 +1,32 @@
+import type { Interval } from './interval.js';
+import type { ColumnSchema } from './schema.js';
+
+/** A built and pushed segment file that has no identity yet: version and partition number are given at publish. */
+export interface PushedSegment {
+  readonly interval: Interval;
+  readonly loadSpec: { readonly type: string; readonly path: string };
+  readonly sizeBytes: number;
+  readonly rowCount: number;
+  readonly dimensions: readonly string[];
+  readonly metrics: readonly string[];
+  readonly columns: readonly ColumnSchema[];
+}
+
+export interface PublishRequest {
+  readonly taskId: string;
+  readonly dataSource: string;
+  readonly segments: readonly PushedSegment[];
+  /**
+   * `append`: joins the version of the chunk, with the next partition numbers. `replace`: in the same transaction
+   * every used segment inside `intervals` becomes unused; one that crosses their bounds is a `conflict`.
+   */
+  readonly mode: { readonly kind: 'append' } | { readonly kind: 'replace'; readonly intervals: readonly Interval[] };
+}
+
+/** What ingestion borrows from the planner, which lies above it. */
+export interface Planning {
+  /** `planSql` without tables of its own: external sources only. */
+  planSql(request: { readonly query: string; readonly context: Readonly<Record<string, unknown>>; readonly parameters: readonly unknown[] }): PlannedStatement;
+  /** A native filter (JSON); errors name `path`. */
+  parseFilter(value: unknown, path: string): Filter;
+}
