@@ -22,11 +22,3 @@ export interface PublishRequest {
    */
   readonly mode: { readonly kind: 'append' } | { readonly kind: 'replace'; readonly intervals: readonly Interval[] };
 }
-
-/** What ingestion borrows from the planner, which lies above it. */
-export interface Planning {
-  /** `planSql` without tables of its own: external sources only. */
-  planSql(request: { readonly query: string; readonly context: Readonly<Record<string, unknown>>; readonly parameters: readonly unknown[] }): PlannedStatement;
-  /** A native filter (JSON); errors name `path`. */
-  parseFilter(value: unknown, path: string): Filter;
-}
