@@ -62,6 +62,11 @@ export interface TaskDescription {
   readonly id: string | null;
   readonly groupId: string | null;
   readonly context: Readonly<Record<string, unknown>>;
+  /**
+   * The widest publish it may ask for: the overlord locks these intervals, exclusively for `replace`. Eternity while
+   * the intervals are known only once the input was read.
+   */
+  readonly mode: PublishRequest['mode'];
   /** The `spec` with its defaults written out, as the payload endpoint shows it. */
   readonly spec: Readonly<Record<string, unknown>>;
 }
