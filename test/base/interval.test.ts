@@ -1,0 +1,50 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { condenseIntervals, contains, containsInstant, formatInterval, intersect, parseInterval } from '../../src/base/interval.js';
+import { ETERNITY } from '../../src/model/interval.js';
+
+const intervals = suite('intervals');
+
+const cases: readonly { text: string; start: string; end: string }[] = [
+  { text: '2015-09-12/2015-09-13', start: '2015-09-12', end: '2015-09-13' },
+  { text: '2015-09-12_2015-09-13', start: '2015-09-12', end: '2015-09-13' },
+  { text: '2015-09-12T00Z/2015-09-13', start: '2015-09-12', end: '2015-09-13' },
+  { text: '2015-09-12/P1D', start: '2015-09-12', end: '2015-09-13' },
+  { text: 'P1M/2015-03-31', start: '2015-02-28', end: '2015-03-31' },
+  { text: '2015/2016', start: '2015-01-01', end: '2016-01-01' },
+  { text: '2015-09-12/2015-09-12', start: '2015-09-12', end: '2015-09-12' },
+];
+for (const { text, start, end } of cases) intervals(text, () => assert.equal(parseInterval(text), { start: Date.parse(start), end: Date.parse(end) }));
+
+for (const text of ['', '2015', '2015/', '/2015', '2015/2014', 'P1D/P1D', '2015/2016/2017', 'a/b']) {
+  intervals(`"${text}" is none`, () => assert.is(parseInterval(text), undefined));
+}
+
+intervals('eternity, by name and by bounds', () => {
+  assert.equal(parseInterval('eternity'), ETERNITY);
+  assert.equal(parseInterval(formatInterval(ETERNITY)), ETERNITY);
+  assert.is(formatInterval(ETERNITY), '-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z');
+});
+
+intervals('condensed intervals hold the same instants, sorted and apart', () => {
+  const interval = fc.tuple(fc.nat(40), fc.nat(6)).map(([start, length]) => ({ start, end: start + length }));
+  fc.assert(
+    fc.property(fc.array(interval), (list) => {
+      const condensed = condenseIntervals(list);
+      for (let instant = 0; instant < 50; instant++) {
+        const inside = list.some((each) => containsInstant(each, instant));
+        assert.is(condensed.filter((each) => containsInstant(each, instant)).length, inside ? 1 : 0);
+      }
+      for (const [index, each] of condensed.entries()) assert.ok(index === 0 || (condensed[index - 1]?.end ?? 0) < each.start);
+    }),
+  );
+});
+
+intervals('intersection and containment', () => {
+  assert.equal(intersect({ start: 0, end: 10 }, { start: 5, end: 20 }), { start: 5, end: 10 });
+  assert.is(intersect({ start: 0, end: 10 }, { start: 10, end: 20 }), undefined);
+  assert.ok(contains({ start: 0, end: 10 }, { start: 0, end: 10 }));
+  assert.not(contains({ start: 0, end: 10 }, { start: 0, end: 11 }));
+});
+intervals.run();

@@ -1,0 +1,58 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { parseJson, stringifyJson } from '../../src/base/json.js';
+
+const json = suite('json');
+
+json('64-bit integers survive reading and writing', () => {
+  const text = '{"max":9223372036854775807,"min":-9223372036854775808,"small":1,"double":0.1}';
+  assert.equal(parseJson(text), { max: 9223372036854775807n, min: -9223372036854775808n, small: 1, double: 0.1 });
+  assert.is(stringifyJson(parseJson(text)), text);
+});
+
+json('long fractions and exponents are numbers', () => {
+  assert.equal(parseJson('[0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456]'), [0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456]);
+});
+
+json('agrees with JSON.parse and JSON.stringify on what those hold', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      assert.is(stringifyJson(JSON.parse(text)), text);
+      assert.is(stringifyJson(JSON.parse(text), 2), JSON.stringify(JSON.parse(text), null, 2));
+    }),
+  );
+});
+
+json('what JSON has no number for is a string', () => {
+  assert.is(stringifyJson([Number.NaN, Infinity, -Infinity]), '["NaN","Infinity","-Infinity"]');
+});
+
+const wrong: readonly { text: string; message: RegExp }[] = [
+  { text: '', message: /empty/ },
+  { text: '{"a": ', message: /ends too early at line 1/ },
+  { text: '{"a": 1,\n  oops}', message: /unexpected "oops}" at line 2, column 3/ },
+  { text: 'not json', message: /line 1, column/ },
+];
+for (const { text, message } of wrong) {
+  json(`refuses ${JSON.stringify(text)} with its position`, () => {
+    assert.throws(
+      () => parseJson(text),
+      (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && message.test(error.message),
+    );
+  });
+}
+
+json('depth is an answer or a typed error, whatever the digits', () => {
+  const deep = (inner: string): string => '['.repeat(100_000) + inner + ']'.repeat(100_000);
+  for (const inner of ['1', '12345678901234567890']) {
+    try {
+      parseJson(deep(inner));
+    } catch (error) {
+      assert.instance(error, ServiceError);
+    }
+  }
+});
+json.run();
