@@ -10,7 +10,7 @@ import type { Address } from '../storage/view.js';
  * - Bits: 64-bit little-endian words, lowest bit first; bits past `rows` in the last word are written as 0.
  * - Calls cover at most one block (16,384 rows) unless a kernel says otherwise.
  * - Every set gives the same bytes. Floating-point sums have a fixed order (`sumRuns`), so that this can hold.
- * - NaN: comparisons with NaN are false; min and max skip NaN.
+ * - NaN: comparisons with NaN are false; min and max skip NaN and give a zero as +0.
  *
  * Suffixes name the type of `values`: U8 U16 U32 I64 F32 F64.
  */
@@ -171,15 +171,20 @@ export type KernelSet =
 
   // ── dictionary.ts: packed UTF-8 strings, `offsets` u32[count + 1] relative to `bytes`; any count ──────────────────
   {
-    /** LIKE: pattern compiled by the host to bytes, see `like-pattern.ts`; sets one bit per entry in [start, end) (absolute bit numbers). */
+    /**
+     * LIKE: pattern compiled by the host to bytes, see `like-pattern.ts`. Writes one bit per entry in [start, end)
+     * (absolute bit numbers), 0 or 1; earlier bits stay, bits past `end` in its last 64-bit word become 0.
+     */
     readonly dictionaryLike: (bytes: Address, offsets: Address, start: number, end: number, pattern: Address, patternBytes: number, out: Address) => void;
     /**
      * Finds or appends entries in a datasource-wide dictionary. `slots` u32[capacity] as in `hashKeys`; `entries`
      * {u32 address, u32 length}; new strings are copied to `arena` + arenaUsed (a 4-byte-aligned bump, host guarantees
-     * room for all bytes). Entry `nullEntry` (or -1) of the input maps to global 0. Writes remap u32[count];
+     * room for all bytes, each length rounded up to 4). Entry `nullEntry` (or -1) of the input maps to global 0, which is
+     * never in `slots`: the host starts with counters {1, 0} and entries[0] = {0, 0}. Writes remap u32[count];
      * `counters` holds u32 {entryCount, arenaUsed} in and out. The host guarantees (entryCount + count) * 2 <= capacity.
      */
     readonly dictionaryIntern: (bytes: Address, offsets: Address, count: number, nullEntry: number, slots: Address, capacity: number, entries: Address, arena: Address, counters: Address, remap: Address) => void;
+    /** Fills empty `slots` from entries[1 .. entryCount). */
     readonly dictionaryRehash: (entries: Address, entryCount: number, slots: Address, capacity: number) => void;
   } &
 

@@ -1,0 +1,112 @@
+import type { Address } from '../../storage/view.js';
+import type { KernelMemory } from '../memory.js';
+import { FLOATS, hasBit, IDS, NUMBERS, perType, rowsView, viewOf } from './views.js';
+
+type GroupKernel = (values: Address, rows: Address, groups: Address, n: number, state: Address) => void;
+
+export function groupKernels(memory: KernelMemory) {
+  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof NUMBERS)[number]): GroupKernel =>
+    (values, rows, groups, n, state) => {
+      const column = viewOf(memory, type)(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const best = type === 'F32' || type === 'F64' ? memory.f64(state) : memory.u32(state);
+      for (let i = 0; i < n; i++) {
+        const value = column[picked === null ? i : (picked[i] ?? 0)] ?? 0;
+        const group = ids[i] ?? 0;
+        if (isBetter(value, best[group] ?? 0)) best[group] = value + 0;
+      }
+    };
+  const extremeI64 = (isBetter: (value: bigint, best: bigint) => boolean): GroupKernel => (values, rows, groups, n, state) => {
+    const column = memory.i64(values);
+    const picked = rowsView(memory, rows, n);
+    const ids = memory.u32(groups, n);
+    const best = memory.i64(state);
+    for (let i = 0; i < n; i++) {
+      const value = column[picked === null ? i : (picked[i] ?? 0)] ?? 0n;
+      const group = ids[i] ?? 0;
+      if (isBetter(value, best[group] ?? 0n)) best[group] = value;
+    }
+  };
+  const less = (value: number | bigint, best: number | bigint): boolean => value < best;
+  const greater = (value: number | bigint, best: number | bigint): boolean => value > best;
+
+  const compact = (keep: boolean) =>
+    (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address): number => {
+      const bits = memory.u32(mask);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const keptRows = memory.u32(outRows, n);
+      const keptIds = memory.u32(outGroups, n);
+      let count = 0;
+      for (let i = 0; i < n; i++) {
+        const row = picked === null ? i : (picked[i] ?? 0);
+        if (hasBit(bits, row) !== keep) continue;
+        keptIds[count] = ids[i] ?? 0;
+        keptRows[count++] = row;
+      }
+      return count;
+    };
+
+  return {
+    countGroups(groups: Address, n: number, state: Address) {
+      const ids = memory.u32(groups, n);
+      const halves = memory.u32(state);
+      for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, 1, 0);
+    },
+    presentGroups(groups: Address, n: number, state: Address) {
+      const ids = memory.u32(groups, n);
+      const present = memory.u8(state);
+      for (let i = 0; i < n; i++) present[ids[i] ?? 0] = 1;
+    },
+    ...perType('sumGroups', IDS, (type): GroupKernel => (values, rows, groups, n, state) => {
+      const column = viewOf(memory, type)(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const halves = memory.u32(state);
+      for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, 0);
+    }),
+    sumGroupsI64: ((values, rows, groups, n, state) => {
+      const column = memory.u32(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const halves = memory.u32(state);
+      for (let i = 0; i < n; i++) {
+        const row = picked === null ? i : (picked[i] ?? 0);
+        addTo(halves, ids[i] ?? 0, column[row * 2] ?? 0, column[row * 2 + 1] ?? 0);
+      }
+    }) satisfies GroupKernel,
+    ...perType('sumGroups', FLOATS, (type) => (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number) => {
+      const column = viewOf(memory, type)(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const sums = memory.f64(state);
+      for (let i = 0; i < n; i++) {
+        const at = (ids[i] ?? 0) * copies + (i & (copies - 1));
+        sums[at] = (sums[at] ?? 0) + (column[picked === null ? i : (picked[i] ?? 0)] ?? 0);
+      }
+    }),
+    ...perType('minGroups', NUMBERS, extreme(less)),
+    minGroupsI64: extremeI64(less),
+    ...perType('maxGroups', NUMBERS, extreme(greater)),
+    maxGroupsI64: extremeI64(greater),
+    foldSums(state: Address, groupCount: number, out: Address) {
+      const sums = memory.f64(state, groupCount * 4);
+      const folded = memory.f64(out, groupCount);
+      for (let group = 0; group < groupCount; group++) {
+        const at = group * 4;
+        folded[group] = (sums[at] ?? 0) + (sums[at + 2] ?? 0) + ((sums[at + 1] ?? 0) + (sums[at + 3] ?? 0));
+      }
+    },
+    compactMask: compact(true),
+    compactNotMask: compact(false),
+  };
+}
+
+/** i64 state[group] += {low, high}, in 32-bit halves: BigInt64Array would be many times slower. */
+function addTo(halves: Uint32Array, group: number, low: number, high: number): void {
+  const sum = (halves[group * 2] ?? 0) + low;
+  halves[group * 2] = sum;
+  const carry = high + (sum > 0xffffffff ? 1 : 0);
+  if (carry !== 0) halves[group * 2 + 1] = (halves[group * 2 + 1] ?? 0) + carry;
+}

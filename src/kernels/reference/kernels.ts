@@ -1,0 +1,28 @@
+import type { KernelSet } from '../contract.js';
+import type { KernelMemory } from '../memory.js';
+import { aggregateKernels } from './aggregate.js';
+import { bitmapKernels } from './bitmap.js';
+import { computeKernels } from './compute.js';
+import { decodeKernels } from './decode.js';
+import { dictionaryKernels } from './dictionary.js';
+import { filterKernels } from './filter.js';
+import { groupKernels } from './group.js';
+import { keyKernels } from './keys.js';
+import { timeKernels } from './time.js';
+import { topKernels } from './top.js';
+
+/** The contract in plain TypeScript: what the other sets are compared with, and what runs where they cannot. */
+export function createReferenceKernels(memory: KernelMemory): KernelSet {
+  return {
+    ...filterKernels(memory),
+    ...bitmapKernels(memory),
+    ...aggregateKernels(memory),
+    ...groupKernels(memory),
+    ...keyKernels(memory),
+    ...timeKernels(memory),
+    ...computeKernels(memory),
+    ...decodeKernels(memory),
+    ...dictionaryKernels(memory),
+    ...topKernels(memory),
+  };
+}
