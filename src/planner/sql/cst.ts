@@ -1,0 +1,51 @@
+import { type Node, type Statement, parse } from 'sql-parser-cst';
+import type { SourceText } from './source-text.js';
+import type { ParserText } from './token-stream.js';
+
+/** The third-party parser: everything else of the planner sees only these names of it. */
+export type { Alias, AllColumns, DataType, EntityName, Expr, FuncArgs, FuncCall, Identifier, Keyword, ListExpr, Node, ParenExpr, SelectStmt, Statement, SubSelect } from 'sql-parser-cst';
+
+/**
+ * @returns the only statement of the text
+ * @throws ServiceError `sql_invalid` at the place where the parser stopped
+ */
+export function parseCst(source: SourceText, text: ParserText): Statement {
+  const statements = parsed(source, text).filter((statement) => statement.type !== 'empty');
+  const [statement, second] = statements;
+  if (statement === undefined) throw source.error('sql_invalid', text.sourceOffset(0), 'the statement is empty');
+  if (second !== undefined) throw source.unsupported(text.sourceOffset(second.range?.[0] ?? 0), 'more than one statement in a request');
+  return statement;
+}
+
+/** Where a node starts in the source. */
+export function offsetOf(text: ParserText, node: Node): number {
+  return text.sourceOffset(node.range?.[0] ?? 0);
+}
+
+type ProgramStatement = ReturnType<typeof parse>['statements'][number];
+
+function parsed(source: SourceText, text: ParserText): readonly ProgramStatement[] {
+  try {
+    return parse(text.text, { dialect: 'postgresql', paramTypes: ['?'], includeRange: true }).statements;
+  } catch (error) {
+    if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
+    if (!(error instanceof Error)) throw error;
+    throw syntaxError(source, text, error.message);
+  }
+}
+
+/** The parser says where it stopped only in its message: `Unexpected "x"`, what it expected, `--> file:line:column`. */
+function syntaxError(source: SourceText, text: ParserText, message: string): Error {
+  const place = /\n--> [^\n]*:(\d+):(\d+)/.exec(message);
+  const stopped = /Unexpected (.*)/.exec(message)?.[1] ?? 'end of input';
+  const at = place === null ? text.text.length : lineStart(text.text, Number(place[1])) + Number(place[2]) - 1;
+  const words = [...new Set((/expecting to see: (.*)/.exec(message)?.[1] ?? '').match(/"[A-Z]{2,}"|"[(),]"/g) ?? [])].map((word) => word.slice(1, -1));
+  const expected = words.length === 0 || words.length > 24 ? '' : `; expected one of ${words.join(' ')}`;
+  return source.error('sql_invalid', text.sourceOffset(Math.min(at, text.text.length)), `unexpected ${stopped}${expected}`);
+}
+
+function lineStart(text: string, line: number): number {
+  let at = 0;
+  for (let seen = 1; seen < line; seen++) at = text.indexOf('\n', at) + 1;
+  return at;
+}

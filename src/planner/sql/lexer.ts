@@ -1,0 +1,89 @@
+import type { SourceText } from './source-text.js';
+
+/**
+ * Words, quoted names, strings, numbers and symbols of a statement. White space and comments lie between tokens.
+ * Only what the rewriting in front of the parser needs to see: it does not know the grammar.
+ */
+export interface Token {
+  readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol';
+  /** Of a word: upper case. Of anything else: as written. */
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const SPACE = /[\s\u00a0]+/y;
+const LINE_COMMENT = /--[^\n]*/y;
+const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
+const WORD = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
+const SYMBOL = /<>|!=|<=|>=|\|\||=>|::|[^\s]/y;
+
+const UNICODE_PREFIX = /[uU]&(?=')/y;
+
+const KINDS = [
+  { kind: 'number', pattern: NUMBER },
+  { kind: 'word', pattern: WORD },
+  { kind: 'symbol', pattern: SYMBOL },
+] as const;
+
+/** @throws ServiceError `sql_invalid` for a string, name or comment that does not end */
+export function tokenize(source: SourceText): Token[] {
+  const { text } = source;
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const gap = matchEnd(SPACE, text, at) ?? matchEnd(LINE_COMMENT, text, at) ?? blockCommentEnd(source, at);
+    if (gap !== undefined) {
+      at = gap;
+      continue;
+    }
+    const token = tokenAt(source, at);
+    tokens.push(token);
+    at = token.end;
+  }
+  return tokens;
+}
+
+function tokenAt(source: SourceText, start: number): Token {
+  const { text } = source;
+  const first = text[start];
+  if (first === '"') return { kind: 'quoted', ...span(text, start, quotedEnd(source, start, '"')) };
+  const stringStart = matchEnd(UNICODE_PREFIX, text, start) ?? (first === "'" ? start : undefined);
+  if (stringStart !== undefined) return { kind: 'string', ...span(text, start, quotedEnd(source, stringStart, "'")) };
+  for (const { kind, pattern } of KINDS) {
+    const end = matchEnd(pattern, text, start);
+    if (end === undefined) continue;
+    const token = span(text, start, end);
+    return { kind, ...token, text: kind === 'word' ? token.text.toUpperCase() : token.text };
+  }
+  return { kind: 'symbol', ...span(text, start, start + 1) };
+}
+
+function span(text: string, start: number, end: number): Pick<Token, 'text' | 'start' | 'end'> {
+  return { text: text.slice(start, end), start, end };
+}
+
+/** A doubled quote stands for itself. Searching, not matching, so that a literal of megabytes costs no stack. */
+function quotedEnd(source: SourceText, start: number, quote: string): number {
+  let at = start + 1;
+  for (;;) {
+    const close = source.text.indexOf(quote, at);
+    if (close < 0) throw source.error('sql_invalid', start, `this ${quote === '"' ? 'quoted name' : 'string'} has no closing ${quote}`);
+    if (source.text[close + 1] !== quote) return close + 1;
+    at = close + 2;
+  }
+}
+
+function matchEnd(pattern: RegExp, text: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
+}
+
+/** Comments do not nest, unlike in the parser's dialect. A hint is refused: nothing here would act on it. */
+function blockCommentEnd(source: SourceText, at: number): number | undefined {
+  if (!source.text.startsWith('/*', at)) return undefined;
+  if (source.text.startsWith('/*+', at)) throw source.unsupported(at, 'the hint comment /*+ */');
+  const end = source.text.indexOf('*/', at + 2);
+  if (end < 0) throw source.error('sql_invalid', at, 'this comment has no closing */');
+  return end + 2;
+}

@@ -1,0 +1,185 @@
+import { externColumns } from './extern-columns.js';
+import type { ExternColumn, SqlExpression } from './syntax.js';
+import type { TokenStream } from './token-stream.js';
+
+/**
+ * What an edit stood for, keyed by source offset. Without it a user's own `FLOOR(x, DAY)` would look like
+ * `FLOOR(x TO DAY)` once rewritten.
+ */
+export type Mark =
+  /** At FLOOR, CEIL: the call's last argument is this unit. At EXTRACT: the unit to extract. */
+  | { readonly kind: 'unit'; readonly unit: string }
+  /** At INTERVAL. */
+  | { readonly kind: 'interval'; readonly from: string; readonly to: string | null }
+  /** At a function's name: it is called by another one. */
+  | { readonly kind: 'function'; readonly name: string; readonly swapped: boolean }
+  /** At a string: its real value. */
+  | { readonly kind: 'text'; readonly value: string }
+  /** At the first item of an IN list of literals: all of its items. */
+  | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
+  /** At EXTERN. */
+  | { readonly kind: 'columns'; readonly columns: readonly ExternColumn[] };
+
+export type Marks = Map<number, Mark>;
+
+/** Strings of the source longer than this do not go through the parser, whose speed is about 2 MB/s. */
+const LITERAL_MAX = 1024;
+/** IN lists of at least this many literals do not either. */
+const LIST_MIN = 8;
+
+const OPERATOR = /^[-+*/%<>=!|?:]/;
+const SYMBOLS = new Set(['(', ')', ',', '.', ';', '+', '-', '*', '/', '%', '=', '<', '>', '<=', '>=', '<>', '!=', '||', '?', '[', ']', '=>', ':']);
+/** Plain names in SQL that the parser's dialect reserves. */
+const RESERVED_BY_PARSER = new Set(['ANALYSE', 'CONCURRENTLY', 'DEFERRABLE', 'DO', 'FREEZE', 'ILIKE', 'INITIALLY', 'ISNULL', 'NOTNULL', 'PLACING', 'VARIADIC', 'VERBOSE']);
+const STRING_PREFIXES = new Set(['E', 'N', 'X', 'B', '_UTF8', '_UTF16', '_UTF32', '_LATIN1']);
+const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { BOTH: 'BTRIM', LEADING: 'LTRIM', TRAILING: 'RTRIM' };
+
+/**
+ * Edits the tokens so that the parser, which speaks PostgreSQL, reads what Druid SQL means by them.
+ * @throws ServiceError `sql_invalid` or `unsupported` for text the parser would read as something else
+ */
+export function rewrite(stream: TokenStream): Marks {
+  const marks: Marks = new Map();
+  for (let index = 0; index < stream.tokens.length; index++) {
+    const token = stream.tokens[index];
+    if (token?.kind === 'symbol') rewriteSymbol(stream, index);
+    else if (token?.kind === 'string') rewriteString(stream, index, marks);
+    else if (token?.kind === 'number' && stream.isWord(index + 1) && token.end === stream.start(index + 1)) stream.replace(index, `${token.text} `);
+    else if (token?.kind === 'word') {
+      if (stream.is(index + 1, '(')) rewriteCall(stream, index, marks);
+      rewriteWord(stream, index, marks);
+    }
+  }
+  return marks;
+}
+
+function rewriteSymbol(stream: TokenStream, index: number): void {
+  const text = stream.text(index);
+  if (!SYMBOLS.has(text)) throw stream.source.error('sql_invalid', stream.start(index), `unexpected ${text}`);
+  if (text === '!=') stream.replace(index, '<>');
+  // The parser takes any run of operator characters for one operator: `a=-1` would compare by `=-`.
+  const next = stream.tokens[index + 1];
+  if (OPERATOR.test(text) && next?.kind === 'symbol' && next.start === stream.tokens[index]?.end && OPERATOR.test(next.text)) stream.replace(index, `${stream.edited(index)} `);
+}
+
+function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
+  const { source, tokens } = stream;
+  const token = tokens[index];
+  if (token === undefined) return;
+  const before = tokens[index - 1];
+  if (before?.kind === 'word' && before.end === token.start && STRING_PREFIXES.has(before.text)) throw source.unsupported(before.start, `the string prefix ${before.text}`);
+  const unicode = !token.text.startsWith("'");
+  if (unicode && stream.is(index + 1, 'UESCAPE')) throw source.unsupported(stream.start(index + 1), 'UESCAPE');
+  if (!unicode && token.text.length <= LITERAL_MAX) return;
+  const value = stringValue(token.text);
+  marks.set(token.start, { kind: 'text', value: unicode ? decodeUnicode(value) : value });
+  stream.replace(index, "'?'");
+}
+
+function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
+  const word = stream.text(index);
+  if (word === 'IN' && stream.is(index + 1, '(')) rewriteList(stream, index + 1, marks);
+  if (word === 'INTERVAL' && stream.tokens[index + 1]?.kind === 'string' && stream.isWord(index + 2)) rewriteInterval(stream, index, marks);
+  if (word === 'ARRAY' && stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(')) stream.replace(index, '[]');
+  if (RESERVED_BY_PARSER.has(word)) stream.replace(index, `"${stream.name(index)}"`);
+}
+
+/** INTERVAL '1' WEEK: the parser does not know all units, and would take an unknown one for an alias. */
+function rewriteInterval(stream: TokenStream, index: number, marks: Marks): void {
+  const ranged = stream.is(index + 3, 'TO') && stream.isWord(index + 4);
+  marks.set(stream.start(index), { kind: 'interval', from: stream.text(index + 2), to: ranged ? stream.text(index + 4) : null });
+  stream.replace(index + 2, 'DAY');
+  if (ranged) stream.blank(index + 3, index + 5);
+}
+
+/** A long IN list of literals is read here: the parser takes 45 µs for every item. */
+function rewriteList(stream: TokenStream, open: number, marks: Marks): void {
+  const close = stream.closing(open);
+  if (close - open < 2 * LIST_MIN) return;
+  const items: SqlExpression[] = [];
+  let index = open + 1;
+  for (; index < close; index++) {
+    const at = stream.start(index);
+    const negative = stream.is(index, '-');
+    const token = stream.tokens[negative ? ++index : index];
+    if (token?.kind === 'number') items.push(numberLiteral(at, (negative ? '-' : '') + token.text));
+    else if (token?.kind === 'string' && !negative && token.text.startsWith("'")) items.push({ kind: 'literal', at, type: 'VARCHAR', value: stringValue(token.text) });
+    else return;
+    if (!stream.is(++index, ',') && index !== close) return;
+  }
+  marks.set(stream.start(open + 1), { kind: 'items', items });
+  stream.replace(open + 1, '0');
+  // Blanks of the removed items would be as slow to parse as they are: the closing parenthesis follows at once.
+  stream.remove(open + 2, close);
+}
+
+function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
+  const name = stream.text(index);
+  const at = stream.start(index);
+  const first = index + 2;
+  const close = stream.closing(index + 1);
+  if (name.startsWith('JSON_') || name === 'TRY_CAST') throw stream.source.unsupported(at, `the function ${name}`);
+  if (name === 'FLOOR' || name === 'CEIL' || name === 'CEILING') {
+    if (!stream.is(close - 2, 'TO') || !stream.isWord(close - 1)) return;
+    marks.set(at, { kind: 'unit', unit: stream.text(close - 1) });
+    stream.replace(close - 2, ',');
+  } else if (name === 'EXTRACT') {
+    if (!stream.isWord(first) || !stream.is(first + 1, 'FROM')) return;
+    marks.set(at, { kind: 'unit', unit: stream.text(first) });
+    stream.replace(first, 'SECOND');
+  } else if (name === 'TRIM') rewriteTrim(stream, index, marks);
+  else if (name === 'SUBSTRING' || name === 'POSITION') {
+    for (let inner = first; inner < close; inner++) {
+      const separates = name === 'POSITION' ? stream.is(inner, 'IN') || stream.is(inner, 'FROM') : stream.is(inner, 'FROM') || stream.is(inner, 'FOR');
+      if (stream.depth(inner) === stream.depth(first) && separates) stream.replace(inner, ',');
+    }
+  } else if (name === 'TABLE') {
+    stream.blank(index, first);
+    stream.replace(close, '');
+    rewriteColumns(stream, first, close + 1, marks);
+  } else if (name === 'EXTERN') rewriteColumns(stream, index, close + 1, marks);
+}
+
+/** TRIM(BOTH c FROM s), TRIM(LEADING FROM s), TRIM(c FROM s). */
+function rewriteTrim(stream: TokenStream, index: number, marks: Marks): void {
+  const first = index + 2;
+  const side = TRIM_FUNCTIONS[stream.text(first)];
+  const from = stream.find(first, stream.closing(index + 1), (inner) => stream.is(inner, 'FROM'));
+  if (from === undefined) return;
+  if (side !== undefined) stream.replace(first, '');
+  const characters = from > first + (side === undefined ? 0 : 1);
+  stream.replace(from, characters ? ',' : '');
+  marks.set(stream.start(index), { kind: 'function', name: side ?? 'BTRIM', swapped: characters });
+}
+
+/** The columns of EXTERN(...) [EXTEND] (name type, ...) are read here: types are not the parser's. */
+function rewriteColumns(stream: TokenStream, extern: number, after: number, marks: Marks): void {
+  const open = stream.is(after, 'EXTEND') ? after + 1 : after;
+  if (!stream.is(open, '(')) return;
+  const close = stream.closing(open);
+  marks.set(stream.start(extern), { kind: 'columns', columns: externColumns(stream, open + 1, close) });
+  stream.blank(after, close + 1);
+}
+
+function stringValue(text: string): string {
+  return text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
+}
+
+/** `\00e9`, `\+01f600` and `\\` of U&'...'. */
+function decodeUnicode(text: string): string {
+  return text.replace(/\\(?:\+([0-9a-fA-F]{6})|([0-9a-fA-F]{4})|\\)/g, (_, long: string | undefined, short: string | undefined) => {
+    const digits = long ?? short;
+    return digits === undefined ? '\\' : String.fromCodePoint(Number.parseInt(digits, 16));
+  });
+}
+
+const INTEGER_MAX = 2147483647n;
+
+/** Exact numbers stay exact: an integer is INTEGER or BIGINT, a plain fraction DECIMAL, one with an exponent DOUBLE. */
+export function numberLiteral(at: number, text: string): SqlExpression {
+  if (/^-?\d+$/.test(text)) {
+    const value = BigInt(text);
+    if (value === BigInt.asIntN(64, value)) return { kind: 'literal', at, type: value <= INTEGER_MAX && value >= -INTEGER_MAX - 1n ? 'INTEGER' : 'BIGINT', value };
+  }
+  return { kind: 'literal', at, type: /[eE]/.test(text) ? 'DOUBLE' : 'DECIMAL', value: Number(text) };
+}

@@ -1,0 +1,115 @@
+import type { TokenStream } from './token-stream.js';
+
+/** Token ranges of the clauses the parser does not know; `query` is what remains for it. */
+export interface StatementClauses {
+  readonly explain: boolean;
+  readonly query: TokenRange;
+  readonly ingestion: IngestionClauses | null;
+}
+
+export interface TokenRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface IngestionClauses {
+  readonly kind: 'insert' | 'replace';
+  readonly target: readonly string[];
+  /** The condition of OVERWRITE WHERE. */
+  readonly overwrite: 'all' | TokenRange | null;
+  readonly partitionedBy: TokenRange;
+  readonly clusteredBy: readonly TokenRange[];
+}
+
+/**
+ * EXPLAIN PLAN FOR query; INSERT INTO t query PARTITIONED BY ... [CLUSTERED BY ...]; REPLACE INTO t OVERWRITE
+ * {ALL | WHERE condition} query PARTITIONED BY ... [CLUSTERED BY ...].
+ */
+export function statementClauses(stream: TokenStream): StatementClauses {
+  const { source } = stream;
+  let end = stream.tokens.length;
+  while (end > 0 && stream.is(end - 1, ';')) end--;
+  if (end === 0) throw source.error('sql_invalid', 0, 'the statement is empty');
+  if (stream.is(0, 'SET')) throw source.unsupported(stream.start(0), 'SET before a query');
+  const separator = stream.find(0, end, (index) => stream.is(index, ';'));
+  if (separator !== undefined) throw source.unsupported(stream.start(separator), 'more than one statement in a request');
+  if (stream.is(0, 'EXPLAIN')) {
+    if (!stream.is(1, 'PLAN', 'FOR')) throw expected(stream, 1, 'PLAN FOR after EXPLAIN');
+    if (isIngestion(stream, 3)) throw source.unsupported(stream.start(3), `EXPLAIN PLAN FOR ${stream.text(3)}`);
+    return { explain: true, query: { from: 3, to: end }, ingestion: null };
+  }
+  return isIngestion(stream, 0) ? ingestion(stream, end) : { explain: false, query: { from: 0, to: end }, ingestion: null };
+}
+
+function isIngestion(stream: TokenStream, index: number): boolean {
+  return (stream.is(index, 'INSERT') || stream.is(index, 'REPLACE')) && !stream.is(index + 1, '(');
+}
+
+function ingestion(stream: TokenStream, end: number): StatementClauses {
+  const kind = stream.is(0, 'INSERT') ? 'insert' : 'replace';
+  if (!stream.is(1, 'INTO')) throw expected(stream, 1, `INTO after ${stream.text(0)}`);
+  if (stream.is(2, 'EXTERN', '(')) throw stream.source.unsupported(stream.start(2), `${stream.text(0)} INTO EXTERN`);
+  const target: string[] = [];
+  let at = 1;
+  do {
+    const name = stream.name(++at);
+    if (name === undefined) throw expected(stream, at, 'the name of a datasource');
+    target.push(name);
+  } while (stream.is(++at, '.'));
+  if (stream.is(at, '(') && !startsQuery(stream, at)) throw stream.source.unsupported(stream.start(at), `a column list in ${stream.text(0)}; name the target columns by aliases of the query`);
+  let overwrite: IngestionClauses['overwrite'] = null;
+  if (kind === 'replace') {
+    if (!stream.is(at, 'OVERWRITE')) throw expected(stream, at, 'OVERWRITE ALL or OVERWRITE WHERE');
+    const start = at + 2;
+    if (stream.is(at + 1, 'ALL')) [overwrite, at] = ['all', start];
+    else if (stream.is(at + 1, 'WHERE')) {
+      at = stream.find(start, end, (index) => startsQuery(stream, index)) ?? end;
+      overwrite = { from: start, to: at };
+    } else throw expected(stream, at + 1, 'ALL or WHERE');
+  }
+  if (!startsQuery(stream, at)) throw expected(stream, at, 'SELECT, WITH or VALUES');
+  const partitioned = stream.find(at, end, (index) => stream.is(index, 'PARTITIONED', 'BY'));
+  if (partitioned === undefined) throw expected(stream, end, 'PARTITIONED BY');
+  const clustered = stream.find(partitioned, end, (index) => stream.is(index, 'CLUSTERED', 'BY'));
+  const early = stream.find(at, partitioned, (index) => stream.is(index, 'CLUSTERED', 'BY'));
+  if (early !== undefined) throw stream.source.error('sql_invalid', stream.start(early), 'CLUSTERED BY must follow PARTITIONED BY');
+  return {
+    explain: false,
+    query: { from: at, to: partitioned },
+    ingestion: {
+      kind,
+      target,
+      overwrite,
+      partitionedBy: nonEmpty(stream, { from: partitioned + 2, to: clustered ?? end }),
+      clusteredBy: clustered === undefined ? [] : list(stream, clustered + 2, end),
+    },
+  };
+}
+
+function startsQuery(stream: TokenStream, index: number): boolean {
+  let first = index;
+  while (stream.is(first, '(')) first++;
+  return stream.is(first, 'SELECT') || stream.is(first, 'WITH') || stream.is(first, 'VALUES');
+}
+
+function list(stream: TokenStream, from: number, to: number): TokenRange[] {
+  const items: TokenRange[] = [];
+  let start = from;
+  for (;;) {
+    const comma = stream.find(start, to, (index) => stream.is(index, ','));
+    items.push(nonEmpty(stream, { from: start, to: comma ?? to }));
+    if (comma === undefined) return items;
+    start = comma + 1;
+  }
+}
+
+function nonEmpty(stream: TokenStream, range: TokenRange): TokenRange {
+  if (range.from >= range.to) throw expected(stream, range.from, 'an expression');
+  return range;
+}
+
+function expected(stream: TokenStream, index: number, what: string): Error {
+  const token = stream.tokens[index];
+  const found = token === undefined ? 'the end of the statement' : stream.source.text.slice(token.start, Math.min(token.end, token.start + 40));
+  return stream.source.error('sql_invalid', stream.start(index), `expected ${what}, found ${found}`);
+}

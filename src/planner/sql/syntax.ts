@@ -1,0 +1,99 @@
+import type { ColumnType } from '../../model/schema.js';
+import type { SqlType } from '../../model/statement.js';
+
+/** Our own syntax tree, parsed but not yet bound to tables. `at` is an offset into the statement's source text. */
+interface Node {
+  readonly at: number;
+}
+
+export type SqlExpression = Node &
+  (
+    | { readonly kind: 'literal'; readonly type: 'VARCHAR' | 'INTEGER' | 'BIGINT' | 'DECIMAL' | 'DOUBLE' | 'BOOLEAN' | 'NULL'; readonly value: string | bigint | number | null }
+    /** TIMESTAMP '...' and DATE '...': the text is read at binding, in the session's time zone. */
+    | { readonly kind: 'instant'; readonly type: 'TIMESTAMP' | 'DATE'; readonly text: string }
+    /** INTERVAL '...' from TO to; `to` is null for a single unit. */
+    | { readonly kind: 'interval'; readonly text: string; readonly from: string; readonly to: string | null }
+    | { readonly kind: 'name'; readonly path: readonly string[] }
+    | { readonly kind: 'star'; readonly path: readonly string[] }
+    /** `index` counts the `?` of the statement from 0. */
+    | { readonly kind: 'parameter'; readonly index: number }
+    | { readonly kind: 'negate' | 'not'; readonly operand: SqlExpression }
+    | { readonly kind: 'arithmetic'; readonly operator: ArithmeticOperator; readonly left: SqlExpression; readonly right: SqlExpression }
+    | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly left: SqlExpression; readonly right: SqlExpression }
+    /** Both also negated: IS [NOT] DISTINCT FROM. */
+    | { readonly kind: 'distinctFrom'; readonly negated: boolean; readonly left: SqlExpression; readonly right: SqlExpression }
+    | { readonly kind: 'and' | 'or'; readonly operands: readonly SqlExpression[] }
+    | { readonly kind: 'is'; readonly negated: boolean; readonly what: 'NULL' | 'TRUE' | 'FALSE' | 'UNKNOWN'; readonly operand: SqlExpression }
+    | { readonly kind: 'between'; readonly negated: boolean; readonly symmetric: boolean; readonly operand: SqlExpression; readonly low: SqlExpression; readonly high: SqlExpression }
+    | { readonly kind: 'in'; readonly negated: boolean; readonly operand: SqlExpression; readonly items: readonly SqlExpression[] }
+    | { readonly kind: 'like'; readonly negated: boolean; readonly operand: SqlExpression; readonly pattern: SqlExpression; readonly escape: SqlExpression | null }
+    | { readonly kind: 'case'; readonly operand: SqlExpression | null; readonly whens: readonly { readonly when: SqlExpression; readonly then: SqlExpression }[]; readonly otherwise: SqlExpression | null }
+    | { readonly kind: 'cast'; readonly operand: SqlExpression; readonly type: SqlType }
+    | SqlCall
+  );
+
+export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%' | '||';
+export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
+
+export interface SqlCall {
+  readonly kind: 'call';
+  /** Upper case. */
+  readonly name: string;
+  readonly arguments: readonly SqlExpression[];
+  /** FLOOR(x TO unit), CEIL(x TO unit), EXTRACT(unit FROM x); null for a plain call. */
+  readonly unit: string | null;
+  readonly distinct: boolean;
+  readonly filter: SqlExpression | null;
+}
+
+export type SqlRelation = Node &
+  (
+    | { readonly kind: 'table'; readonly path: readonly string[]; readonly alias: string | null }
+    | { readonly kind: 'extern'; readonly arguments: readonly SqlExpression[]; readonly columns: readonly ExternColumn[] | null; readonly alias: string | null }
+    | { readonly kind: 'values'; readonly rows: readonly (readonly SqlExpression[])[]; readonly columnNames: readonly string[] | null; readonly alias: string | null }
+    | { readonly kind: 'subquery'; readonly query: SqlQuery; readonly columnNames: readonly string[] | null; readonly alias: string | null }
+  );
+
+export interface ExternColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+export interface SqlQuery extends Node {
+  readonly distinct: boolean;
+  readonly items: readonly SelectItem[];
+  /** null: one row without columns. */
+  readonly from: SqlRelation | null;
+  readonly where: SqlExpression | null;
+  /** null: no GROUP BY. Empty: GROUP BY (). */
+  readonly groupBy: readonly SqlExpression[] | null;
+  readonly having: SqlExpression | null;
+  readonly orderBy: readonly OrderItem[];
+  readonly offset: SqlExpression | null;
+  readonly limit: SqlExpression | null;
+}
+
+export interface SelectItem {
+  readonly expression: SqlExpression;
+  readonly alias: string | null;
+}
+
+export interface OrderItem {
+  readonly expression: SqlExpression;
+  readonly descending: boolean;
+  /** null: not said; nulls are the lowest value then. */
+  readonly nulls: 'first' | 'last' | null;
+}
+
+export type SqlStatement =
+  | { readonly kind: 'select' | 'explain'; readonly query: SqlQuery }
+  | {
+      readonly kind: 'insert' | 'replace';
+      readonly at: number;
+      readonly target: readonly string[];
+      /** REPLACE only. */
+      readonly overwrite: 'all' | SqlExpression | null;
+      readonly partitionedBy: SqlExpression | { readonly kind: 'unit'; readonly at: number; readonly unit: string };
+      readonly clusteredBy: readonly SqlExpression[];
+      readonly query: SqlQuery;
+    };
