@@ -1,5 +1,8 @@
+import type { TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
+import type { EpochMs, Interval } from '../../model/interval.js';
 import type { Plan } from '../../model/plan.js';
+import type { PublishRequest } from '../../model/publication.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 
 /**
@@ -35,6 +38,8 @@ export interface HistoricalService {
   analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]>;
   /** Segments that are verified and can be queried now. `generation` changes whenever the list does. */
   inventory(): Promise<ServerInventory>;
+  /** The same, or null when the caller's generation is still the one. */
+  inventoryAfter(generation: string | null): Promise<ServerInventory | null>;
   loadSegments(descriptors: readonly SegmentDescriptor[]): Promise<void>;
   dropSegments(segmentIds: readonly string[]): Promise<void>;
 }
@@ -55,6 +60,8 @@ export interface ServerInventory {
 export interface CoordinatorService {
   /** All visible (used, not overshadowed) segments of one metadata revision. */
   snapshot(): Promise<SegmentsSnapshot>;
+  /** The same, or null when the caller's revision is still the one. */
+  snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null>;
   /** A publish happened: look at metadata now rather than at the next tick. */
   wake(): Promise<void>;
 }
@@ -63,4 +70,59 @@ export interface SegmentsSnapshot {
   /** Grows with every metadata transaction that changes used segments. */
   readonly revision: number;
   readonly segments: readonly SegmentDescriptor[];
+}
+
+export interface BrokerService {
+  /** Per datasource, the oldest revision that its view or a running query may still read from. */
+  revisionsInUse(): Promise<Readonly<Record<string, number>>>;
+  /** Something was published or loaded: look now rather than at the next tick. */
+  wake(): Promise<void>;
+}
+
+export interface OverlordService {
+  /** Accepts a task: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
+  submit(payload: unknown): Promise<{ readonly taskId: string }>;
+  /** One metadata transaction; returns the printed segment ids. */
+  publish(request: PublishRequest): Promise<readonly string[]>;
+  /** A worker tells how a task ended. Repeating it does no harm. */
+  taskEnded(end: TaskEndReport): Promise<void>;
+  /** Ends a task that is not finished; throws `not_found` when there is no such. */
+  shutdownTask(taskId: string, reason: string): Promise<void>;
+  /** Removes the unused segments inside the interval for good, rows and files; returns how many. */
+  kill(dataSource: string, interval: Interval): Promise<number>;
+}
+
+export interface TaskEndReport {
+  readonly taskId: string;
+  /** The worker process that ran it. */
+  readonly session: string;
+  readonly succeeded: boolean;
+  readonly errorMessage: string | null;
+  readonly report: Readonly<Record<string, unknown>> | null;
+}
+
+export interface MiddleManagerService {
+  status(): Promise<WorkerStatus>;
+  /** Starts the task in a child process; throws `capacity_exceeded` without a free slot. Repeating it does no harm. */
+  assign(assignment: TaskAssignment): Promise<void>;
+  /** Ends the child process; nothing happens when it runs no such task. */
+  shutdownTask(taskId: string): Promise<void>;
+  /** Progress of a running task, null before the first and for tasks it does not run. */
+  progress(taskId: string): Promise<TaskProgress | null>;
+  /** The whole log, or null when it has none. */
+  log(taskId: string): Promise<Uint8Array | null>;
+}
+
+export interface TaskAssignment {
+  readonly taskId: string;
+  readonly payload: unknown;
+}
+
+export interface WorkerStatus {
+  readonly host: string;
+  readonly session: string;
+  readonly capacity: number;
+  readonly enabled: boolean;
+  readonly runningTasks: readonly string[];
+  readonly lastCompletedMs: EpochMs;
 }

@@ -1,0 +1,42 @@
+import type { Fence, Leader } from '../../metadata/leadership.js';
+
+/** A process playing a role, as it announced itself. */
+export interface Member {
+  readonly role: string;
+  /** `host:port`, under which it is reached. */
+  readonly host: string;
+  /** Made anew by every start of a process: the same address with another session has forgotten everything. */
+  readonly session: string;
+  /** What the role tells about itself; plain JSON. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * How the processes of a cluster find each other: announce, watch, elect. Embedded over the metadata file for one
+ * machine; over PostgreSQL (advisory locks, LISTEN/NOTIFY) for several. What it tells may be late by a heartbeat;
+ * what must not be wrong (who leads) is checked again inside every metadata transaction (`fencedTransaction`).
+ */
+export interface Coordination {
+  /** Of this process. */
+  readonly session: string;
+  /** Announces this process in a role until `close`. It is among `members` when the promise resolves. */
+  announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Those with a heartbeat not long ago. */
+  members(role: string): readonly Member[];
+  /** True once this process has seen itself among the members. */
+  readonly discovered: boolean;
+  /** Stands for election until `close`; the first attempt is over when the promise resolves. */
+  campaign(role: string, host: string, candidate: Candidate): Promise<void>;
+  /** The last known leader whose lease had not run out; undefined when none is known. */
+  leader(role: string): Leader | undefined;
+  /** Calls back after every change of members or leaders; returns how to stop that. */
+  watch(listener: () => void): () => void;
+  /** Withdraws announcements, gives up leadership. */
+  close(): Promise<void>;
+}
+
+/** What happens to a candidate; the two calls alternate, `gained` first, and are not made while one is running. */
+export interface Candidate {
+  gained(fence: Fence): Promise<void>;
+  lost(): Promise<void>;
+}

@@ -1,0 +1,153 @@
+import { liveAnnouncements, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
+import type { Database } from '../../metadata/database.js';
+import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';
+import type { Candidate, Coordination, Member } from './coordination.js';
+
+export interface EmbeddedOptions {
+  readonly database: Database;
+  /** Unique to this start of the process. */
+  readonly session: string;
+  readonly now: () => number;
+  /** Between two heartbeats, which are also when members and leaders are read. */
+  readonly heartbeatMs: number;
+  /** A member without a heartbeat, or a leader without a renewal, for so long is gone. */
+  readonly expiryMs: number;
+  /** A heartbeat failed (the metadata file is busy or gone); it is tried again at the next. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Campaign {
+  readonly role: string;
+  readonly host: string;
+  readonly candidate: Candidate;
+  heldEpoch: number | null;
+}
+
+/** Coordination over the metadata file, for any number of processes on one machine. */
+export class EmbeddedCoordination implements Coordination {
+  readonly session: string;
+  readonly #options: EmbeddedOptions;
+  readonly #announced: Omit<Member, 'session'>[] = [];
+  readonly #campaigns: Campaign[] = [];
+  readonly #listeners = new Set<() => void>();
+  #members: readonly Member[] = [];
+  #leaders = new Map<string, Leader>();
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #seen = '';
+  #closed = false;
+
+  constructor(options: EmbeddedOptions) {
+    this.#options = options;
+    this.session = options.session;
+    this.#schedule();
+  }
+
+  async announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void> {
+    this.#announced.push({ role, host, details });
+    await this.#beat();
+  }
+
+  async campaign(role: string, host: string, candidate: Candidate): Promise<void> {
+    this.#campaigns.push({ role, host, candidate, heldEpoch: null });
+    await this.#beat();
+  }
+
+  members(role: string): readonly Member[] {
+    return this.#members.filter((member) => member.role === role);
+  }
+
+  leader(role: string): Leader | undefined {
+    const leader = this.#leaders.get(role);
+    return leader !== undefined && leader.expiresMs > this.#options.now() ? leader : undefined;
+  }
+
+  get discovered(): boolean {
+    return this.#members.some((member) => member.session === this.session);
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#beating;
+    const { database } = this.#options;
+    for (const campaign of this.#campaigns) {
+      if (campaign.heldEpoch === null) continue;
+      await campaign.candidate.lost();
+      await giveUpLease(database, campaign.role, campaign.heldEpoch);
+    }
+    await removeAnnouncements(database, this.session);
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#beat()
+        .catch(this.#options.onError)
+        .finally(() => this.#schedule());
+    }, this.#options.heartbeatMs);
+  }
+
+  /** Beats follow one another; a caller's own announcement is in the one it waits for. */
+  #beat(): Promise<void> {
+    const beat = this.#beating.then(() => (this.#closed ? undefined : this.#beatOnce()));
+    this.#beating = beat.catch(() => undefined);
+    return beat;
+  }
+
+  async #beatOnce(): Promise<void> {
+    const { database, now, expiryMs } = this.#options;
+    const { session } = this;
+    const heartbeatMs = now();
+    if (this.#announced.length > 0)
+      await database.transaction((queries) =>
+        writeAnnouncements(
+          queries,
+          this.#announced.map(({ role, host, details }) => ({ role, host, session, details: JSON.stringify(details), heartbeatMs })),
+        ),
+      );
+    const live = await liveAnnouncements(database, heartbeatMs - expiryMs);
+    this.#members = live.map(({ role, host, session: owner, details }) => ({ role, host, session: owner, details: JSON.parse(details) as Member['details'] }));
+    for (const campaign of this.#campaigns) await this.#stand(campaign);
+    await this.#learnLeaders();
+    this.#notify();
+  }
+
+  async #stand(campaign: Campaign): Promise<void> {
+    const { database, now, expiryMs } = this.#options;
+    const { role, host, candidate, heldEpoch } = campaign;
+    const leader = await takeLease(database, { role, host, heldEpoch, nowMs: now(), leaseMs: expiryMs });
+    this.#leaders.set(role, leader);
+    if (heldEpoch !== null && leader.epoch !== heldEpoch) {
+      campaign.heldEpoch = null;
+      await candidate.lost();
+    }
+    // A row of our host with another epoch was just taken by us: nobody else writes our address.
+    if (campaign.heldEpoch === null && leader.host === host) {
+      campaign.heldEpoch = leader.epoch;
+      await candidate.gained({ role, epoch: leader.epoch });
+    }
+  }
+
+  /** Of the roles this process does not stand for. */
+  async #learnLeaders(): Promise<void> {
+    const standing = new Set(this.#campaigns.map((campaign) => campaign.role));
+    for (const role of new Set(this.#members.map((member) => member.role))) {
+      if (standing.has(role)) continue;
+      const leader = await findLeader(this.#options.database, role);
+      if (leader !== undefined) this.#leaders.set(role, leader);
+    }
+  }
+
+  #notify(): void {
+    const seen = JSON.stringify([this.#members, [...this.#leaders.values()].map(({ role, epoch, host }) => [role, epoch, host])]);
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    for (const listener of this.#listeners) listener();
+  }
+}

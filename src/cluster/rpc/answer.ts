@@ -1,0 +1,34 @@
+import { ServiceError } from '../../base/errors.js';
+import { startDeadline } from './deadline.js';
+import { DESCRIPTIONS, type MethodDescription, type RpcRole, type RpcServices } from './descriptions.js';
+import { decodeValue, encodeMessage, toServiceError } from './message.js';
+
+export interface RpcCall {
+  readonly method: string;
+  readonly body: Uint8Array;
+  /** Milliseconds the caller still waits. */
+  readonly remainingMs: number;
+  /** Aborted when the caller went away. */
+  readonly signal: AbortSignal;
+}
+
+/** The other end of `remoteService`: calls the local service and gives its reply as messages; never throws. */
+export async function* answerCall<Role extends RpcRole>(role: Role, service: RpcServices[Role], call: RpcCall): AsyncIterable<Uint8Array> {
+  const deadline = startDeadline(call.remainingMs, call.signal);
+  try {
+    const description = new Map(Object.entries<MethodDescription>(DESCRIPTIONS[role])).get(call.method);
+    if (description === undefined) throw new ServiceError('not_found', `${role} has no internal method ${call.method}`);
+    const args = decodeValue(call.body);
+    if (!Array.isArray(args)) throw new ServiceError('input_invalid', `arguments of ${call.method} are no list`);
+    // The description names exactly the methods of the service; methods without a signal parameter ignore it.
+    const methods = service as unknown as Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
+    const reply = methods[call.method]?.(...args, deadline.signal);
+    if (description.reply === 'stream') for await (const value of reply as AsyncIterable<unknown>) yield encodeMessage({ kind: 'value', value });
+    else yield encodeMessage({ kind: 'value', value: await reply });
+    yield encodeMessage({ kind: 'end' });
+  } catch (error) {
+    yield encodeMessage({ kind: 'error', error: toServiceError(error) });
+  } finally {
+    deadline.release();
+  }
+}

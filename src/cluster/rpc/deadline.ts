@@ -1,0 +1,30 @@
+import { ServiceError } from '../../base/errors.js';
+
+/** A signal that follows another one and also fires at an instant; `release` when the work is over. */
+export interface Deadline {
+  /** Aborted with a ServiceError: `timeout` at the instant, `cancelled` when the parent fired. */
+  readonly signal: AbortSignal;
+  release(): void;
+}
+
+/** Node's timers hold 31 bits. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export function startDeadline(remainingMs: number, parent: AbortSignal | null): Deadline {
+  const controller = new AbortController();
+  const cancel = () => controller.abort(parent?.reason instanceof ServiceError ? parent.reason : new ServiceError('cancelled', 'the request was cancelled'));
+  const timer = setTimeout(
+    () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
+    Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),
+  );
+  timer.unref();
+  if (parent?.aborted === true) cancel();
+  else parent?.addEventListener('abort', cancel, { once: true });
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      parent?.removeEventListener('abort', cancel);
+    },
+  };
+}

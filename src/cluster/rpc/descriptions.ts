@@ -1,0 +1,45 @@
+import type { BrokerService, CoordinatorService, HistoricalService, MiddleManagerService, OverlordService, RunPlanRequest } from './services.js';
+
+/** The services by the role that offers them. */
+export interface RpcServices {
+  readonly historical: HistoricalService;
+  readonly broker: BrokerService;
+  readonly coordinator: CoordinatorService;
+  readonly overlord: OverlordService;
+  readonly middleManager: MiddleManagerService;
+}
+
+export type RpcRole = keyof RpcServices;
+
+/** How a method is carried: whether it gives one value or a stream, and how long it may take. */
+export interface MethodDescription {
+  readonly reply: 'value' | 'stream';
+  /** Absolute epoch milliseconds at which the caller stops waiting. */
+  deadlineMs(args: readonly unknown[], nowMs: number): number;
+}
+
+export type ServiceDescription<Service> = { readonly [Method in keyof Service]: MethodDescription };
+
+const CALL_TIMEOUT_MS = 30_000;
+/** Loads, publishes and kills write to disk before they answer. */
+const LONG_CALL_TIMEOUT_MS = 600_000;
+
+const call: MethodDescription = { reply: 'value', deadlineMs: (_args, nowMs) => nowMs + CALL_TIMEOUT_MS };
+const longCall: MethodDescription = { reply: 'value', deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS };
+const planDeadline = (args: readonly unknown[]): number => (args[0] as RunPlanRequest).deadlineMs;
+
+/** A method without a row does not compile; a row is all that the HTTP transport needs of it. */
+export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcServices[Role]> } = {
+  historical: {
+    runPlan: { reply: 'stream', deadlineMs: planDeadline },
+    analyzeSegments: { reply: 'value', deadlineMs: planDeadline },
+    inventory: call,
+    inventoryAfter: call,
+    loadSegments: call,
+    dropSegments: longCall,
+  },
+  broker: { revisionsInUse: call, wake: call },
+  coordinator: { snapshot: call, snapshotAfter: call, wake: call },
+  overlord: { submit: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
+  middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },
+};

@@ -1,0 +1,68 @@
+import { Pool } from 'undici';
+import { ServiceError } from '../../base/errors.js';
+
+export interface ClientRequest {
+  /** `host:port`. */
+  readonly host: string;
+  readonly method: string;
+  /** With query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | null;
+  readonly signal: AbortSignal;
+}
+
+export interface ClientResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Must be read to its end or closed early; it is read no faster than it is asked for. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Connections to the other processes, one pool for each. Deadlines are the caller's signal alone. */
+export class HttpClient {
+  readonly #pools = new Map<string, Pool>();
+
+  /** @throws ServiceError `unavailable` when the peer cannot be reached; the signal's reason once it is aborted */
+  async send(request: ClientRequest): Promise<ClientResponse> {
+    const { host, method, path, headers, body, signal } = request;
+    try {
+      const response = await this.#pool(host).request({ method: method as 'GET', path, headers, body, signal });
+      return { status: response.statusCode, headers: flatten(response.headers), body: chunksOf(response.body, host, signal) };
+    } catch (error) {
+      throw translate(error, host, signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    this.#pools.clear();
+  }
+
+  #pool(host: string): Pool {
+    const known = this.#pools.get(host);
+    if (known !== undefined) return known;
+    const pool = new Pool(`http://${host}`, { connections: 64, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
+    this.#pools.set(host, pool);
+    return pool;
+  }
+}
+
+async function* chunksOf(body: AsyncIterable<Buffer>, host: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw translate(error, host, signal);
+  }
+}
+
+function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  return flat;
+}
+
+function translate(error: unknown, host: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  return new ServiceError('unavailable', `cannot reach ${host}: ${error instanceof Error ? error.message : String(error)}`, error);
+}

@@ -1,0 +1,46 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Coordination } from '../membership/coordination.js';
+import { DESCRIPTIONS, type RpcRole, type RpcServices } from './descriptions.js';
+import type { HttpClient } from './http-client.js';
+import { remoteService } from './remote.js';
+
+/** Gives a role its peers: the object itself when it lives in this process, else a client of the same interface. */
+export class Peers {
+  readonly #client: HttpClient;
+  readonly #clusterKey: string;
+  readonly #coordination: Coordination;
+  readonly #services = new Map<string, object>();
+
+  constructor(parts: { readonly client: HttpClient; readonly clusterKey: string; readonly coordination: Coordination }) {
+    this.#client = parts.client;
+    this.#clusterKey = parts.clusterKey;
+    this.#coordination = parts.coordination;
+  }
+
+  /** Makes a role of this process reachable without HTTP. */
+  offer<Role extends RpcRole>(role: Role, host: string, service: RpcServices[Role]): void {
+    this.#services.set(`${role}/${host}`, service);
+  }
+
+  at<Role extends RpcRole>(role: Role, host: string): RpcServices[Role] {
+    const key = `${role}/${host}`;
+    const known = this.#services.get(key);
+    // The key begins with the role, and both writers of the map keep to it.
+    if (known !== undefined) return known as RpcServices[Role];
+    const remote = remoteService<RpcServices[Role]>(DESCRIPTIONS[role], this.#client, { role, host, clusterKey: this.#clusterKey });
+    this.#services.set(key, remote);
+    return remote;
+  }
+
+  /** @throws ServiceError `unavailable` while no leader is known */
+  leading<Role extends 'coordinator' | 'overlord'>(role: Role): RpcServices[Role] {
+    const leader = this.#coordination.leader(role);
+    if (leader === undefined) throw new ServiceError('unavailable', `no ${role} leads at the moment`);
+    return this.at(role, leader.host);
+  }
+
+  /** Everyone announced in a role, with the service each offers. */
+  all<Role extends RpcRole>(role: Role): readonly { readonly host: string; readonly session: string; readonly service: RpcServices[Role] }[] {
+    return this.#coordination.members(role).map(({ host, session }) => ({ host, session, service: this.at(role, host) }));
+  }
+}

@@ -1,0 +1,72 @@
+import { ServiceError } from '../../base/errors.js';
+import { startDeadline } from './deadline.js';
+import type { MethodDescription, ServiceDescription } from './descriptions.js';
+import type { HttpClient } from './http-client.js';
+import { CLUSTER_KEY_HEADER, decodeMessages, encodeValue, REMAINING_HEADER, RPC_CONTENT_TYPE } from './message.js';
+
+export interface RemoteAddress {
+  readonly role: string;
+  readonly host: string;
+  readonly clusterKey: string;
+}
+
+/**
+ * A service in another process, called as if it were here. The last argument may be an AbortSignal: it does not travel,
+ * it closes the connection, which aborts the signal that the service got over there.
+ */
+export function remoteService<Service extends object>(description: ServiceDescription<Service>, client: HttpClient, address: RemoteAddress): Service {
+  const methods = Object.entries<MethodDescription>(description).map(([name, method]) => [
+    name,
+    (...args: readonly unknown[]) => {
+      const values = callRemote(client, address, name, method, args);
+      return method.reply === 'stream' ? values : firstOf(values);
+    },
+  ]);
+  // Built from the description, which has exactly the methods of the service.
+  return Object.fromEntries(methods) as Service;
+}
+
+async function* callRemote(client: HttpClient, address: RemoteAddress, name: string, method: MethodDescription, args: readonly unknown[]): AsyncIterable<unknown> {
+  const last = args.at(-1);
+  const parent = last instanceof AbortSignal ? last : null;
+  const nowMs = Date.now();
+  const remainingMs = method.deadlineMs(args, nowMs) - nowMs;
+  const deadline = startDeadline(remainingMs, parent);
+  try {
+    const response = await client.send({
+      host: address.host,
+      method: 'POST',
+      path: `/internal/v1/${address.role}/${name}`,
+      headers: {
+        'content-type': RPC_CONTENT_TYPE,
+        [CLUSTER_KEY_HEADER]: address.clusterKey,
+        [REMAINING_HEADER]: String(Math.max(0, Math.ceil(remainingMs))),
+      },
+      body: encodeValue(parent === null ? args : args.slice(0, -1)),
+      signal: deadline.signal,
+    });
+    if (response.status !== 200) throw await refusal(response.status, response.body, address, name);
+    for await (const message of decodeMessages(response.body)) {
+      if (message.kind === 'error') throw message.error;
+      if (message.kind === 'end') return;
+      yield message.value;
+    }
+    throw new ServiceError('unavailable', `${address.role} at ${address.host} ended ${name} half-way`);
+  } finally {
+    deadline.release();
+  }
+}
+
+async function firstOf(values: AsyncIterable<unknown>): Promise<unknown> {
+  let first: unknown;
+  for await (const value of values) first = value;
+  return first;
+}
+
+/** Refused before the service was reached: no such route there, another cluster, or not ready yet. */
+async function refusal(status: number, body: AsyncIterable<Uint8Array>, address: RemoteAddress, name: string): Promise<ServiceError> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString('utf8').slice(0, 500);
+  return new ServiceError('unavailable', `${address.role} at ${address.host} refused ${name} with ${status}: ${text}`);
+}
