@@ -4,6 +4,8 @@ import { ServiceError } from '../../base/errors.js';
 export interface Deadline {
   /** Aborted with a ServiceError: `timeout` at the instant, `cancelled` when the parent fired. */
   readonly signal: AbortSignal;
+  /** Fires it with `cancelled`. */
+  cancel(): void;
   release(): void;
 }
 
@@ -22,6 +24,7 @@ export function startDeadline(remainingMs: number, parent: AbortSignal | null): 
   else parent?.addEventListener('abort', cancel, { once: true });
   return {
     signal: controller.signal,
+    cancel,
     release() {
       clearTimeout(timer);
       parent?.removeEventListener('abort', cancel);

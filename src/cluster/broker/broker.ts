@@ -1,0 +1,174 @@
+import type { Engine, RunOptions } from '../../execution/contract.js';
+import type { Frame } from '../../model/frame.js';
+import type { Interval } from '../../model/interval.js';
+import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SegmentView } from '../../storage/view.js';
+import { type Deadline, startDeadline } from '../rpc/deadline.js';
+import { toServiceError } from '../rpc/message.js';
+import type { Peers } from '../rpc/peers.js';
+import type { BrokerService, RunPlanRequest, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import { Ticker } from '../ticker.js';
+import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
+import { RunningQueries } from './running-queries.js';
+import { chunksWithin, planReads, type Read } from './scatter.js';
+import { ClusterView, type PinnedView } from './view.js';
+
+export type RowsPlan = Exclude<Plan, SegmentMetadataPlan>;
+
+export interface BrokerOptions {
+  readonly engine: Engine;
+  readonly peers: Pick<Peers, 'at' | 'all' | 'leading'>;
+  /** Puts rows into kernel memory; the caller releases them. */
+  readonly placeFrame: (frame: Frame) => { readonly view: SegmentView; release(): void };
+  /** Between two looks at the coordinator and the historicals. */
+  readonly pollMs: number;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+/** Knows which segments exist and who serves them; runs plans over all of them. */
+export class Broker implements BrokerQueries, BrokerService {
+  readonly #options: BrokerOptions;
+  readonly #view = new ClusterView();
+  readonly #running = new RunningQueries();
+  readonly #ticker: Ticker;
+  #inventories = new Map<string, ServerInventory>();
+  #snapshot: SegmentsSnapshot | null = null;
+
+  constructor(options: BrokerOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker(() => this.#look(), options.pollMs, (error) => options.log(`broker: ${toServiceError(error).message}`));
+  }
+
+  /** The first picture of the cluster is complete. */
+  get ready(): boolean {
+    return this.#snapshot !== null;
+  }
+
+  start(): Promise<void> {
+    return this.#ticker.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#ticker.stop();
+  }
+
+  async wake(): Promise<void> {
+    this.#ticker.wake();
+  }
+
+  async revisionsInUse(): Promise<Readonly<Record<string, number>>> {
+    return this.#view.revisionsInUse();
+  }
+
+  tables(): readonly string[] {
+    return this.#view.dataSources();
+  }
+
+  table(name: string): TableSchema | undefined {
+    return this.#view.find(name)?.schema;
+  }
+
+  async *run(plan: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
+    const query = this.#begin(plan.dataSource, options);
+    try {
+      const { signal } = query.deadline;
+      const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
+      const [only, second] = reads;
+      if (only !== undefined && second === undefined && only.intervals === plan.intervals) {
+        yield* this.#historical(only).runPlan(requestFor(plan, only, 'final', options), signal);
+        return;
+      }
+      const partials = reads.map((read) => this.#historical(read).runPlan(requestFor({ ...plan, intervals: read.intervals }, read, 'partial', options), signal));
+      yield* this.#options.engine.merge(plan, partials, runOptions(options), signal);
+    } finally {
+      this.#end(options, query);
+    }
+  }
+
+  async *runInline(plan: RowsPlan, frame: Frame, options: QueryOptions): AsyncIterable<Frame> {
+    const query = this.#begin(null, options);
+    const placed = this.#options.placeFrame(frame);
+    try {
+      yield* this.#options.engine.runViews(plan, [placed.view], runOptions(options), query.deadline.signal);
+    } finally {
+      placed.release();
+      this.#end(options, query);
+    }
+  }
+
+  async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
+    const query = this.#begin(plan.dataSource, options);
+    try {
+      const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
+      const answers = await Promise.all(reads.map((read) => this.#historical(read).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)));
+      return answers.flat();
+    } finally {
+      this.#end(options, query);
+    }
+  }
+
+  candidates(dataSource: string, intervals: readonly Interval[]): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[] {
+    return chunksWithin(this.#view.find(dataSource)?.chunks ?? [], intervals).flatMap((chunk) =>
+      chunk.segments.map((segment) => ({ segment, hosts: this.#view.serversOf(segmentIdText(segment.id)) })),
+    );
+  }
+
+  cancel(queryId: string): boolean {
+    return this.#running.cancel(queryId);
+  }
+
+  /** Counts the query as running and holds on to its segments. */
+  #begin(dataSource: string | null, options: QueryOptions): RunningQuery {
+    const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal);
+    this.#running.add(options.queryId, deadline);
+    return { deadline, pinned: dataSource === null ? undefined : this.#view.pin(dataSource) };
+  }
+
+  #end(options: QueryOptions, { deadline, pinned }: RunningQuery): void {
+    pinned?.release();
+    this.#running.remove(options.queryId, deadline);
+    deadline.release();
+  }
+
+  #historical(read: Read) {
+    return this.#options.peers.at('historical', read.host);
+  }
+
+  /** Inventories first: a snapshot can only be adopted by what is known to be served. */
+  async #look(): Promise<void> {
+    const { peers, log } = this.#options;
+    const known = this.#inventories;
+    const found = await Promise.all(
+      peers.all('historical').map(async ({ host, service }) => {
+        try {
+          return (await service.inventoryAfter(known.get(host)?.generation ?? null)) ?? known.get(host);
+        } catch (error) {
+          log(`broker: no inventory of ${host}: ${toServiceError(error).message}`);
+          return undefined;
+        }
+      }),
+    );
+    this.#inventories = new Map(found.flatMap((inventory) => (inventory === undefined ? [] : [[inventory.host, inventory]])));
+    const moved = this.#view.updateServers([...this.#inventories.values()]);
+    const newer = await peers.leading('coordinator').snapshotAfter(this.#snapshot?.revision ?? null);
+    this.#snapshot = newer ?? this.#snapshot;
+    if (this.#snapshot !== null && (moved || newer !== null)) this.#view.adopt(this.#snapshot);
+  }
+}
+
+interface RunningQuery {
+  readonly deadline: Deadline;
+  readonly pinned: PinnedView | undefined;
+}
+
+function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
+  const { queryId, deadlineMs, priority, kernels } = options;
+  return { queryId, plan, segmentIds: read.segmentIds, ending, deadlineMs, priority, kernels };
+}
+
+function runOptions({ deadlineMs, priority, kernels }: QueryOptions): RunOptions {
+  return { ending: 'final', deadlineMs, priority, kernels, batchRows: null };
+}

@@ -1,0 +1,70 @@
+import { ServiceError } from '../../base/errors.js';
+import { intersect } from '../../base/interval.js';
+import type { VisibleChunk } from '../../metadata/timeline.js';
+import type { Interval } from '../../model/interval.js';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { ServerInventory } from '../rpc/services.js';
+
+/** What one server is asked to read in one go. */
+export interface Read {
+  readonly host: string;
+  readonly segmentIds: readonly string[];
+  /** The part of the query's intervals to read: narrower than the query's for segments that are hidden in part. */
+  readonly intervals: readonly Interval[];
+}
+
+/**
+ * Divides a query among servers.
+ * @param intervals  sorted, disjoint
+ * @param serversOf  who serves a segment, best first
+ * @throws ServiceError `segments_unavailable` naming the first segment that nobody serves
+ */
+export function planReads(
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  intervals: readonly Interval[],
+  serversOf: (segmentId: string) => readonly ServerInventory[],
+): readonly Read[] {
+  const reads = new Map<string, { host: string; segmentIds: string[]; intervals: readonly Interval[] }>();
+  for (const chunk of chunksWithin(chunks, intervals)) {
+    const clipped = isWhole(chunk) ? intervals : intersections(intervals, chunk.visible);
+    const clip = isWhole(chunk) ? '' : JSON.stringify(chunk.visible);
+    for (const segment of chunk.segments) {
+      const id = segmentIdText(segment.id);
+      const { host } = chooseServer(id, serversOf(id));
+      const read = reads.get(`${host} ${clip}`);
+      if (read === undefined) reads.set(`${host} ${clip}`, { host, segmentIds: [id], intervals: clipped });
+      else read.segmentIds.push(id);
+    }
+  }
+  return [...reads.values()];
+}
+
+/** Chunks of which some visible part meets the intervals. */
+export function chunksWithin<Chunk extends VisibleChunk<SegmentDescriptor>>(chunks: readonly Chunk[], intervals: readonly Interval[]): readonly Chunk[] {
+  return chunks.filter((chunk) => chunk.visible.some((piece) => intervals.some((interval) => intersect(piece, interval) !== undefined)));
+}
+
+function isWhole(chunk: VisibleChunk<SegmentDescriptor>): boolean {
+  const [piece, second] = chunk.visible;
+  return second === undefined && piece?.start === chunk.interval.start && piece.end === chunk.interval.end;
+}
+
+function intersections(intervals: readonly Interval[], pieces: readonly Interval[]): readonly Interval[] {
+  return intervals.flatMap((interval) => pieces.flatMap((piece) => intersect(interval, piece) ?? []));
+}
+
+/** Always the same of the equally good servers for a segment: that one has its columns in memory. */
+function chooseServer(id: string, servers: readonly ServerInventory[]): ServerInventory {
+  const best = servers.filter((server) => server.priority === servers[0]?.priority);
+  const chosen = best[hash(id) % Math.max(1, best.length)];
+  if (chosen === undefined) throw new ServiceError('segments_unavailable', `segment ${id} is served by no Historical at the moment`);
+  return chosen;
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 0;
+}

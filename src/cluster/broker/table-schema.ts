@@ -1,0 +1,37 @@
+import type { Chunk } from '../../metadata/timeline.js';
+import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { TableSchema } from './contract.js';
+
+/** From narrow to wide: every value of a type can be given as one of a later type. */
+const WIDTH: Readonly<Record<ColumnType, number>> = { LONG: 0, FLOAT: 1, DOUBLE: 2, STRING: 3 };
+
+/** Union of the columns of all segments, newest chunk first; each with the widest of its types. `chunks` is not empty. */
+export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescriptor>[]): TableSchema {
+  const columns = new Map<string, ColumnSchema>([[TIME_COLUMN, { name: TIME_COLUMN, type: 'LONG', multiValue: false, hasNulls: false }]]);
+  const segments = chunks.toReversed().flatMap((chunk) => chunk.segments);
+  for (const segment of segments) for (const column of segment.columns) columns.set(column.name, widen(columns.get(column.name), column));
+  for (const [columnName, column] of columns) {
+    const everywhere = segments.every((segment) => segment.columns.some((each) => each.name === columnName));
+    if (!everywhere) columns.set(columnName, { ...column, hasNulls: true });
+  }
+  return {
+    name,
+    columns: [...columns.values()],
+    rowCount: segments.reduce((rows, segment) => rows + segment.rowCount, 0),
+    interval: {
+      start: Math.min(...chunks.map((chunk) => chunk.interval.start)),
+      end: Math.max(...chunks.map((chunk) => chunk.interval.end)),
+    },
+  };
+}
+
+function widen(known: ColumnSchema | undefined, column: ColumnSchema): ColumnSchema {
+  if (known === undefined) return column;
+  return {
+    name: column.name,
+    type: WIDTH[known.type] >= WIDTH[column.type] ? known.type : column.type,
+    multiValue: known.multiValue || column.multiValue,
+    hasNulls: known.hasNulls || column.hasNulls,
+  };
+}

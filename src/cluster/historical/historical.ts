@@ -1,0 +1,201 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Engine } from '../../execution/contract.js';
+import type { Frame } from '../../model/frame.js';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentStore } from '../../storage/contract.js';
+import { toServiceError } from '../rpc/message.js';
+import type { HistoricalService, RunPlanRequest, ServerInventory } from '../rpc/services.js';
+import type { SegmentCache } from './segment-cache.js';
+
+export interface HistoricalOptions {
+  readonly host: string;
+  readonly tier: string;
+  readonly priority: number;
+  readonly maxSizeBytes: number;
+  readonly cache: SegmentCache;
+  readonly store: SegmentStore;
+  readonly engine: Engine;
+  /** A dropped segment stays readable so long for queries that were already on their way. */
+  readonly dropDelayMs: number;
+  /** Start of the process: tells its generations from those of an earlier one. */
+  readonly session: string;
+  /** The inventory changed. */
+  readonly onChange: () => void;
+  readonly log: (line: string) => void;
+}
+
+/** Segments fetched or verified at a time. */
+const LOADS_AT_A_TIME = 4;
+
+/** Keeps assigned segments on disk and open, and runs plans over them. */
+export class Historical implements HistoricalService {
+  readonly #options: HistoricalOptions;
+  readonly #served = new Map<string, SegmentDescriptor>();
+  readonly #queue: SegmentDescriptor[] = [];
+  readonly #loading = new Map<string, SegmentDescriptor>();
+  readonly #failed = new Map<string, string>();
+  readonly #dropTimers = new Map<string, NodeJS.Timeout>();
+  #loaders = 0;
+  #changes = 0;
+  #ready = false;
+
+  constructor(options: HistoricalOptions) {
+    this.#options = options;
+  }
+
+  /** Everything that was on disk at the start is open. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Verifies and opens what an earlier process left on disk. */
+  async start(): Promise<void> {
+    const left = [...(await this.#options.cache.recover())];
+    const openNext = async (): Promise<void> => {
+      for (let descriptor = left.pop(); descriptor !== undefined; descriptor = left.pop()) await this.#openVerified(descriptor);
+    };
+    await Promise.all(Array.from({ length: LOADS_AT_A_TIME }, openNext));
+    this.#ready = true;
+    this.#changed();
+  }
+
+  stop(): void {
+    for (const timer of this.#dropTimers.values()) clearTimeout(timer);
+    this.#queue.length = 0;
+  }
+
+  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame> {
+    this.#checkServed(request.segmentIds);
+    const { plan, segmentIds, ending, deadlineMs, priority, kernels } = request;
+    if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
+    return this.#options.engine.run(plan, this.#options.store, segmentIds, { ending, deadlineMs, priority, kernels, batchRows: null }, signal);
+  }
+
+  async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {
+    this.#checkServed(request.segmentIds);
+    const { plan } = request;
+    if (plan.operator !== 'segmentMetadata') throw new ServiceError('internal', `a ${plan.operator} plan has no analysis`);
+    const columns = plan.columns.kind === 'list' ? plan.columns.names : plan.columns.kind === 'all' ? 'all' : [];
+    const analyses: SegmentAnalysis[] = [];
+    for (const id of request.segmentIds) {
+      signal.throwIfAborted();
+      analyses.push(await this.#options.store.analyze(id, columns, plan.analyses));
+    }
+    return analyses;
+  }
+
+  async inventory(): Promise<ServerInventory> {
+    const { host, tier, priority, maxSizeBytes } = this.#options;
+    let currentSizeBytes = 0;
+    for (const descriptor of this.#served.values()) currentSizeBytes += descriptor.sizeBytes;
+    return {
+      host,
+      tier,
+      priority,
+      maxSizeBytes,
+      currentSizeBytes,
+      generation: this.#generation(),
+      segmentIds: [...this.#served.keys()],
+      loading: [...this.#loading.keys()],
+      failed: Object.fromEntries(this.#failed),
+    };
+  }
+
+  async inventoryAfter(generation: string | null): Promise<ServerInventory | null> {
+    return generation === this.#generation() ? null : this.inventory();
+  }
+
+  async loadSegments(descriptors: readonly SegmentDescriptor[]): Promise<void> {
+    for (const descriptor of descriptors) {
+      const id = segmentIdText(descriptor.id);
+      if (this.#served.has(id) || this.#loading.has(id)) continue;
+      this.#failed.delete(id);
+      this.#loading.set(id, descriptor);
+      this.#queue.push(descriptor);
+    }
+    this.#changes++;
+    while (this.#loaders < LOADS_AT_A_TIME && this.#loaders < this.#queue.length) void this.#loadQueued();
+  }
+
+  /** Out of the inventory at once, closed and removed a little later. */
+  async dropSegments(segmentIds: readonly string[]): Promise<void> {
+    for (const id of segmentIds) {
+      const descriptor = this.#served.get(id);
+      this.#failed.delete(id);
+      if (descriptor === undefined) continue;
+      this.#served.delete(id);
+      const timer = setTimeout(() => void this.#closeDropped(id, descriptor), this.#options.dropDelayMs);
+      timer.unref();
+      this.#dropTimers.set(id, timer);
+    }
+    this.#changed();
+  }
+
+  async #loadQueued(): Promise<void> {
+    this.#loaders++;
+    for (let descriptor = this.#queue.shift(); descriptor !== undefined; descriptor = this.#queue.shift()) await this.#load(descriptor);
+    this.#loaders--;
+  }
+
+  async #load(descriptor: SegmentDescriptor): Promise<void> {
+    const id = segmentIdText(descriptor.id);
+    try {
+      const kept = this.#dropTimers.get(id);
+      clearTimeout(kept);
+      this.#dropTimers.delete(id);
+      if (this.#options.store.has(id)) this.#served.set(id, descriptor);
+      else {
+        await this.#options.cache.fetch(descriptor);
+        await this.#openVerified(descriptor);
+      }
+    } catch (error) {
+      this.#fail(id, error);
+    } finally {
+      this.#loading.delete(id);
+      this.#changed();
+    }
+  }
+
+  /** Serves the file once every checksum in it was right; removes it otherwise. */
+  async #openVerified(descriptor: SegmentDescriptor): Promise<void> {
+    const id = segmentIdText(descriptor.id);
+    try {
+      await this.#options.store.open(this.#options.cache.fileOf(descriptor), descriptor);
+      this.#served.set(id, descriptor);
+    } catch (error) {
+      this.#fail(id, error);
+      await this.#options.cache.remove(descriptor);
+    }
+  }
+
+  #fail(id: string, error: unknown): void {
+    const { code, message } = toServiceError(error);
+    this.#failed.set(id, `${code}: ${message}`);
+    this.#options.log(`segment ${id} cannot be served: ${code}: ${message}`);
+  }
+
+  async #closeDropped(id: string, descriptor: SegmentDescriptor): Promise<void> {
+    this.#dropTimers.delete(id);
+    try {
+      await this.#options.store.close(id);
+      await this.#options.cache.remove(descriptor);
+    } catch (error) {
+      this.#options.log(`segment ${id} was not dropped cleanly: ${toServiceError(error).message}`);
+    }
+  }
+
+  #checkServed(segmentIds: readonly string[]): void {
+    const missing = segmentIds.find((id) => !this.#options.store.has(id));
+    if (missing !== undefined) throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
+  }
+
+  #generation(): string {
+    return `${this.#options.session}-${this.#changes}`;
+  }
+
+  #changed(): void {
+    this.#changes++;
+    this.#options.onChange();
+  }
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { DeepStorage } from '../../storage/contract.js';
+
+/**
+ * The segment files a historical keeps on its own disk:
+ *
+ *   segments/<sha-256 of the printed id>.segment   the file as deep storage has it
+ *   info/<sha-256 of the printed id>.json          its descriptor, written after the file: what has none is not ours
+ */
+export class SegmentCache {
+  readonly #segments: string;
+  readonly #info: string;
+  readonly #storage: DeepStorage;
+
+  constructor(directory: string, storage: DeepStorage) {
+    this.#segments = join(directory, 'segments');
+    this.#info = join(directory, 'info');
+    this.#storage = storage;
+  }
+
+  fileOf(descriptor: SegmentDescriptor): string {
+    return join(this.#segments, `${nameOf(descriptor)}.segment`);
+  }
+
+  /** What is complete on disk; removes what a killed process left half-way. */
+  async recover(): Promise<readonly SegmentDescriptor[]> {
+    await mkdir(this.#segments, { recursive: true });
+    await mkdir(this.#info, { recursive: true });
+    const files = new Set(await readdir(this.#segments));
+    const found: SegmentDescriptor[] = [];
+    for (const name of await readdir(this.#info)) {
+      const descriptor = name.endsWith('.json') ? await readInfo(join(this.#info, name)) : undefined;
+      if (descriptor !== undefined && files.delete(`${nameOf(descriptor)}.segment`)) found.push(descriptor);
+      else await rm(join(this.#info, name), { force: true });
+    }
+    for (const stray of files) await rm(join(this.#segments, stray), { force: true });
+    return found;
+  }
+
+  /** Brings the file here, unverified. */
+  async fetch(descriptor: SegmentDescriptor): Promise<void> {
+    await this.#storage.pull(descriptor.loadSpec, this.fileOf(descriptor));
+    await writeWhole(join(this.#info, `${nameOf(descriptor)}.json`), JSON.stringify(descriptor));
+  }
+
+  async remove(descriptor: SegmentDescriptor): Promise<void> {
+    await rm(join(this.#info, `${nameOf(descriptor)}.json`), { force: true });
+    await rm(this.fileOf(descriptor), { force: true });
+  }
+}
+
+const nameOf = (descriptor: SegmentDescriptor): string => createHash('sha256').update(segmentIdText(descriptor.id)).digest('hex');
+
+async function readInfo(file: string): Promise<SegmentDescriptor | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as SegmentDescriptor;
+  } catch {
+    return undefined; // cut off by a crash: the segment is fetched again
+  }
+}
+
+/** Under its name only once it is whole and on disk. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const temporary = `${file}.partial`;
+  const handle = await open(temporary, 'w');
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}
