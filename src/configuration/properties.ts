@@ -28,6 +28,8 @@ export const PROPERTIES = {
   'svc.log.level': choice(['trace', 'debug', 'info', 'warn', 'error'], 'info', 'Least serious log lines that are written.'),
   'svc.log.file': path('log/dolmen.log', 'File that log lines are appended to.', resolve),
 
+  'svc.cluster.secret': text('', 'What roles prove themselves with on internal paths; when empty, these answer the same machine only.'),
+
   // ── ports ──────────────────────────────────────────────────────────────────────────────────────────────────────
   'svc.router.port': integer(PORT, '8888', 'Port of the Router.'),
   'svc.coordinator.port': integer(PORT, '8081', 'Port of the Coordinator and of the Overlord.'),
@@ -52,6 +54,11 @@ export const PROPERTIES = {
     { min: 0, max: DAY_MS },
     'PT30S',
     'Time that running requests have to end after SIGTERM.',
+  ),
+  'svc.server.http.maxIdleTime': milliseconds(
+    { min: 1000, max: DAY_MS },
+    'PT5M',
+    'Time a client may stop reading a response before its connection is closed.',
   ),
   'svc.server.hiddenProperties': texts(
     '["password","secret","key","token","pwd"]',

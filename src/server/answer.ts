@@ -1,0 +1,107 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../base/errors.js';
+import type { Log } from '../base/log.js';
+import { type Alias, rawPathOf } from './alias.js';
+import { RouteTable } from './dispatch.js';
+import { asServiceError, errorResponse, HTTP_ERRORS } from './errors.js';
+import type { HttpRequest, HttpResponse, Route } from './http.types.js';
+
+export interface AnswerOptions {
+  readonly routes: Iterable<Route>;
+  readonly alias: Alias;
+  /** `host:port`, named in query errors. */
+  readonly host: string;
+  /** What peers prove themselves with on internal routes; empty: internal routes answer loopback only. */
+  readonly clusterSecret: string;
+  readonly log: Log;
+}
+
+type Chunk = string | Uint8Array;
+
+/** A request to its response, for any transport: over a socket, or straight from the Router of the same process. */
+export interface Answerer {
+  /**
+   * Finds the route, checks access, runs the handler, turns what it throws into the error shape of the route. Never
+   * rejects. The first chunk of a streamed body is already made, so that what fails before it still has its status.
+   */
+  answer(request: HttpRequest): Promise<HttpResponse>;
+  /** The response for a request that cannot be read, in the shape its route gives to errors. */
+  refuse(request: HttpRequest, error: ServiceError): HttpResponse;
+}
+
+/** The header that carries the cluster's secret on internal routes. */
+export const SECRET_HEADER = 'x-svc-cluster-secret';
+
+export function createAnswerer(options: AnswerOptions): Answerer {
+  const { alias, host, log } = options;
+  const table = new RouteTable(options.routes);
+  const secret = Buffer.from(options.clusterSecret);
+  const find = (request: HttpRequest) => table.find(request.method, alias.path(rawPathOf(request)).path);
+
+  return {
+    async answer(request) {
+      let errors: Route['errors'] = 'map';
+      try {
+        const { route, parameters } = find(request);
+        errors = route.errors;
+        if (route.permission.access === 'internal') refuseStrangers(request, secret);
+        return await withFirstChunk(await route.handle(request, parameters));
+      } catch (thrown) {
+        const error = asServiceError(thrown);
+        if (HTTP_ERRORS[error.code].status >= 500) {
+          log.error('request failed', { method: request.method, url: request.rawUrl, code: error.code, error });
+        }
+        return errorResponse(error, errors, host);
+      }
+    },
+
+    refuse(request, error) {
+      try {
+        return errorResponse(error, find(request).route.errors, host);
+      } catch {
+        return errorResponse(error, 'map', host);
+      }
+    },
+  };
+}
+
+function refuseStrangers(request: HttpRequest, secret: Buffer): void {
+  if (secret.length === 0) {
+    if (isLoopback(request.remoteAddress)) return;
+    throw new ServiceError('forbidden', 'internal paths answer the same machine only, until svc.cluster.secret is set');
+  }
+  const given = Buffer.from(request.headers[SECRET_HEADER] ?? '');
+  if (given.length === secret.length && timingSafeEqual(given, secret)) return;
+  throw new ServiceError('forbidden', `internal paths need the cluster's secret in the header ${SECRET_HEADER}`);
+}
+
+function isLoopback(address: string): boolean {
+  return /^(127\.|::1$|(0000:){7}0001$|(::|(0000:){5})ffff:(127\.|7f))/.test(address);
+}
+
+async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {
+  const { body } = response;
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return response;
+  const iterator = body[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return { ...response, body: '' };
+  return { ...response, body: resumed(first.value, iterator) };
+}
+
+/** Hands out `first`, then the rest; when it is left early, even before the first step, so is the source. */
+function resumed(first: Chunk, rest: AsyncIterator<Chunk>): AsyncIterable<Chunk> {
+  let held: Chunk | undefined = first;
+  const iterator: AsyncIterator<Chunk> = {
+    async next() {
+      if (held === undefined) return rest.next();
+      const value = held;
+      held = undefined;
+      return { done: false, value };
+    },
+    async return() {
+      await rest.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}

@@ -1,0 +1,519 @@
+import { request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { SILENT_LOG } from '../../src/base/log.js';
+import { type HttpServer, type ServeOptions, serve } from '../../src/server/http.js';
+import type { HttpRequest, HttpResponse, Route } from '../../src/server/http.types.js';
+
+const http = suite('http');
+
+function route(method: Route['method'], path: string, handle: Route['handle'], errors: Route['errors'] = 'map'): Route {
+  return { method, path, permission: { access: 'public' }, errors, handle };
+}
+const text = (body: string, headers: Record<string, string> = {}): HttpResponse => ({ status: 200, headers, body });
+
+async function withServer(
+  routes: readonly Route[],
+  use: (base: string, server: HttpServer) => Promise<void>,
+  options: Partial<ServeOptions> = {},
+): Promise<void> {
+  const server = await serve({
+    routes,
+    host: '127.0.0.1',
+    port: 0,
+    maxRequestBytes: 100_000,
+    maxIdleMs: 60_000,
+    apiName: 'svc',
+    clusterSecret: '',
+    log: SILENT_LOG,
+    ...options,
+  });
+  try {
+    await use(`http://127.0.0.1:${server.port}`, server);
+  } finally {
+    await server.close(0);
+  }
+}
+
+/** A connection of which the test decides itself when to read. */
+async function open(base: string, head: string): Promise<Socket> {
+  const { port } = new URL(base);
+  const socket = connect(Number(port), '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.pause();
+  socket.write(head);
+  return socket;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let waitedMs = 0; !condition(); waitedMs += 5) {
+    if (waitedMs > 20_000) throw new Error('the awaited condition never held');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+http('a handler sees method, path, query, headers, body and parameters', async () => {
+  let seen: HttpRequest | undefined;
+  let seenParameters = {};
+  const echo = route('POST', '/svc/{name}/end', async (request, parameters) => {
+    seen = request;
+    seenParameters = parameters;
+    return text('ok', { 'X-Svc-Thing': 'a' });
+  });
+  await withServer([echo], async (base) => {
+    const response = await fetch(`${base}/svc/a%2Fb%20%C3%A9/end/?full&x=1%2C2`, {
+      method: 'POST',
+      body: 'héllo',
+      headers: { 'X-Test': 'Yes' },
+    });
+    assert.is(response.status, 200);
+    assert.is(await response.text(), 'ok');
+    assert.is(response.headers.get('x-svc-thing'), 'a');
+    assert.is(response.headers.get('content-length'), '2');
+  });
+  assert.equal(seenParameters, { name: 'a/b é' });
+  assert.is(seen?.method, 'POST');
+  assert.is(seen?.path, '/svc/a/b é/end');
+  assert.is(seen?.rawUrl, '/svc/a%2Fb%20%C3%A9/end/?full&x=1%2C2');
+  assert.is(seen?.query.get('x'), '1,2');
+  assert.ok(seen?.query.has('full'));
+  assert.is(seen?.headers['x-test'], 'Yes');
+  assert.is(seen?.body.toString(), 'héllo');
+  assert.is(seen?.remoteAddress, '127.0.0.1');
+  assert.is(seen?.viaAlias, false);
+});
+
+http('GET with a body, chunked bodies and empty bodies arrive whole', async () => {
+  const size = async (request: HttpRequest) => text(String(request.body.length));
+  await withServer([route('GET', '/size', size), route('POST', '/size', size)], async (base) => {
+    const get = await new Promise<string>((resolve, reject) => {
+      send(`${base}/size`, { method: 'GET', headers: { 'Content-Length': 5 } }, (response) =>
+        response.on('data', (data) => resolve(String(data))),
+      )
+        .on('error', reject)
+        .end('12345');
+    });
+    assert.is(get, '5');
+    assert.is(await (await fetch(`${base}/size`)).text(), '0');
+    const chunked = new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < 50; i++) controller.enqueue(new Uint8Array(1000));
+        controller.close();
+      },
+    });
+    assert.is(await (await fetch(`${base}/size`, { method: 'POST', body: chunked, duplex: 'half' })).text(), '50000');
+    assert.is(await (await fetch(`${base}/size`, { method: 'POST' })).text(), '0');
+  });
+});
+
+const bodies = [
+  { name: 'one byte below the cap', sizeBytes: 99_999, status: 200 },
+  { name: 'exactly the cap', sizeBytes: 100_000, status: 200 },
+  { name: 'one byte above the cap', sizeBytes: 100_001, status: 413 },
+  { name: 'far above the cap', sizeBytes: 30_000_000, status: 413 },
+];
+for (const { name, sizeBytes, status } of bodies) {
+  for (const encoding of ['declared', 'chunked'] as const) {
+    http(`a ${encoding} body ${name} is answered with ${status}, and the process carries on`, async () => {
+      let largest = 0;
+      const measure = route(
+        'POST',
+        '/svc/v2/sql',
+        async (request) => {
+          largest = Math.max(largest, request.body.length);
+          return text('ok');
+        },
+        'query',
+      );
+      await withServer([measure], async (base) => {
+        const body = encoding === 'declared' ? new Uint8Array(sizeBytes) : new Blob([new Uint8Array(sizeBytes)]).stream();
+        const response = await fetch(`${base}/svc/v2/sql`, { method: 'POST', body, duplex: 'half' });
+        assert.is(response.status, status);
+        if (status === 413) {
+          const error: unknown = await response.json();
+          assert.equal(Object.keys(error as object), ['error', 'errorMessage', 'errorClass', 'host']);
+          assert.match(JSON.stringify(error), /svc\.server\.http\.maxRequestBytes/);
+        }
+        assert.ok(largest <= 100_000);
+        assert.is((await fetch(`${base}/svc/v2/sql`, { method: 'POST', body: 'small' })).status, 200);
+      });
+    });
+  }
+}
+
+http('unknown paths are 404, known paths with another method 405, broken escapes 400', async () => {
+  const routes = [
+    route('GET', '/a/{x}', async () => text('get')),
+    route('DELETE', '/a/{x}', async () => text('delete')),
+    route('GET', '/a/b', async () => text('literal')),
+  ];
+  await withServer(routes, async (base) => {
+    const ask = async (method: string, path: string) => {
+      const response = await fetch(base + path, { method });
+      return [response.status, await response.text()] as const;
+    };
+    assert.is((await ask('GET', '/nowhere'))[0], 404);
+    assert.is((await ask('GET', '/a'))[0], 404);
+    assert.is((await ask('GET', '/a/b/c'))[0], 404);
+    const [status, body] = await ask('POST', '/a/1');
+    assert.is(status, 405);
+    assert.match(JSON.parse(body).error, /POST.*GET, DELETE/);
+    assert.equal(await ask('GET', '/a/b'), [200, 'literal']);
+    assert.equal(await ask('GET', '/a/b/'), [200, 'literal']);
+    assert.equal(await ask('GET', '/a/1/'), [200, 'get']);
+    assert.equal(await ask('DELETE', '/a/1'), [200, 'delete']);
+    assert.is((await ask('GET', '/a/%E0%A4%A'))[0], 400);
+  });
+});
+
+http('HEAD gives the head of GET; 204 has no body', async () => {
+  const routes = [
+    route('GET', '/text', async () => text('12345', { 'X-A': 'b' })),
+    route('GET', '/stream', async () => ({ status: 200, body: chunksOf(['a', 'b']) })),
+    route('GET', '/none', async () => ({ status: 204 })),
+  ];
+  await withServer(routes, async (base) => {
+    const head = await fetch(`${base}/text`, { method: 'HEAD' });
+    assert.is(head.headers.get('content-length'), '5');
+    assert.is(head.headers.get('x-a'), 'b');
+    assert.is((await fetch(`${base}/stream`, { method: 'HEAD' })).status, 200);
+    const none = await fetch(`${base}/none`);
+    assert.is(none.status, 204);
+    assert.is(none.headers.get('content-length'), null);
+    assert.is(await none.text(), '');
+  });
+});
+
+async function* chunksOf(chunks: readonly string[]): AsyncGenerator<string> {
+  for (const chunk of chunks) yield chunk;
+}
+
+http('large and streamed bodies arrive whole and in order', async () => {
+  const large = Array.from({ length: 400_000 }, (_, i) => `${i},`).join('');
+  const routes = [
+    route('GET', '/large', async () => text(large)),
+    route('GET', '/stream', async () => ({ status: 200, body: chunksOf(['', ...(large.match(/.{1,9999}/gs) ?? []), '']) })),
+    route('GET', '/empty', async () => ({ status: 200, body: chunksOf([]) })),
+  ];
+  await withServer(routes, async (base) => {
+    for (const path of ['/large', '/stream']) assert.ok((await (await fetch(base + path)).text()) === large, path);
+    assert.is(await (await fetch(`${base}/empty`)).text(), '');
+  });
+});
+
+http('chunks are made only as fast as the client reads them', async () => {
+  const CHUNK_BYTES = 65_536;
+  const COUNT = 1000;
+  let made = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (; made < COUNT; made++) yield new Uint8Array(CHUNK_BYTES);
+  }
+  await withServer([route('GET', '/', async () => ({ status: 200, body: chunks() }))], async (base) => {
+    const socket = await open(base, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    let settled = -1;
+    // It has stopped when half a second brings nothing new.
+    while (settled !== made) {
+      settled = made;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    assert.ok(made > 0 && made < COUNT / 2, `${made} of ${COUNT} chunks were made for a client that reads nothing`);
+    let received = 0;
+    socket.on('data', (data) => {
+      received += data.length;
+    });
+    socket.resume();
+    await until(() => received > COUNT * CHUNK_BYTES);
+    assert.is(made, COUNT);
+    socket.destroy();
+  });
+});
+
+http('a client that leaves aborts the signal and closes the body', async () => {
+  let aborted = false;
+  let closed = false;
+  async function* endless(signal: AbortSignal): AsyncGenerator<string> {
+    signal.addEventListener('abort', () => {
+      aborted = true;
+    });
+    try {
+      for (;;) yield 'x'.repeat(100_000);
+    } finally {
+      closed = true;
+    }
+  }
+  await withServer([route('GET', '/', async (request) => ({ status: 200, body: endless(request.signal) }))], async (base) => {
+    const socket = await open(base, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((resolve) => socket.once('readable', resolve));
+    socket.destroy();
+    await until(() => aborted && closed);
+  });
+});
+
+http('a client that leaves while the handler works aborts the signal', async () => {
+  let started = false;
+  let reason: unknown;
+  const wait = route('GET', '/', async ({ signal }) => {
+    started = true;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    reason = signal.reason;
+    return text('nobody hears this');
+  });
+  await withServer([wait], async (base) => {
+    const socket = await open(base, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => started);
+    socket.destroy();
+    await until(() => reason !== undefined);
+    assert.ok(reason instanceof ServiceError && reason.code === 'cancelled');
+  });
+});
+
+http('a client that pauses for longer than the socket library allows still gets the whole body', async () => {
+  const CHUNKS = 300;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let made = 0; made < CHUNKS; made++) yield new Uint8Array(65_536);
+  }
+  const large = new Uint8Array(CHUNKS * 65_536);
+  const routes = [
+    route('GET', '/stream', async () => ({ status: 200, body: chunks() })),
+    route('GET', '/large', async () => ({ status: 200, body: large })),
+  ];
+  await withServer(routes, async (base) => {
+    const received = await Promise.all(
+      ['/stream', '/large'].map(async (path) => {
+        const socket = await open(base, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        await new Promise((resolve) => setTimeout(resolve, 13_000));
+        let bytes = 0;
+        socket.on('data', (data) => {
+          bytes += data.length;
+        });
+        socket.resume();
+        await until(() => bytes > large.length);
+        socket.destroy();
+        return bytes;
+      }),
+    );
+    assert.is(received.length, 2);
+  });
+});
+
+http('a client that stops reading for too long is cut off', async () => {
+  let closed = false;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) yield new Uint8Array(65_536);
+    } finally {
+      closed = true;
+    }
+  }
+  const routes = [route('GET', '/', async () => ({ status: 200, body: endless() }))];
+  await withServer(
+    routes,
+    async (base) => {
+      const socket = await open(base, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await until(() => closed);
+      socket.destroy();
+    },
+    { maxIdleMs: 200 },
+  );
+});
+
+const failures = [
+  {
+    name: 'a typed error',
+    thrown: new ServiceError('resource_limit', 'too much'),
+    status: 400,
+    error: 'Resource limit exceeded',
+    message: 'too much',
+  },
+  { name: 'any other error', thrown: new Error('odd'), status: 500, error: 'Unknown exception', message: 'odd' },
+];
+for (const { name, thrown, status, error, message } of failures) {
+  http(`${name} has the shape its route declares, also from the first chunk of a body`, async () => {
+    const fail = async () => {
+      throw thrown;
+    };
+    // biome-ignore lint/correctness/useYield: it fails before its first chunk
+    async function* failing(): AsyncGenerator<string> {
+      throw thrown;
+    }
+    const routes = [
+      route('GET', '/query', fail, 'query'),
+      route('GET', '/map', fail, 'map'),
+      route('GET', '/stream', async () => ({ status: 200, body: failing() }), 'query'),
+    ];
+    await withServer(routes, async (base, { port }) => {
+      const query = {
+        error,
+        errorMessage: message,
+        errorClass: `ServiceError.${thrown instanceof ServiceError ? thrown.code : 'internal'}`,
+        host: `127.0.0.1:${port}`,
+      };
+      for (const [path, expected] of [
+        ['/query', query],
+        ['/map', { error: message }],
+        ['/stream', query],
+      ] as const) {
+        const response = await fetch(base + path);
+        assert.is(response.status, status);
+        assert.is(response.headers.get('content-type'), 'application/json');
+        assert.equal(await response.json(), expected);
+      }
+    });
+  });
+}
+
+http('an error after the body began ends it early, and the next request is answered', async () => {
+  async function* breaks(): AsyncGenerator<string> {
+    yield '[1,';
+    yield '2,';
+    throw new ServiceError('internal', 'late');
+  }
+  await withServer([route('GET', '/', async () => ({ status: 200, body: breaks() }))], async (base) => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const response = await fetch(base);
+      assert.is(response.status, 200);
+      const ending = await response.text().catch((error: unknown) => error);
+      assert.instance(ending, Error);
+    }
+  });
+});
+
+http('under the alias, paths and headers answer as under svc', async () => {
+  let seen: HttpRequest | undefined;
+  const routes = [
+    route('GET', '/svc/v2/x', async (request) => {
+      seen = request;
+      return text('ok', { 'X-Svc-Query-Id': 'q' });
+    }),
+    route('GET', '/svc-ext/y', async () => text('ext')),
+  ];
+  await withServer(
+    routes,
+    async (base) => {
+      const response = await fetch(`${base}/druid/v2/x/`, { headers: { 'X-Druid-Mark': 'm' } });
+      assert.is(response.headers.get('x-druid-query-id'), 'q');
+      assert.is(response.headers.get('x-svc-query-id'), 'q');
+      assert.is(seen?.path, '/svc/v2/x');
+      assert.is(seen?.rawUrl, '/druid/v2/x/');
+      assert.is(seen?.viaAlias, true);
+      assert.is(seen?.headers['x-svc-mark'], 'm');
+      assert.is((await fetch(`${base}/svc/v2/x`)).headers.get('x-druid-query-id'), 'q');
+      assert.is(seen?.viaAlias, false);
+      assert.is(await (await fetch(`${base}/druid-ext/y`)).text(), 'ext');
+      assert.is((await fetch(`${base}/druidic/v2/x`)).status, 404);
+    },
+    { apiName: 'druid' },
+  );
+  await withServer(routes, async (base) => {
+    assert.is((await fetch(`${base}/druid/v2/x`)).status, 404);
+    assert.is((await fetch(`${base}/svc/v2/x`)).headers.get('x-druid-query-id'), null);
+  });
+});
+
+http('internal paths answer the same machine, or who knows the secret', async () => {
+  const internal: Route = {
+    method: 'GET',
+    path: '/internal/v1/x',
+    permission: { access: 'internal' },
+    errors: 'map',
+    handle: async () => text('ok'),
+  };
+  await withServer([internal], async (base) => assert.is((await fetch(`${base}/internal/v1/x`)).status, 200));
+  await withServer(
+    [internal],
+    async (base) => {
+      const ask = async (secret: string) => (await fetch(`${base}/internal/v1/x`, { headers: { 'X-Svc-Cluster-Secret': secret } })).status;
+      assert.is((await fetch(`${base}/internal/v1/x`)).status, 403);
+      assert.is(await ask('wrong'), 403);
+      assert.is(await ask('s3cret'), 200);
+    },
+    { clusterSecret: 's3cret' },
+  );
+});
+
+http('headers up to 8 KiB are read, larger ones refused', async () => {
+  await withServer([route('GET', '/', async (request) => text(String(request.headers['x-long']?.length)))], async (base) => {
+    assert.is(await (await fetch(base, { headers: { 'X-Long': 'a'.repeat(7500) } })).text(), '7500');
+    assert.is((await fetch(base, { headers: { 'X-Long': 'a'.repeat(9000) } })).status, 431);
+    assert.is((await fetch(base)).status, 200);
+  });
+});
+
+http('malformed requests do not end the process', async () => {
+  await withServer([route('GET', '/', async () => text('ok'))], async (base) => {
+    for (const head of [
+      '\r\n\r\n',
+      'GET\r\n\r\n',
+      'GET / HTTP/9.9\r\n\r\n',
+      '\0\0\0\0',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n',
+      'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
+    ]) {
+      const socket = await open(base, head);
+      socket.on('error', () => {});
+      socket.end();
+      socket.resume();
+      await new Promise((resolve) => socket.once('close', resolve));
+    }
+    assert.is((await fetch(base)).status, 200);
+  });
+});
+
+http('a taken port is a typed error that names it', async () => {
+  await withServer([], async (_base, { port }) => {
+    try {
+      await withServer([], async () => {}, { port });
+      assert.unreachable();
+    } catch (error) {
+      assert.ok(error instanceof ServiceError && error.code === 'unavailable' && error.message.includes(`127.0.0.1:${port}`));
+    }
+  });
+});
+
+http('closing lets running requests end and refuses new ones', async () => {
+  let release = () => {};
+  let started = false;
+  const slow = route('GET', '/slow', async () => {
+    started = true;
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return text('done');
+  });
+  await withServer([slow], async (base, server) => {
+    const answer = fetch(`${base}/slow`).then((response) => response.text());
+    await until(() => started);
+    const closed = server.close(10_000);
+    const refused = await fetch(`${base}/slow`).then(
+      (response) => response.status,
+      () => 'refused',
+    );
+    assert.ok(refused === 503 || refused === 'refused');
+    release();
+    assert.is(await answer, 'done');
+    await closed;
+  });
+});
+
+http('closing ends requests that outlast the grace period', async () => {
+  let reason: unknown;
+  const hang = route('GET', '/', async ({ signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    reason = signal.reason;
+    return text('late');
+  });
+  await withServer([hang], async (base, server) => {
+    const answer = fetch(base).then(
+      () => 'answered',
+      () => 'closed',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await server.close(100);
+    assert.is(await answer, 'closed');
+    await until(() => reason !== undefined);
+  });
+});
+
+http.run();
