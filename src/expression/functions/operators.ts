@@ -1,0 +1,118 @@
+import { ServiceError } from '../../base/errors.js';
+import { commonType, nullIfAnyNull } from '../function.js';
+import type { ExpressionFunction, MaybeType } from '../function.js';
+import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
+import type { Value } from '../value.js';
+
+/**
+ * Arithmetic: two LONGs give a LONG that wraps at 64 bits, anything else a DOUBLE; a STRING beside a number is read as
+ * a number. LONG division cuts towards zero; by zero, as the remainder by zero, it is null.
+ */
+function arithmetic(name: string, onLongs: (a: bigint, b: bigint) => bigint | null, onDoubles: (a: number, b: number) => number): ExpressionFunction {
+  const apply = nullIfAnyNull(([a = null, b = null]) => {
+    if (typeof a === 'bigint' && typeof b === 'bigint') return onLongs(a, b);
+    if (typeof a === 'string' && typeof b === 'string') return name === '+' ? a + b : null;
+    const left = toDouble(a);
+    const right = toDouble(b);
+    return left === null || right === null ? null : onDoubles(left, right);
+  });
+  return {
+    name,
+    minArguments: 2,
+    maxArguments: 2,
+    type(types) {
+      if (types[0] === 'STRING' && types[1] === 'STRING') {
+        if (name !== '+') throw new ServiceError('query_invalid', `operator ${name} takes numbers, found two strings; cast them to 'LONG' or 'DOUBLE'`);
+        return 'STRING';
+      }
+      return numericType(types);
+    },
+    bind: () => apply,
+  };
+}
+
+function numericType(types: readonly MaybeType[]): MaybeType {
+  const type = commonType(types);
+  return type === 'STRING' ? 'DOUBLE' : type;
+}
+
+const minus = arithmetic('-', (a, b) => wrapLong(a - b), (a, b) => a - b);
+
+/** With one argument the sign changes. */
+const minusOrNegate: ExpressionFunction = {
+  name: '-',
+  minArguments: 1,
+  maxArguments: 2,
+  type: (types, constants) => (types.length === 2 ? minus.type(types, constants) : numericType(types)),
+  bind(constants) {
+    return constants.length === 2
+      ? minus.bind(constants)
+      : nullIfAnyNull(([a = null]) => {
+          if (typeof a === 'bigint') return wrapLong(-a);
+          const double = toDouble(a);
+          return double === null ? null : -double;
+        });
+  },
+};
+
+function powerOfLongs(base: bigint, exponent: bigint): bigint | null {
+  if (exponent < 0n) return null;
+  let result = 1n;
+  for (let square = base, rest = exponent; rest > 0n; rest >>= 1n, square = wrapLong(square * square)) {
+    if ((rest & 1n) === 1n) result = wrapLong(result * square);
+  }
+  return result;
+}
+
+/** LONG 1 or 0; null when either side is. */
+function comparison(name: string, holds: (order: number) => boolean): ExpressionFunction {
+  const apply = nullIfAnyNull(([a = null, b = null]) => {
+    const order = a === null || b === null ? null : compareValues(a, b);
+    return order === null ? null : fromTruth(holds(order));
+  });
+  return { name, minArguments: 2, maxArguments: 2, type: () => 'LONG', bind: () => apply };
+}
+
+/** Three-valued: `decisive` wins over null. */
+function logical(name: string, decisive: boolean): ExpressionFunction {
+  const apply = (values: readonly Value[]): Value => {
+    let isUnknown = false;
+    for (const value of values) {
+      const truth = toTruth(value);
+      if (truth === decisive) return fromTruth(decisive);
+      if (truth === null) isUnknown = true;
+    }
+    return isUnknown ? null : fromTruth(!decisive);
+  };
+  return { name, minArguments: 2, maxArguments: 2, type: () => 'LONG', bind: () => apply };
+}
+
+const not: ExpressionFunction = {
+  name: '!',
+  minArguments: 1,
+  maxArguments: 1,
+  type: () => 'LONG',
+  bind: () =>
+    ([value = null]) => {
+      const truth = toTruth(value);
+      return truth === null ? null : fromTruth(!truth);
+    },
+};
+
+export const OPERATORS: readonly ExpressionFunction[] = [
+  arithmetic('+', (a, b) => wrapLong(a + b), (a, b) => a + b),
+  minusOrNegate,
+  arithmetic('*', (a, b) => wrapLong(a * b), (a, b) => a * b),
+  arithmetic('/', (a, b) => (b === 0n ? null : wrapLong(a / b)), (a, b) => a / b),
+  arithmetic('%', (a, b) => (b === 0n ? null : a % b), (a, b) => a % b),
+  arithmetic('^', powerOfLongs, (a, b) => a ** b),
+  comparison('==', (order) => order === 0),
+  comparison('!=', (order) => order !== 0),
+  comparison('<', (order) => order < 0),
+  comparison('<=', (order) => order <= 0),
+  comparison('>', (order) => order > 0),
+  comparison('>=', (order) => order >= 0),
+  logical('&&', false),
+  logical('||', true),
+  not,
+];

@@ -1,0 +1,158 @@
+import { ServiceError } from '../../base/errors.js';
+import { nullIfAnyNull, plainFunction } from '../function.js';
+import type { Constant, ExpressionFunction } from '../function.js';
+import { compileLike } from '../like-pattern.js';
+import { compileRegularExpression } from '../regular-expression.js';
+import { fromTruth, parseLong, toLong, toText, wrapLong } from '../value.js';
+import type { Value } from '../value.js';
+
+/** Any value as text; only asked where nulls are out of the way. */
+const text = (value: Value | undefined): string => toText(value ?? null) ?? '';
+
+/** A count or position; null when it is no integer or so large that no text reaches it. */
+function integer(value: Value | undefined): number | null {
+  const long = toLong(value ?? null);
+  return long === null || long > 0x7fffffffn || long < -0x80000000n ? null : Number(long);
+}
+
+function constantText(constant: Constant | undefined, what: string): string | null {
+  if (constant === undefined) throw new ServiceError('query_invalid', `${what} must be a constant`);
+  return toText(constant.value);
+}
+
+/** A function whose second argument (and third) are compiled once; null patterns make every answer null. */
+function compiledFunction(name: string, [minArguments, maxArguments]: readonly [number, number], type: 'STRING' | 'LONG', compile: (constants: readonly (Constant | undefined)[]) => ((values: readonly Value[]) => Value) | null): ExpressionFunction {
+  return {
+    name,
+    minArguments,
+    maxArguments,
+    type: () => type,
+    bind: (constants) => nullIfAnyNull(compile(constants) ?? (() => null)),
+  };
+}
+
+const like = compiledFunction('like', [2, 3], 'LONG', (constants) => {
+  const pattern = constantText(constants[1], 'like: the pattern');
+  const escape = constants.length > 2 ? constantText(constants[2], 'like: the escape character') : null;
+  if (escape !== null && [...escape].length !== 1) throw new ServiceError('query_invalid', `like: the escape is one character, found '${escape}'`);
+  if (pattern === null) return null;
+  const matches = compileLike(pattern, escape);
+  return (values) => fromTruth(matches(text(values[0])));
+});
+
+const regexpExtract = compiledFunction('regexp_extract', [2, 3], 'STRING', (constants) => {
+  const pattern = constantText(constants[1], 'regexp_extract: the pattern');
+  const group = constants.length > 2 ? toLong(constants[2]?.value ?? null) : 0n;
+  if (pattern === null) return null;
+  const compiled = compileRegularExpression(pattern);
+  if (group === null || group < 0n || group > BigInt(compiled.groupCount)) throw new ServiceError('query_invalid', `regexp_extract: the group is a constant from 0 to ${compiled.groupCount}`);
+  return (values) => compiled.extract(text(values[0]), Number(group));
+});
+
+const regexpLike = compiledFunction('regexp_like', [2, 2], 'LONG', (constants) => {
+  const pattern = constantText(constants[1], 'regexp_like: the pattern');
+  if (pattern === null) return null;
+  const compiled = compileRegularExpression(pattern);
+  return (values) => fromTruth(compiled.test(text(values[0])));
+});
+
+const regexpReplace = compiledFunction('regexp_replace', [3, 3], 'STRING', (constants) => {
+  const pattern = constantText(constants[1], 'regexp_replace: the pattern');
+  const replacement = constantText(constants[2], 'regexp_replace: the replacement');
+  if (pattern === null || replacement === null) return null;
+  const replace = compileRegularExpression(pattern).replacer(replacement);
+  return (values) => replace(text(values[0]));
+});
+
+/** From the 0-based `index`; a negative or absent length means to the end. An index past the end gives null. */
+function substring(value: string, index: number, length: number): string | null {
+  if (index < 0 || index >= value.length) return null;
+  return length < 0 ? value.slice(index) : value.slice(index, index + length);
+}
+
+/** Cuts `characters` off the chosen ends. */
+function trimmed(value: string, characters: string, ends: { readonly start: boolean; readonly end: boolean }): string {
+  let start = 0;
+  let end = value.length;
+  if (ends.start) while (start < end && characters.includes(value.charAt(start))) start++;
+  if (ends.end) while (end > start && characters.includes(value.charAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function trimFunction(name: string, ends: { readonly start: boolean; readonly end: boolean }): ExpressionFunction {
+  return plainFunction(name, [1, 2], 'STRING', ([value, characters]) => trimmed(text(value), characters === undefined ? ' ' : text(characters), ends));
+}
+
+/** Longest text that padding and repetition make. */
+const TEXT_LENGTH_MAX = 1 << 24;
+
+function padFunction(name: string, atStart: boolean): ExpressionFunction {
+  return plainFunction(name, [3, 3], 'STRING', ([value, size, padding]) => {
+    const length = integer(size);
+    if (length === null || length < 0 || length > TEXT_LENGTH_MAX || text(padding) === '') return null;
+    const base = text(value).slice(0, length);
+    return atStart ? base.padStart(length, text(padding)) : base.padEnd(length, text(padding));
+  });
+}
+
+const ofText = (name: string, type: 'STRING' | 'LONG', apply: (value: string) => Value): ExpressionFunction => plainFunction(name, [1, 1], type, ([value]) => apply(text(value)));
+
+const parseLongFunction = plainFunction('parse_long', [1, 2], 'LONG', ([value, radixValue]) => {
+  const radix = radixValue === undefined ? 10 : integer(radixValue);
+  if (radix === null || radix < 2 || radix > 36) return null;
+  return radix === 10 ? (/^[+-]?\d+$/.test(text(value)) ? parseLong(text(value)) : null) : parseDigits(text(value), radix);
+});
+
+function parseDigits(value: string, radix: number): bigint | null {
+  const [, sign, digits = ''] = /^([+-]?)(.*)$/s.exec(value) ?? [];
+  let result = 0n;
+  for (const character of (radix === 16 ? digits.replace(/^0x/i, '') : digits).toLowerCase()) {
+    const digit = '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(character);
+    if (digit < 0 || digit >= radix) return null;
+    result = result * BigInt(radix) + BigInt(digit);
+  }
+  const signed = sign === '-' ? -result : result;
+  return digits === '' || signed !== wrapLong(signed) ? null : signed;
+}
+
+export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
+  plainFunction('concat', [0, Infinity], 'STRING', (values) => values.map(text).join('')),
+  ofText('strlen', 'LONG', (value) => BigInt(value.length)),
+  ofText('lower', 'STRING', (value) => value.toLowerCase()),
+  ofText('upper', 'STRING', (value) => value.toUpperCase()),
+  ofText('reverse', 'STRING', (value) => [...value].reverse().join('')),
+  plainFunction('substring', [2, 3], 'STRING', ([value, index, length]) => {
+    const from = integer(index);
+    const count = length === undefined ? -1 : integer(length);
+    return from === null || count === null ? null : substring(text(value), from, count);
+  }),
+  plainFunction('left', [2, 2], 'STRING', ([value, length]) => {
+    const count = integer(length);
+    return count === null || count < 0 ? null : text(value).slice(0, count);
+  }),
+  plainFunction('right', [2, 2], 'STRING', ([value, length]) => {
+    const count = integer(length);
+    return count === null || count < 0 ? null : text(value).slice(Math.max(0, text(value).length - count));
+  }),
+  plainFunction('replace', [3, 3], 'STRING', ([value, search, replacement]) => text(value).replaceAll(text(search), () => text(replacement))),
+  plainFunction('repeat', [2, 2], 'STRING', ([value, times]) => {
+    const count = integer(times);
+    return count === null || count < 1 || count * text(value).length > TEXT_LENGTH_MAX ? null : text(value).repeat(count);
+  }),
+  trimFunction('trim', { start: true, end: true }),
+  trimFunction('ltrim', { start: true, end: false }),
+  trimFunction('rtrim', { start: false, end: true }),
+  padFunction('lpad', true),
+  padFunction('rpad', false),
+  plainFunction('strpos', [2, 3], 'LONG', ([value, search, from]) => {
+    const start = from === undefined ? 0 : integer(from);
+    return start === null ? null : BigInt(text(value).indexOf(text(search), start));
+  }),
+  plainFunction('contains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(text(value).includes(text(search)))),
+  plainFunction('icontains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(text(value).toLowerCase().includes(text(search).toLowerCase()))),
+  like,
+  regexpExtract,
+  regexpLike,
+  regexpReplace,
+  parseLongFunction,
+];

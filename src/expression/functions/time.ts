@@ -1,0 +1,158 @@
+import { findZone } from '../../base/calendar.js';
+import type { Zone } from '../../base/calendar.js';
+import { ServiceError } from '../../base/errors.js';
+import { addPeriod, formatInstantIn, parseInstant, parsePeriod } from '../../base/time.js';
+import { formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
+import type { Clock } from '../../base/time-pattern.js';
+import { bucketsOf, parseGranularity } from '../../model/granularity.js';
+import type { Buckets } from '../../model/granularity.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { Constant, ExpressionFunction } from '../function.js';
+import { toLong, toText } from '../value.js';
+import type { Value } from '../value.js';
+
+/** Functions over instants, LONGs of milliseconds. Periods, units, patterns and zones are constants. */
+function timeFunction(name: string, [minArguments, maxArguments]: readonly [number, number], type: ColumnType, compile: (constants: readonly (Constant | undefined)[]) => (value: Value, values: readonly Value[]) => Value): ExpressionFunction {
+  return {
+    name,
+    minArguments,
+    maxArguments,
+    type: () => type,
+    bind(constants) {
+      const apply = compile(constants);
+      return (values) => {
+        const value = values[0] ?? null;
+        return value === null ? null : apply(value, values);
+      };
+    },
+  };
+}
+
+/** The text of a constant; undefined when it was left out or is null. */
+function optionalText(constants: readonly (Constant | undefined)[], index: number, what: string): string | undefined {
+  if (index >= constants.length) return undefined;
+  const constant = constants[index];
+  if (constant === undefined) throw new ServiceError('query_invalid', `${what} must be a constant`);
+  return toText(constant.value) ?? undefined;
+}
+
+function zoneOf(constants: readonly (Constant | undefined)[], index: number, name: string): Zone {
+  const id = optionalText(constants, index, `${name}: the time zone`) ?? 'UTC';
+  const zone = findZone(id);
+  if (zone === undefined) throw new ServiceError('query_invalid', `${name}: unknown time zone '${id}'`);
+  return zone;
+}
+
+const toInstant = (value: Value): number | null => {
+  const long = toLong(value);
+  return long === null ? null : Number(long);
+};
+
+/** (instant, period[, origin[, time zone]]) */
+function bucketsOfArguments(constants: readonly (Constant | undefined)[], name: string): Buckets {
+  const period = optionalText(constants, 1, `${name}: the period`);
+  const originValue = constants[2]?.value ?? null;
+  const origin = typeof originValue === 'bigint' ? Number(originValue) : originValue;
+  if (constants.length > 2 && constants[2] === undefined) throw new ServiceError('query_invalid', `${name}: the origin must be a constant`);
+  const zone = zoneOf(constants, 3, name);
+  return bucketsOf(parseGranularity({ type: 'period', period, timeZone: zone.id, origin: origin === '' ? null : origin }, name));
+}
+
+const floor = timeFunction('timestamp_floor', [2, 4], 'LONG', (constants) => {
+  const buckets = bucketsOfArguments(constants, 'timestamp_floor');
+  return (value) => {
+    const instant = toInstant(value);
+    return instant === null ? null : BigInt(buckets.floor(instant));
+  };
+});
+
+const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
+  const buckets = bucketsOfArguments(constants, 'timestamp_ceil');
+  return (value) => {
+    const instant = toInstant(value);
+    if (instant === null) return null;
+    return BigInt(buckets.floor(instant) === instant ? instant : buckets.next(instant));
+  };
+});
+
+/** (instant, period, steps[, time zone]) */
+const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
+  const text = optionalText(constants, 1, 'timestamp_shift: the period');
+  const period = text === undefined ? undefined : parsePeriod(text);
+  if (period === undefined) throw new ServiceError('query_invalid', `timestamp_shift: expected an ISO 8601 period, found '${text ?? 'null'}'`);
+  const zone = zoneOf(constants, 3, 'timestamp_shift');
+  return (value, values) => {
+    const instant = toInstant(value);
+    const steps = toLong(values[2] ?? null);
+    return instant === null || steps === null ? null : BigInt(addPeriod(instant, period, Number(steps), zone));
+  };
+});
+
+/** Centuries and millennia are counted from 1, as SQL does. */
+const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number>> = {
+  EPOCH: (_, instantMs) => Math.floor(instantMs / 1000),
+  MICROSECOND: ({ millisecond }) => millisecond * 1000,
+  MILLISECOND: ({ millisecond }) => millisecond,
+  SECOND: ({ second }) => second,
+  MINUTE: ({ minute }) => minute,
+  HOUR: ({ hour }) => hour,
+  DAY: ({ day }) => day,
+  DOW: ({ weekday }) => weekday,
+  ISODOW: ({ weekday }) => weekday,
+  DOY: ({ dayOfYear }) => dayOfYear,
+  WEEK: ({ week }) => week,
+  MONTH: ({ month }) => month,
+  QUARTER: ({ month }) => Math.ceil(month / 3),
+  YEAR: ({ year }) => year,
+  ISOYEAR: ({ weekYear }) => weekYear,
+  DECADE: ({ year }) => Math.floor(year / 10),
+  CENTURY: ({ year }) => Math.ceil(year / 100),
+  MILLENNIUM: ({ year }) => Math.ceil(year / 1000),
+};
+
+/** (instant, unit[, time zone]) */
+const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) => {
+  const name = optionalText(constants, 1, 'timestamp_extract: the unit')?.toUpperCase() ?? 'null';
+  const unit = Object.hasOwn(UNITS, name) ? UNITS[name] : undefined;
+  if (unit === undefined) throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${name}'; accepted: ${Object.keys(UNITS).join(', ')}`);
+  const zone = zoneOf(constants, 2, 'timestamp_extract');
+  return (value) => {
+    const instant = toInstant(value);
+    return instant === null ? null : BigInt(unit(readClock(instant + zone.offsetAt(instant)), instant));
+  };
+});
+
+/** (text[, pattern[, time zone]]): ISO 8601 without a pattern; null for what does not fit. */
+const parse = timeFunction('timestamp_parse', [1, 3], 'LONG', (constants) => {
+  const pattern = optionalText(constants, 1, 'timestamp_parse: the pattern');
+  const zone = zoneOf(constants, 2, 'timestamp_parse');
+  const read = pattern === undefined ? (text: string) => parseInstant(text.trim(), zone.id) : parseWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
+  return (value) => {
+    const instant = read(toText(value) ?? '');
+    return instant === undefined ? null : BigInt(instant);
+  };
+});
+
+/** (value[, pattern]): as timestamp_parse in UTC; a number is an instant already. */
+function timestampOf(name: string, unitMs: bigint): ExpressionFunction {
+  return timeFunction(name, [1, 2], 'LONG', (constants) => {
+    const apply = parse.bind(constants);
+    return (value, values) => {
+      const instant = typeof value === 'string' ? apply(values) : toLong(value);
+      return typeof instant === 'bigint' ? instant / unitMs : null;
+    };
+  });
+}
+
+/** (instant[, pattern[, time zone]]): ISO 8601 without a pattern. */
+const format = timeFunction('timestamp_format', [1, 3], 'STRING', (constants) => {
+  const pattern = optionalText(constants, 1, 'timestamp_format: the pattern');
+  const zone = zoneOf(constants, 2, 'timestamp_format');
+  const print = pattern === undefined ? (ms: number) => formatInstantIn(ms, zone) : formatWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
+  return (value) => {
+    const instant = toInstant(value);
+    return instant === null ? null : print(instant);
+  };
+});
+
+export const TIME_FUNCTIONS: readonly ExpressionFunction[] = [floor, ceil, shift, extract, parse, format, timestampOf('timestamp', 1n), timestampOf('unix_timestamp', 1000n)];

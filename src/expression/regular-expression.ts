@@ -1,0 +1,42 @@
+import { RE2JS } from 're2js';
+import { ServiceError } from '../base/errors.js';
+import type { ErrorCode } from '../base/errors.js';
+
+/** A user's regular expression, matched in time linear in the text whatever the pattern. */
+export interface RegularExpression {
+  /** Anywhere in the text. */
+  test(text: string): boolean;
+  /** A group of the first match, 0 the whole of it; null when there is no match or the group took no part. */
+  extract(text: string, group: number): string | null;
+  /** Every match by a text in which `$1` or `${name}` stands for a group; compiled once. */
+  replacer(replacement: string): (text: string) => string;
+  readonly groupCount: number;
+}
+
+/** @throws ServiceError for a pattern that is none, or needs backtracking (look-around, back-references) */
+export function compileRegularExpression(pattern: string, code: ErrorCode = 'query_invalid'): RegularExpression {
+  const compiled = compile(pattern, code);
+  return {
+    groupCount: compiled.groupCount(),
+    test: (text) => compiled.test(text),
+    extract(text, group) {
+      const matcher = compiled.matcher(text);
+      return matcher.find() ? (matcher.group(group) ?? null) : null;
+    },
+    replacer(replacement) {
+      for (const [reference, number, name] of replacement.replace(/\\./gs, '').matchAll(/\$(?:(\d)|\{([^}]*)\})?/g)) {
+        const exists = number === undefined ? name !== undefined && name in compiled.namedGroups() : Number(number) <= compiled.groupCount();
+        if (!exists) throw new ServiceError(code, `the replacement "${replacement}" refers to "${reference}", a group that "${pattern}" does not have`);
+      }
+      return (text) => compiled.matcher(text).replaceAll(replacement, true);
+    },
+  };
+}
+
+function compile(pattern: string, code: ErrorCode): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new ServiceError(code, `"${pattern}" is not an accepted regular expression: ${error instanceof Error ? error.message : String(error)} (look-around and back-references are not supported)`, error);
+  }
+}
