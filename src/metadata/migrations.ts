@@ -15,6 +15,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       payload TEXT NOT NULL, created_ms BIGINT NOT NULL, used_changed_ms BIGINT NOT NULL, revision INTEGER NOT NULL)`,
     'CREATE INDEX segments_by_use ON segments (used, data_source, start_ms)',
     'CREATE INDEX segments_by_path ON segments (load_path)',
+    'CREATE INDEX segments_by_revision ON segments (revision)',
     // Lock versions of a datasource only ever grow, also when the clock steps back.
     'CREATE TABLE data_sources (name TEXT PRIMARY KEY, last_version_ms BIGINT NOT NULL)',
     `CREATE TABLE tasks (

@@ -48,6 +48,21 @@ export async function insertSegments(queries: Queries, segments: readonly Segmen
   }
 }
 
+export interface SegmentChange {
+  readonly id: string;
+  readonly used: boolean;
+  readonly segment: SegmentDescriptor;
+}
+
+/** What was inserted or changed its use after a revision; from 0 on, everything that is used. */
+export async function segmentsChangedAfter(queries: Queries, revision: number): Promise<readonly SegmentChange[]> {
+  const rows = await queries.rows<SegmentRow & { id: string; used: number }>(
+    `SELECT id, used, payload FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
+    [revision],
+  );
+  return rows.map(({ id, used, payload }) => ({ id, used: used === 1, segment: parseDescriptor(payload) }));
+}
+
 export interface SegmentSelection {
   readonly dataSource?: string;
   readonly used?: boolean;

@@ -1,0 +1,95 @@
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { ServerInventory } from '../rpc/services.js';
+
+/** A visible segment and how many copies each tier shall hold. */
+export interface Target {
+  /** Printed. */
+  readonly id: string;
+  readonly segment: SegmentDescriptor;
+  readonly tieredReplicants: Readonly<Record<string, number>>;
+}
+
+export interface Assignment {
+  /** By host. */
+  readonly loads: ReadonlyMap<string, readonly SegmentDescriptor[]>;
+  readonly drops: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface AssignmentInput {
+  readonly targets: readonly Target[];
+  readonly servers: readonly ServerInventory[];
+  /** May this segment, which no target names, leave its server? Asked per segment, not per copy. */
+  readonly mayDrop: (segmentId: string) => boolean;
+  /** Whether this server shall be asked to load this segment now; false for a while after it failed there. */
+  readonly mayLoad: (host: string, segmentId: string) => boolean;
+}
+
+interface Server {
+  readonly host: string;
+  readonly tier: string;
+  readonly served: ReadonlySet<string>;
+  readonly loading: ReadonlySet<string>;
+  /** What is left of its size after everything that it serves and loads. */
+  freeBytes: number;
+}
+
+/**
+ * Which server shall load or drop what, from one picture of the cluster; pure. A copy is only surplus when enough
+ * others are served, so that the number of queryable copies never goes down on the way.
+ */
+export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad }: AssignmentInput): Assignment {
+  const loads = new Map<string, SegmentDescriptor[]>();
+  const drops = new Map<string, string[]>();
+  const servers = inventories.map(toServer(targets));
+  const wanted = new Set<string>();
+  for (const { id, segment, tieredReplicants } of targets) {
+    wanted.add(id);
+    // Whatever the rules say, one copy stays until another one is served.
+    let spare = servers.filter((server) => server.served.has(id)).length - 1;
+    for (const tier of tiersOf(servers)) {
+      const members = servers.filter((server) => server.tier === tier);
+      const count = Math.min(tieredReplicants[tier] ?? 0, members.length);
+      const served = members.filter((server) => server.served.has(id));
+      const holders = members.filter((server) => server.served.has(id) || server.loading.has(id));
+      for (const server of chooseLoaders(members, { id, segment }, count - holders.length, mayLoad)) {
+        server.freeBytes -= segment.sizeBytes;
+        add(loads, server.host, segment);
+      }
+      const surplus = Math.max(0, Math.min(served.length - count, spare));
+      spare -= surplus;
+      for (const server of served.toSorted((a, b) => a.freeBytes - b.freeBytes).slice(0, surplus)) add(drops, server.host, id);
+    }
+  }
+  for (const server of servers) for (const id of server.served) if (!wanted.has(id) && mayDrop(id)) add(drops, server.host, id);
+  return { loads, drops };
+}
+
+/** The emptiest servers that do not have the segment and have room for it. */
+function chooseLoaders(
+  members: readonly Server[],
+  { id, segment }: Pick<Target, 'id' | 'segment'>,
+  count: number,
+  mayLoad: AssignmentInput['mayLoad'],
+): readonly Server[] {
+  if (count <= 0) return [];
+  return members
+    .filter((server) => !server.served.has(id) && !server.loading.has(id) && server.freeBytes >= segment.sizeBytes && mayLoad(server.host, id))
+    .sort((a, b) => b.freeBytes - a.freeBytes || (a.host < b.host ? -1 : 1))
+    .slice(0, count);
+}
+
+function toServer(targets: readonly Target[]): (inventory: ServerInventory) => Server {
+  const sizes = new Map(targets.map(({ id, segment }) => [id, segment.sizeBytes]));
+  return ({ host, tier, segmentIds, loading, maxSizeBytes, currentSizeBytes }) => {
+    const coming = loading.reduce((bytes, id) => bytes + (sizes.get(id) ?? 0), 0);
+    return { host, tier, served: new Set(segmentIds), loading: new Set(loading), freeBytes: maxSizeBytes - currentSizeBytes - coming };
+  };
+}
+
+const tiersOf = (servers: readonly Server[]): ReadonlySet<string> => new Set(servers.map((server) => server.tier));
+
+function add<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,82 @@
+import type { Database } from '../../metadata/database.js';
+import { currentRevision, segmentsChangedAfter } from '../../metadata/segments.js';
+import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+
+interface DataSource {
+  readonly used: Map<string, SegmentDescriptor>;
+  chunks: readonly VisibleChunk<SegmentDescriptor>[];
+  visible: ReadonlySet<string>;
+}
+
+/** All used segments in memory, kept up to date by reading only what changed since the last revision. */
+export class SegmentCatalog {
+  readonly #database: Database;
+  readonly #dataSources = new Map<string, DataSource>();
+  #revision = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Reads what changed; true when something did. */
+  async refresh(): Promise<boolean> {
+    // Rows of this revision and below are visible to the next statement; newer ones are read again the next time.
+    const revision = await currentRevision(this.#database);
+    if (revision === this.#revision) return false;
+    const touched = new Set<string>();
+    for (const { id, used, segment } of await segmentsChangedAfter(this.#database, this.#revision)) {
+      const { dataSource } = segment.id;
+      touched.add(dataSource);
+      const known = this.#dataSources.get(dataSource) ?? { used: new Map(), chunks: [], visible: new Set() };
+      this.#dataSources.set(dataSource, known);
+      if (used) known.used.set(id, segment);
+      else known.used.delete(id);
+    }
+    for (const dataSource of touched) this.#resolve(dataSource);
+    this.#revision = revision;
+    return true;
+  }
+
+  /** With at least one used segment; sorted. */
+  dataSources(): readonly string[] {
+    return [...this.#dataSources.keys()].sort();
+  }
+
+  used(dataSource: string): readonly SegmentDescriptor[] {
+    return [...(this.#dataSources.get(dataSource)?.used.values() ?? [])];
+  }
+
+  allUsed(): readonly SegmentDescriptor[] {
+    return this.dataSources().flatMap((dataSource) => this.used(dataSource));
+  }
+
+  /** By start of their interval. */
+  chunks(dataSource: string): readonly VisibleChunk<SegmentDescriptor>[] {
+    return this.#dataSources.get(dataSource)?.chunks ?? [];
+  }
+
+  visible(): readonly SegmentDescriptor[] {
+    return [...this.#dataSources.values()].flatMap((dataSource) => dataSource.chunks.flatMap((chunk) => chunk.segments));
+  }
+
+  isOvershadowed(segment: SegmentDescriptor): boolean {
+    return this.#dataSources.get(segment.id.dataSource)?.visible.has(segmentIdText(segment.id)) !== true;
+  }
+
+  #resolve(dataSource: string): void {
+    const known = this.#dataSources.get(dataSource);
+    if (known === undefined) return;
+    if (known.used.size === 0) {
+      this.#dataSources.delete(dataSource);
+      return;
+    }
+    known.chunks = resolveTimeline(known.used.values());
+    known.visible = new Set(known.chunks.flatMap((chunk) => chunk.segments.map((segment) => segmentIdText(segment.id))));
+  }
+}

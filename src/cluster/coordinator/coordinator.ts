@@ -1,0 +1,243 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Database } from '../../metadata/database.js';
+import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
+import { bumpRevision, markUnused } from '../../metadata/segments.js';
+import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { DeepStorage } from '../../storage/contract.js';
+import type { Candidate } from '../membership/coordination.js';
+import { toServiceError } from '../rpc/message.js';
+import type { Peers } from '../rpc/peers.js';
+import type { CoordinatorService, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import { Ticker } from '../ticker.js';
+import { assignSegments, type Target } from './assignment.js';
+import { SegmentCatalog } from './catalog.js';
+import { removeOrphans } from './cleanup.js';
+import { Retention } from './retention.js';
+
+export interface CoordinatorOptions {
+  readonly database: Database;
+  readonly storage: DeepStorage;
+  readonly peers: Pick<Peers, 'all'>;
+  readonly periodMs: number;
+  readonly cleanupPeriodMs: number;
+  /** Age at which a file of unknown origin in deep storage counts as forgotten. */
+  readonly orphanAgeMs: number;
+  /** A server that failed to load a segment is not asked again for so long. */
+  readonly loadRetryMs: number;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+/** Rules of periods move on with the clock: targets are planned anew after so long, whatever else happens. */
+const TARGETS_AGE_MS = 60_000;
+
+/** What the duties saw last; for the endpoints that show it. */
+export interface ClusterPicture {
+  readonly servers: readonly ServerInventory[];
+  readonly targets: readonly Target[];
+  readonly drops: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Leads the data servers: what is used gets loaded by the rules, what is not gets dropped once no query reads it. */
+export class Coordinator implements CoordinatorService, Candidate {
+  readonly catalog: SegmentCatalog;
+  readonly #options: CoordinatorOptions;
+  readonly #duties: Ticker;
+  readonly #cleanup: Ticker;
+  readonly #inventories = new Map<string, ServerInventory>();
+  /** Segments that servers hold beyond the targets, with the revision at which that was first seen. */
+  readonly #unwanted = new Map<string, { readonly dataSource: string; readonly revision: number }>();
+  /** When a server was last asked for a segment that it then failed to load. */
+  readonly #failures = new Map<string, number>();
+  #fence: Fence | null = null;
+  #picture: ClusterPicture = { servers: [], targets: [], drops: new Map() };
+  #targets: readonly Target[] = [];
+  #targetIds = '';
+  #retention: Retention | null = null;
+  #plannedMs = 0;
+
+  constructor(options: CoordinatorOptions) {
+    this.#options = options;
+    this.catalog = new SegmentCatalog(options.database);
+    const report = (what: string) => (error: unknown) => options.log(`coordinator ${what}: ${toServiceError(error).message}`);
+    this.#duties = new Ticker(() => this.#runDuties(), options.periodMs, report('duties'));
+    this.#cleanup = new Ticker(() => this.#removeOrphans(), options.cleanupPeriodMs, report('cleanup'));
+  }
+
+  get leading(): boolean {
+    return this.#fence !== null;
+  }
+
+  get picture(): ClusterPicture {
+    return this.#picture;
+  }
+
+  async gained(fence: Fence): Promise<void> {
+    this.#fence = fence;
+    this.#retention = null;
+    this.#plannedMs = 0;
+    void this.#duties.start();
+    void this.#cleanup.start();
+  }
+
+  async lost(): Promise<void> {
+    this.#fence = null;
+    await Promise.all([this.#duties.stop(), this.#cleanup.stop()]);
+  }
+
+  async wake(): Promise<void> {
+    this.#duties.wake();
+  }
+
+  async snapshot(): Promise<SegmentsSnapshot> {
+    await this.#refreshTargets();
+    return { revision: this.catalog.revision, segments: this.#targets.map((target) => target.segment) };
+  }
+
+  async snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null> {
+    const snapshot = await this.snapshot();
+    return snapshot.revision === revision ? null : snapshot;
+  }
+
+  /** The fence of this leader, for changes that its endpoints make. */
+  fence(): Fence {
+    if (this.#fence === null) throw new ServiceError('not_leader', 'this Coordinator does not lead');
+    return this.#fence;
+  }
+
+  async #runDuties(): Promise<void> {
+    await this.#refreshTargets();
+    const servers = await this.#readServers();
+    const targets = this.#targets;
+    const droppable = await this.#findDroppable(servers, targets);
+    const { loads, drops } = assignSegments({
+      targets,
+      servers,
+      mayDrop: (id) => droppable.has(id),
+      mayLoad: (host, id) => (this.#failures.get(`${host} ${id}`) ?? 0) < this.#options.now() - this.#options.loadRetryMs,
+    });
+    this.#picture = { servers, targets, drops };
+    const byHost = new Map(this.#options.peers.all('historical').map(({ host, service }) => [host, service]));
+    await Promise.all([
+      ...[...loads].map(([host, segments]) => byHost.get(host)?.loadSegments(segments)),
+      ...[...drops].map(([host, ids]) => byHost.get(host)?.dropSegments(ids)),
+    ]);
+  }
+
+  /**
+   * Which visible segments shall be loaded where. When the answer changes without a change of the segments (a rule
+   * was written, a period moved on), the revision is raised so that brokers learn of it.
+   */
+  async #refreshTargets(): Promise<void> {
+    const { database, now } = this.#options;
+    const fence = this.fence();
+    const changed = await this.catalog.refresh();
+    const retention = await Retention.read(database);
+    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text;
+    if (!changed && !due) return;
+    const targets = this.#planTargets(retention);
+    const ids = targets.map(({ id }) => id).join('\n');
+    if (!changed && this.#retention !== null && ids !== this.#targetIds) {
+      await fencedTransaction(database, fence, bumpRevision);
+      await this.catalog.refresh();
+    }
+    this.#targets = targets;
+    this.#targetIds = ids;
+    this.#retention = retention;
+    this.#plannedMs = now();
+    await this.#markUnneeded(retention);
+  }
+
+  #planTargets(retention: Retention): readonly Target[] {
+    const nowMs = this.#options.now();
+    return this.catalog.visible().flatMap((segment): Target[] => {
+      const decision = retention.decide(segment, nowMs);
+      if (decision.kind === 'drop') return [];
+      const tieredReplicants = decision.kind === 'broadcast' ? this.#everywhere() : decision.tieredReplicants;
+      const wanted = decision.kind === 'broadcast' || Object.values(tieredReplicants).some((count) => count > 0);
+      return wanted ? [{ id: segmentIdText(segment.id), segment, tieredReplicants }] : [];
+    });
+  }
+
+  /** More copies than a tier has servers means every server. */
+  #everywhere(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#inventories.values()].map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
+  }
+
+  /** Used segments that a drop rule meets, and those that newer ones hide for good, become unused. */
+  async #markUnneeded(retention: Retention): Promise<void> {
+    const nowMs = this.#options.now();
+    const unneeded = new Map<string, string[]>();
+    for (const dataSource of this.catalog.dataSources()) {
+      const ids = this.catalog
+        .used(dataSource)
+        .filter((segment) => retention.decide(segment, nowMs).kind === 'drop' || this.#isHiddenForGood(segment))
+        .map((segment) => segmentIdText(segment.id));
+      if (ids.length > 0) unneeded.set(dataSource, ids);
+    }
+    if (unneeded.size === 0) return;
+    await fencedTransaction(this.#options.database, this.fence(), async (queries) => {
+      for (const [dataSource, ids] of unneeded) await markUnused(queries, dataSource, { kind: 'ids', ids }, nowMs);
+    });
+    // What is visible stays the same, without the segments of drop rules, which are no targets already.
+    await this.catalog.refresh();
+  }
+
+  /** Complete newer versions cover it. One that is only incomplete is hidden as well, but not for good. */
+  #isHiddenForGood(segment: SegmentDescriptor): boolean {
+    if (!this.catalog.isOvershadowed(segment)) return false;
+    let at = segment.id.interval.start;
+    const newer = this.catalog
+      .chunks(segment.id.dataSource)
+      .filter((chunk) => chunk.version > segment.id.version)
+      .flatMap((chunk) => chunk.visible)
+      .sort((a, b) => a.start - b.start);
+    for (const piece of newer) if (piece.start <= at && piece.end > at) at = piece.end;
+    return at >= segment.id.interval.end;
+  }
+
+  async #readServers(): Promise<readonly ServerInventory[]> {
+    const members = this.#options.peers.all('historical');
+    for (const host of this.#inventories.keys()) if (!members.some((member) => member.host === host)) this.#inventories.delete(host);
+    await Promise.all(
+      members.map(async ({ host, service }) => {
+        try {
+          const inventory = await service.inventoryAfter(this.#inventories.get(host)?.generation ?? null);
+          if (inventory === null) return;
+          this.#inventories.set(host, inventory);
+          for (const id of Object.keys(inventory.failed)) this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
+        } catch (error) {
+          this.#inventories.delete(host);
+          this.#options.log(`coordinator: no inventory of ${host}: ${toServiceError(error).message}`);
+        }
+      }),
+    );
+    const retryBefore = this.#options.now() - this.#options.loadRetryMs;
+    for (const [key, failedMs] of this.#failures) if (failedMs < retryBefore) this.#failures.delete(key);
+    return [...this.#inventories.values()];
+  }
+
+  /** Segments beyond the targets that every broker has moved on from: no view and no running query can read them. */
+  async #findDroppable(servers: readonly ServerInventory[], targets: readonly Target[]): Promise<ReadonlySet<string>> {
+    const wanted = new Set(targets.map(({ id }) => id));
+    const held = new Set(servers.flatMap((server) => server.segmentIds).filter((id) => !wanted.has(id)));
+    for (const id of this.#unwanted.keys()) if (!held.has(id)) this.#unwanted.delete(id);
+    for (const id of held) if (!this.#unwanted.has(id)) this.#unwanted.set(id, { dataSource: parseSegmentId(id)?.dataSource ?? id, revision: this.catalog.revision });
+    if (held.size === 0) return held;
+    // A broker that does not answer may still read anything.
+    const brokers = await Promise.all(this.#options.peers.all('broker').map(({ service }) => service.revisionsInUse().catch(() => null)));
+    return new Set(
+      [...held].filter((id) => {
+        const unwanted = this.#unwanted.get(id);
+        return unwanted !== undefined && brokers.every((inUse) => inUse !== null && (inUse[unwanted.dataSource] ?? unwanted.revision) >= unwanted.revision);
+      }),
+    );
+  }
+
+  async #removeOrphans(): Promise<void> {
+    const { database, storage, now, orphanAgeMs, log } = this.#options;
+    const removed = await removeOrphans({ database, storage, nowMs: now(), safetyAgeMs: orphanAgeMs });
+    if (removed > 0) log(`coordinator: removed ${removed} files from deep storage that no segment refers to`);
+  }
+}

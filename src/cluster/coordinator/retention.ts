@@ -1,0 +1,41 @@
+import type { Queries } from '../../metadata/database.js';
+import { allRules } from '../../metadata/settings.js';
+import type { EpochMs } from '../../model/interval.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import { type Decision, decide, DEFAULT_RULES, DEFAULT_RULES_NAME, parseRules, type Rule } from './rules.js';
+
+/** The retention rules of the cluster as one picture. */
+export class Retention {
+  readonly #rules: ReadonlyMap<string, readonly Rule[]>;
+  /** Equal for equal rules. */
+  readonly text: string;
+
+  private constructor(rules: ReadonlyMap<string, readonly Rule[]>) {
+    this.#rules = rules;
+    this.text = JSON.stringify([...rules]);
+  }
+
+  static async read(queries: Queries): Promise<Retention> {
+    const stored = [...(await allRules(queries))].map(([dataSource, payload]) => [dataSource, parseRules(JSON.parse(payload))] as const);
+    return new Retention(new Map(stored));
+  }
+
+  /** Stored ones by datasource, and the default rules, stored or built in. */
+  all(): Readonly<Record<string, readonly Rule[]>> {
+    return { [DEFAULT_RULES_NAME]: DEFAULT_RULES, ...Object.fromEntries(this.#rules) };
+  }
+
+  /** Without the defaults. */
+  of(dataSource: string): readonly Rule[] {
+    return this.all()[dataSource] ?? [];
+  }
+
+  defaults(): readonly Rule[] {
+    return this.of(DEFAULT_RULES_NAME);
+  }
+
+  decide(segment: SegmentDescriptor, nowMs: EpochMs): Decision {
+    const { dataSource, interval } = segment.id;
+    return decide([...this.of(dataSource), ...this.defaults()], interval, nowMs);
+  }
+}
