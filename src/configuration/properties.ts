@@ -28,11 +28,10 @@ export const PROPERTIES = {
   'svc.log.level': choice(['trace', 'debug', 'info', 'warn', 'error'], 'info', 'Least serious log lines that are written.'),
   'svc.log.file': path('log/dolmen.log', 'File that log lines are appended to.', resolve),
 
-  'svc.cluster.secret': text('', 'What roles prove themselves with on internal paths; when empty, these answer the same machine only.'),
-
   // ── ports ──────────────────────────────────────────────────────────────────────────────────────────────────────
   'svc.router.port': integer(PORT, '8888', 'Port of the Router.'),
-  'svc.coordinator.port': integer(PORT, '8081', 'Port of the Coordinator and of the Overlord.'),
+  'svc.coordinator.port': integer(PORT, '8081', 'Port of the Coordinator.'),
+  'svc.overlord.port': integer(PORT, '8081', 'Port of the Overlord; in one process the two may share it.'),
   'svc.broker.port': integer(PORT, '8082', 'Port of the Broker.'),
   'svc.historical.port': integer(PORT, '8083', 'Port of the Historical.'),
   'svc.middleManager.port': integer(PORT, '8091', 'Port of the MiddleManager.'),
@@ -125,7 +124,7 @@ const PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `${string}.port`>> =
   broker: 'svc.broker.port',
   historical: 'svc.historical.port',
   coordinator: 'svc.coordinator.port',
-  overlord: 'svc.coordinator.port',
+  overlord: 'svc.overlord.port',
   middleManager: 'svc.middleManager.port',
 };
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
+import { CLUSTER_KEY_HEADER } from '../cluster/rpc/message.js';
 import { type Alias, rawPathOf } from './alias.js';
 import { RouteTable } from './dispatch.js';
 import { asServiceError, errorResponse, HTTP_ERRORS } from './errors.js';
@@ -11,8 +12,8 @@ export interface AnswerOptions {
   readonly alias: Alias;
   /** `host:port`, named in query errors. */
   readonly host: string;
-  /** What peers prove themselves with on internal routes; empty: internal routes answer loopback only. */
-  readonly clusterSecret: string;
+  /** What the processes of a cluster know each other by: internal routes answer those who send it. */
+  readonly clusterKey: string;
   readonly log: Log;
 }
 
@@ -29,13 +30,10 @@ export interface Answerer {
   refuse(request: HttpRequest, error: ServiceError): HttpResponse;
 }
 
-/** The header that carries the cluster's secret on internal routes. */
-export const SECRET_HEADER = 'x-svc-cluster-secret';
-
 export function createAnswerer(options: AnswerOptions): Answerer {
   const { alias, host, log } = options;
   const table = new RouteTable(options.routes);
-  const secret = Buffer.from(options.clusterSecret);
+  const clusterKey = Buffer.from(options.clusterKey);
   const find = (request: HttpRequest) => table.find(request.method, alias.path(rawPathOf(request)).path);
 
   return {
@@ -44,7 +42,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       try {
         const { route, parameters } = find(request);
         errors = route.errors;
-        if (route.permission.access === 'internal') refuseStrangers(request, secret);
+        if (route.permission.access === 'internal') refuseStrangers(request, clusterKey);
         return await withFirstChunk(await route.handle(request, parameters));
       } catch (thrown) {
         const error = asServiceError(thrown);
@@ -65,18 +63,10 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   };
 }
 
-function refuseStrangers(request: HttpRequest, secret: Buffer): void {
-  if (secret.length === 0) {
-    if (isLoopback(request.remoteAddress)) return;
-    throw new ServiceError('forbidden', 'internal paths answer the same machine only, until svc.cluster.secret is set');
-  }
-  const given = Buffer.from(request.headers[SECRET_HEADER] ?? '');
-  if (given.length === secret.length && timingSafeEqual(given, secret)) return;
-  throw new ServiceError('forbidden', `internal paths need the cluster's secret in the header ${SECRET_HEADER}`);
-}
-
-function isLoopback(address: string): boolean {
-  return /^(127\.|::1$|(0000:){7}0001$|(::|(0000:){5})ffff:(127\.|7f))/.test(address);
+function refuseStrangers(request: HttpRequest, key: Buffer): void {
+  const given = Buffer.from(request.headers[CLUSTER_KEY_HEADER] ?? '');
+  if (key.length > 0 && given.length === key.length && timingSafeEqual(given, key)) return;
+  throw new ServiceError('forbidden', `internal paths answer processes of this cluster, which send its key as ${CLUSTER_KEY_HEADER}`);
 }
 
 async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {

@@ -18,8 +18,8 @@ export interface ServeOptions {
   readonly maxIdleMs: number;
   /** `svc.server.http.apiName`. */
   readonly apiName: string;
-  /** `svc.cluster.secret`. */
-  readonly clusterSecret: string;
+  /** What the processes of a cluster know each other by: internal routes answer those who send it. */
+  readonly clusterKey: string;
   readonly log: Log;
 }
 
@@ -33,7 +33,7 @@ export interface HttpServer {
 }
 
 // uWebSockets.js reads its limit on request headers when it is loaded; this is the only file that loads it.
-process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '8192';
+process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '8192';
 const { App, us_listen_socket_close, us_socket_local_port } = await import('uWebSockets.js');
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0];
 /** Of the package's `ListenOptions`, which exist as a type only. Not exclusive, two processes could share a port. */
@@ -85,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   if (listening === false)
     throw new ServiceError('unavailable', `cannot listen on ${host}:${options.port}: the port is in use or not permitted`);
   const port = us_socket_local_port(listening);
-  answerer = createAnswerer({ routes: options.routes, alias, host: `${host}:${port}`, clusterSecret: options.clusterSecret, log });
+  answerer = createAnswerer({ routes: options.routes, alias, host: `${host}:${port}`, clusterKey: options.clusterKey, log });
 
   let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {
@@ -155,8 +155,14 @@ function readBody(
   const declared = Number(request.headers['content-length'] ?? 0);
   const tooLarge = () =>
     refuse(new ServiceError('body_too_large', `the request body is larger than svc.server.http.maxRequestBytes (${bytesMax} bytes)`));
-  if (declared > bytesMax) return tooLarge();
-  if (declared === 0 && request.headers['transfer-encoding'] === undefined) return done();
+  if (declared > bytesMax) {
+    tooLarge();
+    return;
+  }
+  if (declared === 0 && request.headers['transfer-encoding'] === undefined) {
+    done();
+    return;
+  }
 
   let parts: Buffer[] = [];
   let sizeBytes = 0;

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { SILENT_LOG } from '../../src/base/log.js';
+import { CLUSTER_KEY_HEADER } from '../../src/cluster/rpc/message.js';
 import { type HttpServer, type ServeOptions, serve } from '../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../src/server/http.types.js';
 
@@ -26,7 +27,7 @@ async function withServer(
     maxRequestBytes: 100_000,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterSecret: '',
+    clusterKey: '',
     log: SILENT_LOG,
     ...options,
   });
@@ -412,7 +413,7 @@ http('under the alias, paths and headers answer as under svc', async () => {
   });
 });
 
-http('internal paths answer the same machine, or who knows the secret', async () => {
+http('internal paths answer who knows the key of the cluster', async () => {
   const internal: Route = {
     method: 'GET',
     path: '/internal/v1/x',
@@ -420,16 +421,16 @@ http('internal paths answer the same machine, or who knows the secret', async ()
     errors: 'map',
     handle: async () => text('ok'),
   };
-  await withServer([internal], async (base) => assert.is((await fetch(`${base}/internal/v1/x`)).status, 200));
+  const ask = async (base: string, headers: Record<string, string>) => (await fetch(`${base}/internal/v1/x`, { headers })).status;
+  await withServer([internal], async (base) => assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: '' }), 403), { clusterKey: '' });
   await withServer(
     [internal],
     async (base) => {
-      const ask = async (secret: string) => (await fetch(`${base}/internal/v1/x`, { headers: { 'X-Svc-Cluster-Secret': secret } })).status;
-      assert.is((await fetch(`${base}/internal/v1/x`)).status, 403);
-      assert.is(await ask('wrong'), 403);
-      assert.is(await ask('s3cret'), 200);
+      assert.is(await ask(base, {}), 403);
+      assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: 'k3y2' }), 403);
+      assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: 'k3y' }), 200);
     },
-    { clusterSecret: 's3cret' },
+    { clusterKey: 'k3y' },
   );
 });
 

@@ -1,0 +1,52 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Configuration } from '../../configuration/configuration.js';
+import type { HttpResponse, Route } from '../http.types.js';
+
+export interface StatusSource {
+  readonly configuration: Configuration;
+  readonly version: string;
+  /** Shown as `modules`, such as the kernel sets that are loaded. */
+  readonly modules: readonly { readonly name: string; readonly artifact: string; readonly version: string }[];
+  /** Whether the coordination mechanism has confirmed that this process joined the cluster. */
+  selfDiscovered(): boolean;
+}
+
+/** The paths that every role answers. */
+export function statusRoutes(source: StatusSource): readonly Route[] {
+  const state = (name: string, read: () => unknown): Route => ({
+    method: 'GET',
+    path: name,
+    permission: { access: 'resource', type: 'STATE', name: 'STATE', action: 'READ' },
+    errors: 'map',
+    handle: async () => json(200, read()),
+  });
+  return [
+    state('/status', () => ({ version: source.version, modules: source.modules, memory: memory() })),
+    state('/status/properties', () => source.configuration.visibleProperties()),
+    { ...state('/status/health', () => true), permission: { access: 'public' } },
+    { ...state('/status/selfDiscovered/status', () => ({ selfDiscovered: source.selfDiscovered() })), permission: { access: 'public' } },
+    {
+      method: 'GET',
+      path: '/status/selfDiscovered',
+      permission: { access: 'public' },
+      errors: 'map',
+      handle: async () => (source.selfDiscovered() ? { status: 200 } : json(503, { error: 'this process has not joined the cluster yet' })),
+    },
+  ];
+}
+
+function json(status: number, value: unknown): HttpResponse {
+  return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+}
+
+/** Bytes. `directMemory` is what lies outside the JavaScript heap: buffers and kernel memory. */
+function memory(): Readonly<Record<string, number>> {
+  const { heapUsed, heapTotal, external } = process.memoryUsage();
+  return {
+    maxMemory: getHeapStatistics().heap_size_limit,
+    totalMemory: heapTotal,
+    freeMemory: heapTotal - heapUsed,
+    usedMemory: heapUsed,
+    directMemory: external,
+  };
+}

@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+/** Who may import whom: a part imports from its own folder and from parts of a lower number. Equal numbers are strangers. */
+const LAYERS: Readonly<Record<string, number>> = {
+  'main.ts': 12,
+  cli: 11,
+  server: 10,
+  cluster: 9,
+  planner: 8,
+  ingestion: 7,
+  execution: 6,
+  kernels: 4,
+  storage: 4,
+  expression: 3,
+  metadata: 3,
+  model: 2,
+  configuration: 1,
+  base: 0,
+};
+
+/** Where a part may look at a stranger or above: at types, or at constants that both must agree on. */
+const SHARED: readonly { readonly from: RegExp; readonly to: RegExp; readonly what: 'types' | 'constants' }[] = [
+  { from: /^base\//, to: /^model\/interval\.ts$/, what: 'types' },
+  { from: /^kernels\//, to: /^storage\/view\.ts$/, what: 'constants' },
+  { from: /^storage\//, to: /^kernels\/(contract|memory)\.ts$/, what: 'types' },
+];
+
+interface Import {
+  readonly file: string;
+  /** Path below `src`, or the bare specifier of a package. */
+  readonly target: string;
+  readonly isPackage: boolean;
+  readonly typeOnly: boolean;
+}
+
+const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+const FILES = readdirSync(SOURCE, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => relative(SOURCE, join(entry.parentPath, entry.name)))
+  .sort();
+const IMPORTS = FILES.flatMap(importsOf);
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(SOURCE, file), 'utf8')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*\/\/.*$/gm, '');
+  const found: Import[] = [];
+  const pattern = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/g;
+  for (const [, type, specifier, dynamic] of text.matchAll(pattern)) {
+    const target = specifier ?? dynamic ?? '';
+    if (target.startsWith('node:')) continue;
+    const isPackage = !target.startsWith('.');
+    found.push({
+      file,
+      target: isPackage ? target : normalize(join(dirname(file), target)).replace(/\.js$/, '.ts'),
+      isPackage,
+      typeOnly: type !== undefined,
+    });
+  }
+  return found;
+}
+
+const part = (path: string): string => path.split('/')[0] ?? '';
+const packageName = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+const layers = suite('layers');
+
+layers('modules and imports were seen', () => {
+  assert.ok(FILES.length > 30, `only ${FILES.length} modules`);
+  assert.ok(IMPORTS.filter(({ isPackage }) => !isPackage).length > FILES.length, 'hardly any imports');
+});
+
+layers('every part has a layer', () => {
+  assert.equal(
+    [...new Set(FILES.map(part))].filter((name) => !(name in LAYERS)),
+    [],
+  );
+});
+
+layers('imports point downwards', () => {
+  const upward = IMPORTS.filter(({ file, target, isPackage, typeOnly }) => {
+    if (isPackage || part(file) === part(target)) return false;
+    if (SHARED.some(({ from, to, what }) => from.test(file) && to.test(target) && (typeOnly || what === 'constants'))) return false;
+    return (LAYERS[part(target)] ?? 99) >= (LAYERS[part(file)] ?? -1);
+  });
+  assert.equal(
+    upward.map(({ file, target }) => `${file} → ${target}`),
+    [],
+  );
+});
+
+layers('relative imports name files that exist', () => {
+  const known = new Set(FILES);
+  const absent = IMPORTS.filter(({ target, isPackage }) => !isPackage && !known.has(target) && !target.endsWith('.d.ts'));
+  assert.equal(
+    absent.map(({ file, target }) => `${file} → ${target}`),
+    [],
+  );
+});
+
+layers('roles meet only through cluster/rpc and contracts', () => {
+  const roles = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middlemanager'];
+  const roleOf = (path: string): string | undefined => roles.find((role) => path.startsWith(`cluster/${role}/`));
+  const direct = IMPORTS.filter(({ file, target, typeOnly }) => {
+    const [from, to] = [roleOf(file), roleOf(target)];
+    return from !== undefined && to !== undefined && from !== to && !(typeOnly && target.endsWith('contract.ts'));
+  });
+  assert.equal(
+    direct.map(({ file, target }) => `${file} → ${target}`),
+    [],
+  );
+});
+
+layers('a package is imported in one file', () => {
+  const importers = new Map<string, Set<string>>();
+  for (const { file, target, isPackage } of IMPORTS) {
+    if (!isPackage) continue;
+    const files = importers.get(packageName(target)) ?? new Set();
+    importers.set(packageName(target), files.add(file));
+  }
+  const shared = [...importers].filter(([, files]) => files.size > 1).map(([name, files]) => `${name}: ${[...files].join(', ')}`);
+  assert.equal(shared, []);
+});
+
+layers('every imported package is a dependency', () => {
+  const manifest: { dependencies: Record<string, string> } = JSON.parse(
+    readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'),
+  );
+  const used = new Set(IMPORTS.filter(({ isPackage }) => isPackage).map(({ target }) => packageName(target)));
+  const declared = new Set(Object.keys(manifest.dependencies));
+  assert.equal(
+    [...used].filter((name) => !declared.has(name)),
+    [],
+  );
+});
+
+layers.run();
