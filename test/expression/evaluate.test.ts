@@ -1,0 +1,283 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { evaluate } from '../../src/expression/evaluate.js';
+import { expressionType } from '../../src/expression/expression-type.js';
+import { FUNCTIONS, UNSUPPORTED_FUNCTIONS } from '../../src/expression/functions.js';
+import { parseExpression } from '../../src/expression/parse.js';
+import { doubleText } from '../../src/expression/value.js';
+import type { Value } from '../../src/expression/value.js';
+
+const MAX = 9223372036854775807n;
+const T = BigInt(Date.UTC(2015, 8, 12, 10, 20, 30, 456));
+const row: Readonly<Record<string, Value>> = { l: 7n, m: -2n, max: MAX, d: 2.5, s: 'Hello', n: null, t: T, num: '42', zero: 0n, word: 'naïve 日本' };
+const run = (text: string): Value => evaluate(parseExpression(text), (name) => row[name] ?? null);
+
+const evaluation = suite('evaluate');
+
+const cases: readonly [text: string, value: Value][] = [
+  // arithmetic
+  ['l + m', 5n],
+  ['l / m', -3n],
+  ['l % m', 1n],
+  ['m % l', -2n],
+  ['max + 1', -9223372036854775808n],
+  ['-(-9223372036854775807 - 1)', -9223372036854775808n],
+  ['max * 2', -2n],
+  ['2 ^ 10', 1024n],
+  ['2 ^ 64', 0n],
+  ['2 ^ -1', null],
+  ['2.0 ^ -1', 0.5],
+  ['l / zero', null],
+  ['l % zero', null],
+  ['l / 0.0', Infinity],
+  ['l / 2.0', 3.5],
+  ['d + l', 9.5],
+  ['n + l', null],
+  ['num * 2', 84],
+  ['s * 2', null],
+  ["s + ' there'", 'Hello there'],
+  ['-d', -2.5],
+  ['nosuchcolumn + 1', null],
+  // comparison and logic, with the three values
+  ['l > m', 1n],
+  ['l == 7.0', 1n],
+  ['max == 9223372036854775807', 1n],
+  ['max > 9223372036854775806', 1n],
+  ["s < 'Hellp'", 1n],
+  ["num > '5'", 0n],
+  ['num > 5', 1n],
+  ['n == n', null],
+  ['n && zero', 0n],
+  ['n && l', null],
+  ['n || l', 1n],
+  ['n || zero', null],
+  ['!n', null],
+  ['!zero', 1n],
+  ['!s', 1n],
+  ["!'true'", 0n],
+  // conditionals
+  ["if(l > 5, 'big', 'small')", 'big'],
+  ["if(n, 'yes', 'no')", 'no'],
+  ['if(zero, 1.5, 2)', 2],
+  ["case_searched(l > 10, 'a', l > 5, 'b', 'c')", 'b'],
+  ["case_searched(l > 10, 'a')", null],
+  ["case_simple(l, 1, 'one', 7, 'seven', 'many')", 'seven'],
+  ["case_simple(n, n, 'same', 'other')", 'other'],
+  ['nvl(n, l)', 7n],
+  ['coalesce(n, n, d, l)', 2.5],
+  ['coalesce(n, n)', null],
+  ['isnull(n)', 1n],
+  ['notnull(n)', 0n],
+  ['istrue(n)', 0n],
+  ['isnotfalse(n)', 1n],
+  ['notdistinctfrom(n, n)', 1n],
+  ['isdistinctfrom(n, l)', 1n],
+  ["cast(d, 'LONG')", 2n],
+  ["cast(-2.9, 'LONG')", -2n],
+  ["cast('12.7', 'LONG')", 12n],
+  ["cast('abc', 'LONG')", null],
+  ["cast('9223372036854775807', 'long')", MAX],
+  ["cast(l, 'STRING')", '7'],
+  ["cast(l * 1.0, 'STRING')", '7.0'],
+  ["cast('1e3', 'DOUBLE')", 1000],
+  ["cast(1e300, 'LONG')", MAX],
+  ['greatest(l, n, d)', 7],
+  ['least(l, m)', -2n],
+  ["greatest(9, '10')", '9'],
+  ['greatest()', null],
+  ['max(l, d)', 7],
+  ['min(l, m)', -2n],
+  ['max(l, n)', null],
+  // strings
+  ["concat(s, '-', l)", 'Hello-7'],
+  ['concat(s, n)', null],
+  ['strlen(s)', 5n],
+  ["strlen('')", 0n],
+  ['lower(s)', 'hello'],
+  ['upper(s)', 'HELLO'],
+  ['substring(s, 1, 3)', 'ell'],
+  ['substring(s, 1, -1)', 'ello'],
+  ['substring(s, 1)', 'ello'],
+  ['substring(s, 5, 1)', null],
+  ['left(s, 2)', 'He'],
+  ['right(s, 2)', 'lo'],
+  ['right(s, 99)', 'Hello'],
+  ["replace(s, 'l', '$&')", 'He$&$&o'],
+  ["trim('  x  ')", 'x'],
+  ["trim('xxaxx', 'x')", 'a'],
+  ["ltrim('  x ')", 'x '],
+  ["rtrim('  x ')", '  x'],
+  ["lpad('7', 3, '0')", '007'],
+  ["rpad('abc', 2, '0')", 'ab'],
+  ["lpad('x', 5, 'ab')", 'ababx'],
+  ['reverse(s)', 'olleH'],
+  ["repeat('ab', 3)", 'ababab'],
+  ["repeat('ab', 0)", null],
+  ["strpos(s, 'l')", 2n],
+  ["strpos(s, 'l', 3)", 3n],
+  ["strpos(s, 'z')", -1n],
+  ["contains_string(s, 'LL')", 0n],
+  ["icontains_string(s, 'LL')", 1n],
+  ["like(s, 'H%o')", 1n],
+  ["like(s, 'H_lo')", 0n],
+  ["like('50%', '__!%', '!')", 1n],
+  ["like(word, '%日_')", 1n],
+  ["like(n, '%')", null],
+  ["regexp_extract(s, 'l+')", 'll'],
+  ["regexp_extract(s, '(H)(e)', 2)", 'e'],
+  ["regexp_extract(s, 'z')", null],
+  ["regexp_like(s, '^H.*o$')", 1n],
+  ["regexp_replace(s, '(l+)', '<$1>')", 'He<ll>o'],
+  ["parse_long('42')", 42n],
+  ["parse_long('ff', 16)", 255n],
+  ["parse_long('0xff', 16)", 255n],
+  ["parse_long('4.5')", null],
+  // numbers
+  ['abs(m)', 2n],
+  ['abs(-2.5)', 2.5],
+  ['ceil(2.1)', 3],
+  ['floor(-2.1)', -3],
+  ['round(2.5)', 3],
+  ['round(-2.5)', -3],
+  ['round(1.005, 2)', 1.01],
+  ['round(2.675, 2)', 2.68],
+  ['round(1234.5, -2)', 1200],
+  ['round(1250, -2)', 1300n],
+  ['round(l, 2)', 7n],
+  ['sqrt(16)', 4],
+  ['exp(0)', 1],
+  ['log10(1000)', 3],
+  ['pow(2, 0.5)', Math.SQRT2],
+  ['div(7, 2)', 3n],
+  ['div(7.9, 2)', 3n],
+  ['div(7, 0)', null],
+  ['safe_divide(7, 2)', 3n],
+  ['safe_divide(7, 0)', null],
+  ['safe_divide(7.0, 2)', 3.5],
+  ['signum(-3)', -1],
+  ['rint(2.5)', 2],
+  ['rint(3.5)', 4],
+  ['remainder(5, 3)', -1],
+  ['remainder(-5, 3)', 1],
+  ['remainder(6, 4)', -2],
+  ['copysign(3, -0.0)', -3],
+  ['bitwiseAnd(6, 3)', 2n],
+  ['bitwiseXor(6, 3)', 5n],
+  ['bitwiseComplement(0)', -1n],
+  ['bitwiseShiftLeft(1, 63)', -9223372036854775808n],
+  // time
+  ["timestamp_floor(t, 'PT1H')", BigInt(Date.UTC(2015, 8, 12, 10))],
+  ["timestamp_floor(t, 'P1D', null, 'America/New_York')", BigInt(Date.UTC(2015, 8, 12, 4))],
+  ["timestamp_floor(t, 'PT6H', '2015-09-12T01:00:00Z')", BigInt(Date.UTC(2015, 8, 12, 7))],
+  ["timestamp_ceil(t, 'P1D')", BigInt(Date.UTC(2015, 8, 13))],
+  ["timestamp_ceil(timestamp('2015-09-12'), 'P1D')", BigInt(Date.UTC(2015, 8, 12))],
+  ["timestamp_shift(t, 'P1M', -1)", BigInt(Date.UTC(2015, 7, 12, 10, 20, 30, 456))],
+  ["timestamp_extract(t, 'HOUR')", 10n],
+  ["timestamp_extract(t, 'hour', 'Asia/Kathmandu')", 16n],
+  ["timestamp_extract(t, 'DOW')", 6n],
+  ["timestamp_extract(t, 'DOY')", 255n],
+  ["timestamp_extract(t, 'WEEK')", 37n],
+  ["timestamp_extract(t, 'QUARTER')", 3n],
+  ["timestamp_extract(t, 'EPOCH')", T / 1000n],
+  ["timestamp_extract(t, 'MILLISECOND')", 456n],
+  ["timestamp_extract(t, 'CENTURY')", 21n],
+  ["timestamp_extract(timestamp('2000-06-01'), 'CENTURY')", 20n],
+  ["timestamp_extract(timestamp('2016-01-01'), 'ISOYEAR')", 2015n],
+  ["timestamp_parse('2015-09-12T10:20:30.456Z')", T],
+  ["timestamp_parse('12/09/2015', 'dd/MM/yyyy')", BigInt(Date.UTC(2015, 8, 12))],
+  ["timestamp_parse('12/09/2015', 'dd/MM/yyyy', 'Europe/Berlin')", BigInt(Date.UTC(2015, 8, 11, 22))],
+  ["timestamp_parse('soon', 'yyyy')", null],
+  ["timestamp_format(t, 'yyyy/MM/dd EEE h:mm a')", '2015/09/12 Sat 10:20 AM'],
+  ['timestamp_format(t)', '2015-09-12T10:20:30.456Z'],
+  ["timestamp_format(t, null, 'Asia/Kolkata')", '2015-09-12T15:50:30.456+05:30'],
+  ["unix_timestamp('2015-09-12')", BigInt(Date.UTC(2015, 8, 12) / 1000)],
+];
+for (const [text, value] of cases) evaluation(text, () => assert.is(run(text), value));
+
+const refused: readonly { text: string; message: RegExp }[] = [
+  { text: "regexp_like(s, '(')", message: /not an accepted regular expression/ },
+  { text: "regexp_like(s, '(a)\\\\1')", message: /not an accepted regular expression/ },
+  { text: 'regexp_like(s, s)', message: /must be a constant/ },
+  { text: "regexp_extract(s, '(a)', 2)", message: /from 0 to 1/ },
+  { text: "regexp_replace(s, 'a', '$1')", message: /does not have/ },
+  { text: "timestamp_extract(t, 'FORTNIGHT')", message: /accepted: EPOCH/ },
+  { text: "timestamp_floor(t, 'day')", message: /timestamp_floor\.period/ },
+  { text: "timestamp_floor(t, 'P1D', null, 'Nowhere')", message: /unknown time zone/ },
+  { text: "timestamp_parse(s, 'yyyy-bb')", message: /unknown letter "b"/ },
+  { text: "cast(s, 'DATE')", message: /one of LONG/ },
+  { text: 's * s', message: /takes numbers, found two strings/ },
+];
+for (const { text, message } of refused) {
+  evaluation(`refuses ${text}`, () => {
+    assert.throws(() => run(text), (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && message.test(error.message));
+  });
+}
+
+evaluation('LONG arithmetic is that of 64-bit integers', () => {
+  const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  fc.assert(
+    fc.property(long, long, fc.constantFrom('+', '-', '*'), (a, b, operator) => {
+      const exact = operator === '+' ? a + b : operator === '-' ? a - b : a * b;
+      const expression = parseExpression(`a ${operator} b`);
+      assert.is(evaluate(expression, (name) => (name === 'a' ? a : b)), BigInt.asIntN(64, exact));
+    }),
+  );
+});
+
+evaluation('LIKE agrees with the same pattern as a regular expression', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', '%', '_', '日', '💧') });
+  fc.assert(
+    fc.property(word, word, (text, pattern) => {
+      const twin = new RegExp(`^${pattern.replaceAll('%', '.*').replaceAll('_', '.')}$`, 'su');
+      const found = evaluate({ kind: 'call', function: 'like', arguments: [{ kind: 'column', name: 'x' }, { kind: 'literal', type: 'STRING', value: pattern }] }, () => text);
+      assert.is(found, twin.test(text) ? 1n : 0n);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+evaluation('a pattern of many wildcards ends soon', () => {
+  assert.is(run(`like('${'a'.repeat(2000)}', '${'%a'.repeat(500)}b')`), 0n);
+});
+
+evaluation('doubles print as Java prints them', () => {
+  const printed: readonly [number, string][] = [[1, '1.0'], [0.1, '0.1'], [100, '100.0'], [1e7, '1.0E7'], [12345678.9, '1.23456789E7'], [0.001, '0.001'], [0.00012, '1.2E-4'], [-1.5e300, '-1.5E300'], [-0, '-0.0'], [Number.NaN, 'NaN'], [-Infinity, '-Infinity']];
+  for (const [value, text] of printed) assert.is(doubleText(value), text);
+});
+evaluation.run();
+
+const typing = suite('expressionType');
+const types = { l: 'LONG', d: 'DOUBLE', f: 'FLOAT', s: 'STRING' } as const;
+const typeCases: readonly [text: string, type: string][] = [
+  ['l + l', 'LONG'],
+  ['l + d', 'DOUBLE'],
+  ['l + f', 'DOUBLE'],
+  ['l + unknown', 'LONG'],
+  ['l + null', 'LONG'],
+  ['s + s', 'STRING'],
+  ['s + l', 'DOUBLE'],
+  ['l / l', 'LONG'],
+  ['l == d', 'LONG'],
+  ['null', 'STRING'],
+  ['unknown', 'STRING'],
+  ['f', 'FLOAT'],
+  ["cast(l, 'double')", 'DOUBLE'],
+  ["if(l, 1, 'x')", 'STRING'],
+  ['case_searched(l, 1, l, 2.5, null)', 'DOUBLE'],
+  ["case_simple(s, 'a', 1, 'b', 2)", 'LONG'],
+  ['coalesce(unknown, l)', 'LONG'],
+  ['round(l)', 'LONG'],
+  ['round(d)', 'DOUBLE'],
+  ['abs(l)', 'LONG'],
+  ['floor(l)', 'DOUBLE'],
+  ["timestamp_floor(__time, 'P1D')", 'LONG'],
+  ['strlen(s)', 'LONG'],
+];
+for (const [text, type] of typeCases) typing(text, () => assert.is(expressionType(parseExpression(text), (name) => (types as Record<string, 'LONG' | 'DOUBLE' | 'FLOAT' | 'STRING'>)[name]), type));
+
+typing('no function is both there and refused', () => {
+  assert.equal([...FUNCTIONS.keys()].filter((name) => UNSUPPORTED_FUNCTIONS.has(name)), []);
+});
+typing.run();
