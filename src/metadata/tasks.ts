@@ -97,7 +97,7 @@ export async function taskDocuments(queries: Queries, id: string): Promise<{ rea
 }
 
 /** Moves a task on, only from the state it is believed to be in; false when it was in another. */
-export async function moveTask(queries: Queries, id: string, from: TaskState, to: 'PENDING'): Promise<boolean> {
+export async function moveTask(queries: Queries, id: string, from: 'WAITING' | 'RUNNING', to: 'PENDING'): Promise<boolean> {
   const rows = await queries.rows<{ id: string }>('UPDATE tasks SET state = ? WHERE id = ? AND state = ? RETURNING id', [to, id, from]);
   return rows.length === 1;
 }

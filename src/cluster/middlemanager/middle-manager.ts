@@ -1,0 +1,145 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '../../base/errors.js';
+import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import { toServiceError } from '../rpc/message.js';
+import type { Peers } from '../rpc/peers.js';
+import type { MiddleManagerService, TaskAssignment, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import type { TaskSettings } from './task-messages.js';
+import { TaskProcess } from './task-process.js';
+
+export interface MiddleManagerOptions {
+  readonly host: string;
+  readonly session: string;
+  readonly capacity: number;
+  readonly peers: Pick<Peers, 'leading'>;
+  /** Each task has a directory of its own below it; all of it is removed at the start. */
+  readonly workDirectory: string;
+  readonly logDirectory: string;
+  readonly settings: Omit<TaskSettings, 'workDirectory'>;
+  /** The compiled `task-main`, which only the outermost layer may know. */
+  readonly taskEntry: URL;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+/** Between two attempts to tell the overlord how a task ended. */
+const REPORT_RETRY_MS = 500;
+
+/** Runs tasks in child processes, no more than it has slots. */
+export class MiddleManager implements MiddleManagerService {
+  readonly #options: MiddleManagerOptions;
+  readonly #running = new Map<string, TaskProcess | 'starting'>();
+  #enabled = true;
+  #stopping = false;
+  #lastCompletedMs = 0;
+
+  constructor(options: MiddleManagerOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing that lies in the work directory can belong to a live task: the children of an earlier process ended with it. */
+  async start(): Promise<void> {
+    await rm(this.#options.workDirectory, { recursive: true, force: true });
+    await mkdir(this.#options.workDirectory, { recursive: true });
+    await mkdir(this.#options.logDirectory, { recursive: true });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#enabled = false;
+    await Promise.all([...this.#running.values()].map((task) => (task === 'starting' ? undefined : task.stop())));
+  }
+
+  get enabled(): boolean {
+    return this.#enabled;
+  }
+
+  /** While disabled no new tasks are taken; those that run go on. */
+  setEnabled(enabled: boolean): void {
+    this.#enabled = enabled;
+  }
+
+  runningTasks(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  async status(): Promise<WorkerStatus> {
+    const { host, session, capacity } = this.#options;
+    return { host, session, capacity, enabled: this.#enabled, runningTasks: this.runningTasks(), lastCompletedMs: this.#lastCompletedMs };
+  }
+
+  async assign({ taskId, payload }: TaskAssignment): Promise<void> {
+    if (this.#running.has(taskId)) return;
+    if (!this.#enabled) throw new ServiceError('capacity_exceeded', `${this.#options.host} is disabled`);
+    if (this.#running.size >= this.#options.capacity) throw new ServiceError('capacity_exceeded', `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`);
+    this.#running.set(taskId, 'starting');
+    const workDirectory = this.#workDirectory(taskId);
+    try {
+      await rm(workDirectory, { recursive: true, force: true });
+      await mkdir(workDirectory, { recursive: true });
+      const process = await TaskProcess.start({
+        taskId,
+        payload,
+        settings: { ...this.#options.settings, workDirectory },
+        logFile: this.#logFile(taskId),
+        entry: this.#options.taskEntry,
+        publish: (request) => this.#options.peers.leading('overlord').publish(request),
+      });
+      this.#running.set(taskId, process);
+      void process.outcome.then((outcome) => this.#ended(taskId, outcome));
+    } catch (error) {
+      this.#running.delete(taskId);
+      throw error;
+    }
+  }
+
+  async shutdownTask(taskId: string): Promise<void> {
+    const task = this.#running.get(taskId);
+    if (task instanceof TaskProcess) await task.stop();
+  }
+
+  async progress(taskId: string): Promise<TaskProgress | null> {
+    const task = this.#running.get(taskId);
+    return task instanceof TaskProcess ? task.progress : null;
+  }
+
+  async log(taskId: string): Promise<Uint8Array | null> {
+    return readFile(this.#logFile(taskId)).catch(() => null);
+  }
+
+  /** The slot is free only once the overlord knows: it counts this task as ours until then. */
+  async #ended(taskId: string, { succeeded, errorMessage, report }: TaskOutcome): Promise<void> {
+    const { log, now, session } = this.#options;
+    await rm(this.#workDirectory(taskId), { recursive: true, force: true }).catch((error: unknown) => log(`work directory of ${taskId}: ${toServiceError(error).message}`));
+    this.#lastCompletedMs = now();
+    await this.#report({ taskId, session, succeeded, errorMessage, report });
+    this.#running.delete(taskId);
+  }
+
+  async #report(end: TaskEndReport): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#options.peers.leading('overlord').taskEnded(end);
+      } catch (error) {
+        // On the way out nobody may be left to listen: the next overlord finds this worker gone.
+        if (this.#stopping) return;
+        this.#options.log(`end of task ${end.taskId} not reported yet: ${toServiceError(error).message}`);
+        await new Promise((resolve) => setTimeout(resolve, REPORT_RETRY_MS));
+      }
+    }
+  }
+
+  #workDirectory(taskId: string): string {
+    return join(this.#options.workDirectory, encodeURIComponent(taskId));
+  }
+
+  #logFile(taskId: string): string {
+    return taskLogFile(this.#options.logDirectory, taskId);
+  }
+}
+
+/** Where the log of a task lies; also for an overlord that shares the folder. */
+export function taskLogFile(logDirectory: string, taskId: string): string {
+  return join(logDirectory, `${encodeURIComponent(taskId)}.log`);
+}

@@ -1,0 +1,25 @@
+import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { ErrorCode } from '../../base/errors.js';
+import type { PublishRequest } from '../../model/publication.js';
+
+/** What a task's child process needs to know of this process. */
+export interface TaskSettings {
+  readonly workDirectory: string;
+  readonly storageDirectory: string;
+  readonly allowedDirectories: readonly string[];
+  readonly maxBytesInMemory: number;
+  readonly maxHttpBytes: number;
+  readonly kernels: string;
+}
+
+/** From the middle manager to the child. */
+export type ToTask =
+  | { readonly kind: 'run'; readonly taskId: string; readonly payload: unknown; readonly settings: TaskSettings }
+  | { readonly kind: 'published'; readonly ids: readonly string[] }
+  | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string };
+
+/** From the child to the middle manager. `outcome` is the last one. */
+export type FromTask =
+  | { readonly kind: 'progress'; readonly progress: TaskProgress }
+  | { readonly kind: 'publish'; readonly request: PublishRequest }
+  | { readonly kind: 'outcome'; readonly outcome: TaskOutcome };

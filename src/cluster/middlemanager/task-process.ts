@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { PublishRequest } from '../../model/publication.js';
+import { toServiceError } from '../rpc/message.js';
+import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
+
+export interface TaskProcessOptions {
+  readonly taskId: string;
+  readonly payload: unknown;
+  readonly settings: TaskSettings;
+  /** Takes everything the child writes, and what its context logs. */
+  readonly logFile: string;
+  /** The compiled module the child runs. */
+  readonly entry: URL;
+  readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
+}
+
+/** Time between asking a child to end and ending it. */
+const GRACE_MS = 2000;
+
+/** A task in its own process: its memory and its crashes stay its own. */
+export class TaskProcess {
+  /** Never rejects: a child that dies without an outcome has failed. */
+  readonly outcome: Promise<TaskOutcome>;
+  readonly #child: ChildProcess;
+  #progress: TaskProgress | null = null;
+  #reported: TaskOutcome | null = null;
+  #stopped = false;
+
+  private constructor(child: ChildProcess, options: TaskProcessOptions) {
+    this.#child = child;
+    child.on('message', (message: FromTask) => this.#receive(message, options));
+    this.outcome = new Promise((resolve) => {
+      child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
+      child.on('exit', (code, signal) => resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : describeExit(code, signal))));
+    });
+  }
+
+  static async start(options: TaskProcessOptions): Promise<TaskProcess> {
+    const log = await open(options.logFile, 'a');
+    try {
+      const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv: [] });
+      const process = new TaskProcess(child, options);
+      const { taskId, payload, settings } = options;
+      process.#send({ kind: 'run', taskId, payload, settings });
+      return process;
+    } finally {
+      await log.close();
+    }
+  }
+
+  get progress(): TaskProgress | null {
+    return this.#progress;
+  }
+
+  /** Resolves when the process is gone. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), GRACE_MS);
+    await this.outcome;
+    clearTimeout(timer);
+  }
+
+  #receive(message: FromTask, options: TaskProcessOptions): void {
+    switch (message.kind) {
+      case 'progress':
+        this.#progress = message.progress;
+        return;
+      case 'outcome':
+        this.#reported = message.outcome;
+        return;
+      case 'publish':
+        options.publish(message.request).then(
+          (ids) => this.#send({ kind: 'published', ids }),
+          (error: unknown) => {
+            const { code, message: text } = toServiceError(error);
+            this.#send({ kind: 'publishFailed', code, message: text });
+          },
+        );
+    }
+  }
+
+  /** A child that is gone hears nothing; its exit tells the rest. */
+  #send(message: ToTask): void {
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+}
+
+function failure(errorMessage: string): TaskOutcome {
+  return { succeeded: false, errorMessage, report: {} };
+}
+
+function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
+  return `the process of the task ended ${signal === null ? `with code ${code ?? 0}` : `by ${signal}`} before it was done; its log tells more`;
+}

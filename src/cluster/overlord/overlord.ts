@@ -1,0 +1,199 @@
+import { ServiceError } from '../../base/errors.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import type { Database } from '../../metadata/database.js';
+import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
+import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
+import { publishSegments } from '../../metadata/publish.js';
+import { deleteUnused } from '../../metadata/segments.js';
+import { findTask, insertTask, moveTask, selectTasks, startTask, taskDocuments, type TaskRecord } from '../../metadata/tasks.js';
+import type { Interval } from '../../model/interval.js';
+import type { PublishRequest } from '../../model/publication.js';
+import type { DeepStorage } from '../../storage/contract.js';
+import type { Candidate, Coordination } from '../membership/coordination.js';
+import { toServiceError } from '../rpc/message.js';
+import type { Peers } from '../rpc/peers.js';
+import type { MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import { Ticker } from '../ticker.js';
+import { endLostTask, endTask } from './recovery.js';
+import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
+
+export interface OverlordOptions {
+  readonly database: Database;
+  readonly storage: DeepStorage;
+  readonly coordination: Pick<Coordination, 'members'>;
+  readonly peers: Pick<Peers, 'all' | 'at' | 'leading'>;
+  readonly validate: ValidateTask;
+  readonly periodMs: number;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Takes tasks, gives them locks and workers, publishes what they made. The metadata store is the queue: nothing is
+ * kept here that a successor would miss.
+ */
+export class Overlord implements OverlordService, Candidate {
+  readonly #options: OverlordOptions;
+  readonly #ticker: Ticker;
+  #fence: Fence | null = null;
+
+  constructor(options: OverlordOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker(() => this.#advance(), options.periodMs, (error) => options.log(`overlord: ${toServiceError(error).message}`));
+  }
+
+  get leading(): boolean {
+    return this.#fence !== null;
+  }
+
+  async gained(fence: Fence): Promise<void> {
+    this.#fence = fence;
+    void this.#ticker.start();
+  }
+
+  async lost(): Promise<void> {
+    this.#fence = null;
+    await this.#ticker.stop();
+  }
+
+  wake(): void {
+    this.#ticker.wake();
+  }
+
+  async submit(payload: unknown): Promise<{ readonly taskId: string }> {
+    const { database, validate, now } = this.#options;
+    const task = newTask(payload, validate(payload), now());
+    const fresh = await fencedTransaction(database, this.fence(), (queries) => insertTask(queries, task, now()));
+    if (!fresh) throw new ServiceError('conflict', `id: a task ${task.id} exists already`);
+    this.wake();
+    return { taskId: task.id };
+  }
+
+  async publish(request: PublishRequest): Promise<readonly string[]> {
+    const { database, now, log } = this.#options;
+    const ids = await fencedTransaction(database, this.fence(), (queries) => publishSegments(queries, request, now()));
+    log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
+    this.#wakeCoordinator();
+    return ids;
+  }
+
+  async taskEnded({ taskId, session, succeeded, errorMessage, report }: TaskEndReport): Promise<void> {
+    const { database, now, log } = this.#options;
+    const task = await findTask(database, taskId);
+    // The end of an assignment that was taken back says nothing about the one that followed.
+    if (task === undefined || task.workerSession !== session) return;
+    const end = { succeeded, error: errorMessage, report: report === null ? null : stringifyJson(report) };
+    if (await endTask(database, this.fence(), taskId, end, now())) log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
+    this.wake();
+  }
+
+  async shutdownTask(taskId: string, reason: string): Promise<void> {
+    const { database, now } = this.#options;
+    const task = await findTask(database, taskId);
+    const ended = task !== undefined && (await endTask(database, this.fence(), taskId, { succeeded: false, error: reason, report: null }, now()));
+    if (!ended) throw new ServiceError('not_found', `no unfinished task ${taskId}`);
+    await this.#workerOf(task)?.shutdownTask(taskId);
+    this.wake();
+  }
+
+  async kill(dataSource: string, interval: Interval): Promise<number> {
+    const { database, storage } = this.#options;
+    const removed = await fencedTransaction(database, this.fence(), (queries) => deleteUnused(queries, dataSource, interval));
+    // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
+    for (const segment of removed) await storage.remove(segment.loadSpec);
+    return removed.length;
+  }
+
+  /** Every announced worker that answers. */
+  async workers(): Promise<readonly WorkerStatus[]> {
+    const answers = await Promise.all(this.#options.peers.all('middleManager').map(({ service }) => service.status().catch(() => null)));
+    return answers.flatMap((status) => status ?? []);
+  }
+
+  /** The worker process that runs the task, while it is there. */
+  workerOf(task: TaskRecord): MiddleManagerService | undefined {
+    return this.#workerOf(task);
+  }
+
+  fence(): Fence {
+    if (this.#fence === null) throw new ServiceError('not_leader', 'this Overlord does not lead');
+    return this.#fence;
+  }
+
+  async #advance(): Promise<void> {
+    await this.#endLostTasks();
+    await this.#grantLocks();
+    await this.#assign();
+  }
+
+  async #endLostTasks(): Promise<void> {
+    const { database, now, log } = this.#options;
+    for (const task of await selectTasks(database, { states: ['RUNNING'] })) {
+      if (this.#workerOf(task) !== undefined) continue;
+      log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} is gone`);
+      await endLostTask(database, this.fence(), task, now());
+    }
+  }
+
+  /** In order: a task that must wait also holds back later ones that would get in its way for ever. */
+  async #grantLocks(): Promise<void> {
+    const { database, validate, now } = this.#options;
+    const held: LockRequest[] = [];
+    for (const task of await selectTasks(database, { states: ['WAITING'] })) {
+      const documents = await taskDocuments(database, task.id);
+      if (documents === undefined) continue;
+      const request = lockRequestOf(task.id, validate(parseJson(documents.payload)));
+      const granted =
+        !held.some((earlier) => earlier.dataSource === request.dataSource && earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request))) &&
+        (await fencedTransaction(database, this.fence(), async (queries) => {
+          const locks = await acquireLocks(queries, request, now());
+          return locks !== undefined && (await moveTask(queries, task.id, 'WAITING', 'PENDING'));
+        }));
+      if (!granted) held.push(request);
+    }
+  }
+
+  async #assign(): Promise<void> {
+    const { database, log } = this.#options;
+    const pending = await selectTasks(database, { states: ['PENDING'] });
+    if (pending.length === 0) return;
+    const free = (await this.workers())
+      .filter((worker) => worker.enabled)
+      .map((worker) => ({ host: worker.host, session: worker.session, slots: worker.capacity - worker.runningTasks.length }));
+    for (const task of pending) {
+      const worker = free.reduce<(typeof free)[number] | undefined>((best, each) => (each.slots > (best?.slots ?? 0) ? each : best), undefined);
+      if (worker === undefined) return;
+      worker.slots--;
+      try {
+        await this.#assignTo(task, worker);
+      } catch (error) {
+        const { code, message } = toServiceError(error);
+        log(`task ${task.id} could not be given to ${worker.host}: ${code}: ${message}`);
+        await fencedTransaction(database, this.fence(), (queries) => moveTask(queries, task.id, 'RUNNING', 'PENDING'));
+      }
+    }
+  }
+
+  /** Written down before the worker hears of it: a worker never runs a task that metadata does not know to be there. */
+  async #assignTo(task: TaskRecord, worker: { readonly host: string; readonly session: string }): Promise<void> {
+    const { database, peers, now } = this.#options;
+    const documents = await taskDocuments(database, task.id);
+    const started = await fencedTransaction(database, this.fence(), (queries) => startTask(queries, task.id, worker, now()));
+    if (!started || documents === undefined) return;
+    await peers.at('middleManager', worker.host).assign({ taskId: task.id, payload: parseJson(documents.payload) });
+  }
+
+  #workerOf(task: TaskRecord): MiddleManagerService | undefined {
+    const { coordination, peers } = this.#options;
+    const member = coordination.members('middleManager').find(({ host, session }) => host === task.workerHost && session === task.workerSession);
+    return member === undefined ? undefined : peers.at('middleManager', member.host);
+  }
+
+  /** Only a hint: without it the coordinator finds the segments at its next look. */
+  #wakeCoordinator(): void {
+    const { peers, log } = this.#options;
+    Promise.resolve()
+      .then(() => peers.leading('coordinator').wake())
+      .catch((error: unknown) => log(`overlord: coordinator was not woken: ${toServiceError(error).message}`));
+  }
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../base/errors.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import { formatInstant } from '../../base/time.js';
+import type { TaskDescription } from '../../ingestion/contract.js';
+import type { LockRequest } from '../../metadata/locks.js';
+import type { NewTask } from '../../metadata/tasks.js';
+import { ETERNITY, type EpochMs } from '../../model/interval.js';
+
+/** `validateTask` of ingestion: throws `input_invalid` for a payload that could not run. */
+export type ValidateTask = (payload: unknown) => TaskDescription;
+
+/** Characters of an id: it names a log file and the folder of the task's files in deep storage. */
+const TASK_ID = /^[^\s/\\\p{Cc}]{1,200}$/u;
+/** Priority of batch tasks when the context names none. */
+const DEFAULT_PRIORITY = 50;
+
+/** The row that a checked payload becomes. */
+export function newTask(payload: unknown, description: TaskDescription, nowMs: EpochMs): NewTask {
+  const id = description.id ?? generateId(description, nowMs);
+  if (!TASK_ID.test(id) || id === '.' || id === '..')
+    throw new ServiceError('input_invalid', `id: found '${id.slice(0, 100)}', expected 1 to 200 characters without white space, / and \\`);
+  return {
+    id,
+    groupId: description.groupId ?? id,
+    type: description.type,
+    dataSource: description.dataSource,
+    priority: parsePriority(description.context['priority']),
+    payload: stringifyJson(payload),
+  };
+}
+
+/** What a task has to hold before it may run. */
+export function lockRequestOf(taskId: string, description: TaskDescription): LockRequest {
+  const { dataSource, mode } = description;
+  return mode.kind === 'append'
+    ? { taskId, dataSource, kind: 'shared', intervals: [ETERNITY] }
+    : { taskId, dataSource, kind: 'exclusive', intervals: mode.intervals };
+}
+
+/** The body of the payload endpoint. */
+export function payloadDocument(task: { readonly id: string; readonly groupId: string; readonly payload: string }, validate: ValidateTask): Readonly<Record<string, unknown>> {
+  const { type, dataSource, context, spec } = validate(parseJson(task.payload));
+  const { id, groupId } = task;
+  return { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, spec, context, dataSource };
+}
+
+function parsePriority(value: unknown): number {
+  if (value === undefined || value === null) return DEFAULT_PRIORITY;
+  const priority = typeof value === 'string' ? Number(value) : value;
+  if (typeof priority !== 'number' || !Number.isInteger(priority)) throw new ServiceError('input_invalid', `context.priority: found ${JSON.stringify(value)}, expected an integer`);
+  return priority;
+}
+
+/** Unique without asking anyone, and telling what it is in lists and file names. */
+function generateId({ type, dataSource }: TaskDescription, nowMs: EpochMs): string {
+  const readable = dataSource.replace(/[\s/\\\p{Cc}]/gu, '-').slice(0, 80);
+  return `${type}_${readable}_${randomBytes(5).toString('hex')}_${formatInstant(nowMs)}`;
+}
