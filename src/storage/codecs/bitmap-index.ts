@@ -1,0 +1,59 @@
+import roaring from 'roaring';
+
+/*
+ * For every dictionary id the rows that have it, as a roaring bitmap in the portable serialization, one after the
+ * other in id order.
+ *
+ * Only columns whose values have some rows each are indexed. Below that a bitmap is mostly container headers, and the
+ * rows of all ids are one counting sort of the ids away: no slower than reading them from the file.
+ */
+const ROWS_PER_VALUE_MIN = 64;
+
+export interface SerializedBitmaps {
+  /** Where the bitmap of id i ends in `bytes`. */
+  readonly ends: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+export function isIndexed(valueCount: number, rowCount: number): boolean {
+  return valueCount * ROWS_PER_VALUE_MIN <= rowCount;
+}
+
+/** @param ends  where row i's ids end; null: one id a row */
+export function serializeBitmaps(ids: Uint8Array | Uint16Array | Uint32Array, ends: Uint32Array | null, valueCount: number): SerializedBitmaps {
+  const { starts, rows } = rowsById(ids, ends, valueCount);
+  const parts: Uint8Array[] = [];
+  const bitmapEnds = new Uint32Array(valueCount);
+  let at = 0;
+  for (let id = 0; id < valueCount; id++) {
+    const bitmap = new roaring.RoaringBitmap32(rows.subarray(starts[id], starts[id + 1]));
+    bitmap.runOptimize();
+    const bytes = bitmap.serialize('portable');
+    parts.push(bytes);
+    bitmapEnds[id] = at += bytes.length;
+  }
+  return { ends: bitmapEnds, bytes: Buffer.concat(parts, at) };
+}
+
+/** Ascending rows that are in any of the bitmaps. */
+export function rowsInAny(bitmaps: readonly Uint8Array[]): Uint32Array {
+  return roaring.RoaringBitmap32.orMany(bitmaps.map((bytes) => roaring.RoaringBitmap32.deserialize(bytes, 'portable'))).toUint32Array();
+}
+
+/** Rows ascending within each id: those of id i are rows[starts[i] .. starts[i + 1]). */
+function rowsById(ids: Uint8Array | Uint16Array | Uint32Array, ends: Uint32Array | null, valueCount: number): { starts: Uint32Array; rows: Uint32Array } {
+  const starts = new Uint32Array(valueCount + 1);
+  for (let i = 0; i < ids.length; i++) starts[(ids[i] ?? 0) + 1] = (starts[(ids[i] ?? 0) + 1] ?? 0) + 1;
+  for (let id = 0; id < valueCount; id++) starts[id + 1] = (starts[id + 1] ?? 0) + (starts[id] ?? 0);
+  const next = starts.slice();
+  const rows = new Uint32Array(ids.length);
+  for (let i = 0, row = 0; i < ids.length; i++) {
+    if (ends === null) row = i;
+    else while (i >= (ends[row] ?? 0)) row++;
+    const id = ids[i] ?? 0;
+    const at = next[id] ?? 0;
+    rows[at] = row;
+    next[id] = at + 1;
+  }
+  return { starts, rows };
+}

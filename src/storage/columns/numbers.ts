@@ -1,0 +1,118 @@
+import { isNullAt } from '../../model/frame.js';
+import { BLOCK_ROWS } from '../view.js';
+
+/** Numbers as they lie in kernel memory; see `NumberColumnView`. */
+export interface PhysicalNumbers {
+  readonly values: Uint8Array | Uint16Array | Uint32Array | BigInt64Array | Float32Array | Float64Array;
+  readonly base: bigint;
+  readonly min: bigint | number | null;
+  readonly max: bigint | number | null;
+  /** [min, max] per block. */
+  readonly ranges: Float64Array;
+}
+
+/** Longs in the narrowest width that holds their range. */
+export function narrowLongs(values: BigInt64Array, nulls: Uint32Array | null): PhysicalNumbers {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+  const extremes = blockExtremes(words, nulls);
+  let min: bigint | null = null;
+  let max: bigint | null = null;
+  for (let block = 0; block < extremes.length; block += 2) {
+    const blockMin = extremes[block] ?? null;
+    const blockMax = extremes[block + 1] ?? null;
+    if (blockMin === null || blockMax === null) continue;
+    if (min === null || blockMin < min) min = blockMin;
+    if (max === null || blockMax > max) max = blockMax;
+  }
+  const ranges = Float64Array.from(extremes, (value, at) => outwards(value, at % 2 === 0));
+  const span = min === null || max === null ? 0n : max - min;
+  if (span > 0xffffffffn) return { values: nulls === null ? values : zeroNullLongs(values, nulls), base: 0n, min, max, ranges };
+
+  const base = min ?? 0n;
+  const baseLow = Number(BigInt.asUintN(32, base));
+  const narrow = span > 0xffffn ? new Uint32Array(values.length) : span > 0xffn ? new Uint16Array(values.length) : new Uint8Array(values.length);
+  // The range fits 32 bits, so the low words alone tell how far a value is from the base.
+  for (let row = 0; row < values.length; row++) narrow[row] = (words[2 * row] ?? 0) - baseLow;
+  return { values: nulls === null ? narrow : zeroNulls(narrow, nulls), base, min, max, ranges };
+}
+
+export function narrowDoubles(type: 'FLOAT' | 'DOUBLE', values: Float64Array, nulls: Uint32Array | null): PhysicalNumbers {
+  const typed = type === 'FLOAT' ? new Float32Array(values) : nulls === null ? values : values.slice();
+  const stored = nulls === null ? typed : zeroNulls(typed, nulls);
+  const ranges = new Float64Array(Math.ceil(stored.length / BLOCK_ROWS) * 2);
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let start = 0, at = 0; start < stored.length; start += BLOCK_ROWS, at += 2) {
+    let blockMin = Number.POSITIVE_INFINITY;
+    let blockMax = Number.NEGATIVE_INFINITY;
+    const end = Math.min(start + BLOCK_ROWS, stored.length);
+    for (let row = start; row < end; row++) {
+      if (nulls !== null && isNullAt(nulls, row)) continue;
+      const value = stored[row] ?? 0;
+      if (value < blockMin) blockMin = value;
+      if (value > blockMax) blockMax = value;
+    }
+    ranges[at] = blockMin;
+    ranges[at + 1] = blockMax;
+    if (blockMin < min) min = blockMin;
+    if (blockMax > max) max = blockMax;
+  }
+  const none = min > max;
+  return { values: stored, base: 0n, min: none ? null : min, max: none ? null : max, ranges };
+}
+
+/** [min, max] per block of the non-null values given as words; null, null for a block of nulls. */
+function blockExtremes(words: Uint32Array, nulls: Uint32Array | null): (bigint | null)[] {
+  const rowCount = words.length / 2;
+  const extremes: (bigint | null)[] = [];
+  for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
+    const end = Math.min(start + BLOCK_ROWS, rowCount);
+    let found = false;
+    let minHigh = 0;
+    let minLow = 0;
+    let maxHigh = 0;
+    let maxLow = 0;
+    for (let row = start; row < end; row++) {
+      if (nulls !== null && isNullAt(nulls, row)) continue;
+      const low = words[2 * row] ?? 0;
+      const high = (words[2 * row + 1] ?? 0) | 0;
+      if (!found || high < minHigh || (high === minHigh && low < minLow)) {
+        minHigh = high;
+        minLow = low;
+      }
+      if (!found || high > maxHigh || (high === maxHigh && low > maxLow)) {
+        maxHigh = high;
+        maxLow = low;
+      }
+      found = true;
+    }
+    extremes.push(found ? fromWords(minHigh, minLow) : null, found ? fromWords(maxHigh, maxLow) : null);
+  }
+  return extremes;
+}
+
+function fromWords(high: number, low: number): bigint {
+  return (BigInt(high) << 32n) | BigInt(low);
+}
+
+/** The nearest double that is not above (a minimum) or not below (a maximum); the empty range for null. */
+function outwards(value: bigint | null, isMinimum: boolean): number {
+  if (value === null) return isMinimum ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  const nearest = Number(value);
+  const error = BigInt(nearest) - value;
+  if (error === 0n || error < 0n === isMinimum) return nearest;
+  // Beyond 2^53 a relative step of 2^-52 moves to a neighbouring double or the one after.
+  return nearest * (1 + (nearest < 0 === isMinimum ? 1 : -1) * 2 ** -52);
+}
+
+/** Null rows keep a value of 0, whatever the frame had there. Changes `values`. */
+function zeroNulls<Values extends Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array>(values: Values, nulls: Uint32Array): Values {
+  for (let row = 0; row < values.length; row++) if (isNullAt(nulls, row)) values[row] = 0;
+  return values;
+}
+
+function zeroNullLongs(values: BigInt64Array, nulls: Uint32Array): BigInt64Array {
+  const copy = values.slice();
+  for (let row = 0; row < copy.length; row++) if (isNullAt(nulls, row)) copy[row] = 0n;
+  return copy;
+}

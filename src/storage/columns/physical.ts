@@ -1,0 +1,129 @@
+import { assert } from '../../base/errors.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import type { ColumnSchema, ColumnType } from '../../model/schema.js';
+import { type SortedDictionary, sortDictionary } from './dictionary.js';
+import { narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
+
+/** A column in its stored form, in JavaScript's own memory: what a file and kernel memory both hold. */
+export type PhysicalColumn = PhysicalNumberColumn | PhysicalStringColumn;
+
+export interface PhysicalNumberColumn extends PhysicalNumbers {
+  readonly kind: 'number';
+  readonly name: string;
+  readonly type: Exclude<ColumnType, 'STRING'>;
+  /** Bits in 32-bit words, at least one set; null when no row is null. */
+  readonly nulls: Uint32Array | null;
+}
+
+export interface PhysicalStringColumn {
+  readonly kind: 'string';
+  readonly name: string;
+  readonly hasNulls: boolean;
+  /** Sorted dictionary ids: one a row, or row after row with `ends`. */
+  readonly ids: Uint8Array | Uint16Array | Uint32Array;
+  /** Where row i's ids end; null unless some row has several. */
+  readonly ends: Uint32Array | null;
+  readonly dictionary: SortedDictionary;
+}
+
+/** A string column with its dictionary sorted, before rows are put in order and ids narrowed. */
+export interface SortedStrings {
+  readonly kind: 'string';
+  readonly name: string;
+  readonly ids: Uint32Array;
+  readonly ends: Uint32Array | null;
+  readonly dictionary: SortedDictionary;
+}
+
+export type NumberFrameColumn = Extract<FrameColumn, { kind: 'long' | 'double' }>;
+export type PreparedColumn = SortedStrings | NumberFrameColumn;
+
+export function prepareColumns(frame: Frame): PreparedColumn[] {
+  const names = new Set<string>();
+  return frame.columns.map((column) => {
+    assert(!names.has(column.name), `the frame has two columns ${JSON.stringify(column.name)}`);
+    names.add(column.name);
+    return column.kind === 'string' || column.kind === 'multi' ? sortStrings(column, frame.rowCount) : column;
+  });
+}
+
+function sortStrings(column: Extract<FrameColumn, { kind: 'string' | 'multi' }>, rowCount: number): SortedStrings {
+  const { ids, ends, hasEmpty } = column.kind === 'string' ? { ids: column.ids, ends: null, hasEmpty: false } : rowEnds(column, rowCount);
+  // A multi-value column without a row of several values is a plain one, with a null where a row has none.
+  const isPlain = ends === null || !hasSeveral(ends);
+  const { dictionary, remap } = sortDictionary(ids, column.dictionary, isPlain && hasEmpty);
+  const sorted = new Uint32Array(ids.length);
+  for (let i = 0; i < ids.length; i++) sorted[i] = remap[ids[i] ?? 0] ?? 0;
+  if (!isPlain || ends === null) return { kind: 'string', name: column.name, ids: sorted, ends, dictionary };
+
+  const plain = new Uint32Array(rowCount);
+  for (let row = 0, start = 0; row < rowCount; row++) {
+    const end = ends[row] ?? 0;
+    if (end > start) plain[row] = sorted[start] ?? 0;
+    start = end;
+  }
+  return { kind: 'string', name: column.name, ids: plain, ends: null, dictionary };
+}
+
+/** Row ends from 0 on, whatever part of a larger array the frame's offsets point into. */
+function rowEnds(column: Extract<FrameColumn, { kind: 'multi' }>, rowCount: number): { ids: Uint32Array; ends: Uint32Array; hasEmpty: boolean } {
+  const { offsets } = column;
+  const start = offsets[0] ?? 0;
+  const ends = new Uint32Array(rowCount);
+  let hasEmpty = false;
+  for (let row = 0; row < rowCount; row++) {
+    ends[row] = (offsets[row + 1] ?? 0) - start;
+    hasEmpty ||= offsets[row] === offsets[row + 1];
+  }
+  return { ids: column.ids.subarray(start, start + (ends[rowCount - 1] ?? 0)), ends, hasEmpty };
+}
+
+function hasSeveral(ends: Uint32Array): boolean {
+  for (let row = 0, start = 0; row < ends.length; row++) {
+    const end = ends[row] ?? 0;
+    if (end - start > 1) return true;
+    start = end;
+  }
+  return false;
+}
+
+function hasEmptyRow(ends: Uint32Array): boolean {
+  for (let row = 0, start = 0; row < ends.length; row++) {
+    const end = ends[row] ?? 0;
+    if (end === start) return true;
+    start = end;
+  }
+  return false;
+}
+
+/** Narrows a column whose rows are in their final order. */
+export function toPhysical(column: PreparedColumn): PhysicalColumn {
+  if (column.kind === 'string') {
+    const { name, ends, dictionary } = column;
+    const hasNulls = dictionary.hasNull || (ends !== null && hasEmptyRow(ends));
+    return { kind: 'string', name, hasNulls, ids: narrowIds(column.ids, dictionary.values.length), ends, dictionary };
+  }
+  const nulls = column.nulls === null ? null : trimNulls(column.nulls, column.values.length);
+  if (column.kind === 'long') return { kind: 'number', name: column.name, type: 'LONG', nulls, ...narrowLongs(column.values, nulls) };
+  return { kind: 'number', name: column.name, type: column.type, nulls, ...narrowDoubles(column.type, column.values, nulls) };
+}
+
+/** The mask without bits past the rows; null when nothing is set. */
+function trimNulls(nulls: Uint32Array, rowCount: number): Uint32Array | null {
+  const trimmed = nulls.slice(0, Math.ceil(rowCount / 32));
+  const spare = trimmed.length * 32 - rowCount;
+  const last = trimmed.length - 1;
+  if (spare > 0) trimmed[last] = (trimmed[last] ?? 0) & (0xffffffff >>> spare);
+  return trimmed.some((word) => word !== 0) ? trimmed : null;
+}
+
+function narrowIds(ids: Uint32Array, count: number): Uint8Array | Uint16Array | Uint32Array {
+  return count <= 0x100 ? new Uint8Array(ids) : count <= 0x10000 ? new Uint16Array(ids) : ids;
+}
+
+export function schemaOf(column: PhysicalColumn): ColumnSchema {
+  return column.kind === 'number'
+    ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
+    : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
+}
+

@@ -1,0 +1,133 @@
+import { ServiceError } from '../base/errors.js';
+import type { KernelMemory } from '../kernels/memory.js';
+import type { Address } from './view.js';
+
+/** One allocation that is kept between queries. While `pins` is above 0 someone reads it. */
+export interface Resident {
+  readonly address: Address;
+  readonly bytes: number;
+  pins: number;
+}
+
+interface Entry extends Resident {
+  readonly filled: Promise<void>;
+}
+
+/**
+ * Allocations of kernel memory under a byte budget, found by key. Those that nobody has pinned are freed, least
+ * recently used first, when room is needed. Used from one thread.
+ */
+export class ResidentMemory {
+  readonly #memory: KernelMemory;
+  readonly #budgetBytes: number;
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(memory: KernelMemory, budgetBytes: number) {
+    this.#memory = memory;
+    this.#budgetBytes = budgetBytes;
+  }
+
+  /** Bytes kept and reserved. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Finds the allocation of `key`, or makes it and has `fill` write to it; callers that come meanwhile wait for the
+   * same `fill`. Pinned for the caller, who unpins it once.
+   * @throws ServiceError `resource_limit`, or what `fill` throws
+   */
+  async pin(key: string, bytes: number, fill: (address: Address) => Promise<void>): Promise<Resident> {
+    const entry = this.#entries.get(key) ?? this.#add(key, bytes, fill);
+    entry.pins++;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    try {
+      await entry.filled;
+      return entry;
+    } catch (error) {
+      entry.pins--;
+      throw error;
+    }
+  }
+
+  unpin(resident: Resident): void {
+    resident.pins--;
+  }
+
+  /** Frees what `key` names, if anything. Nobody may have it pinned. */
+  drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#free(key, entry);
+  }
+
+  /**
+   * Counts bytes that someone else allocates, freeing others to make room.
+   * @throws ServiceError `resource_limit`
+   */
+  reserve(bytes: number): void {
+    while (this.#bytes + bytes > this.#budgetBytes) if (!this.#evictOne()) throw this.#overBudget(bytes);
+    this.#bytes += bytes;
+  }
+
+  /** Takes back a reservation, or part of it. */
+  unreserve(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  #add(key: string, bytes: number, fill: (address: Address) => Promise<void>): Entry {
+    this.reserve(bytes);
+    let address: Address;
+    try {
+      address = this.#allocate(bytes);
+    } catch (error) {
+      this.unreserve(bytes);
+      throw error;
+    }
+    const filled = fill(address).catch((error: unknown) => {
+      this.#entries.delete(key);
+      this.#memory.free(address);
+      this.unreserve(bytes);
+      throw error;
+    });
+    const entry: Entry = { address, bytes, pins: 0, filled };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** Queries share the memory: when they fill it, columns give way before the allocation fails. */
+  #allocate(bytes: number): Address {
+    for (;;) {
+      try {
+        return this.#memory.allocate(bytes);
+      } catch (error) {
+        const isFull = error instanceof ServiceError && error.code === 'resource_limit';
+        if (!isFull || !this.#evictOne()) throw error;
+      }
+    }
+  }
+
+  #evictOne(): boolean {
+    for (const [key, entry] of this.#entries) {
+      if (entry.pins > 0) continue;
+      this.#free(key, entry);
+      return true;
+    }
+    return false;
+  }
+
+  #free(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#memory.free(entry.address);
+    this.unreserve(entry.bytes);
+  }
+
+  #overBudget(bytes: number): ServiceError {
+    return new ServiceError(
+      'resource_limit',
+      `columns: ${bytes} bytes are needed while queries hold ${this.#bytes} of ${this.#budgetBytes}; the limit is svc.processing.columnCacheBytes`,
+    );
+  }
+}

@@ -1,0 +1,133 @@
+import { assert, ServiceError } from '../base/errors.js';
+import { stringifyJson } from '../base/json.js';
+import { type ColumnSchema, TIME_COLUMN } from '../model/schema.js';
+import { ArrayEncoder } from './codecs/array-encoder.js';
+import { isIndexed, serializeBitmaps } from './codecs/bitmap-index.js';
+import { checksum } from './codecs/checksum.js';
+import { compressInto, frameBytesMax } from './codecs/zstd.js';
+import { type PhysicalNumberColumn, type PhysicalStringColumn, type PreparedColumn, prepareColumns, schemaOf, toPhysical } from './columns/physical.js';
+import type { SegmentInput } from './contract.js';
+import { DurableFile } from './durable-file.js';
+import { encodeHeader, encodeTrailer, type Footer, type SegmentDescription, type StoredColumn } from './format.js';
+import { gatherRows } from './writer/gather.js';
+import { sortRows } from './writer/row-order.js';
+
+export interface WrittenSegment {
+  readonly sizeBytes: number;
+  readonly rowCount: number;
+  /** `__time` first, then in the order of the frame. */
+  readonly columns: readonly ColumnSchema[];
+}
+
+/**
+ * Writes one segment file: sorts the rows, encodes column after column, and makes the file appear under its name when
+ * it is whole and on disk. Computes on the calling thread.
+ * @throws ServiceError `input_invalid` for no rows at all
+ */
+export async function writeSegment(file: string, input: SegmentInput): Promise<WrittenSegment> {
+  if (input.frame.rowCount === 0) throw new ServiceError('input_invalid', `segment ${file}: found no rows, expected at least one`);
+  const columns = inOrder(input);
+  const out = new DurableFile(file);
+  try {
+    out.append(encodeHeader());
+    const encoder = new ArrayEncoder(out);
+    const stored: StoredColumn[] = [];
+    const schemas: ColumnSchema[] = [];
+    for (const prepared of columns) {
+      const column = toPhysical(prepared);
+      stored.push(column.kind === 'number' ? encodeNumbers(column, encoder) : encodeStrings(column, encoder, input.frame.rowCount));
+      schemas.push(schemaOf(column));
+    }
+    appendFooter(out, footerOf(input, stored));
+    const sizeBytes = out.offset;
+    out.commit();
+    return { sizeBytes, rowCount: input.frame.rowCount, columns: schemas };
+  } catch (error) {
+    out.abandon();
+    throw error;
+  }
+}
+
+/** The columns, `__time` first, rows in the order they are stored in. */
+function inOrder({ frame, dimensions }: SegmentInput): PreparedColumn[] {
+  const prepared = prepareColumns(frame);
+  const time = prepared.find(({ name }) => name === TIME_COLUMN);
+  assert(time?.kind === 'long' && time.nulls === null, 'a segment needs a long column __time without nulls');
+  const sortColumns = dimensions.map((name) => {
+    const column = prepared.find((candidate) => candidate.name === name);
+    assert(column !== undefined, `the frame has no column for dimension ${JSON.stringify(name)}`);
+    return column;
+  });
+  const timeFirst = [time, ...prepared.filter((column) => column !== time)];
+  const order = sortRows(time.values, sortColumns);
+  return order === null ? timeFirst : timeFirst.map((column) => gatherRows(column, order));
+}
+
+function encodeNumbers(column: PhysicalNumberColumn, encoder: ArrayEncoder): StoredColumn {
+  const { name, type, values, nulls } = column;
+  const isFloat = values instanceof Float32Array || values instanceof Float64Array;
+  return {
+    kind: 'number',
+    name,
+    type,
+    base: String(column.base),
+    min: column.min === null ? null : decimalText(column.min),
+    max: column.max === null ? null : decimalText(column.max),
+    values: isFloat ? encoder.floats(values) : encoder.integers(values, name === TIME_COLUMN),
+    nulls: nulls === null ? null : encoder.bytes(new Uint8Array(nulls.buffer, nulls.byteOffset, Math.ceil(values.length / 8))),
+    ranges: encoder.floats(column.ranges),
+  };
+}
+
+/** `Number` and `BigInt` read it back to the same value. */
+function decimalText(value: bigint | number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+function encodeStrings(column: PhysicalStringColumn, encoder: ArrayEncoder, rowCount: number): StoredColumn {
+  const { name, ids, ends, dictionary, hasNulls } = column;
+  const first = dictionary.hasNull ? 1 : 0;
+  const count = dictionary.values.length;
+  const bitmaps = isIndexed(count, rowCount) ? serializeBitmaps(ids, ends, count) : null;
+  return {
+    kind: 'string',
+    name,
+    hasNulls,
+    min: dictionary.values[first] ?? null,
+    max: dictionary.values[count - 1] ?? null,
+    ids: encoder.integers(ids),
+    ends: ends === null ? null : encoder.integers(ends, true),
+    dictionary: { count, hasNull: dictionary.hasNull, ends: encoder.integers(dictionary.ends, true), text: encoder.bytes(dictionary.text) },
+    index: bitmaps === null ? null : { ends: encoder.integers(bitmaps.ends, true), bitmaps: encoder.bytes(bitmaps.bytes) },
+  };
+}
+
+function footerOf(input: SegmentInput, columns: readonly StoredColumn[]): Footer {
+  const time = columns[0];
+  assert(time?.kind === 'number', '__time is stored first');
+  const description: SegmentDescription = {
+    aggregators: input.aggregators,
+    timestampSpec: input.timestampSpec,
+    queryGranularity: input.queryGranularity,
+    rollup: input.rollup,
+  };
+  return {
+    rowCount: input.frame.rowCount,
+    timeMin: Number(time.min),
+    timeMax: Number(time.max),
+    dimensions: input.dimensions,
+    metrics: input.metrics,
+    description: stringifyJson(description),
+    columns,
+  };
+}
+
+function appendFooter(out: DurableFile, footer: Footer): void {
+  const footerOffset = out.offset;
+  const json = Buffer.from(JSON.stringify(footer), 'utf8');
+  const frame = Buffer.alloc(frameBytesMax(json.length));
+  const bytes = frame.subarray(0, compressInto(frame, json));
+  out.append(bytes);
+  out.append(encodeTrailer({ footerOffset, footerBytes: bytes.length, jsonBytes: json.length, footerChecksum: checksum(bytes) }));
+}
+
