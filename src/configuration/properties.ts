@@ -96,6 +96,18 @@ export const PROPERTIES = {
     'PT1S',
     'Time between two looks of the Coordinator at metadata and servers.',
   ),
+  'svc.coordinator.kill.orphanAge': milliseconds(
+    { min: 0, max: 365 * DAY_MS },
+    'PT1H',
+    'Age from which a file in deep storage that no segment and no known task accounts for is removed.',
+  ),
+  'svc.coordinator.kill.orphanPeriod': milliseconds({ min: 100, max: DAY_MS }, 'PT1M', 'Time between two searches for such files.'),
+  'svc.coordinator.load.retry': milliseconds({ min: 0, max: DAY_MS }, 'PT30S', 'Time before a Historical is asked again for a segment it failed to load.'),
+  'svc.historical.dropDelay': milliseconds({ min: 0, max: DAY_MS }, 'PT5S', 'Time for which a dropped segment still answers queries under way.'),
+  'svc.broker.period': milliseconds({ min: 10, max: DAY_MS }, 'PT0.5S', 'Time between two looks of the Broker at the Coordinator and the Historicals.'),
+  'svc.coordination.heartbeat': milliseconds({ min: 10, max: DAY_MS }, 'PT1S', 'Time between two signs of life of a process.'),
+  'svc.coordination.expiry': milliseconds({ min: 100, max: DAY_MS }, 'PT5S', 'Silence after which a process, or a leader, counts as gone.'),
+  'svc.audit.manager.auditHistoryMillis': milliseconds({ min: 0, max: 3650 * DAY_MS }, 'P7D', 'How far back histories reach when no interval is given.'),
   'svc.indexer.auditLog.enabled': flag('false', 'Whether a task lists the segments it published.'),
   'svc.indexer.task.directory': path('tasks', 'Working directories of tasks; emptied when a task ends.', resolve),
   'svc.indexer.logs.directory': path('task-logs', 'Logs of tasks.', resolve),
@@ -109,6 +121,7 @@ export const PROPERTIES = {
     (machine) => String(Math.max(1, machine.cores - 1)),
     'Tasks that the MiddleManager runs at a time.',
   ),
+  'svc.ingestion.http.maxBytes': bytes({ min: 1024, max: 2 ** 45 }, '10GiB', 'Largest body that an http input source may send.'),
   'svc.ingestion.local.allowedDirectories': paths('["input"]', 'Directories below which a local input source may read.', resolve),
 } satisfies Readonly<Record<string, Property<unknown>>>;
 

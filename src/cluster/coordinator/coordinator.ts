@@ -90,6 +90,10 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#duties.wake();
   }
 
+  async cleanUp(): Promise<void> {
+    this.#cleanup.wake();
+  }
+
   async snapshot(): Promise<SegmentsSnapshot> {
     await this.#refreshTargets();
     return { revision: this.catalog.revision, segments: this.#targets.map((target) => target.segment) };

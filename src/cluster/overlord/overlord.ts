@@ -12,7 +12,7 @@ import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
@@ -73,7 +73,7 @@ export class Overlord implements OverlordService, Candidate {
     const { database, now, log } = this.#options;
     const ids = await fencedTransaction(database, this.fence(), (queries) => publishSegments(queries, request, now()));
     log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
-    this.#wakeCoordinator();
+    this.#hint((coordinator) => coordinator.wake());
     return ids;
   }
 
@@ -84,6 +84,7 @@ export class Overlord implements OverlordService, Candidate {
     if (task === undefined || task.workerSession !== session) return;
     const end = { succeeded, error: errorMessage, report: report === null ? null : stringifyJson(report) };
     if (await endTask(database, this.fence(), taskId, end, now())) log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
+    if (!succeeded) this.#hint((coordinator) => coordinator.cleanUp());
     this.wake();
   }
 
@@ -92,7 +93,8 @@ export class Overlord implements OverlordService, Candidate {
     const task = await findTask(database, taskId);
     const ended = task !== undefined && (await endTask(database, this.fence(), taskId, { succeeded: false, error: reason, report: null }, now()));
     if (!ended) throw new ServiceError('not_found', `no unfinished task ${taskId}`);
-    await this.#workerOf(task)?.shutdownTask(taskId);
+    await this.workerOf(task)?.shutdownTask(taskId);
+    this.#hint((coordinator) => coordinator.cleanUp());
     this.wake();
   }
 
@@ -112,7 +114,9 @@ export class Overlord implements OverlordService, Candidate {
 
   /** The worker process that runs the task, while it is there. */
   workerOf(task: TaskRecord): MiddleManagerService | undefined {
-    return this.#workerOf(task);
+    const { coordination, peers } = this.#options;
+    const member = coordination.members('middleManager').find(({ host, session }) => host === task.workerHost && session === task.workerSession);
+    return member === undefined ? undefined : peers.at('middleManager', member.host);
   }
 
   fence(): Fence {
@@ -129,9 +133,10 @@ export class Overlord implements OverlordService, Candidate {
   async #endLostTasks(): Promise<void> {
     const { database, now, log } = this.#options;
     for (const task of await selectTasks(database, { states: ['RUNNING'] })) {
-      if (this.#workerOf(task) !== undefined) continue;
+      if (this.workerOf(task) !== undefined) continue;
       log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} is gone`);
       await endLostTask(database, this.fence(), task, now());
+      this.#hint((coordinator) => coordinator.cleanUp());
     }
   }
 
@@ -183,17 +188,11 @@ export class Overlord implements OverlordService, Candidate {
     await peers.at('middleManager', worker.host).assign({ taskId: task.id, payload: parseJson(documents.payload) });
   }
 
-  #workerOf(task: TaskRecord): MiddleManagerService | undefined {
-    const { coordination, peers } = this.#options;
-    const member = coordination.members('middleManager').find(({ host, session }) => host === task.workerHost && session === task.workerSession);
-    return member === undefined ? undefined : peers.at('middleManager', member.host);
-  }
-
-  /** Only a hint: without it the coordinator finds the segments at its next look. */
-  #wakeCoordinator(): void {
+  /** Lets the coordinator look now; without it, it looks a little later by itself. */
+  #hint(tell: (coordinator: CoordinatorService) => Promise<void>): void {
     const { peers, log } = this.#options;
     Promise.resolve()
-      .then(() => peers.leading('coordinator').wake())
-      .catch((error: unknown) => log(`overlord: coordinator was not woken: ${toServiceError(error).message}`));
+      .then(() => tell(peers.leading('coordinator')))
+      .catch((error: unknown) => log(`overlord: the coordinator was not told: ${toServiceError(error).message}`));
   }
 }

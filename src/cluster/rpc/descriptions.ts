@@ -39,7 +39,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     dropSegments: longCall,
   },
   broker: { revisionsInUse: call, wake: call },
-  coordinator: { snapshot: call, snapshotAfter: call, wake: call },
+  coordinator: { snapshot: call, snapshotAfter: call, wake: call, cleanUp: call },
   overlord: { submit: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
   middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },
 };

@@ -64,6 +64,8 @@ export interface CoordinatorService {
   snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null>;
   /** A publish happened: look at metadata now rather than at the next tick. */
   wake(): Promise<void>;
+  /** A task ended without publishing: look for files that nobody refers to. */
+  cleanUp(): Promise<void>;
 }
 
 export interface SegmentsSnapshot {

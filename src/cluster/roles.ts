@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Log } from '../base/log.js';
+import type { Configuration } from '../configuration/configuration.js';
+import type { Role } from '../configuration/properties.js';
+import type { Engine } from '../execution/contract.js';
+import { type Database, openSqlite } from '../metadata/database.js';
+import { migrate } from '../metadata/migrations.js';
+import { writeConfigOnce } from '../metadata/settings.js';
+import type { Frame } from '../model/frame.js';
+import type { DeepStorage, SegmentStore } from '../storage/contract.js';
+import type { SegmentView } from '../storage/view.js';
+import { Broker } from './broker/broker.js';
+import { Coordinator } from './coordinator/coordinator.js';
+import { Historical } from './historical/historical.js';
+import { SegmentCache } from './historical/segment-cache.js';
+import type { Coordination } from './membership/coordination.js';
+import { EmbeddedCoordination } from './membership/embedded.js';
+import { MiddleManager } from './middlemanager/middle-manager.js';
+import { Overlord } from './overlord/overlord.js';
+import type { ValidateTask } from './overlord/submission.js';
+import { HttpClient } from './rpc/http-client.js';
+import { Peers } from './rpc/peers.js';
+
+/** What runs queries in this process: shared by its broker and its historical. */
+export interface Processing {
+  readonly engine: Engine;
+  readonly store: SegmentStore;
+  readonly placeFrame: (frame: Frame) => { readonly view: SegmentView; release(): void };
+}
+
+export interface ClusterOptions {
+  readonly configuration: Configuration;
+  readonly log: Log;
+  readonly processing: Processing;
+  readonly storage: DeepStorage;
+  readonly validate: ValidateTask;
+}
+
+/**
+ * The roles of one process, wired to each other and to those of other processes. They do not listen: `server/` makes
+ * routes of them, listens, and then calls `start`.
+ */
+export interface Cluster {
+  readonly database: Database;
+  readonly coordination: Coordination;
+  readonly peers: Peers;
+  readonly client: HttpClient;
+  /** What the processes of a cluster know each other by; made once, kept in metadata. */
+  readonly clusterKey: string;
+  readonly historical: Historical | undefined;
+  readonly broker: Broker | undefined;
+  readonly coordinator: Coordinator | undefined;
+  readonly overlord: Overlord | undefined;
+  readonly middleManager: MiddleManager | undefined;
+  hostOf(role: Role): string;
+  /** Announces the roles and sets them to work; resolves when each has had its first look at the cluster. */
+  start(): Promise<void>;
+  /** Withdraws, ends tasks that run here, closes the metadata store. */
+  stop(): Promise<void>;
+}
+
+export async function createCluster(options: ClusterOptions): Promise<Cluster> {
+  const { configuration, log, processing, storage, validate } = options;
+  const roles = configuration.roles();
+  const plays = (role: Role): boolean => roles.includes(role);
+  const hostOf = (role: Role): string => `${configuration.get('svc.host')}:${configuration.port(role)}`;
+  const logOf = (role: string): ((line: string) => void) => {
+    const roleLog = log.with({ role });
+    return (line) => roleLog.info(line);
+  };
+  const now = Date.now;
+
+  const database = await openSqlite(configuration.get('svc.metadata.file'));
+  await migrate(database);
+  const clusterKey = await writeConfigOnce(database, 'clusterKey', randomBytes(32).toString('hex'));
+  const session = randomBytes(8).toString('hex');
+  const coordination = new EmbeddedCoordination({
+    database,
+    session,
+    now,
+    heartbeatMs: configuration.get('svc.coordination.heartbeat'),
+    expiryMs: configuration.get('svc.coordination.expiry'),
+    onError: (error) => log.warn('heartbeat failed', { error }),
+  });
+  const client = new HttpClient();
+  const peers = new Peers({ client, clusterKey, coordination });
+
+  const historical = plays('historical')
+    ? new Historical({
+        host: hostOf('historical'),
+        tier: configuration.get('svc.server.tier'),
+        priority: configuration.get('svc.server.priority'),
+        maxSizeBytes: configuration.get('svc.server.maxSize'),
+        cache: new SegmentCache(configuration.get('svc.segmentCache.directory'), storage),
+        store: processing.store,
+        engine: processing.engine,
+        dropDelayMs: configuration.get('svc.historical.dropDelay'),
+        session,
+        onChange: () => wakeReaders(peers, coordination),
+        log: logOf('historical'),
+      })
+    : undefined;
+  const broker = plays('broker')
+    ? new Broker({
+        engine: processing.engine,
+        peers,
+        placeFrame: processing.placeFrame,
+        pollMs: configuration.get('svc.broker.period'),
+        now,
+        log: logOf('broker'),
+      })
+    : undefined;
+  const coordinator = plays('coordinator')
+    ? new Coordinator({
+        database,
+        storage,
+        peers,
+        periodMs: configuration.get('svc.coordinator.period'),
+        cleanupPeriodMs: configuration.get('svc.coordinator.kill.orphanPeriod'),
+        orphanAgeMs: configuration.get('svc.coordinator.kill.orphanAge'),
+        loadRetryMs: configuration.get('svc.coordinator.load.retry'),
+        now,
+        log: logOf('coordinator'),
+      })
+    : undefined;
+  const overlord = plays('overlord')
+    ? new Overlord({ database, storage, coordination, peers, validate, periodMs: OVERLORD_PERIOD_MS, now, log: logOf('overlord') })
+    : undefined;
+  const middleManager = plays('middleManager')
+    ? new MiddleManager({
+        host: hostOf('middleManager'),
+        session,
+        capacity: configuration.get('svc.worker.capacity'),
+        peers,
+        // A folder of its own: several middle managers of one machine may share the configured one.
+        workDirectory: join(configuration.get('svc.indexer.task.directory'), String(configuration.port('middleManager'))),
+        logDirectory: configuration.get('svc.indexer.logs.directory'),
+        settings: {
+          storageDirectory: configuration.get('svc.storage.directory'),
+          allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
+          maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
+          maxHttpBytes: configuration.get('svc.ingestion.http.maxBytes'),
+          kernels: configuration.get('svc.processing.kernels'),
+        },
+        taskEntry: new URL('./middlemanager/task-main.js', import.meta.url),
+        now,
+        log: logOf('middleManager'),
+      })
+    : undefined;
+
+  if (historical !== undefined) peers.offer('historical', hostOf('historical'), historical);
+  if (broker !== undefined) peers.offer('broker', hostOf('broker'), broker);
+  if (coordinator !== undefined) peers.offer('coordinator', hostOf('coordinator'), coordinator);
+  if (overlord !== undefined) peers.offer('overlord', hostOf('overlord'), overlord);
+  if (middleManager !== undefined) peers.offer('middleManager', hostOf('middleManager'), middleManager);
+
+  return {
+    database,
+    coordination,
+    peers,
+    client,
+    clusterKey,
+    historical,
+    broker,
+    coordinator,
+    overlord,
+    middleManager,
+    hostOf,
+    async start() {
+      await Promise.all([historical?.start(), middleManager?.start()]);
+      await Promise.all(roles.map((role) => coordination.announce(role, hostOf(role), {})));
+      if (coordinator !== undefined) await coordination.campaign('coordinator', hostOf('coordinator'), coordinator);
+      if (overlord !== undefined) await coordination.campaign('overlord', hostOf('overlord'), overlord);
+      await broker?.start();
+    },
+    async stop() {
+      await middleManager?.stop();
+      await broker?.stop();
+      await coordination.close();
+      historical?.stop();
+      await client.close();
+      await database.close();
+    },
+  };
+}
+
+/** How often the overlord looks for lost workers and free slots when nothing wakes it. */
+const OVERLORD_PERIOD_MS = 500;
+
+/** What is served changed: whoever waits for it may look now. Only a hint; all of them look by themselves as well. */
+function wakeReaders(peers: Peers, coordination: Coordination): void {
+  const hint = (wake: () => Promise<void>): void => void Promise.resolve().then(wake).catch(() => undefined);
+  for (const { service } of peers.all('broker')) hint(() => service.wake());
+  if (coordination.leader('coordinator') !== undefined) hint(() => peers.leading('coordinator').wake());
+}
