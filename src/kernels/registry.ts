@@ -1,10 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { isAbsolute, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { instantiateSync } from '@assemblyscript/loader';
 import { ServiceError } from '../base/errors.js';
-import type { KernelSet } from './contract.js';
+import { KERNEL_CONTRACT_VERSION, type KernelSet } from './contract.js';
+import { KERNEL_PARAMETERS } from './families.js';
 import type { KernelMemory } from './memory.js';
 import { createReferenceKernels } from './reference/kernels.js';
 
-/** The kernel set `name` (`simd`, `scalar`, `reference`, or the path of a module) over `memory`. Synchronous. */
+type Create = (memory: KernelMemory) => KernelSet;
+
+const wasm = (file: string): Create => {
+  const path = fileURLToPath(new URL(`../../../build/${file}`, import.meta.url));
+  return (memory) => instantiateWasm(path, memory);
+};
+
+/** The sets by name. The debug ones assert alignment and sizes at every call. */
+export const KERNEL_SETS: Readonly<Record<string, Create>> = {
+  simd: wasm('kernels-simd.wasm'),
+  scalar: wasm('kernels-scalar.wasm'),
+  reference: createReferenceKernels,
+  'simd-debug': wasm('kernels-simd-debug.wasm'),
+  'scalar-debug': wasm('kernels-scalar-debug.wasm'),
+};
+
+/**
+ * The kernel set `name` over `memory`. Synchronous; a WebAssembly module is compiled once per thread.
+ * @param name  a key of KERNEL_SETS, or the path of a module of one's own:
+ *              - `.wasm`: imports `env.memory` (shared) and `env.abort`, exports the kernels as functions and the
+ *                global `KERNEL_CONTRACT_VERSION`; its static data stays within addresses 1,024 to 65,535;
+ *              - `.js`, `.mjs`, `.cjs`: exports `KERNEL_CONTRACT_VERSION` and `createKernels(memory: KernelMemory)`
+ * @throws ServiceError `input_invalid` for an unknown name, an unreadable or foreign module, another contract version,
+ *         and for kernels that are missing or take another number of parameters, by name
+ */
 export function instantiateKernels(name: string, memory: KernelMemory): KernelSet {
-  if (name === 'reference') return createReferenceKernels(memory);
-  throw new ServiceError('unsupported', `svc.processing.kernels: no kernel set "${name}"`);
+  const create = Object.hasOwn(KERNEL_SETS, name) ? KERNEL_SETS[name] : undefined;
+  if (create !== undefined) return create(memory);
+  const path = isAbsolute(name) ? name : resolve(name);
+  if (name.endsWith('.wasm')) return instantiateWasm(path, memory);
+  if (/\.[cm]?js$/.test(name)) return instantiateScript(path, memory);
+  const known = Object.keys(KERNEL_SETS).join(', ');
+  throw new ServiceError('input_invalid', `svc.processing.kernels: found "${name}", expected one of ${known} or the path of a .wasm or .js module`);
+}
+
+const compiled = new Map<string, WebAssembly.Module>();
+
+function instantiateWasm(path: string, memory: KernelMemory): KernelSet {
+  const { exports } = attempt(path, () => {
+    const module = compiled.get(path) ?? new WebAssembly.Module(readFileSync(path));
+    compiled.set(path, module);
+    // The exports of the instance itself: those that the loader returns wrap every call.
+    return instantiateSync(module, { env: { memory: memory.memory, abort: abortOf(memory) } }).instance;
+  });
+  const version = exports['KERNEL_CONTRACT_VERSION'];
+  return checkKernels(path, version instanceof WebAssembly.Global ? version.value : version, exports);
+}
+
+function instantiateScript(path: string, memory: KernelMemory): KernelSet {
+  const module = attempt(path, () => createRequire(import.meta.url)(path) as { readonly [name: string]: unknown });
+  const create = module['createKernels'];
+  if (typeof create !== 'function') throw refused(path, 'it exports no function createKernels');
+  const kernels: unknown = attempt(path, () => create(memory) as unknown);
+  if (typeof kernels !== 'object' || kernels === null) throw refused(path, 'createKernels returned no object');
+  return checkKernels(path, module['KERNEL_CONTRACT_VERSION'], kernels as Readonly<Record<string, unknown>>);
+}
+
+/** Where untyped exports become a KernelSet. */
+function checkKernels(path: string, version: unknown, exports: Readonly<Record<string, unknown>>): KernelSet {
+  if (version !== KERNEL_CONTRACT_VERSION) {
+    throw refused(path, `its KERNEL_CONTRACT_VERSION is ${String(version)}, expected ${KERNEL_CONTRACT_VERSION}`);
+  }
+  const names = Object.entries(KERNEL_PARAMETERS);
+  const missing = names.filter(([name]) => typeof exports[name] !== 'function').map(([name]) => name);
+  if (missing.length > 0) throw refused(path, `it does not export ${missing.join(', ')}`);
+  for (const [name, count] of names) {
+    const kernel = exports[name];
+    if (typeof kernel === 'function' && kernel.length !== count) throw refused(path, `${name} takes ${kernel.length} parameters, expected ${count}`);
+  }
+  return exports as unknown as KernelSet;
+}
+
+function attempt<Result>(path: string, load: () => Result): Result {
+  try {
+    return load();
+  } catch (error) {
+    throw refused(path, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function refused(path: string, reason: string, cause?: unknown): ServiceError {
+  return new ServiceError('input_invalid', `kernel module ${path}: ${reason}`, cause);
+}
+
+/** A failed assert of a debug build. Strings of the module are UTF-16 with their byte length four bytes before them. */
+function abortOf(memory: KernelMemory) {
+  const text = (at: number): string => (at === 0 ? '' : Buffer.from(memory.u8(at, memory.u32(at - 4, 1)[0])).toString('utf16le'));
+  return (message: number, file: number, line: number, column: number): void => {
+    throw new ServiceError('internal', `kernel: ${text(message) || 'assertion failed'} at ${text(file)}:${line}:${column}`);
+  };
 }

@@ -1,6 +1,7 @@
 import type { Address } from '../../storage/view.js';
+import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { FLOATS, hasBit, IDS, NUMBERS, perType, viewOf } from './views.js';
+import { hasBit, EXACT, viewOf } from './views.js';
 
 type RunKernel = (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void;
 type Span = (group: number, start: number, end: number, isSelected: (row: number) => boolean) => void;
@@ -20,7 +21,7 @@ export function aggregateKernels(memory: KernelMemory) {
   };
 
   /** The best of each run by `isBetter`, as a number. */
-  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof NUMBERS)[number]): RunKernel =>
+  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof EXACT)[number]): RunKernel =>
     (values, mask, runs, runCount, state) => {
       const column = viewOf(memory, type)(values);
       const best = type === 'F32' || type === 'F64' ? memory.f64(state) : memory.u32(state);
@@ -102,9 +103,9 @@ export function aggregateKernels(memory: KernelMemory) {
         sums[group] = (sums[group] ?? 0) + (s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7)));
       });
     }),
-    ...perType('minRuns', NUMBERS, extreme(less)),
+    ...perType('minRuns', EXACT, extreme(less)),
     minRunsI64: extremeI64(less),
-    ...perType('maxRuns', NUMBERS, extreme(greater)),
+    ...perType('maxRuns', EXACT, extreme(greater)),
     maxRunsI64: extremeI64(greater),
   };
 }

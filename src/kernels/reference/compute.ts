@@ -1,6 +1,7 @@
 import type { Address } from '../../storage/view.js';
+import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { FLOATS, IDS, perType, rowsView, viewOf, writeBits } from './views.js';
+import { rowsView, viewOf, writeBits } from './views.js';
 
 export function computeKernels(memory: KernelMemory) {
   const elementwiseI64 = (apply: (a: bigint, b: bigint) => bigint) => (a: Address, b: Address, scalar: number, n: number, out: Address) => {

@@ -1,9 +1,10 @@
 import type { Address } from '../../storage/view.js';
+import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { FLOATS, hasBit, IDS, NUMBERS, perType, viewOf, writeBits } from './views.js';
+import { hasBit, EXACT, viewOf, writeBits } from './views.js';
 
 export function filterKernels(memory: KernelMemory) {
-  const range = (type: (typeof NUMBERS)[number]) => (values: Address, rows: number, lower: number, upper: number, out: Address) => {
+  const range = (type: (typeof EXACT)[number]) => (values: Address, rows: number, lower: number, upper: number, out: Address) => {
     const column = viewOf(memory, type)(values, rows);
     writeBits(memory, out, rows, (row) => {
       const value = column[row] ?? Number.NaN;
@@ -30,7 +31,7 @@ export function filterKernels(memory: KernelMemory) {
       const members = memory.u32(set);
       writeBits(memory, out, rows, (row) => hasBit(members, column[row] ?? 0));
     }),
-    ...perType('filterSorted', NUMBERS, (type) => (values: Address, rows: number, sorted: Address, count: number, out: Address) => {
+    ...perType('filterSorted', EXACT, (type) => (values: Address, rows: number, sorted: Address, count: number, out: Address) => {
       const column = viewOf(memory, type)(values, rows);
       const wanted = viewOf(memory, type)(sorted, count);
       writeBits(memory, out, rows, (row) => isIn(wanted, column[row] ?? Number.NaN));

@@ -1,11 +1,12 @@
 import type { Address } from '../../storage/view.js';
+import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { FLOATS, hasBit, IDS, NUMBERS, perType, rowsView, viewOf } from './views.js';
+import { hasBit, EXACT, rowsView, viewOf } from './views.js';
 
 type GroupKernel = (values: Address, rows: Address, groups: Address, n: number, state: Address) => void;
 
 export function groupKernels(memory: KernelMemory) {
-  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof NUMBERS)[number]): GroupKernel =>
+  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof EXACT)[number]): GroupKernel =>
     (values, rows, groups, n, state) => {
       const column = viewOf(memory, type)(values);
       const picked = rowsView(memory, rows, n);
@@ -86,9 +87,9 @@ export function groupKernels(memory: KernelMemory) {
         sums[at] = (sums[at] ?? 0) + (column[picked === null ? i : (picked[i] ?? 0)] ?? 0);
       }
     }),
-    ...perType('minGroups', NUMBERS, extreme(less)),
+    ...perType('minGroups', EXACT, extreme(less)),
     minGroupsI64: extremeI64(less),
-    ...perType('maxGroups', NUMBERS, extreme(greater)),
+    ...perType('maxGroups', EXACT, extreme(greater)),
     maxGroupsI64: extremeI64(greater),
     foldSums(state: Address, groupCount: number, out: Address) {
       const sums = memory.f64(state, groupCount * 4);

@@ -1,6 +1,7 @@
 import type { Address } from '../../storage/view.js';
+import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { FLOATS, hasBit, IDS, perType, rowsView, viewOf } from './views.js';
+import { hasBit, rowsView, viewOf } from './views.js';
 
 export function keyKernels(memory: KernelMemory) {
   /** Calls `visit` with the run group of each position whose row lies in a run. */

@@ -1,16 +1,14 @@
 import type { Address } from '../../storage/view.js';
-import type { Num } from '../contract.js';
+import { FLOATS, IDS } from '../families.js';
 import type { KernelMemory } from '../memory.js';
 
-export const IDS = ['U8', 'U16', 'U32'] as const;
-export const FLOATS = ['F32', 'F64'] as const;
-export const NUMBERS = [...IDS, ...FLOATS] as const;
+/** The types whose values JavaScript numbers hold exactly; I64 goes by BigInt or in 32-bit halves. */
+export const EXACT = [...IDS, ...FLOATS] as const;
 
 export type NumberArray = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array;
 export type View = (at: Address, count?: number) => NumberArray;
 
-/** How to see values of a type that JavaScript numbers hold exactly. */
-export function viewOf(memory: KernelMemory, type: Exclude<Num, 'I64'>): View {
+export function viewOf(memory: KernelMemory, type: (typeof EXACT)[number]): View {
   switch (type) {
     case 'U8':
       return (at, count) => memory.u8(at, count);
@@ -23,15 +21,6 @@ export function viewOf(memory: KernelMemory, type: Exclude<Num, 'I64'>): View {
     case 'F64':
       return (at, count) => memory.f64(at, count);
   }
-}
-
-/** One kernel per type of a family: `perType('filterEq', IDS, …)` gives filterEqU8, filterEqU16, filterEqU32. */
-export function perType<Name extends string, Type extends Num, Kernel>(
-  name: Name,
-  types: readonly Type[],
-  make: (type: Type) => Kernel,
-): { readonly [T in Type as `${Name}${T}`]: Kernel } {
-  return Object.fromEntries(types.map((type) => [`${name}${type}`, make(type)])) as { readonly [T in Type as `${Name}${T}`]: Kernel };
 }
 
 /** Bits as 32-bit halves, which JavaScript handles without BigInt. */

@@ -1,0 +1,159 @@
+// What the kernel module exports: the contract of src/kernels/contract.ts, where every function is described. Suffixes
+// name the type of the values; a function without one has no such parameter.
+import { maxRuns, minRuns, sumRuns, sumRunsFloat } from './kernels/aggregate';
+import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
+import { unpack } from './kernels/decode';
+import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
+import { maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
+import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
+import { lowerBound, timeRuns } from './kernels/time';
+import { top } from './kernels/top';
+
+export const KERNEL_CONTRACT_VERSION: i32 = 1;
+
+type at = usize; // an address
+
+// filter.ts
+export function filterEqU8(values: at, rows: u32, id: u32, out: at): void { filterEq<u8>(values, rows, id, out); }
+export function filterEqU16(values: at, rows: u32, id: u32, out: at): void { filterEq<u16>(values, rows, id, out); }
+export function filterEqU32(values: at, rows: u32, id: u32, out: at): void { filterEq<u32>(values, rows, id, out); }
+export function filterRangeU8(values: at, rows: u32, lower: u32, upper: u32, out: at): void { filterRangeId<u8>(values, rows, lower, upper, out); }
+export function filterRangeU16(values: at, rows: u32, lower: u32, upper: u32, out: at): void { filterRangeId<u16>(values, rows, lower, upper, out); }
+export function filterRangeU32(values: at, rows: u32, lower: u32, upper: u32, out: at): void { filterRangeId<u32>(values, rows, lower, upper, out); }
+export function filterRangeI64(values: at, rows: u32, lower: i64, upper: i64, out: at): void { filterRange<i64>(values, rows, lower, upper, out); }
+export function filterRangeF32(values: at, rows: u32, lower: f64, upper: f64, out: at): void { rangeF32(values, rows, lower, upper, out); }
+export function filterRangeF64(values: at, rows: u32, lower: f64, upper: f64, out: at): void { filterRange<f64>(values, rows, lower, upper, out); }
+export function filterSetU8(values: at, rows: u32, set: at, out: at): void { filterSet<u8>(values, rows, set, out); }
+export function filterSetU16(values: at, rows: u32, set: at, out: at): void { filterSet<u16>(values, rows, set, out); }
+export function filterSetU32(values: at, rows: u32, set: at, out: at): void { filterSet<u32>(values, rows, set, out); }
+export function filterSortedU8(values: at, rows: u32, sorted: at, count: u32, out: at): void { filterSorted<u8>(values, rows, sorted, count, out); }
+export function filterSortedU16(values: at, rows: u32, sorted: at, count: u32, out: at): void { filterSorted<u16>(values, rows, sorted, count, out); }
+export function filterSortedU32(values: at, rows: u32, sorted: at, count: u32, out: at): void { filterSorted<u32>(values, rows, sorted, count, out); }
+export function filterSortedI64(values: at, rows: u32, sorted: at, count: u32, out: at): void { filterSorted<i64>(values, rows, sorted, count, out); }
+export function filterSortedF32(values: at, rows: u32, sorted: at, count: u32, out: at): void { filterSorted<f32>(values, rows, sorted, count, out); }
+export function filterSortedF64(values: at, rows: u32, sorted: at, count: u32, out: at): void { filterSorted<f64>(values, rows, sorted, count, out); }
+export function filterAnyU8(ids: at, offsets: at, rows: u32, set: at, out: at): void { filterAny<u8>(ids, offsets, rows, set, out); }
+export function filterAnyU16(ids: at, offsets: at, rows: u32, set: at, out: at): void { filterAny<u16>(ids, offsets, rows, set, out); }
+export function filterAnyU32(ids: at, offsets: at, rows: u32, set: at, out: at): void { filterAny<u32>(ids, offsets, rows, set, out); }
+export { filterEmpty } from './kernels/filter';
+
+// bitmap.ts
+export { bitsAnd, bitsAndNot, bitsCount, bitsFill, bitsMark, bitsNot, bitsOr, bitsToRows } from './kernels/bitmap';
+
+// aggregate.ts
+export { countRuns, presentRuns } from './kernels/aggregate';
+export function sumRunsU8(values: at, mask: at, runs: at, runCount: u32, state: at): void { sumRuns<u8>(values, mask, runs, runCount, state); }
+export function sumRunsU16(values: at, mask: at, runs: at, runCount: u32, state: at): void { sumRuns<u16>(values, mask, runs, runCount, state); }
+export function sumRunsU32(values: at, mask: at, runs: at, runCount: u32, state: at): void { sumRuns<u32>(values, mask, runs, runCount, state); }
+export function sumRunsI64(values: at, mask: at, runs: at, runCount: u32, state: at): void { sumRuns<i64>(values, mask, runs, runCount, state); }
+export function sumRunsF32(values: at, mask: at, runs: at, runCount: u32, state: at): void { sumRunsFloat<f32>(values, mask, runs, runCount, state); }
+export function sumRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { sumRunsFloat<f64>(values, mask, runs, runCount, state); }
+export function minRunsU8(values: at, mask: at, runs: at, runCount: u32, state: at): void { minRuns<u8, u32>(values, mask, runs, runCount, state); }
+export function minRunsU16(values: at, mask: at, runs: at, runCount: u32, state: at): void { minRuns<u16, u32>(values, mask, runs, runCount, state); }
+export function minRunsU32(values: at, mask: at, runs: at, runCount: u32, state: at): void { minRuns<u32, u32>(values, mask, runs, runCount, state); }
+export function minRunsI64(values: at, mask: at, runs: at, runCount: u32, state: at): void { minRuns<i64, i64>(values, mask, runs, runCount, state); }
+export function minRunsF32(values: at, mask: at, runs: at, runCount: u32, state: at): void { minRuns<f32, f64>(values, mask, runs, runCount, state); }
+export function minRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { minRuns<f64, f64>(values, mask, runs, runCount, state); }
+export function maxRunsU8(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<u8, u32>(values, mask, runs, runCount, state); }
+export function maxRunsU16(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<u16, u32>(values, mask, runs, runCount, state); }
+export function maxRunsU32(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<u32, u32>(values, mask, runs, runCount, state); }
+export function maxRunsI64(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<i64, i64>(values, mask, runs, runCount, state); }
+export function maxRunsF32(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f32, f64>(values, mask, runs, runCount, state); }
+export function maxRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f64, f64>(values, mask, runs, runCount, state); }
+
+// group.ts
+export { compactMask, compactNotMask, countGroups, foldSums, presentGroups } from './kernels/group';
+export function sumGroupsU8(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u8>(values, rows, groups, n, state); }
+export function sumGroupsU16(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u16>(values, rows, groups, n, state); }
+export function sumGroupsU32(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u32>(values, rows, groups, n, state); }
+export function sumGroupsI64(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<i64>(values, rows, groups, n, state); }
+export function sumGroupsF32(values: at, rows: at, groups: at, n: u32, state: at, copies: u32): void { sumGroupsFloat<f32>(values, rows, groups, n, state, copies); }
+export function sumGroupsF64(values: at, rows: at, groups: at, n: u32, state: at, copies: u32): void { sumGroupsFloat<f64>(values, rows, groups, n, state, copies); }
+export function minGroupsU8(values: at, rows: at, groups: at, n: u32, state: at): void { minGroups<u8, u32>(values, rows, groups, n, state); }
+export function minGroupsU16(values: at, rows: at, groups: at, n: u32, state: at): void { minGroups<u16, u32>(values, rows, groups, n, state); }
+export function minGroupsU32(values: at, rows: at, groups: at, n: u32, state: at): void { minGroups<u32, u32>(values, rows, groups, n, state); }
+export function minGroupsI64(values: at, rows: at, groups: at, n: u32, state: at): void { minGroups<i64, i64>(values, rows, groups, n, state); }
+export function minGroupsF32(values: at, rows: at, groups: at, n: u32, state: at): void { minGroups<f32, f64>(values, rows, groups, n, state); }
+export function minGroupsF64(values: at, rows: at, groups: at, n: u32, state: at): void { minGroups<f64, f64>(values, rows, groups, n, state); }
+export function maxGroupsU8(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<u8, u32>(values, rows, groups, n, state); }
+export function maxGroupsU16(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<u16, u32>(values, rows, groups, n, state); }
+export function maxGroupsU32(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<u32, u32>(values, rows, groups, n, state); }
+export function maxGroupsI64(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<i64, i64>(values, rows, groups, n, state); }
+export function maxGroupsF32(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<f32, f64>(values, rows, groups, n, state); }
+export function maxGroupsF64(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<f64, f64>(values, rows, groups, n, state); }
+
+// keys.ts
+export { hashKeys, keyNulls, keyRuns, keyWordRuns, rehash } from './kernels/keys';
+export function keyDenseU8(values: at, rows: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyDense<u8>(values, rows, n, stride, accumulate, out); }
+export function keyDenseU16(values: at, rows: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyDense<u16>(values, rows, n, stride, accumulate, out); }
+export function keyDenseU32(values: at, rows: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyDense<u32>(values, rows, n, stride, accumulate, out); }
+export function keyWordU8(values: at, rows: at, n: u32, words: u32, word: u32, shift: u32, assign: u32, out: at): void { keyWord<u8>(values, rows, n, words, word, shift, assign, out); }
+export function keyWordU16(values: at, rows: at, n: u32, words: u32, word: u32, shift: u32, assign: u32, out: at): void { keyWord<u16>(values, rows, n, words, word, shift, assign, out); }
+export function keyWordU32(values: at, rows: at, n: u32, words: u32, word: u32, shift: u32, assign: u32, out: at): void { keyWord<u32>(values, rows, n, words, word, shift, assign, out); }
+export function keyWordI64(values: at, rows: at, n: u32, words: u32, word: u32, shift: u32, assign: u32, out: at): void { keyWord<i64>(values, rows, n, words, word, shift, assign, out); }
+export function keyWordF32(values: at, rows: at, n: u32, words: u32, word: u32, out: at): void { keyWordFloat<f32>(values, rows, n, words, word, out); }
+export function keyWordF64(values: at, rows: at, n: u32, words: u32, word: u32, out: at): void { keyWordFloat<f64>(values, rows, n, words, word, out); }
+export function expandU8(ids: at, offsets: at, rows: at, n: u32, nullId: u32, outRows: at, outPositions: at, outIds: at, capacity: u32): i32 {
+  return expand<u8>(ids, offsets, rows, n, nullId, outRows, outPositions, outIds, capacity);
+}
+export function expandU16(ids: at, offsets: at, rows: at, n: u32, nullId: u32, outRows: at, outPositions: at, outIds: at, capacity: u32): i32 {
+  return expand<u16>(ids, offsets, rows, n, nullId, outRows, outPositions, outIds, capacity);
+}
+export function expandU32(ids: at, offsets: at, rows: at, n: u32, nullId: u32, outRows: at, outPositions: at, outIds: at, capacity: u32): i32 {
+  return expand<u32>(ids, offsets, rows, n, nullId, outRows, outPositions, outIds, capacity);
+}
+export function gather32(source: at, index: at, n: u32, out: at): void { gather<u32>(source, index, n, out); }
+export function gather64(source: at, index: at, n: u32, out: at): void { gather<u64>(source, index, n, out); }
+
+// time.ts
+export { bucketI64, floorI64 } from './kernels/time';
+export function timeRunsU8(values: at, base: i64, start: u32, end: u32, boundaries: at, boundaryCount: u32, out: at): u32 {
+  return timeRuns<u8>(values, base, start, end, boundaries, boundaryCount, out);
+}
+export function timeRunsU16(values: at, base: i64, start: u32, end: u32, boundaries: at, boundaryCount: u32, out: at): u32 {
+  return timeRuns<u16>(values, base, start, end, boundaries, boundaryCount, out);
+}
+export function timeRunsU32(values: at, base: i64, start: u32, end: u32, boundaries: at, boundaryCount: u32, out: at): u32 {
+  return timeRuns<u32>(values, base, start, end, boundaries, boundaryCount, out);
+}
+export function timeRunsI64(values: at, base: i64, start: u32, end: u32, boundaries: at, boundaryCount: u32, out: at): u32 {
+  return timeRuns<i64>(values, base, start, end, boundaries, boundaryCount, out);
+}
+export function lowerBoundU8(values: at, base: i64, start: u32, end: u32, bound: i64): u32 { return lowerBound<u8>(values, base, start, end, bound); }
+export function lowerBoundU16(values: at, base: i64, start: u32, end: u32, bound: i64): u32 { return lowerBound<u16>(values, base, start, end, bound); }
+export function lowerBoundU32(values: at, base: i64, start: u32, end: u32, bound: i64): u32 { return lowerBound<u32>(values, base, start, end, bound); }
+export function lowerBoundI64(values: at, base: i64, start: u32, end: u32, bound: i64): u32 { return lowerBound<i64>(values, base, start, end, bound); }
+
+// compute.ts
+export function toI64U8(values: at, rows: at, n: u32, base: i64, out: at): void { toI64<u8>(values, rows, n, base, out); }
+export function toI64U16(values: at, rows: at, n: u32, base: i64, out: at): void { toI64<u16>(values, rows, n, base, out); }
+export function toI64U32(values: at, rows: at, n: u32, base: i64, out: at): void { toI64<u32>(values, rows, n, base, out); }
+export function toI64I64(values: at, rows: at, n: u32, base: i64, out: at): void { toI64<i64>(values, rows, n, base, out); }
+export function toF64U8(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<u8>(values, rows, n, base, out); }
+export function toF64U16(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<u16>(values, rows, n, base, out); }
+export function toF64U32(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<u32>(values, rows, n, base, out); }
+export function toF64I64(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<i64>(values, rows, n, base, out); }
+export function toF64F32(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<f32>(values, rows, n, base, out); }
+export function toF64F64(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<f64>(values, rows, n, base, out); }
+export function addI64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<i64>(ADD, a, b, scalar, n, out); }
+export function addF64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<f64>(ADD, a, b, scalar, n, out); }
+export function subtractI64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<i64>(SUBTRACT, a, b, scalar, n, out); }
+export function subtractF64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<f64>(SUBTRACT, a, b, scalar, n, out); }
+export function multiplyI64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<i64>(MULTIPLY, a, b, scalar, n, out); }
+export function multiplyF64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<f64>(MULTIPLY, a, b, scalar, n, out); }
+export function divideF64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<f64>(DIVIDE, a, b, scalar, n, out); }
+export function compareI64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<i64>(a, b, scalar, n, operation, out); }
+export function compareF64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<f64>(a, b, scalar, n, operation, out); }
+
+// decode.ts
+export function unpackU8(packed: at, rows: u32, width: u32, out: at): void { unpack<u8>(packed, rows, width, out); }
+export function unpackU16(packed: at, rows: u32, width: u32, out: at): void { unpack<u16>(packed, rows, width, out); }
+export function unpackU32(packed: at, rows: u32, width: u32, out: at): void { unpack<u32>(packed, rows, width, out); }
+export { prefixSumI64, prefixSumU32 } from './kernels/decode';
+
+// dictionary.ts
+export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/dictionary';
+
+// top.ts
+export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
+export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }

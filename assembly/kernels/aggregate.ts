@@ -1,0 +1,390 @@
+import { bitsWithin, isAligned, lanesOf } from './lanes';
+
+// Runs {u32 group, u32 start, u32 end}; a mask of 0 selects every row. Masked loops go word by word: an empty word is
+// skipped, a sparse one walked bit by bit, any other summed whole with its lanes masked.
+
+// @ts-ignore: decorator
+@inline
+const RUN_BYTES: usize = 12;
+
+// @ts-ignore: decorator
+@inline
+function maskWord(mask: usize, word: u32, start: u32, end: u32): u64 {
+  return bitsWithin(load<u64>(mask + (<usize>word << 3)), word, start, end);
+}
+
+export function countRuns(mask: usize, runs: usize, runCount: u32, state: usize): void {
+  assert(isAligned<u64>(mask) && isAligned<u32>(runs) && isAligned<u64>(state));
+  const last = runs + <usize>runCount * RUN_BYTES;
+  for (let run = runs; run < last; run += RUN_BYTES) {
+    const start = load<u32>(run, 4);
+    const end = load<u32>(run, 8);
+    if (start >= end) continue;
+    let count: u64 = end - start;
+    if (mask != 0) {
+      count = 0;
+      const lastWord = (end - 1) >> 6;
+      for (let word = start >> 6; word <= lastWord; word++) count += popcnt<u64>(maskWord(mask, word, start, end));
+    }
+    const at = state + (<usize>load<u32>(run) << 3);
+    store<u64>(at, load<u64>(at) + count);
+  }
+}
+
+export function presentRuns(mask: usize, runs: usize, runCount: u32, state: usize): void {
+  assert(isAligned<u64>(mask) && isAligned<u32>(runs));
+  const last = runs + <usize>runCount * RUN_BYTES;
+  for (let run = runs; run < last; run += RUN_BYTES) {
+    const start = load<u32>(run, 4);
+    const end = load<u32>(run, 8);
+    if (start >= end) continue;
+    let any: u64 = 1;
+    if (mask != 0) {
+      any = 0;
+      const lastWord = (end - 1) >> 6;
+      for (let word = start >> 6; word <= lastWord && any == 0; word++) any |= maskWord(mask, word, start, end);
+    }
+    if (any != 0) store<u8>(state + load<u32>(run), 1);
+  }
+}
+
+// ── Integer sums: exact in any order ─────────────────────────────────────────────────────────────────────────────
+
+/** Adds the lanes of `v` to sums of 64 bits (u32, i64) or 32 bits (u8, u16). */
+// @ts-ignore: decorator
+@inline
+function addLanes<T>(sums: v128, v: v128): v128 {
+  if (sizeof<T>() == 1) return i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(v)));
+  if (sizeof<T>() == 2) return i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(v));
+  if (sizeof<T>() == 4) return i64x2.add(sums, i64x2.add(v128.and(v, i64x2.splat(0xffffffff)), i64x2.shr_u(v, 32)));
+  return i64x2.add(sums, v);
+}
+
+// @ts-ignore: decorator
+@inline
+function totalOf<T>(sums: v128): u64 {
+  if (sizeof<T>() >= 4) return i64x2.extract_lane(sums, 0) + i64x2.extract_lane(sums, 1);
+  return (
+    <u64>(<u32>i32x4.extract_lane(sums, 0)) +
+    <u64>(<u32>i32x4.extract_lane(sums, 1)) +
+    <u64>(<u32>i32x4.extract_lane(sums, 2)) +
+    <u64>(<u32>i32x4.extract_lane(sums, 3))
+  );
+}
+
+/** Rows that 32-bit lanes can sum without overflow: 4 lanes × 65,536 values of 16 bits, and a multiple of 64. */
+// @ts-ignore: decorator
+@inline
+const LANE_ROWS: usize = 131072;
+
+function sumAll<T>(values: usize, start: u32, end: u32): u64 {
+  const size = sizeof<T>();
+  let at = values + <usize>start * size;
+  const last = values + <usize>end * size;
+  let total: u64 = 0;
+  if (ASC_FEATURE_SIMD) {
+    while (at + 64 <= last) {
+      const stop = min<usize>(last, at + LANE_ROWS * size);
+      let s0 = i64x2.splat(0);
+      let s1 = i64x2.splat(0);
+      let s2 = i64x2.splat(0);
+      let s3 = i64x2.splat(0);
+      for (; at + 64 <= stop; at += 64) {
+        s0 = addLanes<T>(s0, v128.load(at));
+        s1 = addLanes<T>(s1, v128.load(at, 16));
+        s2 = addLanes<T>(s2, v128.load(at, 32));
+        s3 = addLanes<T>(s3, v128.load(at, 48));
+      }
+      total += totalOf<T>(s0) + totalOf<T>(s1) + totalOf<T>(s2) + totalOf<T>(s3);
+    }
+  } else {
+    let second: u64 = 0;
+    for (; at + 4 * size <= last; at += 4 * size) {
+      total += <u64>load<T>(at) + <u64>load<T>(at, sizeof<T>());
+      second += <u64>load<T>(at, 2 * sizeof<T>()) + <u64>load<T>(at, 3 * sizeof<T>());
+    }
+    total += second;
+  }
+  for (; at < last; at += size) total += <u64>load<T>(at);
+  return total;
+}
+
+/** Up to how many set bits of a word are cheaper walked than masked. */
+// @ts-ignore: decorator
+@inline
+function walkLimit<T>(): u64 {
+  if (!ASC_FEATURE_SIMD) return 64;
+  return sizeof<T>() == 1 ? 4 : sizeof<T>() == 2 ? 6 : sizeof<T>() == 4 ? 10 : 16;
+}
+
+function sumMasked<T>(values: usize, mask: usize, start: u32, end: u32): u64 {
+  let total: u64 = 0;
+  let sums = ASC_FEATURE_SIMD ? i64x2.splat(0) : 0;
+  const lastWord = (end - 1) >> 6;
+  for (let word = start >> 6; word <= lastWord; word++) {
+    if (ASC_FEATURE_SIMD && sizeof<T>() <= 2 && (word & 1023) == 0) {
+      total += totalOf<T>(sums);
+      sums = i64x2.splat(0);
+    }
+    let bits = maskWord(mask, word, start, end);
+    if (bits == 0) continue;
+    const first = values + ((<usize>word << 6) * sizeof<T>());
+    if (popcnt<u64>(bits) <= walkLimit<T>()) {
+      for (; bits != 0; bits &= bits - 1) total += <u64>load<T>(first + <usize>ctz<u64>(bits) * sizeof<T>());
+      continue;
+    }
+    if (ASC_FEATURE_SIMD) {
+      const lanes = 16 / sizeof<T>();
+      for (let at = first, end64 = first + 64 * sizeof<T>(); at < end64; at += 32) {
+        sums = addLanes<T>(sums, v128.and(v128.load(at), lanesOf<T>(bits)));
+        sums = addLanes<T>(sums, v128.and(v128.load(at, 16), lanesOf<T>(bits >> lanes)));
+        bits >>= 2 * lanes;
+      }
+    }
+  }
+  if (ASC_FEATURE_SIMD) total += totalOf<T>(sums);
+  return total;
+}
+
+export function sumRuns<T>(values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(mask) && isAligned<u32>(runs) && isAligned<u64>(state));
+  const last = runs + <usize>runCount * RUN_BYTES;
+  for (let run = runs; run < last; run += RUN_BYTES) {
+    const start = load<u32>(run, 4);
+    const end = load<u32>(run, 8);
+    if (start >= end) continue;
+    const at = state + (<usize>load<u32>(run) << 3);
+    store<u64>(at, load<u64>(at) + (mask == 0 ? sumAll<T>(values, start, end) : sumMasked<T>(values, mask, start, end)));
+  }
+}
+
+// ── Floating-point sums: eight partial sums by position, see the contract ──────────────────────────────────────────
+
+/** Two rows as f64. */
+// @ts-ignore: decorator
+@inline
+function two<T>(at: usize): v128 {
+  if (sizeof<T>() == 8) return v128.load(at);
+  return f64x2.promote_low_f32x4(v128.load64_zero(at));
+}
+
+// @ts-ignore: decorator
+@inline
+function one<T>(at: usize, bits: u64, bit: u64): f64 {
+  return (bits & bit) != 0 ? <f64>load<T>(at) : 0;
+}
+
+/** The selected rows of positions [start, end); lanes of a..d are s0..s7. */
+function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
+  const lastWord = (end - 1) >> 6;
+  if (ASC_FEATURE_SIMD) {
+    let a = f64x2.splat(0);
+    let b = f64x2.splat(0);
+    let c = f64x2.splat(0);
+    let d = f64x2.splat(0);
+    for (let word = start >> 6; word <= lastWord; word++) {
+      let bits = bitsWithin(mask == 0 ? <u64>-1 : load<u64>(mask + (<usize>word << 3)), word, start, end);
+      let at = values + ((<usize>word << 6) * sizeof<T>());
+      if (bits == <u64>-1) {
+        for (const stop = at + 64 * sizeof<T>(); at < stop; at += 8 * sizeof<T>()) {
+          a = f64x2.add(a, two<T>(at));
+          b = f64x2.add(b, two<T>(at + 2 * sizeof<T>()));
+          c = f64x2.add(c, two<T>(at + 4 * sizeof<T>()));
+          d = f64x2.add(d, two<T>(at + 6 * sizeof<T>()));
+        }
+        continue;
+      }
+      // Groups of eight rows without a selected one are jumped over.
+      while (bits != 0) {
+        const skip = ctz<u64>(bits) & 56;
+        at += <usize>skip * sizeof<T>();
+        bits >>= skip;
+        const eight = i64x2.splat(<i64>bits);
+        a = f64x2.add(a, v128.and(two<T>(at), chosen(eight, i64x2(1, 2))));
+        b = f64x2.add(b, v128.and(two<T>(at + 2 * sizeof<T>()), chosen(eight, i64x2(4, 8))));
+        c = f64x2.add(c, v128.and(two<T>(at + 4 * sizeof<T>()), chosen(eight, i64x2(16, 32))));
+        d = f64x2.add(d, v128.and(two<T>(at + 6 * sizeof<T>()), chosen(eight, i64x2(64, 128))));
+        at += 8 * sizeof<T>();
+        bits >>= 8;
+      }
+    }
+    const lanes = f64x2.add(f64x2.add(a, c), f64x2.add(b, d));
+    return f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
+  } else {
+    let s0: f64 = 0;
+    let s1: f64 = 0;
+    let s2: f64 = 0;
+    let s3: f64 = 0;
+    let s4: f64 = 0;
+    let s5: f64 = 0;
+    let s6: f64 = 0;
+    let s7: f64 = 0;
+    const size = sizeof<T>();
+    for (let word = start >> 6; word <= lastWord; word++) {
+      let bits = bitsWithin(mask == 0 ? <u64>-1 : load<u64>(mask + (<usize>word << 3)), word, start, end);
+      let at = values + ((<usize>word << 6) * size);
+      if (bits == <u64>-1) {
+        for (const stop = at + 64 * size; at < stop; at += 8 * size) {
+          s0 += <f64>load<T>(at);
+          s1 += <f64>load<T>(at + size);
+          s2 += <f64>load<T>(at + 2 * size);
+          s3 += <f64>load<T>(at + 3 * size);
+          s4 += <f64>load<T>(at + 4 * size);
+          s5 += <f64>load<T>(at + 5 * size);
+          s6 += <f64>load<T>(at + 6 * size);
+          s7 += <f64>load<T>(at + 7 * size);
+        }
+        continue;
+      }
+      while (bits != 0) {
+        const skip = ctz<u64>(bits) & 56;
+        at += <usize>skip * size;
+        bits >>= skip;
+        s0 += one<T>(at, bits, 1);
+        s1 += one<T>(at + size, bits, 2);
+        s2 += one<T>(at + 2 * size, bits, 4);
+        s3 += one<T>(at + 3 * size, bits, 8);
+        s4 += one<T>(at + 4 * size, bits, 16);
+        s5 += one<T>(at + 5 * size, bits, 32);
+        s6 += one<T>(at + 6 * size, bits, 64);
+        s7 += one<T>(at + 7 * size, bits, 128);
+        at += 8 * size;
+        bits >>= 8;
+      }
+    }
+    return s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function chosen(bits: v128, each: v128): v128 {
+  return i64x2.eq(v128.and(bits, each), each);
+}
+
+export function sumRunsFloat<T>(values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(mask) && isAligned<u32>(runs) && isAligned<u64>(state));
+  const last = runs + <usize>runCount * RUN_BYTES;
+  for (let run = runs; run < last; run += RUN_BYTES) {
+    const start = load<u32>(run, 4);
+    const end = load<u32>(run, 8);
+    if (start >= end) continue;
+    const at = state + (<usize>load<u32>(run) << 3);
+    store<f64>(at, load<f64>(at) + sumFloats<T>(values, mask, start, end));
+  }
+}
+
+// ── Minimum and maximum ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** The better of the two; where `b` is NaN it is `a`, which never is. */
+// @ts-ignore: decorator
+@inline
+function better<T>(wantMin: bool, a: T, b: T): T {
+  return select<T>(b, a, wantMin ? b < a : b > a);
+}
+
+// @ts-ignore: decorator
+@inline
+function betterLanes<T>(wantMin: bool, a: v128, b: v128): v128 {
+  if (isFloat<T>()) return wantMin ? v128.pmin<T>(a, b) : v128.pmax<T>(a, b);
+  if (sizeof<T>() == 8) return v128.bitselect(b, a, wantMin ? i64x2.gt_s(a, b) : i64x2.gt_s(b, a));
+  return wantMin ? v128.min<T>(a, b) : v128.max<T>(a, b);
+}
+
+// @ts-ignore: decorator
+@inline
+function worst<T>(wantMin: bool): T {
+  if (isFloat<T>()) return <T>(wantMin ? Infinity : -Infinity);
+  if (isSigned<T>()) return <T>(wantMin ? i64.MAX_VALUE : i64.MIN_VALUE);
+  return <T>(wantMin ? -1 : 0);
+}
+
+// @ts-ignore: decorator
+@inline
+function bestLane<T>(wantMin: bool, lanes: v128): T {
+  lanes = betterLanes<T>(wantMin, lanes, v128.shuffle<u64>(lanes, lanes, 1, 0));
+  if (sizeof<T>() <= 4) lanes = betterLanes<T>(wantMin, lanes, v128.shuffle<u32>(lanes, lanes, 1, 0, 3, 2));
+  if (sizeof<T>() <= 2) lanes = betterLanes<T>(wantMin, lanes, v128.shuffle<u16>(lanes, lanes, 1, 0, 3, 2, 5, 4, 7, 6));
+  if (sizeof<T>() == 1) {
+    lanes = betterLanes<T>(wantMin, lanes, v128.shuffle<u8>(lanes, lanes, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  }
+  return v128.extract_lane<T>(lanes, 0);
+}
+
+// @ts-ignore: decorator
+@inline
+function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
+  let best = worst<T>(wantMin);
+  let at = values + <usize>start * sizeof<T>();
+  const last = values + <usize>end * sizeof<T>();
+  if (ASC_FEATURE_SIMD) {
+    if (at + 64 <= last) {
+      let a = v128.splat<T>(best);
+      let b = a;
+      let c = a;
+      let d = a;
+      for (; at + 64 <= last; at += 64) {
+        a = betterLanes<T>(wantMin, a, v128.load(at));
+        b = betterLanes<T>(wantMin, b, v128.load(at, 16));
+        c = betterLanes<T>(wantMin, c, v128.load(at, 32));
+        d = betterLanes<T>(wantMin, d, v128.load(at, 48));
+      }
+      a = betterLanes<T>(wantMin, betterLanes<T>(wantMin, a, b), betterLanes<T>(wantMin, c, d));
+      best = bestLane<T>(wantMin, a);
+    }
+  }
+  for (; at < last; at += sizeof<T>()) best = better<T>(wantMin, best, load<T>(at));
+  return best;
+}
+
+// @ts-ignore: decorator
+@inline
+function bestMasked<T>(wantMin: bool, values: usize, mask: usize, start: u32, end: u32): T {
+  let best = worst<T>(wantMin);
+  let lanes = ASC_FEATURE_SIMD ? v128.splat<T>(best) : 0;
+  const lastWord = (end - 1) >> 6;
+  for (let word = start >> 6; word <= lastWord; word++) {
+    let bits = maskWord(mask, word, start, end);
+    if (bits == 0) continue;
+    const first = values + ((<usize>word << 6) * sizeof<T>());
+    if (popcnt<u64>(bits) <= walkLimit<T>()) {
+      for (; bits != 0; bits &= bits - 1) best = better<T>(wantMin, best, load<T>(first + <usize>ctz<u64>(bits) * sizeof<T>()));
+      continue;
+    }
+    if (ASC_FEATURE_SIMD) {
+      for (let at = first, end64 = first + 64 * sizeof<T>(); at < end64; at += 16) {
+        lanes = betterLanes<T>(wantMin, lanes, v128.bitselect(v128.load(at), lanes, lanesOf<T>(bits)));
+        bits >>= 16 / sizeof<T>();
+      }
+    }
+  }
+  if (ASC_FEATURE_SIMD) best = better<T>(wantMin, best, bestLane<T>(wantMin, lanes));
+  return best;
+}
+
+/** `S` is the type of the state: u32, i64 or f64. */
+// @ts-ignore: decorator
+@inline
+function bestRuns<T, S>(wantMin: bool, values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(mask) && isAligned<u32>(runs) && isAligned<S>(state));
+  const last = runs + <usize>runCount * RUN_BYTES;
+  for (let run = runs; run < last; run += RUN_BYTES) {
+    const start = load<u32>(run, 4);
+    const end = load<u32>(run, 8);
+    if (start >= end) continue;
+    const best = <S>(mask == 0 ? bestAll<T>(wantMin, values, start, end) : bestMasked<T>(wantMin, values, mask, start, end));
+    const at = state + <usize>load<u32>(run) * sizeof<S>();
+    let kept = load<S>(at);
+    // Ids and integers keep the state where no row was selected: their `worst` is a value that rows can have.
+    kept = better<S>(wantMin, kept, best);
+    store<S>(at, isFloat<S>() ? kept + <S>0 : kept); // -0 becomes +0
+  }
+}
+
+export function minRuns<T, S>(values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
+  bestRuns<T, S>(true, values, mask, runs, runCount, state);
+}
+
+export function maxRuns<T, S>(values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
+  bestRuns<T, S>(false, values, mask, runs, runCount, state);
+}

@@ -1,0 +1,158 @@
+import { bitsOf32, isAligned, join64, lowBits } from './lanes';
+
+// Expression batches: widening, arithmetic, comparison.
+
+// @ts-ignore: decorator
+@inline
+function rowAt(rows: usize, i: usize): usize {
+  return rows == 0 ? i : <usize>load<u32>(rows + (i << 2));
+}
+
+export function toI64<T>(values: usize, rows: usize, n: u32, base: i64, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<i64>(out));
+  const end = <usize>n;
+  if (rows == 0) for (let i: usize = 0; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + i * sizeof<T>()) + base);
+  else for (let i: usize = 0; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + rowAt(rows, i) * sizeof<T>()) + base);
+}
+
+// @ts-ignore: decorator
+@inline
+function asF64<T>(at: usize, base: i64): f64 {
+  if (isFloat<T>()) return <f64>load<T>(at);
+  return <f64>(<i64>load<T>(at) + base);
+}
+
+export function toF64<T>(values: usize, rows: usize, n: u32, base: i64, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<f64>(out));
+  const end = <usize>n;
+  if (rows == 0) for (let i: usize = 0; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + i * sizeof<T>(), base));
+  else for (let i: usize = 0; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + rowAt(rows, i) * sizeof<T>(), base));
+}
+
+// @ts-ignore: decorator
+@inline
+export const ADD: i32 = 0;
+// @ts-ignore: decorator
+@inline
+export const SUBTRACT: i32 = 1;
+// @ts-ignore: decorator
+@inline
+export const MULTIPLY: i32 = 2;
+// @ts-ignore: decorator
+@inline
+export const DIVIDE: i32 = 3;
+
+// @ts-ignore: decorator
+@inline
+function apply<T>(operation: i32, a: T, b: T): T {
+  return operation == ADD ? a + b : operation == SUBTRACT ? a - b : operation == MULTIPLY ? a * b : a / b;
+}
+
+// @ts-ignore: decorator
+@inline
+function applyLanes<T>(operation: i32, a: v128, b: v128): v128 {
+  if (operation == ADD) return v128.add<T>(a, b);
+  if (operation == SUBTRACT) return v128.sub<T>(a, b);
+  if (operation == MULTIPLY || isInteger<T>()) return v128.mul<T>(a, b);
+  return f64x2.div(a, b);
+}
+
+/** `step` is 8, or 0 when b is one element. A single b is read once: out may lie over it. */
+// @ts-ignore: decorator
+@inline
+function applyAll<T>(operation: i32, a: usize, b: usize, isOne: bool, n: u32, out: usize): void {
+  const end = <usize>n << 3;
+  const only = isOne ? load<T>(b) : <T>0;
+  let at: usize = 0;
+  if (ASC_FEATURE_SIMD) {
+    const onlyLanes = v128.splat<T>(only);
+    for (; at + 16 <= end; at += 16) {
+      v128.store(out + at, applyLanes<T>(operation, v128.load(a + at), isOne ? onlyLanes : v128.load(b + at)));
+    }
+  }
+  for (; at < end; at += 8) store<T>(out + at, apply<T>(operation, load<T>(a + at), isOne ? only : load<T>(b + at)));
+}
+
+// @ts-ignore: decorator
+@inline
+export function arithmetic<T>(operation: i32, a: usize, b: usize, scalar: u32, n: u32, out: usize): void {
+  assert(isAligned<T>(a) && isAligned<T>(b) && isAligned<T>(out));
+  if (n == 0) return;
+  if (scalar != 0) applyAll<T>(operation, a, b, true, n, out);
+  else applyAll<T>(operation, a, b, false, n, out);
+}
+
+// @ts-ignore: decorator
+@inline
+const EQ: u32 = 0;
+// @ts-ignore: decorator
+@inline
+const LT: u32 = 1;
+
+// @ts-ignore: decorator
+@inline
+function compareLanes<T>(operation: u32, a: usize, b: usize, isOne: bool, only: v128): v128 {
+  const left = v128.load(a);
+  const right = isOne ? only : v128.load(b);
+  return operation == EQ ? v128.eq<T>(left, right) : operation == LT ? v128.lt<T>(left, right) : v128.le<T>(left, right);
+}
+
+// @ts-ignore: decorator
+@inline
+function compare4<T>(operation: u32, a: usize, b: usize, isOne: bool, only: v128): v128 {
+  return join64(compareLanes<T>(operation, a, b, isOne, only), compareLanes<T>(operation, a + 16, b + 16, isOne, only));
+}
+
+// @ts-ignore: decorator
+@inline
+function compareOne<T>(operation: u32, left: T, right: T): u64 {
+  return operation == EQ ? u64(left == right) : operation == LT ? u64(left < right) : u64(left <= right);
+}
+
+// @ts-ignore: decorator
+@inline
+function compareAll<T>(operation: u32, a: usize, b: usize, isOne: bool, n: u32, out: usize): void {
+  const only = load<T>(b);
+  let row: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    const onlyLanes = v128.splat<T>(only);
+    for (; row + 64 <= n; row += 64) {
+      let bits: u64 = 0;
+      for (let i: u32 = 0; i < 64; i += 16) {
+        const left = a + (<usize>(row + i) << 3);
+        const right = b + (<usize>(row + i) << 3);
+        bits |=
+          bitsOf32(
+            compare4<T>(operation, left, right, isOne, onlyLanes),
+            compare4<T>(operation, left + 32, right + 32, isOne, onlyLanes),
+            compare4<T>(operation, left + 64, right + 64, isOne, onlyLanes),
+            compare4<T>(operation, left + 96, right + 96, isOne, onlyLanes),
+          ) << i;
+      }
+      store<u64>(out + (<usize>row >> 3), bits);
+    }
+  }
+  for (; row < n; row += 64) {
+    const in64 = min<u32>(n - row, 64);
+    let bits: u64 = 0;
+    for (let i: u32 = 0; i < in64; i++) {
+      const at = <usize>(row + i) << 3;
+      bits |= compareOne<T>(operation, load<T>(a + at), isOne ? only : load<T>(b + at)) << i;
+    }
+    store<u64>(out + (<usize>row >> 3), bits & lowBits(in64));
+  }
+}
+
+export function compare<T>(a: usize, b: usize, scalar: u32, n: u32, operation: u32, out: usize): void {
+  assert(isAligned<T>(a) && isAligned<T>(b) && isAligned<u64>(out) && operation <= 2);
+  if (n == 0) return;
+  if (scalar != 0) {
+    if (operation == 0) compareAll<T>(0, a, b, true, n, out);
+    else if (operation == 1) compareAll<T>(1, a, b, true, n, out);
+    else compareAll<T>(2, a, b, true, n, out);
+  } else {
+    if (operation == 0) compareAll<T>(0, a, b, false, n, out);
+    else if (operation == 1) compareAll<T>(1, a, b, false, n, out);
+    else compareAll<T>(2, a, b, false, n, out);
+  }
+}

@@ -1,0 +1,152 @@
+import { isAligned } from './lanes';
+
+// Scattered rows: position i belongs to group groups[i], its value is values[rows[i]], or values[i] without `rows`.
+// Memory renaming hides the dependency between neighbours of one group, except for floating-point sums: see `copies`.
+
+// @ts-ignore: decorator
+@inline
+function valueAt<T>(values: usize, rows: usize, offset: usize): T {
+  if (rows == 0) return load<T>(values + (offset >> 2) * sizeof<T>());
+  return load<T>(values + <usize>load<u32>(rows + offset) * sizeof<T>());
+}
+
+export function countGroups(groups: usize, n: u32, state: usize): void {
+  assert(isAligned<u32>(groups) && isAligned<u64>(state));
+  const end = groups + (<usize>n << 2);
+  let at = groups;
+  for (; at + 16 <= end; at += 16) {
+    bump(state, at);
+    bump(state, at + 4);
+    bump(state, at + 8);
+    bump(state, at + 12);
+  }
+  for (; at < end; at += 4) bump(state, at);
+}
+
+// @ts-ignore: decorator
+@inline
+function bump(state: usize, group: usize): void {
+  const at = state + (<usize>load<u32>(group) << 3);
+  store<u64>(at, load<u64>(at) + 1);
+}
+
+export function presentGroups(groups: usize, n: u32, state: usize): void {
+  assert(isAligned<u32>(groups));
+  for (let at = groups, end = groups + (<usize>n << 2); at < end; at += 4) store<u8>(state + <usize>load<u32>(at), 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function addValue<T>(values: usize, rows: usize, groups: usize, offset: usize, state: usize): void {
+  const at = state + (<usize>load<u32>(groups + offset) << 3);
+  store<u64>(at, load<u64>(at) + <u64>valueAt<T>(values, rows, offset));
+}
+
+// @ts-ignore: decorator
+@inline
+function addValues<T>(values: usize, rows: usize, groups: usize, end: usize, state: usize): void {
+  let offset: usize = 0;
+  for (; offset + 16 <= end; offset += 16) {
+    addValue<T>(values, rows, groups, offset, state);
+    addValue<T>(values, rows, groups, offset + 4, state);
+    addValue<T>(values, rows, groups, offset + 8, state);
+    addValue<T>(values, rows, groups, offset + 12, state);
+  }
+  for (; offset < end; offset += 4) addValue<T>(values, rows, groups, offset, state);
+}
+
+export function sumGroups<T>(values: usize, rows: usize, groups: usize, n: u32, state: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(state));
+  if (rows == 0) addValues<T>(values, 0, groups, <usize>n << 2, state);
+  else addValues<T>(values, rows, groups, <usize>n << 2, state);
+}
+
+// @ts-ignore: decorator
+@inline
+function addFloat<T>(values: usize, rows: usize, groups: usize, offset: usize, state: usize, shift: usize): void {
+  const at = state + (<usize>load<u32>(groups + offset) << shift);
+  store<f64>(at, load<f64>(at) + <f64>valueAt<T>(values, rows, offset));
+}
+
+// @ts-ignore: decorator
+@inline
+function addFloats<T>(values: usize, rows: usize, groups: usize, end: usize, state: usize, shift: usize, step: usize): void {
+  let offset: usize = 0;
+  for (; offset + 16 <= end; offset += 16) {
+    addFloat<T>(values, rows, groups, offset, state, shift);
+    addFloat<T>(values, rows, groups, offset + 4, state + step, shift);
+    addFloat<T>(values, rows, groups, offset + 8, state + 2 * step, shift);
+    addFloat<T>(values, rows, groups, offset + 12, state + 3 * step, shift);
+  }
+  for (; offset < end; offset += 4) addFloat<T>(values, rows, groups, offset, state + ((offset >> 2) & 3) * step, shift);
+}
+
+export function sumGroupsFloat<T>(values: usize, rows: usize, groups: usize, n: u32, state: usize, copies: u32): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(state));
+  assert(copies == 1 || copies == 4);
+  const end = <usize>n << 2;
+  if (copies == 4) {
+    if (rows == 0) addFloats<T>(values, 0, groups, end, state, 5, 8);
+    else addFloats<T>(values, rows, groups, end, state, 5, 8);
+  } else {
+    if (rows == 0) addFloats<T>(values, 0, groups, end, state, 3, 0);
+    else addFloats<T>(values, rows, groups, end, state, 3, 0);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function bestValues<T, S>(wantMin: bool, values: usize, rows: usize, groups: usize, end: usize, state: usize): void {
+  for (let offset: usize = 0; offset < end; offset += 4) {
+    const value = <S>valueAt<T>(values, rows, offset);
+    const at = state + <usize>load<u32>(groups + offset) * sizeof<S>();
+    const kept = load<S>(at);
+    const best = select<S>(value, kept, wantMin ? value < kept : value > kept);
+    store<S>(at, isFloat<S>() ? best + <S>0 : best); // -0 becomes +0
+  }
+}
+
+export function minGroups<T, S>(values: usize, rows: usize, groups: usize, n: u32, state: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<S>(state));
+  if (rows == 0) bestValues<T, S>(true, values, 0, groups, <usize>n << 2, state);
+  else bestValues<T, S>(true, values, rows, groups, <usize>n << 2, state);
+}
+
+export function maxGroups<T, S>(values: usize, rows: usize, groups: usize, n: u32, state: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<S>(state));
+  if (rows == 0) bestValues<T, S>(false, values, 0, groups, <usize>n << 2, state);
+  else bestValues<T, S>(false, values, rows, groups, <usize>n << 2, state);
+}
+
+export function foldSums(state: usize, groupCount: u32, out: usize): void {
+  assert(isAligned<u64>(state) && isAligned<u64>(out));
+  for (let group: usize = 0, end = <usize>groupCount; group < end; group++) {
+    const at = state + (group << 5);
+    store<f64>(out + (group << 3), load<f64>(at) + load<f64>(at, 16) + (load<f64>(at, 8) + load<f64>(at, 24)));
+  }
+}
+
+/** `flip` is all ones to keep rows whose bit is clear. Written without a branch: a refused position is overwritten. */
+// @ts-ignore: decorator
+@inline
+function compact(flip: u32, mask: usize, rows: usize, groups: usize, n: u32, outRows: usize, outGroups: usize): u32 {
+  let to: usize = 0;
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const row = rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset);
+    const group = load<u32>(groups + offset);
+    store<u32>(outRows + to, row);
+    store<u32>(outGroups + to, group);
+    to += <usize>((((load<u32>(mask + ((<usize>row >> 5) << 2)) ^ flip) >> (row & 31)) & 1) << 2);
+  }
+  return <u32>(to >> 2);
+}
+
+export function compactMask(mask: usize, rows: usize, groups: usize, n: u32, outRows: usize, outGroups: usize): u32 {
+  assert(isAligned<u64>(mask) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u32>(outRows) && isAligned<u32>(outGroups));
+  return compact(0, mask, rows, groups, n, outRows, outGroups);
+}
+
+export function compactNotMask(mask: usize, rows: usize, groups: usize, n: u32, outRows: usize, outGroups: usize): u32 {
+  assert(isAligned<u64>(mask) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u32>(outRows) && isAligned<u32>(outGroups));
+  return compact(-1, mask, rows, groups, n, outRows, outGroups);
+}

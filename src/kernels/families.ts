@@ -1,0 +1,77 @@
+import type { KernelName, Num } from './contract.js';
+
+export const IDS = ['U8', 'U16', 'U32'] as const;
+export const INTEGERS = [...IDS, 'I64'] as const;
+export const FLOATS = ['F32', 'F64'] as const;
+export const NUMBERS = [...INTEGERS, ...FLOATS] as const;
+export const WIDE = ['I64', 'F64'] as const;
+
+/** One entry per type of a family: `perType('filterEq', IDS, …)` gives filterEqU8, filterEqU16, filterEqU32. */
+export function perType<Name extends string, Type extends Num, Entry>(
+  name: Name,
+  types: readonly Type[],
+  make: (type: Type) => Entry,
+): { readonly [T in Type as `${Name}${T}`]: Entry } {
+  return Object.fromEntries(types.map((type) => [`${name}${type}`, make(type)])) as { readonly [T in Type as `${Name}${T}`]: Entry };
+}
+
+/** How many parameters each kernel of the contract takes. A kernel missing here does not compile. */
+export const KERNEL_PARAMETERS: Readonly<Record<KernelName, number>> = {
+  ...perType('filterEq', IDS, () => 4),
+  ...perType('filterRange', NUMBERS, () => 5),
+  ...perType('filterSet', IDS, () => 4),
+  ...perType('filterSorted', NUMBERS, () => 5),
+  ...perType('filterAny', IDS, () => 5),
+  filterEmpty: 3,
+  bitsAnd: 4,
+  bitsOr: 4,
+  bitsAndNot: 4,
+  bitsNot: 3,
+  bitsFill: 4,
+  bitsCount: 2,
+  bitsToRows: 4,
+  bitsMark: 3,
+  countRuns: 4,
+  presentRuns: 4,
+  ...perType('sumRuns', NUMBERS, () => 5),
+  ...perType('minRuns', NUMBERS, () => 5),
+  ...perType('maxRuns', NUMBERS, () => 5),
+  countGroups: 3,
+  presentGroups: 3,
+  ...perType('sumGroups', INTEGERS, () => 5),
+  ...perType('sumGroups', FLOATS, () => 6),
+  ...perType('minGroups', NUMBERS, () => 5),
+  ...perType('maxGroups', NUMBERS, () => 5),
+  foldSums: 3,
+  compactMask: 6,
+  compactNotMask: 6,
+  ...perType('keyDense', IDS, () => 6),
+  ...perType('keyWord', INTEGERS, () => 8),
+  ...perType('keyWord', FLOATS, () => 6),
+  keyNulls: 8,
+  keyRuns: 7,
+  keyWordRuns: 9,
+  ...perType('expand', IDS, () => 9),
+  gather32: 4,
+  gather64: 4,
+  hashKeys: 8,
+  rehash: 5,
+  ...perType('timeRuns', INTEGERS, () => 7),
+  bucketI64: 5,
+  floorI64: 5,
+  ...perType('lowerBound', INTEGERS, () => 5),
+  ...perType('toI64', INTEGERS, () => 5),
+  ...perType('toF64', NUMBERS, () => 5),
+  ...perType('add', WIDE, () => 5),
+  ...perType('subtract', WIDE, () => 5),
+  ...perType('multiply', WIDE, () => 5),
+  divideF64: 5,
+  ...perType('compare', WIDE, () => 6),
+  ...perType('unpack', IDS, () => 4),
+  prefixSumU32: 3,
+  prefixSumI64: 3,
+  dictionaryLike: 7,
+  dictionaryIntern: 10,
+  dictionaryRehash: 4,
+  ...perType('top', WIDE, () => 7),
+};
