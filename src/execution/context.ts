@@ -1,0 +1,61 @@
+import { ServiceError } from '../base/errors.js';
+import type { KernelSet } from '../kernels/contract.js';
+import type { Arena, KernelMemory } from '../kernels/memory.js';
+import { BLOCK_ROWS } from '../storage/view.js';
+import type { Address, Physical } from '../storage/view.js';
+
+/** What one thread needs to work on one query. */
+export interface RunContext {
+  readonly memory: KernelMemory;
+  readonly kernels: KernelSet;
+  /** Throws `cancelled` or `timeout`; called between blocks. */
+  check(): void;
+  /** Rows handled by one set of kernel calls; at most BLOCK_ROWS. */
+  readonly batchRows: number;
+  /** What group tables of this thread may hold. */
+  readonly groupBytesMax: number;
+}
+
+/** Rows [start, start + rows) of a segment; `start` is a multiple of BLOCK_ROWS. Bit arrays and row numbers count from `start`. */
+export interface Block {
+  readonly start: number;
+  readonly rows: number;
+}
+
+export function blockAt(row: number, rowCount: number): Block {
+  const start = row - (row % BLOCK_ROWS);
+  return { start, rows: Math.min(BLOCK_ROWS, rowCount - start) };
+}
+
+/** 64-bit words of a bit array over the rows of a block; what lies behind them is undefined. */
+export function wordsOf(block: Block): number {
+  return Math.ceil(block.rows / 64);
+}
+export const BLOCK_BIT_BYTES = BLOCK_ROWS / 8;
+
+/** One bit per row of a block. */
+export function takeBits(arena: Arena): Address {
+  return arena.take(BLOCK_BIT_BYTES);
+}
+
+export function takeZeroed(arena: Arena, memory: KernelMemory, bytes: number): Address {
+  const at = arena.take(bytes);
+  memory.u8(at, bytes).fill(0);
+  return at;
+}
+
+/**
+ * The kernel of a family for a type of values: `kernelFor(kernels, 'sumRuns', 'U16')`. The one place where kernels
+ * are found by a composed name; the type makes sure that the contract has it.
+ */
+export function kernelFor<Family extends string, Type extends Physical>(
+  kernels: KernelSet,
+  family: Family,
+  type: Type,
+): KernelSet[Extract<`${Family}${Type}`, keyof KernelSet>] {
+  return kernels[`${family}${type}` as Extract<`${Family}${Type}`, keyof KernelSet>];
+}
+
+export function cancelledError(): ServiceError {
+  return new ServiceError('cancelled', 'the query was cancelled');
+}

@@ -1,0 +1,97 @@
+import { ServiceError } from '../../base/errors.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { kernelFor } from '../context.js';
+import type { SegmentScope, Source } from '../scope.js';
+import { valuesVector } from './compile.js';
+import { dictionaryFunction } from './dictionary-function.js';
+import { numberReader, rowReader } from './row-reader.js';
+import { StringPool, oncePerBlock, storedNumbers } from './vector.js';
+import type { NumberVector, StringVector, Vector } from './vector.js';
+
+/** A column as LONG, or as DOUBLE (a stored FLOAT stays as it is); undefined when it is null everywhere. */
+export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'DOUBLE'): NumberVector | undefined {
+  switch (source.kind) {
+    case 'missing':
+      return undefined;
+    case 'number':
+      return castNumbers(scope, storedNumbers(source.column), type);
+    case 'string': {
+      if (source.column.offsets !== 0) throw new ServiceError('unsupported', 'a multi-value column cannot be read as numbers');
+      return numbersOnly(dictionaryFunction(scope, source.column, (text) => text, type));
+    }
+    case 'computed': {
+      if (source.vector.kind === 'number') return castNumbers(scope, source.vector, type);
+      const reader = rowReader(scope, source);
+      return numbersOnly(
+        valuesVector(scope, type, (block, put) => {
+          reader.open(block);
+          for (let row = 0; row < block.rows; row++) put(row, reader.get(row));
+        }),
+      );
+    }
+  }
+}
+
+/** A column as texts. */
+export function asText(scope: SegmentScope, source: Source): StringVector {
+  switch (source.kind) {
+    case 'missing': {
+      const at = scope.arena.take(BLOCK_ROWS * 4);
+      scope.context.memory.u32(at, BLOCK_ROWS).fill(0);
+      return { kind: 'string', pool: new StringPool(), complete: true, ids: () => at };
+    }
+    case 'number':
+      return numbersAsText(scope, storedNumbers(source.column));
+    case 'string':
+      return textsOnly(dictionaryFunction(scope, source.column, (text) => text, 'STRING'));
+    case 'computed':
+      return source.vector.kind === 'string' ? source.vector : numbersAsText(scope, source.vector);
+  }
+}
+
+export function numbersAsText(scope: SegmentScope, vector: NumberVector): StringVector {
+  const reader = numberReader(scope, vector);
+  return textsOnly(
+    valuesVector(scope, 'STRING', (block, put) => {
+      reader.open(block);
+      for (let row = 0; row < block.rows; row++) put(row, reader.get(row));
+    }),
+  );
+}
+
+function castNumbers(scope: SegmentScope, vector: NumberVector, type: 'LONG' | 'DOUBLE'): NumberVector {
+  if ((vector.type === 'LONG') === (type === 'LONG')) return vector;
+  if (type === 'LONG') {
+    const reader = numberReader(scope, vector);
+    return numbersOnly(
+      valuesVector(scope, 'LONG', (block, put) => {
+        reader.open(block);
+        for (let row = 0; row < block.rows; row++) put(row, reader.get(row));
+      }),
+    );
+  }
+  const out = scope.arena.take(BLOCK_ROWS * 8);
+  const widen = kernelFor(scope.context.kernels, 'toF64', vector.physical);
+  const run = oncePerBlock((block) => widen(vector.values(block), 0, block.rows, vector.base, out));
+  return {
+    ...vector,
+    type: 'DOUBLE',
+    physical: 'F64',
+    base: 0n,
+    stored: undefined,
+    values: (block) => {
+      run(block);
+      return out;
+    },
+  };
+}
+
+function numbersOnly(vector: Vector): NumberVector {
+  if (vector.kind === 'number') return vector;
+  throw new ServiceError('internal', 'a conversion to numbers gave texts');
+}
+
+function textsOnly(vector: Vector): StringVector {
+  if (vector.kind === 'string') return vector;
+  throw new ServiceError('internal', 'a conversion to texts gave numbers');
+}

@@ -1,0 +1,90 @@
+import { convert } from '../../expression/value.js';
+import type { Value } from '../../expression/value.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { Address, StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import { kernelFor, takeBits, takeZeroed } from '../context.js';
+import type { Block } from '../context.js';
+import type { SegmentScope } from '../scope.js';
+import { StringPool, oncePerBlock } from './vector.js';
+import type { Vector } from './vector.js';
+
+/** A function of one string column: computed once per entry of its dictionary, then looked up by id. */
+export function dictionaryFunction(scope: SegmentScope, column: StringColumnView, compute: (text: string | null) => Value, type: ColumnType): Vector {
+  const results = scope.texts(column).map((text) => convert(compute(text), type));
+  return type === 'STRING' ? textTable(scope, column, results) : numberTable(scope, column, results, type);
+}
+
+function textTable(scope: SegmentScope, column: StringColumnView, results: readonly Value[]): Vector {
+  const { arena, context } = scope;
+  const pool = new StringPool();
+  const table = arena.take(Math.max(1, results.length) * 4);
+  context.memory.u32(table, results.length).set(results.map((result) => pool.idOf(result === null ? null : String(result))));
+  const widen = widener(scope, column);
+  const at = arena.take(BLOCK_ROWS * 4);
+  const run = oncePerBlock((block) => context.kernels.gather32(table, widen(block), block.rows, at));
+  return {
+    kind: 'string',
+    pool,
+    complete: true,
+    ids: (block) => {
+      run(block);
+      return at;
+    },
+  };
+}
+
+function numberTable(scope: SegmentScope, column: StringColumnView, results: readonly Value[], type: Exclude<ColumnType, 'STRING'>): Vector {
+  const { arena, context } = scope;
+  const { memory, kernels } = context;
+  const table = arena.take(Math.max(1, results.length) * 8);
+  const nullIds = takeZeroed(arena, memory, Math.max(32, Math.ceil(results.length / 64) * 8));
+  const nullWords = memory.u8(nullIds, Math.ceil(results.length / 8));
+  const longs = memory.i64(table, results.length);
+  const doubles = memory.f64(table, results.length);
+  let anyNull = false;
+  results.forEach((result, id) => {
+    if (typeof result === 'bigint') longs[id] = result;
+    else doubles[id] = Number(result ?? 0);
+    if (result !== null) return;
+    anyNull = true;
+    nullWords[id >>> 3] = (nullWords[id >>> 3] ?? 0) | (1 << (id & 7));
+  });
+  const widen = widener(scope, column);
+  const at = arena.take(BLOCK_ROWS * 8);
+  const nulls = takeBits(arena);
+  const filterSet = kernelFor(kernels, 'filterSet', column.physical);
+  const bytes = PHYSICAL_BYTES[column.physical];
+  const run = oncePerBlock((block) => {
+    kernels.gather64(table, widen(block), block.rows, at);
+    if (anyNull) filterSet(column.ids + block.start * bytes, block.rows, nullIds, nulls);
+  });
+  return {
+    kind: 'number',
+    type,
+    physical: type === 'LONG' ? 'I64' : 'F64',
+    base: 0n,
+    mayBeNull: anyNull,
+    stored: undefined,
+    values: (block) => {
+      run(block);
+      return at;
+    },
+    nulls: (block) => {
+      run(block);
+      return anyNull ? nulls : 0;
+    },
+  };
+}
+
+/** Ids of a block as u32. */
+function widener(scope: SegmentScope, column: StringColumnView): (block: Block) => Address {
+  if (column.physical === 'U32') return (block) => column.ids + block.start * 4;
+  const at = scope.arena.take(BLOCK_ROWS * 4);
+  const keyDense = kernelFor(scope.context.kernels, 'keyDense', column.physical);
+  const bytes = PHYSICAL_BYTES[column.physical];
+  return (block) => {
+    keyDense(column.ids + block.start * bytes, 0, block.rows, 1, 0, at);
+    return at;
+  };
+}

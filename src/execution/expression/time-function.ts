@@ -1,0 +1,70 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Expression } from '../../model/expression.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { Runs } from '../group/time-runs.js';
+import { RUN_BYTES, bucketRuns } from '../group/time-runs.js';
+import type { SegmentScope } from '../scope.js';
+import type { Vector } from './vector.js';
+import { timeGrains } from './time-grains.js';
+import { bucketBoundaries } from '../../model/granularity.js';
+import { evaluate } from '../../expression/evaluate.js';
+
+const BUCKETS_MAX = 200_000;
+
+/**
+ * A function of `__time` alone that is constant within buckets of some granularity (`timestamp_floor`, the hour of the
+ * day, a formatted day): its value is computed once per bucket of the segment, and rows become runs.
+ * @returns undefined when the expression is of another kind, or changes too often to be worth it
+ */
+export function timeFunction(scope: SegmentScope, expression: Expression, vector: Vector): { runs: Runs; values: readonly (string | number | bigint | null)[] } | undefined {
+  const source = scope.source(TIME_COLUMN);
+  const grains = timeGrains(expression);
+  if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
+  const { view } = scope;
+  const span = { start: view.timeMin, end: view.timeMax + 1 };
+  const cuts = new Set<bigint>();
+  for (const grain of grains) {
+    const boundaries = boundariesWithin(() => bucketBoundaries(grain, span, BUCKETS_MAX));
+    if (boundaries === undefined) return undefined;
+    for (const boundary of boundaries) cuts.add(boundary);
+  }
+  const boundaries = BigInt64Array.from(cuts).sort();
+  const values: (string | number | bigint | null)[] = [];
+  const idsByValue = new Map<string | number | bigint | null, number>();
+  const bucketIds: number[] = [];
+  const { runs: cut, first, card } = bucketRuns(scope, source.column, boundaries);
+  for (let bucket = 0; bucket < card; bucket++) {
+    const time = boundaries[first + bucket] ?? 0n;
+    const value = inType(evaluate(expression, (name) => (name === TIME_COLUMN ? time : null)), vector);
+    let id = idsByValue.get(value);
+    if (id === undefined) {
+      id = values.length;
+      values.push(value);
+      idsByValue.set(value, id);
+    }
+    bucketIds.push(id);
+  }
+  const runs: Runs = (block, start, end, out) => {
+    const count = cut(block, start, end, out);
+    const words = scope.context.memory.u32(out, (count * RUN_BYTES) / 4);
+    for (let at = 0; at < words.length; at += 3) words[at] = bucketIds[words[at] ?? 0] ?? 0;
+    return count;
+  };
+  return { runs, values };
+}
+
+/** Undefined when there are more than BUCKETS_MAX: row by row is then no worse. */
+function boundariesWithin(make: () => BigInt64Array): BigInt64Array | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;
+    throw error;
+  }
+}
+
+function inType(value: string | number | bigint | null, vector: Vector): string | number | bigint | null {
+  if (value === null) return null;
+  if (vector.kind === 'string') return String(value);
+  return vector.type === 'LONG' ? BigInt(typeof value === 'number' ? Math.trunc(value) : value) : Number(value);
+}

@@ -1,0 +1,187 @@
+import type { Filter, FilterValue } from '../../model/filter.js';
+import type { StringColumnView } from '../../storage/view.js';
+import { compileLikePattern } from '../../kernels/like-pattern.js';
+import { takeBits } from '../context.js';
+import { findText, lowerBoundText } from '../dictionary.js';
+import { compileVector } from '../expression/compile.js';
+import { numbersAsText } from '../expression/convert.js';
+import { storedNumbers } from '../expression/vector.js';
+import type { NumberVector, StringVector } from '../expression/vector.js';
+import { STRING_ORDERINGS, compareNumbers, parseNumber } from '../ordering.js';
+import type { SegmentScope } from '../scope.js';
+import { numberOf } from './number-bounds.js';
+import type { Bound } from './number-bounds.js';
+import { everything, inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
+import { andPredicate, constantPredicate, notPredicate, orPredicate } from './predicate.js';
+import type { Predicate } from './predicate.js';
+import { matchesLike } from './like.js';
+import { NO_IDS, idsOf, stringPredicate, takeIdBits } from './string-predicate.js';
+import type { IdSet } from './string-predicate.js';
+import { textPredicate } from './text-predicate.js';
+
+/**
+ * Binds a filter to a segment: dictionary look-ups and conversions happen here, once.
+ * @param matchUnknown  whether rows for which the filter is unknown match too; `not` flips it
+ */
+export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: boolean): Predicate {
+  switch (filter.kind) {
+    case 'true':
+    case 'false':
+      return constantPredicate(filter.kind === 'true');
+    case 'and':
+      return andPredicate(scope.context, filter.filters.map((part) => bindFilter(scope, part, matchUnknown)), takeBits(scope.arena));
+    case 'or':
+      return orPredicate(scope.context, filter.filters.map((part) => bindFilter(scope, part, matchUnknown)), takeBits(scope.arena));
+    case 'not':
+      return notPredicate(scope.context, bindFilter(scope, filter.filter, !matchUnknown), takeBits(scope.arena));
+    case 'expression':
+      return bindTruth(scope, compileVector(scope, filter.expression, null), matchUnknown);
+    default:
+      return bindComparison(scope, filter, matchUnknown);
+  }
+}
+
+type Comparison = Extract<Filter, { readonly column: string }>;
+
+function bindComparison(scope: SegmentScope, filter: Comparison, matchUnknown: boolean): Predicate {
+  const source = scope.source(filter.column);
+  const matchNull = filter.kind === 'null' || (filter.kind === 'in' && filter.values.includes(null)) || matchUnknown;
+  switch (source.kind) {
+    case 'missing':
+      return constantPredicate(matchNull);
+    case 'string':
+      return stringPredicate(scope, source.column, idsMatching(scope, source.column, filter), matchNull);
+    case 'number':
+      return bindNumbers(scope, storedNumbers(source.column), filter, matchNull);
+    case 'computed':
+      return source.vector.kind === 'number' ? bindNumbers(scope, source.vector, filter, matchNull) : textPredicate(scope, source.vector, textTest(filter), matchNull);
+  }
+}
+
+function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparison, matchNull: boolean): Predicate {
+  switch (filter.kind) {
+    case 'null':
+      return nullPredicate(scope, vector);
+    case 'equals': {
+      if (filter.value === null) return inPredicate(scope, vector, [], matchNull);
+      return inPredicate(scope, vector, comparable([filter.value], filter.type), matchNull);
+    }
+    case 'in':
+      return inPredicate(scope, vector, comparable(filter.values, filter.type), matchNull);
+    case 'range': {
+      if (comparesText(filter)) break;
+      return rangePredicate(scope, vector, boundOf(filter.lower, filter.lowerStrict), boundOf(filter.upper, filter.upperStrict), matchNull);
+    }
+    case 'like':
+      break;
+  }
+  return textPredicate(scope, numbersAsText(scope, vector), textTest(filter), matchNull);
+}
+
+/** Values that are numbers; a FLOAT comparison rounds them to float. What is no number equals no number. */
+function comparable(values: readonly FilterValue[], type: string): (bigint | number)[] {
+  return values.flatMap((value) => {
+    const number = numberOf(value);
+    return number === undefined ? [] : [type === 'FLOAT' ? Math.fround(Number(number)) : number];
+  });
+}
+
+/** A bound that is no number, in a comparison of numbers, is unlike every number. */
+function boundOf(value: FilterValue, strict: boolean): Bound | undefined {
+  return value === null ? undefined : { value: numberOf(value) ?? Number.NaN, strict };
+}
+
+function comparesText(filter: Extract<Filter, { kind: 'range' }>): boolean {
+  return filter.type === 'STRING' && filter.ordering !== 'numeric';
+}
+
+/** The dictionary ids (null apart) for which a comparison is true. */
+function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comparison): IdSet {
+  const { memory, kernels } = scope.context;
+  const { dictionary } = column;
+  switch (filter.kind) {
+    case 'null':
+      return NO_IDS;
+    case 'equals':
+    case 'in': {
+      if (filter.type !== 'STRING') break;
+      const values = filter.kind === 'equals' ? [filter.value] : filter.values;
+      return idsOf(scope, dictionary.count, values.flatMap((value) => (value === null ? [] : (findText(memory, dictionary, String(value)) ?? []))));
+    }
+    case 'range': {
+      if (filter.type !== 'STRING' || filter.ordering !== 'lexicographic') break;
+      const first = dictionary.hasNull ? 1 : 0;
+      const lower = filter.lower === null ? first : lowerBoundText(memory, dictionary, String(filter.lower) + (filter.lowerStrict ? NEXT : ''));
+      const upper = filter.upper === null ? dictionary.count : lowerBoundText(memory, dictionary, String(filter.upper) + (filter.upperStrict ? '' : NEXT));
+      return lower < upper ? { kind: 'range', lower, upper: upper - 1 } : NO_IDS;
+    }
+    case 'like': {
+      const pattern = compileLikePattern(filter.pattern, filter.escape);
+      const at = scope.arena.take(pattern.byteLength + 16);
+      memory.u8(at, pattern.byteLength).set(pattern);
+      const bits = takeIdBits(scope, dictionary.count);
+      kernels.dictionaryLike(dictionary.bytes, dictionary.offsets, dictionary.hasNull ? 1 : 0, dictionary.count, at, pattern.byteLength, bits);
+      return { kind: 'bits', at: bits };
+    }
+  }
+  const test = textTest(filter);
+  const ids: number[] = [];
+  scope.texts(column).forEach((text, id) => {
+    if (text !== null && test(text)) ids.push(id);
+  });
+  return idsOf(scope, dictionary.count, ids);
+}
+
+/** Appended to a text it gives the very next text in the order of code units. */
+const NEXT = '\u0000';
+
+/** A comparison as a test of one text that is not null. */
+function textTest(filter: Comparison): (text: string) => boolean {
+  switch (filter.kind) {
+    case 'null':
+      return () => false;
+    case 'equals':
+    case 'in': {
+      const values = filter.kind === 'equals' ? [filter.value] : filter.values;
+      if (filter.type === 'STRING') {
+        const texts = new Set(values.flatMap((value) => (value === null ? [] : [String(value)])));
+        return (text) => texts.has(text);
+      }
+      const numbers = comparable(values, filter.type);
+      return (text) => {
+        const number = parseNumber(text);
+        return number !== undefined && numbers.some((value) => value == number);
+      };
+    }
+    case 'range':
+      return filter.type === 'STRING' ? textRangeTest(filter) : numberRangeTest(filter);
+    case 'like':
+      return (text) => matchesLike(text, filter.pattern, filter.escape);
+  }
+}
+
+function textRangeTest({ lower, upper, lowerStrict, upperStrict, ordering }: Extract<Filter, { kind: 'range' }>): (text: string) => boolean {
+  const compare = STRING_ORDERINGS[ordering];
+  const [from, to] = [lower === null ? null : String(lower), upper === null ? null : String(upper)];
+  return (text) => (from === null || compare(text, from) > (lowerStrict ? 0 : -1)) && (to === null || compare(text, to) < (upperStrict ? 0 : 1));
+}
+
+function numberRangeTest({ lower, upper, lowerStrict, upperStrict }: Extract<Filter, { kind: 'range' }>): (text: string) => boolean {
+  const from = boundOf(lower, lowerStrict)?.value;
+  const to = boundOf(upper, upperStrict)?.value;
+  const admits = (order: number, strict: boolean): boolean => (strict ? order > 0 : order >= 0);
+  if (Number.isNaN(from) || Number.isNaN(to)) return () => false;
+  return (text) => {
+    const number = parseNumber(text);
+    return number !== undefined && (from === undefined || admits(compareNumbers(number, from), lowerStrict)) && (to === undefined || admits(compareNumbers(to, number), upperStrict));
+  };
+}
+
+/** An expression used as a filter: numbers are true unless 0, texts when they say `true`. */
+function bindTruth(scope: SegmentScope, vector: NumberVector | StringVector, matchUnknown: boolean): Predicate {
+  if (vector.kind === 'string') return textPredicate(scope, vector, (text) => text.toLowerCase() === 'true', matchUnknown);
+  const notZero = notPredicate(scope.context, rangePredicate(scope, vector, { value: 0, strict: false }, { value: 0, strict: false }, false), takeBits(scope.arena));
+  const known = everything(scope, vector, false);
+  const isTrue = andPredicate(scope.context, [notZero, known], takeBits(scope.arena));
+  return matchUnknown ? orPredicate(scope.context, [isTrue, nullPredicate(scope, vector)], takeBits(scope.arena)) : isTrue;
+}

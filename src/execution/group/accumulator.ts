@@ -1,0 +1,141 @@
+import type { Address } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { KernelSet } from '../../kernels/contract.js';
+import { kernelFor } from '../context.js';
+import type { Block } from '../context.js';
+import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
+import type { NumberVector } from '../expression/vector.js';
+import type { SegmentScope } from '../scope.js';
+import type { GroupTable } from './table.js';
+
+/** Room for the states of the groups of one segment. */
+export interface LocalStates {
+  /** Groups there is room for now. */
+  readonly capacity: number;
+  /** f64 sums are kept this many times over (1 or 4) while rows are added by group number. */
+  readonly copies: 1 | 4;
+}
+
+/**
+ * The state of one aggregator over the groups of one segment. `addRuns` and `addGroups` get only rows that take part;
+ * `fold` adds the states of some groups (row numbers `cells` from `base` on, `groups` their numbers there) to the table.
+ */
+export interface Accumulator {
+  readonly bytesPerGroup: number;
+  state: Address;
+  initialise(from: number, to: number): void;
+  addRuns(block: Block, mask: Address, runs: Address, runCount: number): void;
+  addGroups(block: Block, rows: Address, groups: Address, n: number): void;
+  /** Once, before the first fold: brings states to what fold expects. `counts`: i64 rows that took part, or 0. */
+  finish(groupCount: number, counts: Address): void;
+  fold(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
+}
+
+export function countAccumulator(scope: SegmentScope, index: number, counts: () => Address): Accumulator {
+  const { kernels } = scope.context;
+  return {
+    bytesPerGroup: 0,
+    state: 0,
+    initialise: () => undefined,
+    addRuns: () => undefined,
+    addGroups: () => undefined,
+    finish: () => undefined,
+    fold: (base, cells, groups, n, table) => kernels.sumGroupsI64(counts() + base * 8, cells, groups, n, table.states[index]?.at ?? 0),
+  };
+}
+
+export function sumAccumulator(scope: SegmentScope, index: number, vector: NumberVector, states: LocalStates): Accumulator {
+  return vector.type === 'LONG' ? longSum(scope, index, vector) : doubleSum(scope, index, vector, states);
+}
+
+function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accumulator {
+  const { memory, kernels } = scope.context;
+  const { physical, base } = vector;
+  const type = physical === 'F32' || physical === 'F64' ? 'I64' : physical;
+  const sumRuns = kernelFor(kernels, 'sumRuns', type);
+  const sumGroups = kernelFor(kernels, 'sumGroups', type);
+  const self: Accumulator = {
+    bytesPerGroup: 8,
+    state: 0,
+    initialise: (from, to) => memory.u8(self.state + from * 8, (to - from) * 8).fill(0),
+    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
+    finish: (groupCount, counts) => {
+      if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
+    },
+    fold: (from, cells, groups, n, table) => kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
+  };
+  return self;
+}
+
+/** state[g] += base * counts[g]: what the stored values left out, once per group. */
+function addBase(scope: SegmentScope, state: Address, counts: Address, base: bigint, groupCount: number): void {
+  const { memory, kernels } = scope.context;
+  const scratch = scope.arena.take(BLOCK_ROWS * 8);
+  const factor = scope.arena.take(8);
+  memory.i64(factor, 1)[0] = base;
+  for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
+    const n = Math.min(BLOCK_ROWS, groupCount - from);
+    kernels.multiplyI64(counts + from * 8, factor, 1, n, scratch);
+    kernels.addI64(state + from * 8, scratch, 0, n, state + from * 8);
+  }
+}
+
+function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { copies }: LocalStates): Accumulator {
+  const { memory, kernels } = scope.context;
+  const type = vector.physical === 'F32' ? 'F32' : 'F64';
+  const sumRuns = kernelFor(kernels, 'sumRuns', type);
+  const sumGroups = kernelFor(kernels, 'sumGroups', type);
+  const self: Accumulator = {
+    bytesPerGroup: 8 * copies,
+    state: 0,
+    initialise: (from, to) => memory.u8(self.state + from * 8 * copies, (to - from) * 8 * copies).fill(0),
+    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state, copies),
+    finish: (groupCount) => {
+      if (copies === 4) kernels.foldSums(self.state, groupCount, self.state);
+    },
+    fold: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
+  };
+  return self;
+}
+
+export function extremeAccumulator(scope: SegmentScope, index: number, vector: NumberVector, kind: 'min' | 'max'): Accumulator {
+  const { memory, kernels } = scope.context;
+  const { physical } = vector;
+  const narrow = physical === 'U8' || physical === 'U16' || physical === 'U32';
+  const byRuns = kernelFor(kernels, `${kind}Runs`, physical);
+  const byGroups = kernelFor(kernels, `${kind}Groups`, physical);
+  const bytes = narrow ? 4 : 8;
+  const self: Accumulator = {
+    bytesPerGroup: bytes,
+    state: 0,
+    initialise: (from, to) => {
+      const at = self.state + from * bytes;
+      if (narrow) memory.u32(at, to - from).fill(kind === 'min' ? 0xffffffff : 0);
+      else if (physical === 'I64') memory.i64(at, to - from).fill(kind === 'min' ? I64_MAX : I64_MIN);
+      else memory.f64(at, to - from).fill(kind === 'min' ? Infinity : -Infinity);
+    },
+    addRuns: (block, mask, runs, runCount) => byRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => byGroups(vector.values(block), rows, groups, n, self.state),
+    finish: () => undefined,
+    fold: narrow ? foldNarrow(scope, index, vector, kind, () => self.state) : foldWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
+  };
+  return self;
+}
+
+function foldWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 'min' | 'max', state: () => Address): Accumulator['fold'] {
+  const byGroups = kernelFor(kernels, `${kind}Groups`, type);
+  return (from, cells, groups, n, table) => byGroups(state() + from * 8, cells, groups, n, table.states[index]?.at ?? 0);
+}
+
+/** Only groups that some row took part in are folded, so the initial state never meets the base. */
+function foldNarrow(scope: SegmentScope, index: number, vector: NumberVector, kind: 'min' | 'max', state: () => Address): Accumulator['fold'] {
+  const { kernels } = scope.context;
+  const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
+  const wide = scope.arena.take(BLOCK_ROWS * 8);
+  return (from, cells, groups, n, table) => {
+    kernels.toI64U32(state() + from * 4, cells, n, vector.base, wide);
+    byGroups(wide, 0, groups, n, table.states[index]?.at ?? 0);
+  };
+}

@@ -1,0 +1,268 @@
+import { assert } from '../../base/errors.js';
+import type { Address } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { takeBits, takeZeroed, wordsOf } from '../context.js';
+import type { Block } from '../context.js';
+import { asNumbers } from '../expression/convert.js';
+import type { NumberVector } from '../expression/vector.js';
+import { bindFilter } from '../filter/bind.js';
+import { ALL, NONE } from '../filter/predicate.js';
+import type { Match, Predicate } from '../filter/predicate.js';
+import type { SegmentScope } from '../scope.js';
+import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
+import type { Accumulator, LocalStates } from './accumulator.js';
+import { distinctAccumulator } from './distinct.js';
+import type { DistinctAccumulator } from './distinct.js';
+import { foldSegment } from './fold.js';
+import { linearSum } from './linear-sum.js';
+import { bindColumn, bindGroupKey } from './local-key.js';
+import type { LocalKey } from './local-key.js';
+import { denseNumbering, hashNumbering } from './numbering.js';
+import type { Numbering } from './numbering.js';
+import type { GroupShape } from './shape.js';
+import type { GroupTable } from './table.js';
+
+/** Rows that pass the query's filter and also `filter`, and are not null in `nulls`. All its aggregators share them. */
+export interface RowClass {
+  readonly filter: Predicate | undefined;
+  readonly nulls: NumberVector | undefined;
+  readonly accumulators: Accumulator[];
+  readonly distincts: DistinctAccumulator[];
+  /** Whether the number of rows is needed, or only that there are some. */
+  counts: boolean;
+  /** i64 rows per group, or u8 1 where there is one. */
+  state: Address;
+  /** Positions of aggregators whose `seen` this class decides. */
+  readonly seen: number[];
+}
+
+const DENSE_CELLS_MAX = 1 << 20;
+
+/** The groups of one segment: local ids, local states; folded into the thread's table when its rows are through. */
+export class SegmentGroups {
+  readonly scope: SegmentScope;
+  readonly shape: GroupShape;
+  readonly keys: readonly LocalKey[];
+  readonly numbering: Numbering;
+  readonly classes: RowClass[] = [];
+  readonly #states: LocalStates & { capacity: number };
+  readonly #usesRuns: boolean;
+  readonly #rows: Address;
+  readonly #keptRows: Address;
+  readonly #keptGroups: Address;
+  readonly #mask: Address;
+  readonly #runs: Address;
+
+  constructor(scope: SegmentScope, shape: GroupShape) {
+    this.scope = scope;
+    this.shape = shape;
+    const { arena } = scope;
+    this.keys = shape.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(shape, index), shape.columns));
+    const cells = this.keys.reduce((product, key) => product * key.card, 1);
+    const roomForCells = Math.max(65536, scope.view.rowCount * 8);
+    const dense = cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
+    this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
+    this.numbering = dense ? denseNumbering(scope, this.keys) : hashNumbering(scope, shape, this.keys);
+    this.#states = { capacity: dense ? cells : BLOCK_ROWS * 2, copies: dense && cells <= 256 && !this.#usesRuns ? 4 : 1 };
+    this.#rows = arena.take(BLOCK_ROWS * 4);
+    this.#keptRows = arena.take(BLOCK_ROWS * 4);
+    this.#keptGroups = arena.take(BLOCK_ROWS * 4);
+    this.#mask = takeBits(arena);
+    this.#runs = arena.take(BLOCK_ROWS * 12);
+    this.#bindAggregators(dense ? cells : Infinity);
+    this.#allocate();
+  }
+
+  /** Rows [start, end) of a block, of which those in `match` pass the query's filter. */
+  addRows(block: Block, start: number, end: number, match: Match): void {
+    if (match === NONE || start === end) return;
+    if (this.#usesRuns) this.#addRuns(block, start, end, match);
+    else this.#addScattered(block, start, end, match);
+  }
+
+  foldInto(table: GroupTable): void {
+    const { groupCount } = this.numbering;
+    if (groupCount === 0) return;
+    for (const { accumulators, state, counts } of this.classes) for (const accumulator of accumulators) accumulator.finish(groupCount, counts ? state : 0);
+    foldSegment(this, table);
+  }
+
+  #addRuns(block: Block, start: number, end: number, match: Match): void {
+    const { kernels } = this.scope.context;
+    const runCount = this.numbering.runs(block, start, end, this.#runs);
+    for (const each of this.classes) {
+      const mask = this.#maskOf(each, block, match);
+      if (mask === NONE) continue;
+      const bits = mask === ALL ? 0 : mask;
+      if (each.counts) kernels.countRuns(bits, this.#runs, runCount, each.state);
+      else if (each.state !== 0) kernels.presentRuns(bits, this.#runs, runCount, each.state);
+      for (const accumulator of each.accumulators) accumulator.addRuns(block, bits, this.#runs, runCount);
+      if (each.distincts.length === 0) continue;
+      const n = this.#rowsOf(block, start, end, mask);
+      const rows = n < 0 ? 0 : this.#rows;
+      const count = n < 0 ? block.rows : n;
+      kernels.keyRuns(this.#runs, runCount, rows, count, 1, 0, this.#keptGroups);
+      for (const distinct of each.distincts) distinct.addGroups(block, rows, this.#keptGroups, count);
+    }
+  }
+
+  #addScattered(block: Block, start: number, end: number, match: Match): void {
+    const listed = this.#rowsOf(block, start, end, match);
+    const rows = listed < 0 ? 0 : this.#rows;
+    const n = listed < 0 ? block.rows : listed;
+    if (n === 0) return;
+    this.numbering.number(block, rows, n, (positionRows, groups, count) => {
+      this.#reserve(this.numbering.groupCount);
+      for (const each of this.classes) this.#addPositions(each, block, positionRows, groups, count);
+    });
+  }
+
+  #addPositions(each: RowClass, block: Block, allRows: Address, allGroups: Address, all: number): void {
+    const { kernels } = this.scope.context;
+    let [rows, groups, n] = [allRows, allGroups, all];
+    const filter = each.filter?.test(block) ?? ALL;
+    if (filter === NONE) return;
+    if (filter !== ALL) {
+      n = kernels.compactMask(filter, rows, groups, n, this.#keptRows, this.#keptGroups);
+      [rows, groups] = [this.#keptRows, this.#keptGroups];
+    }
+    const nulls = each.nulls?.nulls(block) ?? 0;
+    if (nulls !== 0) {
+      n = kernels.compactNotMask(nulls, rows, groups, n, this.#keptRows, this.#keptGroups);
+      [rows, groups] = [this.#keptRows, this.#keptGroups];
+    }
+    if (n === 0) return;
+    if (each.counts) kernels.countGroups(groups, n, each.state);
+    else if (each.state !== 0) kernels.presentGroups(groups, n, each.state);
+    for (const accumulator of each.accumulators) accumulator.addGroups(block, rows, groups, n);
+    for (const distinct of each.distincts) distinct.addGroups(block, rows, groups, n);
+  }
+
+  /** Writes the selected row numbers; -1 when they are all rows of the block. */
+  #rowsOf(block: Block, start: number, end: number, match: Match): number {
+    const { kernels } = this.scope.context;
+    if (match !== ALL) return kernels.bitsToRows(match, start, end, this.#rows);
+    if (start === 0 && end === block.rows) return -1;
+    const rows = this.scope.context.memory.u32(this.#rows, end - start);
+    for (let row = start; row < end; row++) rows[row - start] = row;
+    return end - start;
+  }
+
+  #maskOf(each: RowClass, block: Block, match: Match): Match {
+    const { kernels } = this.scope.context;
+    const filter = each.filter?.test(block) ?? ALL;
+    if (filter === NONE) return NONE;
+    let mask = filter === ALL ? match : filter;
+    if (filter !== ALL && match !== ALL) {
+      kernels.bitsAnd(match, filter, wordsOf(block), this.#mask);
+      mask = this.#mask;
+    }
+    const nulls = each.nulls?.nulls(block) ?? 0;
+    if (nulls === 0) return mask;
+    if (mask === ALL) kernels.bitsNot(nulls, block.rows, this.#mask);
+    else kernels.bitsAndNot(mask, nulls, wordsOf(block), this.#mask);
+    return this.#mask;
+  }
+
+  #bindAggregators(groupCountMax: number): void {
+    const { scope, shape } = this;
+    const everyRow = this.#classOf(undefined, undefined, undefined);
+    const filters = new Map<string, Predicate>();
+    shape.aggregators.forEach((each, index) => {
+      const { aggregator } = each;
+      const filterKey = aggregator.filter === null ? undefined : JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+      const predicate = aggregator.filter === null || filterKey === undefined ? undefined : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
+      if (predicate !== undefined && filterKey !== undefined) filters.set(filterKey, predicate);
+      const filter = predicate?.constant === ALL ? undefined : predicate;
+      if (each.kind === 'count') {
+        const rows = this.#classOf(filter, undefined, everyRow);
+        rows.counts = true;
+        rows.accumulators.push(countAccumulator(scope, index, () => rows.state));
+        return;
+      }
+      if (each.kind === 'distinct') {
+        const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, shape.columns);
+        this.#classOf(filter, undefined, everyRow).distincts.push(distinctAccumulator(scope, index, each, key, groupCountMax));
+        return;
+      }
+      const column = aggregator.kind === 'count' ? '' : 'column' in aggregator ? aggregator.column : '';
+      const linear = each.kind === 'sum' && each.state === 'I64' ? linearSum(scope, index, column) : undefined;
+      const vector = linear?.nulls ?? asNumbers(scope, scope.source(column), each.state === 'I64' ? 'LONG' : 'DOUBLE');
+      if (linear === undefined && vector === undefined) return;
+      const rows = this.#classOf(filter, vector?.mayBeNull === true ? vector : undefined, everyRow);
+      if (each.nullable) rows.seen.push(index);
+      if (linear !== undefined) {
+        rows.counts ||= linear.needsCounts;
+        rows.accumulators.push(linear.accumulator);
+      } else if (vector !== undefined) {
+        if (each.kind === 'sum' && vector.base !== 0n) rows.counts = true;
+        rows.accumulators.push(each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind));
+      }
+    });
+  }
+
+  #classOf(filter: Predicate | undefined, nulls: NumberVector | undefined, everyRow: RowClass | undefined): RowClass {
+    if (filter === undefined && nulls === undefined && everyRow !== undefined) return everyRow;
+    const same = this.classes.find((each) => each.filter === filter && sameNulls(each.nulls, nulls));
+    if (same !== undefined) return same;
+    const created: RowClass = { filter, nulls, accumulators: [], distincts: [], counts: false, state: 0, seen: [] };
+    this.classes.push(created);
+    return created;
+  }
+
+  #allocate(): void {
+    const { arena, context } = this.scope;
+    const { capacity } = this.#states;
+    for (const each of this.classes) {
+      // Groups of a hash table exist because a row was put in them; of a dense one only the first class can tell.
+      each.state = takeZeroed(arena, context.memory, capacity * (each.counts ? 8 : 1));
+      for (const accumulator of each.accumulators) {
+        if (accumulator.bytesPerGroup === 0) continue;
+        accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);
+        accumulator.initialise(0, capacity);
+      }
+    }
+  }
+
+  /** Doubles the room for states when a hash table outgrew it. */
+  #reserve(groupCount: number): void {
+    const old = this.#states.capacity;
+    if (groupCount <= old) return;
+    let capacity = old;
+    while (capacity < groupCount) capacity *= 2;
+    this.#states.capacity = capacity;
+    const { arena, context } = this.scope;
+    const { memory } = context;
+    const enlarge = (at: Address, bytes: number): Address => {
+      const larger = arena.take(capacity * bytes);
+      memory.u8(larger, old * bytes).set(memory.u8(at, old * bytes));
+      return larger;
+    };
+    for (const each of this.classes) {
+      const bytes = each.counts ? 8 : 1;
+      each.state = enlarge(each.state, bytes);
+      memory.u8(each.state + old * bytes, (capacity - old) * bytes).fill(0);
+      for (const accumulator of each.accumulators) {
+        if (accumulator.bytesPerGroup === 0) continue;
+        accumulator.state = enlarge(accumulator.state, accumulator.bytesPerGroup);
+        accumulator.initialise(old, capacity);
+      }
+    }
+  }
+
+  #hasWideConstant(): boolean {
+    return this.keys.some((key, index) => key.kind === 'constant' && domainAt(this.shape, index).kind === 'wide');
+  }
+}
+
+function domainAt(shape: GroupShape, index: number) {
+  const key = shape.keys[index];
+  assert(key !== undefined, `no group key ${index}`);
+  return key.domain;
+}
+
+/** Columns without nulls of their own never get here. */
+function sameNulls(a: NumberVector | undefined, b: NumberVector | undefined): boolean {
+  return a === b || (a?.stored !== undefined && a.stored === b?.stored);
+}
+

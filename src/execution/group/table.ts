@@ -1,0 +1,183 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
+import { PairSet } from './pair-set.js';
+import { ValuePool } from './domain.js';
+import type { AggregatorShape, GroupShape } from './shape.js';
+
+/** The state of one aggregator over all groups; addresses of one entry per group. */
+export interface AggregatorState {
+  /** i64 or f64; 0 for distinct. */
+  at: Address;
+  /** u8: 1 where some row took part. 0 when that needs no telling. */
+  seen: Address;
+  /** distinct, kind bits. */
+  bits: Address;
+  /** distinct, kind pairs. */
+  pairs: PairSet | undefined;
+}
+
+/** A group table as plain data, for another thread to fold in; its memory goes with it. */
+export interface GroupTableParts {
+  readonly groupCount: number;
+  readonly present: Address;
+  readonly keys: Address;
+  readonly states: readonly { at: Address; seen: Address; bits: Address; pairs: { keys: Address; count: number } | undefined }[];
+  readonly pools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly owned: readonly Address[];
+}
+
+const FIRST_CAPACITY = 1 << 14;
+
+/** The groups of one thread over all its segments. Lives across segments in memory of its own, until `free`. */
+export class GroupTable {
+  readonly shape: GroupShape;
+  readonly context: RunContext;
+  readonly states: AggregatorState[];
+  /** Of keys and of distinct columns with interned values, by position. */
+  readonly pools: readonly ValuePool[];
+  readonly distinctPools: readonly ValuePool[];
+  /** dense: u8 per cell, 1 where the group exists. */
+  present: Address = 0;
+  /** hash: u64[words] per group. */
+  keys: Address = 0;
+  slots: Address = 0;
+  slotCount = 0;
+  /** Groups met (hash) or cells (dense). */
+  groupCount = 0;
+  /** Groups there is room for. */
+  capacity: number;
+  readonly #owned = new Map<Address, number>();
+  #bytes = 0;
+
+  constructor(shape: GroupShape, context: RunContext) {
+    this.shape = shape;
+    this.context = context;
+    this.pools = shape.keys.map(() => new ValuePool());
+    this.distinctPools = shape.aggregators.map(() => new ValuePool());
+    const { layout } = shape;
+    this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
+    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined }));
+    try {
+      if (layout.kind === 'dense') {
+        this.present = this.#zeroed(layout.cells);
+        this.groupCount = layout.cells;
+      } else {
+        this.keys = this.take(this.capacity * layout.words * 8);
+        this.slotCount = this.capacity * 2;
+        this.slots = this.#zeroed(this.slotCount * 4);
+      }
+      shape.aggregators.forEach((aggregator, index) => this.#makeState(aggregator, index));
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+  }
+
+  /**
+   * Finds or adds the groups of `n` packed keys and writes their numbers to `out` (hash tables only); makes room
+   * first, so addresses of states may change.
+   */
+  findGroups(keys: Address, n: number, out: Address): void {
+    const { layout } = this.shape;
+    if (layout.kind !== 'hash') return;
+    this.#reserve(this.groupCount + n, layout.words);
+    this.groupCount = this.context.kernels.hashKeys(keys, n, layout.words, this.slots, this.slotCount, this.keys, this.groupCount, out);
+  }
+
+  take(bytes: number): Address {
+    if (this.#bytes + bytes > this.context.groupBytesMax) {
+      throw new ServiceError('resource_limit', `grouping needs more than ${this.context.groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`);
+    }
+    const at = this.context.memory.allocate(bytes);
+    this.#owned.set(at, bytes);
+    this.#bytes += bytes;
+    return at;
+  }
+
+  give(at: Address): void {
+    const bytes = this.#owned.get(at);
+    if (bytes === undefined) return;
+    this.#owned.delete(at);
+    this.#bytes -= bytes;
+    this.context.memory.free(at);
+  }
+
+  /** Hands the table's memory over; the table must not be used afterwards. */
+  detach(): GroupTableParts {
+    const owned = [...this.#owned.keys()];
+    this.#owned.clear();
+    return {
+      groupCount: this.groupCount,
+      present: this.present,
+      keys: this.keys,
+      states: this.states.map(({ at, seen, bits, pairs }) => ({ at, seen, bits, pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count } })),
+      pools: this.pools.map((pool) => pool.values),
+      distinctPools: this.distinctPools.map((pool) => pool.values),
+      owned,
+    };
+  }
+
+  free(): void {
+    for (const at of this.#owned.keys()) this.context.memory.free(at);
+    this.#owned.clear();
+  }
+
+  #zeroed(bytes: number): Address {
+    const at = this.take(bytes);
+    this.context.memory.u8(at, bytes).fill(0);
+    return at;
+  }
+
+  #makeState(aggregator: AggregatorShape, index: number): void {
+    const state = this.states[index];
+    if (state === undefined) return;
+    if (aggregator.kind === 'distinct') {
+      if (aggregator.store.kind === 'bits') state.bits = this.#zeroed((this.capacity * aggregator.store.bitsPerGroup) / 8);
+      else state.pairs = new PairSet(this.context, aggregator.store.words, (bytes) => this.take(bytes), (at) => this.give(at));
+      return;
+    }
+    state.at = this.take(this.capacity * 8);
+    this.#initialise(aggregator, state.at, 0, this.capacity);
+    if (aggregator.kind !== 'count' && aggregator.nullable) state.seen = this.#zeroed(this.capacity);
+  }
+
+  #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
+    const { memory } = this.context;
+    if (aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'sum') memory.u8(at + from * 8, (to - from) * 8).fill(0);
+    else if (aggregator.state === 'F64') memory.f64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? Infinity : -Infinity);
+    else memory.i64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? I64_MAX : I64_MIN);
+  }
+
+  #reserve(groups: number, words: number): void {
+    if (groups <= this.capacity) return;
+    const old = this.capacity;
+    let capacity = old;
+    while (capacity < groups) capacity *= 2;
+    this.keys = this.#enlarge(this.keys, old * words * 8, capacity * words * 8);
+    this.give(this.slots);
+    this.slotCount = capacity * 2;
+    this.slots = this.#zeroed(this.slotCount * 4);
+    this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
+    this.shape.aggregators.forEach((aggregator, index) => {
+      const state = this.states[index];
+      if (state === undefined || aggregator.kind === 'distinct') return;
+      state.at = this.#enlarge(state.at, old * 8, capacity * 8);
+      this.#initialise(aggregator, state.at, old, capacity);
+      if (state.seen === 0) return;
+      state.seen = this.#enlarge(state.seen, old, capacity);
+      this.context.memory.u8(state.seen + old, capacity - old).fill(0);
+    });
+    this.capacity = capacity;
+  }
+
+  #enlarge(at: Address, oldBytes: number, newBytes: number): Address {
+    const larger = this.take(newBytes);
+    const { memory } = this.context;
+    memory.u8(larger, oldBytes).set(memory.u8(at, oldBytes));
+    this.give(at);
+    return larger;
+  }
+}
