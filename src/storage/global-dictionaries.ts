@@ -1,0 +1,85 @@
+import type { KernelMemory } from '../kernels/memory.js';
+import type { RunStorageJob } from './jobs.js';
+import { EMPTY_TABLE, freeTable, type InternTable, internBytesMax, tableBytes } from './jobs/intern-dictionary.js';
+import type { ResidentMemory } from './resident-memory.js';
+import type { Address, DictionaryView } from './view.js';
+
+/** The entries that a lease reads; kept until its last holder lets go, however much the dictionary grows meanwhile. */
+export interface HeldEntries {
+  readonly address: Address;
+  readonly count: number;
+  release(): void;
+}
+
+/** The datasource-wide ids of one string column. Grows only; calls of `intern` take their turn. */
+export class GlobalDictionary {
+  readonly #memory: KernelMemory;
+  readonly #resident: ResidentMemory;
+  readonly #run: RunStorageJob;
+  #table: InternTable = EMPTY_TABLE;
+  #last: Promise<void> = Promise.resolve();
+  /** Leases that read entries at an address. */
+  readonly #holders = new Map<Address, number>();
+  /** Entries that were outgrown but are still read, and their bytes. */
+  readonly #outgrown = new Map<Address, number>();
+
+  constructor(memory: KernelMemory, resident: ResidentMemory, run: RunStorageJob) {
+    this.#memory = memory;
+    this.#resident = resident;
+    this.#run = run;
+  }
+
+  /**
+   * Writes to `remap` the id of every value of a segment's dictionary, which stays where it is meanwhile.
+   * @throws ServiceError `resource_limit`
+   */
+  intern(dictionary: DictionaryView, textBytes: number, remap: Address): Promise<void> {
+    const turn = this.#last.then(() => this.#intern(dictionary, textBytes, remap));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  hold(): HeldEntries {
+    const { entries: address, entryCount: count } = this.#table;
+    this.#holders.set(address, (this.#holders.get(address) ?? 0) + 1);
+    return { address, count, release: () => this.#letGo(address) };
+  }
+
+  /** After the datasource's last segment was closed: nobody holds entries any more. */
+  close(): void {
+    this.#resident.unreserve(tableBytes(this.#table));
+    freeTable(this.#table, this.#memory);
+    this.#table = EMPTY_TABLE;
+  }
+
+  async #intern(dictionary: DictionaryView, textBytes: number, remap: Address): Promise<void> {
+    const old = this.#table;
+    const reserved = internBytesMax(old, { count: dictionary.count, textBytes });
+    this.#resident.reserve(reserved);
+    try {
+      this.#table = await this.#run('internDictionary', { table: old, dictionary, remap });
+    } catch (error) {
+      this.#resident.unreserve(reserved);
+      throw error;
+    }
+    const oldEntriesBytes = old.entries === this.#table.entries ? 0 : old.entryCapacity * 8;
+    if (oldEntriesBytes > 0) this.#outgrown.set(old.entries, oldEntriesBytes);
+    this.#resident.unreserve(reserved + tableBytes(old) - tableBytes(this.#table) - oldEntriesBytes);
+    this.#freeUnread(old.entries);
+  }
+
+  #letGo(address: Address): void {
+    const left = (this.#holders.get(address) ?? 0) - 1;
+    if (left > 0) this.#holders.set(address, left);
+    else this.#holders.delete(address);
+    this.#freeUnread(address);
+  }
+
+  #freeUnread(address: Address): void {
+    const bytes = this.#outgrown.get(address);
+    if (bytes === undefined || this.#holders.has(address)) return;
+    this.#outgrown.delete(address);
+    this.#memory.free(address);
+    this.#resident.unreserve(bytes);
+  }
+}

@@ -1,0 +1,30 @@
+import type { KernelSet } from '../kernels/contract.js';
+import type { KernelMemory } from '../kernels/memory.js';
+import type { SegmentFile } from './codecs/array-decoder.js';
+import type { Footer } from './format.js';
+import { type FindRowsRequest, findRows } from './jobs/find-rows.js';
+import { type InternDictionaryRequest, type InternTable, internDictionary } from './jobs/intern-dictionary.js';
+import { type LoadColumnRequest, loadColumn } from './jobs/load-column.js';
+import { verifySegment } from './jobs/verify-segment.js';
+
+/** What storage has done on processing threads: requests and responses are plain data, columns stay in kernel memory. */
+export interface StorageJobs {
+  readonly verifySegment: { readonly request: SegmentFile; readonly response: Footer };
+  readonly loadColumn: { readonly request: LoadColumnRequest; readonly response: null };
+  readonly internDictionary: { readonly request: InternDictionaryRequest; readonly response: InternTable };
+  readonly findRows: { readonly request: FindRowsRequest; readonly response: Uint32Array };
+}
+
+export type StorageJobName = keyof StorageJobs;
+
+/** Runs a job on some thread of the process over the memory the store was made with. A job's error comes back as thrown. */
+export type RunStorageJob = <Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']) => Promise<StorageJobs[Name]['response']>;
+
+export const STORAGE_JOBS: {
+  readonly [Name in StorageJobName]: (request: StorageJobs[Name]['request'], memory: KernelMemory, kernels: KernelSet) => StorageJobs[Name]['response'];
+} = { verifySegment, loadColumn, internDictionary, findRows };
+
+/** Jobs on the calling thread: ingestion children and tests. */
+export function runJobsHere(memory: KernelMemory, kernels: KernelSet): RunStorageJob {
+  return async (name, request) => STORAGE_JOBS[name](request, memory, kernels);
+}

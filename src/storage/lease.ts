@@ -1,0 +1,116 @@
+import { assert } from '../base/errors.js';
+import { TIME_COLUMN } from '../model/schema.js';
+import type { Lease, LeaseRequest } from './contract.js';
+import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
+import type { OpenSegment } from './open-segment.js';
+import type { Resident, ResidentMemory } from './resident-memory.js';
+import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
+
+export interface LeaseSource {
+  readonly resident: ResidentMemory;
+  dictionary(dataSource: string, column: string): GlobalDictionary;
+}
+
+/** Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails. */
+export async function takeLease(segments: readonly OpenSegment[], request: LeaseRequest, source: LeaseSource): Promise<Lease> {
+  const taking = new LeaseTaking(segments, source);
+  try {
+    await taking.pinColumns(new Set([TIME_COLUMN, ...request.columns, ...request.globalDictionaries]));
+    const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
+    return { segments: taking.views(), dictionaries, release: taking.release };
+  } catch (error) {
+    taking.release();
+    throw error;
+  }
+}
+
+class LeaseTaking {
+  readonly #segments: readonly OpenSegment[];
+  readonly #source: LeaseSource;
+  readonly #pinned: Resident[] = [];
+  readonly #held: HeldEntries[] = [];
+  readonly #columns: Map<OpenSegment, Record<string, ColumnView>>;
+  #isReleased = false;
+
+  constructor(segments: readonly OpenSegment[], source: LeaseSource) {
+    this.#segments = segments;
+    this.#source = source;
+    this.#columns = new Map(segments.map((segment) => [segment, {}]));
+    for (const segment of segments) segment.use();
+  }
+
+  readonly release = (): void => {
+    assert(!this.#isReleased, 'a lease is released once');
+    this.#isReleased = true;
+    for (const held of this.#held) held.release();
+    for (const resident of this.#pinned) this.#source.resident.unpin(resident);
+    for (const segment of this.#segments) segment.letGo();
+  };
+
+  async pinColumns(names: ReadonlySet<string>): Promise<void> {
+    await settleAll(
+      this.#segments.flatMap((segment) =>
+        [...names].map(async (name) => {
+          const column = segment.find(name);
+          if (column === undefined) return;
+          const { resident, view } = await segment.pinColumn(column);
+          this.#pinned.push(resident);
+          this.#viewsOf(segment)[name] = view;
+        }),
+      ),
+    );
+  }
+
+  /** Of columns that are pinned. */
+  async holdDictionaries(names: ReadonlySet<string>): Promise<Record<string, GlobalDictionaryView>> {
+    const dictionaries: Record<string, GlobalDictionaryView> = {};
+    for (const name of names) {
+      const view = await this.#holdDictionary(name);
+      if (view !== null) dictionaries[name] = view;
+    }
+    return dictionaries;
+  }
+
+  views(): SegmentView[] {
+    return this.#segments.map((segment) => ({
+      id: segment.id,
+      dataSource: segment.descriptor.id.dataSource,
+      interval: segment.descriptor.id.interval,
+      rowCount: segment.footer.rowCount,
+      timeMin: segment.footer.timeMin,
+      timeMax: segment.footer.timeMax,
+      columns: this.#viewsOf(segment),
+    }));
+  }
+
+  async #holdDictionary(name: string): Promise<GlobalDictionaryView | null> {
+    const holders = this.#segments.filter((segment) => segment.find(name)?.kind === 'string');
+    const dataSource = holders[0]?.descriptor.id.dataSource;
+    if (dataSource === undefined) return null;
+    const global = this.#source.dictionary(dataSource, name);
+    const remaps: Record<string, number> = {};
+    await settleAll(
+      holders.map(async (segment) => {
+        assert(segment.descriptor.id.dataSource === dataSource, 'ids are compared within one datasource');
+        const stored = segment.find(name);
+        const view = this.#viewsOf(segment)[name];
+        assert(stored?.kind === 'string' && view?.kind === 'string', 'a string column with a dictionary is pinned');
+        const remap = await segment.pinRemap(name, view.dictionary, stored.dictionary.text.length, global);
+        this.#pinned.push(remap);
+        remaps[segment.id] = remap.address;
+      }),
+    );
+    const held = global.hold();
+    this.#held.push(held);
+    return { count: held.count, entries: held.address, remaps };
+  }
+
+  #viewsOf(segment: OpenSegment): Record<string, ColumnView> {
+    return this.#columns.get(segment) ?? {};
+  }
+}
+
+/** Waits for all, also after one has failed, so that what the others took is known; then throws the first failure. */
+async function settleAll(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
+}

@@ -1,0 +1,137 @@
+import { constants, type Dirent } from 'node:fs';
+import { copyFile, link, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, posix, sep } from 'node:path';
+import { ServiceError } from '../base/errors.js';
+import type { DeepStorage } from './contract.js';
+import { temporaryName } from './durable-file.js';
+
+type LoadSpec = Parameters<DeepStorage['remove']>[0];
+
+/**
+ * Deep storage in a directory, its own or shared by the machines of a cluster. A key or path is relative to it, with
+ * slashes; one that would leave it is refused.
+ */
+export function createLocalDeepStorage(directory: string): DeepStorage {
+  const fileOf = (loadSpec: LoadSpec): string => {
+    if (loadSpec.type !== 'local') throw new ServiceError('unsupported', `loadSpec.type: found ${JSON.stringify(loadSpec.type)}, accepted: "local"`);
+    return resolveInside(directory, loadSpec.path);
+  };
+  return {
+    async push(localFile: string, key: string): Promise<{ readonly type: string; readonly path: string }> {
+      const file = resolveInside(directory, key);
+      await makeDirectories(directory, dirname(file));
+      await placeDurably(localFile, file, linkOrCopy);
+      return { type: 'local', path: key };
+    },
+
+    async pull(loadSpec: LoadSpec, localFile: string): Promise<void> {
+      // A copy of its own: what damages one of the two leaves the other.
+      await placeDurably(fileOf(loadSpec), localFile, copyOnce);
+    },
+
+    async remove(loadSpec: LoadSpec): Promise<void> {
+      const file = fileOf(loadSpec);
+      await rm(file, { force: true });
+      await syncIfThere(dirname(file));
+    },
+
+    list: () => listFiles(directory, ''),
+  };
+}
+
+/** The file system's name for a key: at least one part, none of them empty, `.` or `..`, no separators or NUL within. */
+function resolveInside(directory: string, key: string): string {
+  const parts = key.split('/');
+  const isPlain = (part: string): boolean => part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && !part.includes('\\');
+  if (!parts.every(isPlain)) throw new ServiceError('input_invalid', `path in deep storage: found ${JSON.stringify(key)}, expected names joined by slashes`);
+  return join(directory, ...parts);
+}
+
+/** Makes `to` the same file content as `from`, whole or not at all. */
+async function placeDurably(from: string, to: string, place: (from: string, to: string) => Promise<void>): Promise<void> {
+  const temporary = temporaryName(to);
+  try {
+    await rm(temporary, { force: true });
+    await place(from, temporary);
+    await sync(temporary);
+    await rename(temporary, to);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    if (isAbsent(error)) throw new ServiceError('not_found', `segment file ${from} does not exist`, error);
+    throw error;
+  }
+  // Renaming one name of a file onto another name of it leaves both.
+  await rm(temporary, { force: true });
+  await sync(dirname(to));
+}
+
+/** Segment files never change and the pusher's name goes away soon, so a file on the same file system is not copied. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (isAbsent(error)) throw error;
+    await copyOnce(from, to);
+  }
+}
+
+async function copyOnce(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+}
+
+/** Makes missing directories, each durable in the one above. */
+async function makeDirectories(root: string, directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true });
+  if (first === undefined) return;
+  for (let at = directory; at.length >= first.length; at = dirname(at)) await sync(dirname(at));
+  await sync(root);
+}
+
+async function sync(fileOrDirectory: string): Promise<void> {
+  const handle = await open(fileOrDirectory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncIfThere(directory: string): Promise<void> {
+  try {
+    await sync(directory);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}
+
+async function* listFiles(root: string, below: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number; readonly modifiedMs: number }> {
+  for await (const entry of entriesOf(join(root, below.split('/').join(sep)))) {
+    const path = posix.join(below, entry.name);
+    if (entry.isDirectory()) yield* listFiles(root, path);
+    if (!entry.isFile()) continue;
+    const found = await statIfThere(join(root, path));
+    if (found !== undefined) yield { path, sizeBytes: found.size, modifiedMs: Math.floor(found.mtimeMs) };
+  }
+}
+
+async function* entriesOf(directory: string): AsyncIterable<Dirent> {
+  try {
+    yield* await opendir(directory);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}
+
+/** Files may be removed while they are listed. */
+async function statIfThere(file: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {
+  try {
+    return await stat(file);
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,99 @@
+import { closeSync } from 'node:fs';
+import type { ColumnSchema } from '../model/schema.js';
+import { segmentIdText } from '../model/segment-id.js';
+import type { SegmentDescriptor } from '../model/segment.js';
+import type { SegmentFile } from './codecs/array-decoder.js';
+import { placementOf, viewOfStored } from './columns/views.js';
+import type { Footer, StoredColumn } from './format.js';
+import type { GlobalDictionary } from './global-dictionaries.js';
+import type { RunStorageJob } from './jobs.js';
+import type { Resident, ResidentMemory } from './resident-memory.js';
+import type { ColumnView, DictionaryView } from './view.js';
+
+export interface PinnedColumn {
+  readonly resident: Resident;
+  readonly view: ColumnView;
+}
+
+/** A verified segment file and its columns in kernel memory. Closed when nobody uses it any more. */
+export class OpenSegment {
+  readonly id: string;
+  readonly descriptor: SegmentDescriptor;
+  readonly footer: Footer;
+  readonly #source: SegmentFile;
+  readonly #resident: ResidentMemory;
+  readonly #run: RunStorageJob;
+  readonly #columns: ReadonlyMap<string, StoredColumn>;
+  readonly #views = new WeakMap<Resident, ColumnView>();
+  #users = 0;
+  #onUnused: (() => void) | null = null;
+
+  constructor(parts: { descriptor: SegmentDescriptor; footer: Footer; source: SegmentFile; resident: ResidentMemory; run: RunStorageJob }) {
+    this.id = segmentIdText(parts.descriptor.id);
+    this.descriptor = parts.descriptor;
+    this.footer = parts.footer;
+    this.#source = parts.source;
+    this.#resident = parts.resident;
+    this.#run = parts.run;
+    this.#columns = new Map(parts.footer.columns.map((column) => [column.name, column]));
+  }
+
+  get schema(): ColumnSchema[] {
+    return this.footer.columns.map((column) =>
+      column.kind === 'number'
+        ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
+        : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls },
+    );
+  }
+
+  /** Keeps the segment open until the matching `letGo`. */
+  use(): void {
+    this.#users++;
+  }
+
+  letGo(): void {
+    if (--this.#users === 0) this.#onUnused?.();
+  }
+
+  /** `undefined` when the segment has no such column. */
+  find(column: string): StoredColumn | undefined {
+    return this.#columns.get(column);
+  }
+
+  /** Loads a column unless it is resident; pinned for the caller. */
+  async pinColumn(column: StoredColumn): Promise<PinnedColumn> {
+    const { rowCount } = this.footer;
+    const resident = await this.#resident.pin(this.#key('column', column.name), placementOf(column, rowCount).bytes, async (address) => {
+      await this.#run('loadColumn', { source: this.#source, rowCount, column, address });
+    });
+    const view = this.#views.get(resident) ?? viewOfStored(column, rowCount, resident.address);
+    this.#views.set(resident, view);
+    return { resident, view };
+  }
+
+  /** u32 [dictionary count]: datasource-wide ids of a column that the caller has pinned; pinned too. */
+  pinRemap(column: string, dictionary: DictionaryView, textBytes: number, global: GlobalDictionary): Promise<Resident> {
+    return this.#resident.pin(this.#key('remap', column), Math.max(dictionary.count, 1) * 4, (address) => global.intern(dictionary, textBytes, address));
+  }
+
+  /** Ascending rows of which some value is among the local dictionary `ids`; null when the column has no bitmap index. */
+  async findRows(column: string, ids: readonly number[]): Promise<Uint32Array | null> {
+    const stored = this.#columns.get(column);
+    if (stored?.kind !== 'string' || stored.index === null) return null;
+    return await this.#run('findRows', { source: this.#source, column, index: stored.index, ids });
+  }
+
+  /** Waits for its users, then frees its columns and closes the file. */
+  async close(): Promise<void> {
+    if (this.#users > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
+    for (const name of this.#columns.keys()) {
+      this.#resident.drop(this.#key('column', name));
+      this.#resident.drop(this.#key('remap', name));
+    }
+    closeSync(this.#source.descriptor);
+  }
+
+  #key(kind: 'column' | 'remap', column: string): string {
+    return JSON.stringify([this.id, kind, column]);
+  }
+}

@@ -1,0 +1,98 @@
+import { ServiceError } from '../base/errors.js';
+import type { KernelMemory } from '../kernels/memory.js';
+import type { Frame } from '../model/frame.js';
+import { ETERNITY } from '../model/interval.js';
+import { TIME_COLUMN } from '../model/schema.js';
+import { type PhysicalColumn, type PhysicalNumberColumn, type PhysicalStringColumn, prepareColumns, toPhysical } from './columns/physical.js';
+import { placeNumbers, placeStrings, type Region, regionsOf } from './columns/placement.js';
+import { numberView, stringView } from './columns/views.js';
+import { clearPadding } from './jobs/load-column.js';
+import type { Address, ColumnView, Physical, SegmentView } from './view.js';
+
+export interface PlacedFrame {
+  readonly view: SegmentView;
+  /** Frees the columns; exactly once, after which every address is void. */
+  release(): void;
+}
+
+/**
+ * Puts a frame's columns into kernel memory as a segment's would lie there, rows in the order given. Dictionaries
+ * become distinct and sorted, numbers narrow. The view has no identity: its id and datasource are empty.
+ * @throws ServiceError `resource_limit`; `unsupported` for a `__time` that has nulls or does not ascend, since
+ *         execution finds time ranges by binary search
+ */
+export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
+  const addresses: Address[] = [];
+  const release = (): void => {
+    for (const address of addresses.splice(0)) memory.free(address);
+  };
+  try {
+    const columns: Record<string, ColumnView> = {};
+    for (const prepared of prepareColumns(frame)) {
+      const column = toPhysical(prepared);
+      if (column.name === TIME_COLUMN) checkTime(column);
+      columns[column.name] = placeColumn(column, frame.rowCount, memory, addresses);
+    }
+    const time = columns[TIME_COLUMN];
+    const [timeMin, timeMax] = time?.kind === 'number' && time.min !== null && time.max !== null ? [Number(time.min), Number(time.max)] : [ETERNITY.start, ETERNITY.end];
+    return { view: { id: '', dataSource: '', interval: ETERNITY, rowCount: frame.rowCount, timeMin, timeMax, columns }, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function checkTime(column: PhysicalColumn): void {
+  const isSorted = column.kind === 'number' && column.nulls === null && column.values.every((value, row) => row === 0 || value >= (column.values[row - 1] ?? value));
+  if (!isSorted) throw new ServiceError('unsupported', `column ${TIME_COLUMN} of rows that are not in a segment: expected instants that ascend and are never null`);
+}
+
+function placeColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
+  return column.kind === 'number' ? placeNumberColumn(column, rowCount, memory, addresses) : placeStringColumn(column, rowCount, memory, addresses);
+}
+
+function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
+  const { type, base, min, max, values, nulls, ranges } = column;
+  const physical = physicalOf(values);
+  const placement = placeNumbers({ physical, rowCount, hasNulls: nulls !== null });
+  const at = memory.allocate(placement.bytes);
+  addresses.push(at);
+  copyTo(memory, at, placement.values, values);
+  if (nulls !== null && placement.nulls !== null) copyTo(memory, at, placement.nulls, new Uint8Array(nulls.buffer, nulls.byteOffset, placement.nulls.used));
+  copyTo(memory, at, placement.ranges, ranges);
+  clearPadding(at, regionsOf(placement), memory);
+  return numberView({ type, physical, base, min, max }, placement, at);
+}
+
+function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
+  const { ids, ends, dictionary } = column;
+  const count = dictionary.values.length;
+  const physical = physicalOf(ids);
+  const placement = placeStrings({ physical, rowCount, idCount: ids.length, isMultiValue: ends !== null, dictionaryCount: count, textBytes: dictionary.text.length });
+  const at = memory.allocate(placement.bytes);
+  addresses.push(at);
+  clearPadding(at, regionsOf(placement), memory);
+  copyTo(memory, at, placement.ids, ids);
+  if (ends !== null && placement.offsets !== null) copyOffsets(memory, at + placement.offsets.at, ends);
+  copyOffsets(memory, at + placement.dictionaryOffsets.at, dictionary.ends);
+  copyTo(memory, at, placement.text, dictionary.text);
+  return stringView(physical, { count, hasNull: dictionary.hasNull }, placement, at);
+}
+
+function copyTo(memory: KernelMemory, column: Address, region: Region, values: ArrayBufferView): void {
+  memory.u8(column + region.at, region.used).set(new Uint8Array(values.buffer, values.byteOffset, region.used));
+}
+
+function copyOffsets(memory: KernelMemory, at: Address, ends: Uint32Array): void {
+  const offsets = memory.u32(at, ends.length + 1);
+  offsets[0] = 0;
+  offsets.set(ends, 1);
+}
+
+function physicalOf(values: PhysicalNumberColumn['values']): Physical {
+  if (values instanceof Uint8Array) return 'U8';
+  if (values instanceof Uint16Array) return 'U16';
+  if (values instanceof Uint32Array) return 'U32';
+  if (values instanceof BigInt64Array) return 'I64';
+  return values instanceof Float32Array ? 'F32' : 'F64';
+}

@@ -1,0 +1,135 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { assert, ServiceError } from '../base/errors.js';
+import type { KernelMemory } from '../kernels/memory.js';
+import type { ColumnSchema } from '../model/schema.js';
+import { segmentIdText } from '../model/segment-id.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
+import { analyzeFooter } from './analysis.js';
+import type { SegmentFile } from './codecs/array-decoder.js';
+import type { Lease, LeaseRequest, SegmentStore } from './contract.js';
+import { corrupt, type Footer } from './format.js';
+import { GlobalDictionary } from './global-dictionaries.js';
+import type { RunStorageJob } from './jobs.js';
+import { takeLease } from './lease.js';
+import { OpenSegment } from './open-segment.js';
+import { ResidentMemory } from './resident-memory.js';
+
+export interface SegmentStoreOptions {
+  readonly memory: KernelMemory;
+  /** Most bytes of kernel memory for columns and datasource-wide dictionaries. */
+  readonly cacheBytes: number;
+  readonly run: RunStorageJob;
+}
+
+export interface IndexedSegmentStore extends SegmentStore {
+  /**
+   * Ascending rows of which some value is among the local dictionary `ids`; null when the column has no bitmap index,
+   * or is none of the segment's string columns: then a scan of the ids tells.
+   */
+  findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null>;
+}
+
+/** What the open segments of a datasource share. */
+interface OpenDataSource {
+  segmentCount: number;
+  readonly dictionaries: Map<string, GlobalDictionary>;
+}
+
+/** Nothing here reads or decodes on the calling thread: all of that is jobs. */
+export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOptions): IndexedSegmentStore {
+  const resident = new ResidentMemory(memory, cacheBytes);
+  const segments = new Map<string, OpenSegment>();
+  const dataSources = new Map<string, OpenDataSource>();
+
+  function get(segmentId: string): OpenSegment {
+    const segment = segments.get(segmentId);
+    if (segment === undefined) throw new ServiceError('segments_unavailable', `segment ${segmentId} is not served here`);
+    return segment;
+  }
+
+  function dictionary(dataSource: string, column: string): GlobalDictionary {
+    const shared = dataSources.get(dataSource);
+    assert(shared !== undefined, 'a leased segment keeps its datasource open');
+    const found = shared.dictionaries.get(column) ?? new GlobalDictionary(memory, resident, run);
+    shared.dictionaries.set(column, found);
+    return found;
+  }
+
+  return {
+    async open(file: string, descriptor: SegmentDescriptor): Promise<void> {
+      const id = segmentIdText(descriptor.id);
+      const source: SegmentFile = { file, descriptor: openFile(file) };
+      try {
+        const footer = await run('verifySegment', source);
+        checkAgainst(descriptor, footer, source);
+        assert(!segments.has(id), `segment ${id} is opened once`);
+        segments.set(id, new OpenSegment({ descriptor, footer, source, resident, run }));
+      } catch (error) {
+        closeSync(source.descriptor);
+        throw error;
+      }
+      const { dataSource } = descriptor.id;
+      const shared = dataSources.get(dataSource) ?? { segmentCount: 0, dictionaries: new Map() };
+      shared.segmentCount++;
+      dataSources.set(dataSource, shared);
+    },
+
+    async close(segmentId: string): Promise<void> {
+      const segment = get(segmentId);
+      segments.delete(segmentId);
+      await segment.close();
+      const { dataSource } = segment.descriptor.id;
+      const shared = dataSources.get(dataSource);
+      assert(shared !== undefined, 'an open segment keeps its datasource open');
+      if (--shared.segmentCount > 0) return;
+      dataSources.delete(dataSource);
+      for (const global of shared.dictionaries.values()) global.close();
+    },
+
+    has: (segmentId: string): boolean => segments.has(segmentId),
+
+    schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
+
+    async lease(request: LeaseRequest): Promise<Lease> {
+      return await takeLease([...new Set(request.segmentIds)].map(get), request, { resident, dictionary });
+    },
+
+    async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {
+      const { footer, descriptor } = get(segmentId);
+      return analyzeFooter(footer, descriptor, columns, analyses);
+    },
+
+    async findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null> {
+      const segment = get(segmentId);
+      segment.use();
+      try {
+        return await segment.findRows(column, ids);
+      } finally {
+        segment.letGo();
+      }
+    },
+
+    get residentBytes(): number {
+      return resident.bytes;
+    },
+  };
+}
+
+function openFile(file: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    throw new ServiceError('not_found', `segment file ${file} cannot be opened`, error);
+  }
+}
+
+/** @throws ServiceError `segment_corrupt` when the file is whole but not the one the descriptor was published with */
+function checkAgainst(descriptor: SegmentDescriptor, footer: Footer, source: SegmentFile): void {
+  const sizeBytes = fstatSync(source.descriptor).size;
+  if (sizeBytes !== descriptor.sizeBytes) throw corrupt(source.file, `it has ${sizeBytes} bytes, its descriptor says ${descriptor.sizeBytes}`);
+  if (footer.rowCount !== descriptor.rowCount) throw corrupt(source.file, `it has ${footer.rowCount} rows, its descriptor says ${descriptor.rowCount}`);
+  const { start, end } = descriptor.id.interval;
+  if (footer.timeMin < start || footer.timeMax >= end) {
+    throw corrupt(source.file, `its rows reach from ${footer.timeMin} to ${footer.timeMax}, outside its interval ${start} to ${end}`);
+  }
+}
