@@ -87,6 +87,8 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
     case 'select_stmt':
     case 'compound_select_stmt':
       throw conversion.source.unsupported(at, 'a subquery in an expression');
+    case 'empty':
+      throw conversion.source.error('sql_invalid', at, 'expected an expression');
     case 'list_expr':
     case 'row_constructor':
       throw conversion.source.unsupported(at, 'a row of several values');

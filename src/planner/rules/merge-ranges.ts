@@ -1,0 +1,25 @@
+import type { Filter } from '../../model/filter.js';
+
+type Range = Extract<Filter, { kind: 'range' }>;
+
+/** Joins `x >= a` and `x < b` of one AND into a single range, which is one pass over the column instead of two. */
+export function mergeRanges(filters: readonly Filter[]): readonly Filter[] {
+  const merged: Filter[] = [];
+  for (const filter of filters) {
+    const partner = filter.kind === 'range' ? merged.findIndex((earlier) => earlier.kind === 'range' && complete(earlier, filter)) : -1;
+    const earlier = merged[partner];
+    if (filter.kind === 'range' && earlier?.kind === 'range') merged[partner] = joined(earlier, filter);
+    else merged.push(filter);
+  }
+  return merged;
+}
+
+/** Whether one bounds from below and the other from above, in the same order of the same column. */
+function complete(one: Range, other: Range): boolean {
+  return one.column === other.column && one.type === other.type && one.ordering === other.ordering && (one.lower === null) !== (other.lower === null) && (one.upper === null) !== (other.upper === null);
+}
+
+function joined(one: Range, other: Range): Range {
+  const [low, high] = one.lower === null ? [other, one] : [one, other];
+  return { ...low, upper: high.upper, upperStrict: high.upperStrict };
+}

@@ -1,0 +1,83 @@
+import { condenseIntervals, intersect } from '../../base/interval.js';
+import type { Filter, FilterValue } from '../../model/filter.js';
+import { ETERNITY, type Interval } from '../../model/interval.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+
+/** A filter split into the time it confines rows to and what else it asks of them. */
+export interface TimeBounds {
+  /** Sorted, disjoint; empty when no instant can match. */
+  readonly intervals: readonly Interval[];
+  readonly rest: Filter | null;
+}
+
+/**
+ * Turns conditions on `__time` into plan intervals: those that are a whole conjunct of the filter, be it a comparison,
+ * or an AND, OR or NOT of comparisons of `__time` alone. Time is sorted in a segment, so an interval costs nothing.
+ */
+export function extractTimeBounds(filter: Filter | null): TimeBounds {
+  if (filter === null) return { intervals: [ETERNITY], rest: null };
+  let intervals: readonly Interval[] = [ETERNITY];
+  const rest: Filter[] = [];
+  for (const conjunct of filter.kind === 'and' ? filter.filters : [filter]) {
+    const bounds = timeSet(conjunct);
+    if (bounds === undefined) rest.push(conjunct);
+    else intervals = intersectAll(intervals, bounds);
+  }
+  const [only] = rest;
+  return { intervals, rest: only === undefined ? null : rest.length === 1 ? only : { kind: 'and', filters: rest } };
+}
+
+/** The instants for which a filter is true, when it is about nothing but `__time`; that is never null. */
+function timeSet(filter: Filter): readonly Interval[] | undefined {
+  switch (filter.kind) {
+    case 'true':
+      return [ETERNITY];
+    case 'false':
+      return [];
+    case 'equals': {
+      const at = filter.column === TIME_COLUMN && filter.type === 'LONG' ? instant(filter.value) : undefined;
+      return at === undefined ? undefined : [{ start: at, end: at + 1 }];
+    }
+    case 'range': {
+      if (filter.column !== TIME_COLUMN || filter.type !== 'LONG') return undefined;
+      const lower = filter.lower === null ? ETERNITY.start : instant(filter.lower);
+      const upper = filter.upper === null ? ETERNITY.end : instant(filter.upper);
+      if (lower === undefined || upper === undefined) return undefined;
+      const start = filter.lower !== null && filter.lowerStrict ? lower + 1 : lower;
+      const end = filter.upper === null || filter.upperStrict ? upper : upper + 1;
+      return start < end ? [{ start, end }] : [];
+    }
+    case 'not': {
+      const inner = timeSet(filter.filter);
+      return inner === undefined ? undefined : complement(inner);
+    }
+    case 'and':
+    case 'or': {
+      const sets = filter.filters.map(timeSet);
+      if (!sets.every((set) => set !== undefined)) return undefined;
+      return filter.kind === 'or' ? condenseIntervals(sets.flat()) : sets.reduce(intersectAll, [ETERNITY]);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Beyond 2^53 milliseconds instants are no longer exact: such a bound stays a filter. */
+function instant(value: FilterValue): number | undefined {
+  const at = typeof value === 'bigint' ? Number(value) : value;
+  return typeof at === 'number' && Number.isSafeInteger(at) ? at : undefined;
+}
+
+function intersectAll(left: readonly Interval[], right: readonly Interval[]): readonly Interval[] {
+  return condenseIntervals(left.flatMap((one) => right.flatMap((other) => intersect(one, other) ?? [])));
+}
+
+function complement(intervals: readonly Interval[]): readonly Interval[] {
+  const gaps: Interval[] = [];
+  let { start } = ETERNITY;
+  for (const interval of intervals) {
+    if (start < interval.start) gaps.push({ start, end: interval.start });
+    start = interval.end;
+  }
+  return start < ETERNITY.end ? [...gaps, { start, end: ETERNITY.end }] : gaps;
+}

@@ -1,0 +1,273 @@
+import { parseInstant } from '../../base/time.js';
+import { type AggregateList, SQL_AGGREGATES } from './aggregates.js';
+import { type Bound, FALSE, NULL, TRUE, and, call, literal, not, or } from './bound.js';
+import { castTo } from './cast.js';
+import { compare } from './comparison.js';
+import { FunctionCall, describe, folded, unify } from './function-call.js';
+import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from './functions.js';
+import { INTERVAL_UNITS, type IntervalValue, intervalValue } from './interval-literal.js';
+import { type Scope, suggestion } from './scope.js';
+import type { Session } from './session.js';
+import { commonType, isInstant, isNumeric } from './sql-type.js';
+import type { SqlExpression } from './syntax.js';
+import { addInterval } from './time-arithmetic.js';
+
+/** Functions that are called without parentheses, where the parser takes them for names. */
+const NILADIC_FUNCTIONS: readonly string[] = ['CURRENT_TIMESTAMP', 'CURRENT_DATE', 'PI'];
+
+/** Where an expression stands: the columns it may name and whether it may aggregate. */
+export interface Place {
+  readonly session: Session;
+  readonly scope: Scope;
+  /** Takes the aggregates of the query; text: why there can be none here. */
+  readonly aggregates: AggregateList | string;
+  /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
+  readonly aliases?: { readonly items: ReadonlyMap<string, SqlExpression>; readonly before: boolean };
+}
+
+/**
+ * Resolves names, finds types, makes conversions explicit and computes what is constant.
+ * @throws ServiceError `sql_plan_invalid` or `unsupported` with the position
+ */
+export function bindExpression(place: Place, expression: SqlExpression): Bound {
+  return folded(bind(place, expression), place.session, expression.at);
+}
+
+function bind(place: Place, expression: SqlExpression): Bound {
+  const { session, scope } = place;
+  const { source } = session;
+  const { at } = expression;
+  const inner = (operand: SqlExpression): Bound => bindExpression(place, operand);
+  switch (expression.kind) {
+    case 'literal':
+      return literal(expression.type, expression.value);
+    case 'instant': {
+      const instant = parseInstant(expression.text.trim(), session.timeZone);
+      if (instant === undefined) throw source.error('sql_plan_invalid', at, `'${expression.text}' is no ${expression.type}; expected 2015-09-12${expression.type === 'DATE' ? '' : ' 13:00:00'}`);
+      return literal(expression.type, BigInt(instant));
+    }
+    case 'interval':
+      throw source.unsupported(at, 'an INTERVAL that is not added to or subtracted from a timestamp');
+    case 'parameter': {
+      const value = session.parameters[expression.index];
+      if (value === undefined) throw source.error('sql_plan_invalid', at, `no value was given for parameter ${expression.index + 1}; ${session.parameters.length} were given`);
+      return value;
+    }
+    case 'name':
+      return name(place, expression);
+    case 'star':
+      throw source.error('sql_plan_invalid', at, '* can only stand in the select list and in COUNT(*)');
+    case 'negate': {
+      const operand = inner(expression.operand);
+      if (operand.type !== 'NULL' && !isNumeric(operand.type)) throw source.error('sql_plan_invalid', at, `cannot negate ${describe(operand)}`);
+      return call(operand.type, '-', operand);
+    }
+    case 'not':
+      return not(condition(place, expression.operand));
+    case 'and':
+      return simplified(and(expression.operands.map((operand) => condition(place, operand))));
+    case 'or':
+      return simplified(or(expression.operands.map((operand) => condition(place, operand))));
+    case 'arithmetic':
+      return arithmetic(place, expression);
+    case 'compare':
+      return compare(session, at, expression.operator, inner(expression.left), inner(expression.right));
+    case 'distinctFrom': {
+      const same = notDistinct(session, at, inner(expression.left), inner(expression.right));
+      return expression.negated ? same : not(same);
+    }
+    case 'is': {
+      if (expression.what === 'NULL') return isNull(inner(expression.operand), expression.negated);
+      const operand = condition(place, expression.operand);
+      if (expression.what === 'UNKNOWN') return isNull(operand, expression.negated);
+      return call('BOOLEAN', `is${expression.negated ? 'not' : ''}${expression.what.toLowerCase()}`, operand);
+    }
+    case 'between': {
+      const [operand, low, high] = [inner(expression.operand), inner(expression.low), inner(expression.high)];
+      const within = (from: Bound, to: Bound): Bound => and([compare(session, at, '>=', operand, from), compare(session, at, '<=', operand, to)]);
+      const between = expression.symmetric ? or([within(low, high), within(high, low)]) : within(low, high);
+      return expression.negated ? not(between) : between;
+    }
+    case 'in':
+      return inList(place, expression);
+    case 'like':
+      return like(place, expression);
+    case 'case':
+      return caseWhen(place, expression);
+    case 'cast': {
+      const operand = inner(expression.operand);
+      const cast = castTo(operand, expression.type, session.timeZone);
+      if (cast === undefined) throw source.error('sql_plan_invalid', at, `cannot cast ${describe(operand)} to ${expression.type}`);
+      return cast;
+    }
+    case 'call':
+      return functionCall(place, expression);
+  }
+}
+
+function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' }>): Bound {
+  const { aliases, ...own } = place;
+  const item = path.length === 1 ? aliases?.items.get(path[0] ?? '') : undefined;
+  const isColumn = place.scope.has(path);
+  if (item !== undefined && (aliases?.before === true || !isColumn)) return bindExpression(own, item);
+  if (!isColumn && path.length === 1 && NILADIC_FUNCTIONS.includes((path[0] ?? '').toUpperCase())) return functionCall(own, { kind: 'call', at, name: (path[0] ?? '').toUpperCase(), arguments: [], unit: null, distinct: false, filter: null });
+  return place.scope.resolve(place.session.source, at, path);
+}
+
+/** An operand that must be a truth value. */
+export function condition(place: Place, expression: SqlExpression): Bound {
+  const bound = bindExpression(place, expression);
+  if (bound.type === 'NULL') return literal('BOOLEAN', null);
+  if (bound.type !== 'BOOLEAN') throw place.session.source.error('sql_plan_invalid', expression.at, `expected a condition, found ${describe(bound)}`);
+  return bound;
+}
+
+/** Drops what cannot change an AND or OR: constants come from parameters and generated SQL. */
+function simplified(bound: Bound): Bound {
+  if (bound.kind !== 'and' && bound.kind !== 'or') return bound;
+  const [neutral, absorbing] = bound.kind === 'and' ? [TRUE, FALSE] : [FALSE, TRUE];
+  const isLiteral = (operand: Bound, value: Bound): boolean => operand.kind === 'literal' && value.kind === 'literal' && operand.value === value.value;
+  if (bound.operands.some((operand) => isLiteral(operand, absorbing))) return absorbing;
+  const kept = bound.operands.filter((operand) => !isLiteral(operand, neutral));
+  return kept.length === 0 ? neutral : bound.kind === 'and' ? and(kept) : or(kept);
+}
+
+function isNull(operand: Bound, negated: boolean): Bound {
+  const bound: Bound = { kind: 'isNull', type: 'BOOLEAN', operand };
+  return negated ? not(bound) : bound;
+}
+
+/** Never unknown: two nulls are the same, a null and a value are not. */
+function notDistinct(session: Session, at: number, left: Bound, right: Bound): Bound {
+  if (right.type === 'NULL' || (right.kind === 'literal' && right.value === null)) return isNull(left, false);
+  if (left.type === 'NULL' || (left.kind === 'literal' && left.value === null)) return isNull(right, false);
+  const equal = compare(session, at, '=', left, right);
+  if (right.kind === 'literal') return and([isNull(left, true), equal]);
+  if (left.kind === 'literal') return and([isNull(right, true), equal]);
+  return equal.kind === 'compare' ? call('BOOLEAN', 'notdistinctfrom', equal.left, equal.right) : equal;
+}
+
+function inList(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>): Bound {
+  const { session } = place;
+  const operand = bindExpression(place, expression.operand);
+  const values = new Map<string, { domain: Extract<Bound, { kind: 'compare' }>['domain']; values: (string | bigint | number)[] }>();
+  const others: Bound[] = [];
+  for (const item of expression.items) {
+    const equal = compare(session, item.at, '=', operand, bindExpression(place, item));
+    const value = equal.kind === 'compare' && equal.right.kind === 'literal' ? equal.right.value : null;
+    if (equal.kind !== 'compare' || value === null || equal.left !== operand) {
+      others.push(equal);
+      continue;
+    }
+    const group = values.get(equal.domain) ?? { domain: equal.domain, values: [] };
+    group.values.push(value);
+    values.set(equal.domain, group);
+  }
+  const lists = [...values.values()].map(({ domain, values: list }): Bound => {
+    const [only] = list;
+    if (list.length === 1 && only !== undefined) return { kind: 'compare', type: 'BOOLEAN', operator: '=', domain, left: operand, right: literal(domain, only) };
+    return { kind: 'in', type: 'BOOLEAN', domain, operand, values: [...new Set(list)] };
+  });
+  const found = or([...lists, ...others]);
+  return expression.negated ? not(found) : found;
+}
+
+function like(place: Place, expression: Extract<SqlExpression, { kind: 'like' }>): Bound {
+  const { session } = place;
+  const constant = (part: SqlExpression, what: string): string | null => {
+    const bound = bindExpression(place, part);
+    if (bound.kind !== 'literal' || (bound.value !== null && typeof bound.value !== 'string')) throw session.source.unsupported(part.at, `a LIKE ${what} that is not a literal string`);
+    return bound.value;
+  };
+  const pattern = constant(expression.pattern, 'pattern');
+  const escape = expression.escape === null ? null : constant(expression.escape, 'escape');
+  if (expression.escape !== null && (escape === null || [...escape].length !== 1)) throw session.source.error('sql_plan_invalid', expression.escape.at, 'the ESCAPE of LIKE is one character');
+  const operand = castTo(bindExpression(place, expression.operand), 'VARCHAR', session.timeZone);
+  if (operand === undefined) throw session.source.error('sql_plan_invalid', expression.at, 'LIKE needs a VARCHAR');
+  if (pattern === null) return literal('BOOLEAN', null);
+  const bound: Bound = { kind: 'like', type: 'BOOLEAN', operand, pattern, escape };
+  return expression.negated ? not(bound) : bound;
+}
+
+function caseWhen(place: Place, expression: Extract<SqlExpression, { kind: 'case' }>): Bound {
+  const { session } = place;
+  const operand = expression.operand === null ? null : bindExpression(place, expression.operand);
+  const conditions = expression.whens.map(({ when }) => (operand === null ? condition(place, when) : compare(session, when.at, '=', operand, bindExpression(place, when))));
+  const results = [...expression.whens.map(({ then }) => then), ...(expression.otherwise === null ? [] : [expression.otherwise])];
+  const { type, arguments: values } = unify(
+    results.map((result) => bindExpression(place, result)),
+    (index, found) => session.source.error('sql_plan_invalid', results[index]?.at ?? expression.at, `CASE gives ${found} here and another type before`),
+    session,
+  );
+  const branches = conditions.flatMap((when, index) => [when, values[index] ?? NULL]);
+  return call(type, 'case_searched', ...branches, expression.otherwise === null ? NULL : (values.at(-1) ?? NULL));
+}
+
+function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'arithmetic' }>): Bound {
+  const { session } = place;
+  const { operator, at } = expression;
+  const { source } = session;
+  if (expression.right.kind === 'interval' || expression.left.kind === 'interval') return withInterval(place, expression);
+  const [left, right] = [bindExpression(place, expression.left), bindExpression(place, expression.right)];
+  if (operator === '||') {
+    const parts = [left, right].map((part) => castTo(part, 'VARCHAR', session.timeZone) ?? part);
+    return call('VARCHAR', 'concat', ...parts.flatMap((part) => (part.kind === 'call' && part.function === 'concat' ? part.arguments : [part])));
+  }
+  if (left.type === 'NULL' || right.type === 'NULL') return literal(left.type === 'NULL' ? right.type : left.type, null);
+  const type = isNumeric(left.type) && isNumeric(right.type) ? commonType(left.type, right.type) : undefined;
+  if (type === undefined) {
+    if (isInstant(left.type) && isInstant(right.type) && operator === '-') throw source.unsupported(at, 'the difference of two timestamps; use TIMESTAMPDIFF');
+    throw source.error('sql_plan_invalid', at, `cannot compute ${describe(left)} ${operator} ${describe(right)}`);
+  }
+  return call(type, operator, left, right);
+}
+
+function withInterval(place: Place, { operator, left, right, at }: Extract<SqlExpression, { kind: 'arithmetic' }>): Bound {
+  const { source } = place.session;
+  const [time, interval] = right.kind === 'interval' ? [left, right] : [right, left];
+  if (interval.kind !== 'interval' || (operator !== '+' && !(operator === '-' && interval === right))) throw source.unsupported(at, `${operator} with an INTERVAL`);
+  const instant = bindExpression(place, time);
+  if (instant.type === 'NULL' || !isInstant(instant.type)) throw source.error('sql_plan_invalid', at, `an INTERVAL is added to a TIMESTAMP or DATE, found ${describe(instant)}`);
+  const value = readInterval(place.session, interval);
+  return addInterval(place.session, instant, operator === '+' ? value : { months: -value.months, milliseconds: -value.milliseconds });
+}
+
+function readInterval(session: Session, interval: Extract<SqlExpression, { kind: 'interval' }>): IntervalValue {
+  const value = intervalValue(interval.text, interval.from, interval.to);
+  if (value === undefined) {
+    const units = interval.to === null ? interval.from : `${interval.from} TO ${interval.to}`;
+    throw session.source.error('sql_plan_invalid', interval.at, `'${interval.text}' is no interval of ${units}; units: ${INTERVAL_UNITS.join(', ')}`);
+  }
+  return value;
+}
+
+function functionCall(place: Place, expression: Extract<SqlExpression, { kind: 'call' }>): Bound {
+  const { name, at } = expression;
+  const { session } = place;
+  const { source } = session;
+  const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
+  const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
+  // The arguments of an aggregate are rows' values: no aggregate may stand in them.
+  const inner: Place = aggregate === undefined ? place : { ...place, aggregates: `inside ${name}` };
+  const written = isStar ? [] : expression.arguments;
+  const bind = (): FunctionCall => new FunctionCall(expression, written.map((argument) => bindExpression(inner, argument)), written.map((argument) => argument.at), session);
+  if (aggregate !== undefined) {
+    if (typeof place.aggregates === 'string') throw source.error('sql_plan_invalid', at, `the aggregate ${name} cannot stand ${place.aggregates}`);
+    const filter = expression.filter === null ? null : condition(inner, expression.filter);
+    if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
+    return aggregate({ call: bind(), distinct: expression.distinct, filter, list: place.aggregates });
+  }
+  const scalar = SQL_FUNCTIONS.get(name);
+  if (scalar === undefined) {
+    if (UNSUPPORTED_SQL_FUNCTIONS.has(name)) throw source.unsupported(at, `the function ${name}`);
+    throw source.error('sql_plan_invalid', at, `unknown function ${name}${suggestion(name, [...SQL_FUNCTIONS.keys(), ...Object.keys(SQL_AGGREGATES)])}`);
+  }
+  if (expression.filter !== null || expression.distinct) throw source.error('sql_plan_invalid', at, `${name} is no aggregate: it takes no ${expression.distinct ? 'DISTINCT' : 'FILTER'}`);
+  const { minArguments, maxArguments } = scalar;
+  if (written.length < minArguments || written.length > maxArguments) {
+    const accepted = minArguments === maxArguments ? String(minArguments) : maxArguments === Infinity ? `at least ${minArguments}` : `${minArguments} to ${maxArguments}`;
+    throw source.error('sql_plan_invalid', at, `${name} takes ${accepted} arguments, found ${written.length}`);
+  }
+  return scalar.bind(bind());
+}
+

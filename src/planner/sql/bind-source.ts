@@ -1,0 +1,119 @@
+import { ServiceError } from '../../base/errors.js';
+import { parseJson } from '../../base/json.js';
+import type { SchemaSource } from '../../cluster/broker/contract.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { type Bound, settledType } from './bound.js';
+import { type Place, bindExpression } from './bind-expression.js';
+import { unify } from './function-call.js';
+import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable } from './information-schema.js';
+import { inlineFrame } from './inline-frame.js';
+import type { Relation } from './relation.js';
+import { Scope, type ScopeColumn, suggestion } from './scope.js';
+import type { Session } from './session.js';
+import { nativeType, sqlTypeOf, sqlTypeOfColumn } from './sql-type.js';
+import type { ExternColumn, SqlExpression, SqlRelation } from './syntax.js';
+
+/** What a query reads, and the names it is read by. */
+export interface BoundSource {
+  readonly relation: Relation;
+  readonly scope: Scope;
+}
+
+/** Existing clients say `druid` where we say `svc`. */
+const DATA_SCHEMA_NAMES: readonly string[] = [DATA_SCHEMA, 'druid'];
+
+export function bindTable(session: Session, schema: SchemaSource, table: Extract<SqlRelation, { kind: 'table' }>): BoundSource {
+  const { source } = session;
+  const name = table.path.at(-1) ?? '';
+  const [schemaName] = table.path.slice(-2, -1);
+  const qualifiers = table.alias === null ? [[name], ...DATA_SCHEMA_NAMES.map((each) => [each, name])] : [[table.alias]];
+  if (table.path.length > 2) throw source.error('sql_plan_invalid', table.at, `unknown table ${table.path.join('.')}`);
+  if (schemaName === INFORMATION_SCHEMA) {
+    const found = informationSchemaTable(name, schema);
+    if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${INFORMATION_SCHEMA}.${name}${suggestion(name, INFORMATION_SCHEMA_TABLES)}`);
+    const names = table.alias === null ? [[name], [INFORMATION_SCHEMA, name]] : [[table.alias]];
+    return { relation: { kind: 'source', source: { kind: 'inline', frame: found.frame } }, scope: new Scope(plainColumns(found.columns), names) };
+  }
+  if (schemaName === 'sys' || schemaName === 'lookup' || schemaName === 'view') throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
+  if (schemaName !== undefined && !DATA_SCHEMA_NAMES.includes(schemaName)) throw source.error('sql_plan_invalid', table.at, `unknown schema ${schemaName}${suggestion(schemaName, [...DATA_SCHEMA_NAMES, INFORMATION_SCHEMA])}`);
+  const found = schema.table(name);
+  if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${name}${suggestion(name, schema.tables())}`);
+  const columns = found.columns.map((column): ScopeColumn => ({ name: column.name, bound: { kind: 'column', type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN), name: column.name } }));
+  return { relation: { kind: 'source', source: { kind: 'table', name } }, scope: new Scope(columns, qualifiers) };
+}
+
+/** EXTERN(inputSource, inputFormat[, signature]), whose columns come from the third argument or from EXTEND. */
+export function bindExtern(session: Session, extern: Extract<SqlRelation, { kind: 'extern' }>): BoundSource {
+  const { source } = session;
+  const place: Place = { session, scope: new Scope([], []), aggregates: 'in EXTERN' };
+  if (extern.arguments.length < 2 || extern.arguments.length > 3) throw source.error('sql_plan_invalid', extern.at, `EXTERN takes an input source, an input format and a signature, found ${extern.arguments.length} arguments`);
+  const [inputSource, inputFormat, signature] = extern.arguments.map((argument, index) => externArgument(place, argument, ['input source', 'input format', 'signature'][index] ?? ''));
+  if (signature !== undefined && extern.columns !== null) throw source.error('sql_plan_invalid', extern.at, 'EXTERN has both a signature and EXTEND; give one');
+  const columns = extern.columns ?? (signature === undefined ? undefined : signatureColumns(session, extern.arguments[2]?.at ?? extern.at, signature));
+  if (columns === undefined) throw source.error('sql_plan_invalid', extern.at, 'EXTERN needs the columns of the input, as EXTEND (name type, ...) or as a signature');
+  return { relation: { kind: 'source', source: { kind: 'external', inputSource, inputFormat, signature: columns } }, scope: new Scope(plainColumns(columns), extern.alias === null ? [] : [[extern.alias]]) };
+}
+
+function externArgument(place: Place, argument: SqlExpression, what: string): unknown {
+  const { source } = place.session;
+  const bound = bindExpression(place, argument);
+  if (bound.kind !== 'literal' || typeof bound.value !== 'string') throw source.error('sql_plan_invalid', argument.at, `the ${what} of EXTERN must be a literal string of JSON`);
+  try {
+    return parseJson(bound.value);
+  } catch (error) {
+    if (error instanceof ServiceError) throw source.error('sql_plan_invalid', argument.at, `the ${what} of EXTERN: ${error.message.replace('the body', 'it')}`);
+    throw error;
+  }
+}
+
+/** `[{"name": "x", "type": "string"}, ...]` with native types. */
+function signatureColumns(session: Session, at: number, signature: unknown): readonly ExternColumn[] {
+  const fail = (message: string): Error => session.source.error('sql_plan_invalid', at, `the signature of EXTERN: ${message}`);
+  if (!Array.isArray(signature) || signature.length === 0) throw fail('expected an array of {"name", "type"}');
+  const names = new Set<string>();
+  return signature.map((entry: unknown, index) => {
+    const { name, type, ...rest } = (typeof entry === 'object' && entry !== null ? entry : {}) as { readonly name?: unknown; readonly type?: unknown };
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined) throw fail(`[${index}] has the unknown key ${unknown}; accepted: name, type`);
+    if (typeof name !== 'string' || typeof type !== 'string') throw fail(`[${index}] needs a "name" and a "type", both text`);
+    if (names.has(name)) throw fail(`column ${name} is declared twice`);
+    names.add(name);
+    const known = sqlTypeOf(type.toUpperCase());
+    if (known === undefined) throw session.source.unsupported(at, `the column type ${type}`);
+    return { name, type: nativeType(known) };
+  });
+}
+
+/** VALUES of constants. */
+export function bindValues(session: Session, values: Extract<SqlRelation, { kind: 'values' }>): BoundSource {
+  const { source } = session;
+  const place: Place = { session, scope: new Scope([], []), aggregates: 'in VALUES' };
+  const width = values.rows[0]?.length ?? 0;
+  const names = values.columnNames ?? Array.from({ length: width }, (_, index) => `EXPR$${index}`);
+  if (names.length !== width) throw source.error('sql_plan_invalid', values.at, `VALUES has ${width} columns and ${names.length} names`);
+  const cells = values.rows.map((row) => {
+    if (row.length !== width) throw source.error('sql_plan_invalid', row[0]?.at ?? values.at, `this row has ${row.length} values, the first one ${width}`);
+    return row.map((cell) => bindExpression(place, cell));
+  });
+  const columns = names.map((name, index) => {
+    const { type, arguments: bounds } = unify(cells.map((row) => row[index] as Bound), (row, found) => source.error('sql_plan_invalid', values.rows[row]?.[index]?.at ?? values.at, `${found} does not fit the rows above`), session);
+    return { name, type: settledType(type), values: bounds.map((bound, row) => constant(bound, session, values.rows[row]?.[index]?.at ?? values.at)) };
+  });
+  const frame = inlineFrame(columns.map(({ name, type }) => ({ name, type: nativeType(type) })), columns.map((column) => column.values), values.rows.length);
+  const scopeColumns = columns.map(({ name, type }): ScopeColumn => ({ name, bound: { kind: 'column', type, name } }));
+  return { relation: { kind: 'source', source: { kind: 'inline', frame } }, scope: new Scope(scopeColumns, values.alias === null ? [] : [[values.alias]]) };
+}
+
+function constant(bound: Bound, session: Session, at: number): string | bigint | number | null {
+  if (bound.kind !== 'literal') throw session.source.unsupported(at, 'a value in VALUES that is not constant');
+  return bound.value;
+}
+
+/** SELECT without FROM: one row. A frame needs a column, which no name reaches. */
+export function bindNothing(): BoundSource {
+  return { relation: { kind: 'source', source: { kind: 'inline', frame: inlineFrame([{ name: 'ZERO', type: 'LONG' }], [[0n]], 1) } }, scope: new Scope([], []) };
+}
+
+function plainColumns(columns: readonly { readonly name: string; readonly type: ColumnType }[]): readonly ScopeColumn[] {
+  return columns.map(({ name, type }) => ({ name, bound: { kind: 'column', type: sqlTypeOfColumn(type, false), name } }));
+}

@@ -1,0 +1,72 @@
+import { parseInstant } from '../../base/time.js';
+import type { SqlType } from '../../model/statement.js';
+import { type Bound, type BoundLiteral, FALSE, NULL, call, integer, literal, not, retype, settledType, text } from './bound.js';
+import { isInstant, isNumeric, nativeType } from './sql-type.js';
+
+/**
+ * CAST(bound AS type). Literals are converted here.
+ * @returns undefined when there is no such conversion, or when a literal does not convert
+ */
+export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | undefined {
+  if (bound.type === type) return bound;
+  if (bound.kind === 'literal') {
+    const converted = castLiteral(bound, type, timeZone);
+    if (converted !== undefined) return converted;
+  }
+  const from = settledType(bound.type);
+  const zone = text(timeZone);
+  if (type === 'DATE' && from !== 'VARCHAR') return from === 'TIMESTAMP' ? call('DATE', 'timestamp_floor', bound, text('P1D'), NULL, zone) : undefined;
+  if (nativeType(from) === nativeType(type) && from !== 'VARCHAR' && type !== 'BOOLEAN') return retype(bound, type);
+  switch (type) {
+    case 'VARCHAR':
+      if (from === 'TIMESTAMP') return call(type, 'timestamp_format', bound, text('yyyy-MM-dd HH:mm:ss'), zone);
+      if (from === 'DATE') return call(type, 'timestamp_format', bound, text('yyyy-MM-dd'), zone);
+      if (from === 'BOOLEAN') return call(type, 'case_searched', bound, text('true'), not(bound), text('false'), NULL);
+      return call(type, 'cast', bound, text('STRING'));
+    case 'TIMESTAMP':
+      return from === 'VARCHAR' ? call(type, 'timestamp_parse', bound, NULL, zone) : undefined;
+    case 'DATE':
+      return from === 'VARCHAR' ? call(type, 'timestamp_floor', call('TIMESTAMP', 'timestamp_parse', bound, NULL, zone), text('P1D'), NULL, zone) : undefined;
+    case 'BOOLEAN':
+      if (!isNumeric(from)) return undefined;
+      return { kind: 'compare', type, operator: '<>', domain: from, left: bound, right: nativeType(from) === 'LONG' ? integer(0) : literal(from, 0) };
+    default:
+      return isInstant(from) || from === 'BOOLEAN' ? call(type, 'cast', bound, text(nativeType(type))) : call(type, 'cast', bound, text(castName(type)));
+  }
+}
+
+/** The expression language computes in doubles; a FLOAT is rounded when its column is made. */
+function castName(type: SqlType): string {
+  return type === 'FLOAT' ? 'DOUBLE' : nativeType(type);
+}
+
+function castLiteral(bound: BoundLiteral, type: SqlType, timeZone: string): BoundLiteral | undefined {
+  const { value } = bound;
+  if (value === null) return literal(type, null);
+  if (typeof value === 'string') return castText(value.trim(), value, type, timeZone);
+  const from = settledType(bound.type);
+  if (isInstant(from) || from === 'BOOLEAN') return isNumeric(type) && typeof value === 'bigint' ? numeric(value, type) : undefined;
+  if (isNumeric(type)) return numeric(value, type);
+  if (type === 'VARCHAR' && typeof value === 'bigint') return text(String(value));
+  if (type === 'TIMESTAMP') return numeric(value, 'TIMESTAMP');
+  return undefined;
+}
+
+function castText(trimmed: string, value: string, type: SqlType, timeZone: string): BoundLiteral | undefined {
+  if (type === 'VARCHAR') return text(value);
+  if (type === 'BOOLEAN') return /^true$/i.test(trimmed) ? literal('BOOLEAN', 1n) : /^false$/i.test(trimmed) ? FALSE : undefined;
+  if (isInstant(type)) {
+    // A date with a time of day is cut to the day by the general conversion.
+    if (type === 'DATE' && !/^[+-]?\d{4,}-\d{1,2}-\d{1,2}$/.test(trimmed)) return undefined;
+    const instant = parseInstant(trimmed, timeZone);
+    return instant === undefined ? undefined : literal(type, BigInt(instant));
+  }
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return undefined;
+  return nativeType(type) === 'LONG' && /^[+-]?\d+$/.test(trimmed) ? numeric(BigInt(trimmed), type) : numeric(Number(trimmed), type);
+}
+
+function numeric(value: bigint | number, type: SqlType): BoundLiteral | undefined {
+  if (nativeType(type) !== 'LONG') return literal(type, Number(value));
+  const long = typeof value === 'bigint' ? value : Number.isFinite(value) ? BigInt(Math.trunc(value)) : undefined;
+  return long === undefined || long !== BigInt.asIntN(64, long) ? undefined : literal(type, long);
+}

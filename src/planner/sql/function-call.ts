@@ -1,0 +1,160 @@
+import { ServiceError } from '../../base/errors.js';
+import { foldConstant } from '../../expression/evaluate.js';
+import { getFunction } from '../../expression/functions.js';
+import { type Bound, type BoundType, call, children, literal, settledType, toExpression } from './bound.js';
+import { castTo } from './cast.js';
+import type { Session } from './session.js';
+import { commonType, isInstant, isNumeric } from './sql-type.js';
+import type { SqlType } from '../../model/statement.js';
+
+/** A SQL function: how a call of it is expressed in the native expression language. */
+export interface SqlFunction {
+  readonly name: string;
+  readonly minArguments: number;
+  readonly maxArguments: number;
+  bind(call: FunctionCall): Bound;
+}
+
+/** A call whose arguments are bound; each accessor gives one in the type the function needs, or refuses it by position. */
+export class FunctionCall {
+  readonly name: string;
+  readonly at: number;
+  readonly session: Session;
+  /** Of FLOOR(x TO unit) and the like. */
+  readonly unit: string | null;
+  readonly arguments: readonly Bound[];
+  private readonly positions: readonly number[];
+
+  constructor(call: { readonly name: string; readonly at: number; readonly unit: string | null }, args: readonly Bound[], positions: readonly number[], session: Session) {
+    this.name = call.name;
+    this.at = call.at;
+    this.unit = call.unit;
+    this.arguments = args;
+    this.positions = positions;
+    this.session = session;
+  }
+
+  get count(): number {
+    return this.arguments.length;
+  }
+
+  any(index: number): Bound {
+    const argument = this.arguments[index];
+    if (argument === undefined) throw this.error(this.at, `${this.name} needs at least ${index + 1} arguments`);
+    return argument;
+  }
+
+  text(index: number): Bound {
+    return this.as(index, 'VARCHAR');
+  }
+
+  number(index: number): Bound {
+    const argument = this.any(index);
+    if (argument.type === 'NULL') return literal('BIGINT', null);
+    if (isNumeric(argument.type)) return argument;
+    throw this.mismatch(index, 'a number');
+  }
+
+  integer(index: number): Bound {
+    const argument = this.number(index);
+    return argument.type === 'BIGINT' || argument.type === 'INTEGER' ? argument : this.as(index, 'BIGINT');
+  }
+
+  instant(index: number): Bound {
+    const argument = this.any(index);
+    if (argument.type !== 'NULL' && isInstant(argument.type)) return argument;
+    if (argument.type !== 'NULL' && argument.type !== 'VARCHAR') throw this.mismatch(index, 'a TIMESTAMP or DATE');
+    return this.as(index, 'TIMESTAMP');
+  }
+
+  /** An argument that must be a literal text; `otherwise` when it is left out or NULL. */
+  constantText<Default>(index: number, otherwise: Default): string | Default {
+    const argument = this.arguments[index];
+    if (argument === undefined) return otherwise;
+    if (argument.kind !== 'literal' || (argument.value !== null && typeof argument.value !== 'string')) throw this.mismatch(index, 'a literal string');
+    return argument.value ?? otherwise;
+  }
+
+  constantInteger(index: number, otherwise: number): number {
+    const argument = this.arguments[index];
+    if (argument === undefined) return otherwise;
+    if (argument.kind !== 'literal' || typeof argument.value !== 'bigint') throw this.mismatch(index, 'a literal integer');
+    return Number(argument.value);
+  }
+
+  /** All arguments in the one type they share. */
+  alike(from: number): { readonly type: BoundType; readonly arguments: readonly Bound[] } {
+    return unify(this.arguments.slice(from), (index, type) => this.error(this.positions[from + index] ?? this.at, `${this.name}: ${type} does not fit the arguments before it`), this.session);
+  }
+
+  error(at: number, message: string): ServiceError {
+    return this.session.source.error('sql_plan_invalid', at, message);
+  }
+
+  mismatch(index: number, expected: string): ServiceError {
+    return this.error(this.positions[index] ?? this.at, `${this.name}: argument ${index + 1} must be ${expected}, found ${describe(this.any(index))}`);
+  }
+
+  private as(index: number, type: SqlType): Bound {
+    const cast = castTo(this.any(index), type, this.session.timeZone);
+    if (cast === undefined) throw this.mismatch(index, `a ${type}`);
+    return cast;
+  }
+}
+
+/** Converts all to their common type; NULL literals take it too. */
+export function unify(bounds: readonly Bound[], mismatch: (index: number, type: BoundType) => Error, session: Session): { readonly type: BoundType; readonly arguments: readonly Bound[] } {
+  let type: BoundType = 'NULL';
+  for (const [index, bound] of bounds.entries()) {
+    if (bound.type === 'NULL') continue;
+    const common: SqlType | undefined = type === 'NULL' ? bound.type : (commonType(type, bound.type) ?? (type === 'VARCHAR' || bound.type === 'VARCHAR' ? 'VARCHAR' : undefined));
+    if (common === undefined) throw mismatch(index, bound.type);
+    type = common;
+  }
+  if (type === 'NULL') return { type, arguments: bounds };
+  const target: SqlType = type;
+  return {
+    type,
+    arguments: bounds.map((bound, index) => {
+      const cast = castTo(bound, target, session.timeZone);
+      if (cast === undefined) throw mismatch(index, bound.type);
+      return cast;
+    }),
+  };
+}
+
+export function describe(bound: Bound): string {
+  if (bound.kind === 'literal') return typeof bound.value === 'string' ? `'${bound.value.slice(0, 40)}'` : bound.value === null ? 'NULL' : `${settledType(bound.type)} ${bound.value}`;
+  return settledType(bound.type);
+}
+
+/**
+ * The value of an expression of literals as a literal. A call that is not constant has its constants checked: a bad
+ * pattern, zone or period is reported with its position and not by a server later.
+ */
+export function folded(bound: Bound, session: Session, at: number): Bound {
+  const operands = children(bound);
+  const constant = bound.kind !== 'literal' && bound.kind !== 'column' && bound.kind !== 'aggregate' && operands.every(({ kind }) => kind === 'literal');
+  if (!constant && bound.kind !== 'call') return bound;
+  try {
+    if (!constant) {
+      if (bound.kind === 'call') getFunction(bound.function, operands.length).bind(operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)));
+      return bound;
+    }
+    const value = foldConstant(toExpression(bound));
+    return value === undefined ? bound : literal(bound.type, value);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code !== 'internal') throw session.source.error('sql_plan_invalid', at, error.message);
+    throw error;
+  }
+}
+
+/** A function of fixed types with a namesake in the expression language. */
+export function plain(name: string, native: string, parameters: readonly ('text' | 'number' | 'integer' | 'instant')[], type: SqlType, optional = 0): SqlFunction {
+  return {
+    name,
+    minArguments: parameters.length - optional,
+    maxArguments: parameters.length,
+    bind: (bound) => call(type, native, ...bound.arguments.map((_, index) => bound[parameters[index] ?? 'text'](index))),
+  };
+}

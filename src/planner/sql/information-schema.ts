@@ -1,0 +1,79 @@
+import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { Frame } from '../../model/frame.js';
+import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import type { SqlType } from '../../model/statement.js';
+import { inlineFrame } from './inline-frame.js';
+import { sqlTypeOfColumn } from './sql-type.js';
+
+/** The catalog and schema that datasources are in. */
+export const DATA_SCHEMA = 'svc';
+export const INFORMATION_SCHEMA = 'INFORMATION_SCHEMA';
+
+type Cell = string | bigint | null;
+
+interface MetadataTable {
+  readonly columns: readonly (readonly [name: string, type: ColumnType])[];
+  rows(schema: SchemaSource): readonly (readonly Cell[])[];
+}
+
+const text = (...names: readonly string[]): (readonly [string, ColumnType])[] => names.map((name) => [name, 'STRING']);
+const long = (...names: readonly string[]): (readonly [string, ColumnType])[] => names.map((name) => [name, 'LONG']);
+
+const TABLES: Readonly<Record<string, MetadataTable>> = {
+  SCHEMATA: {
+    columns: text('CATALOG_NAME', 'SCHEMA_NAME', 'SCHEMA_OWNER', 'DEFAULT_CHARACTER_SET_CATALOG', 'DEFAULT_CHARACTER_SET_SCHEMA', 'DEFAULT_CHARACTER_SET_NAME', 'SQL_PATH'),
+    rows: () => [INFORMATION_SCHEMA, DATA_SCHEMA].map((name) => [DATA_SCHEMA, name, null, null, null, null, null]),
+  },
+  TABLES: {
+    columns: text('TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'TABLE_TYPE', 'IS_JOINABLE', 'IS_BROADCAST'),
+    rows: (schema) => [
+      ...Object.keys(TABLES).map((name) => [DATA_SCHEMA, INFORMATION_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
+      ...schema.tables().map((name) => [DATA_SCHEMA, DATA_SCHEMA, name, 'TABLE', 'NO', 'NO']),
+    ],
+  },
+  COLUMNS: {
+    columns: [
+      ...text('TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'COLUMN_NAME'),
+      ...long('ORDINAL_POSITION'),
+      ...text('COLUMN_DEFAULT', 'IS_NULLABLE', 'DATA_TYPE'),
+      ...long('CHARACTER_MAXIMUM_LENGTH', 'CHARACTER_OCTET_LENGTH', 'NUMERIC_PRECISION', 'NUMERIC_PRECISION_RADIX', 'NUMERIC_SCALE', 'DATETIME_PRECISION'),
+      ...text('CHARACTER_SET_NAME', 'COLLATION_NAME'),
+      ...long('JDBC_TYPE'),
+    ],
+    rows: (schema) => [
+      ...Object.entries(TABLES).flatMap(([table, { columns }]) => columns.map(([name, type], index) => columnRow(INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index))),
+      ...schema.tables().flatMap((table) => (schema.table(table)?.columns ?? []).map((column, index) => columnRow(DATA_SCHEMA, table, column, index))),
+    ],
+  },
+};
+
+/** Precision, radix, scale, precision of a time, and the number JDBC has for the type. */
+const TYPE_FACTS: Readonly<Partial<Record<SqlType, readonly [bigint | null, bigint | null, bigint | null, bigint | null, bigint]>>> = {
+  VARCHAR: [null, null, null, null, 12n],
+  BIGINT: [19n, 10n, 0n, null, -5n],
+  FLOAT: [15n, 10n, null, null, 6n],
+  DOUBLE: [15n, 10n, null, null, 8n],
+  TIMESTAMP: [null, null, null, 3n, 93n],
+};
+
+function columnRow(schema: string, table: string, column: ColumnSchema, index: number): readonly Cell[] {
+  const isTime = column.name === TIME_COLUMN;
+  const type = sqlTypeOfColumn(column.type, isTime);
+  const [precision, radix, scale, timePrecision, jdbcType] = TYPE_FACTS[type] ?? [null, null, null, null, 1111n];
+  const isText = type === 'VARCHAR';
+  return [
+    DATA_SCHEMA, schema, table, column.name, BigInt(index + 1), null, isTime ? 'NO' : 'YES', type,
+    null, null, precision, radix, scale, timePrecision, isText ? 'UTF-16LE' : null, isText ? 'UTF-16LE$en_US$primary' : null, jdbcType,
+  ];
+}
+
+export const INFORMATION_SCHEMA_TABLES: readonly string[] = Object.keys(TABLES);
+
+/** A table of INFORMATION_SCHEMA as it is now; `undefined` for no such table. */
+export function informationSchemaTable(name: string, schema: SchemaSource): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
+  const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
+  if (table === undefined) return undefined;
+  const rows = table.rows(schema);
+  const columns = table.columns.map(([column, type]) => ({ name: column, type }));
+  return { columns, frame: inlineFrame(columns, columns.map((_, index) => rows.map((row) => row[index] ?? null)), rows.length) };
+}

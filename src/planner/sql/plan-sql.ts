@@ -1,0 +1,47 @@
+import { findZone } from '../../base/calendar.js';
+import { ServiceError } from '../../base/errors.js';
+import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { EpochMs } from '../../model/interval.js';
+import type { PlannedStatement } from '../../model/statement.js';
+import { bindQuery } from './bind-query.js';
+import { lowerQuery } from './lower-query.js';
+import { bindParameters } from './parameters.js';
+import { parseSql } from './parse.js';
+import { planIngestion } from './plan-ingestion.js';
+import type { Session } from './session.js';
+import { SourceText } from './source-text.js';
+
+export interface SqlRequest {
+  readonly query: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  /** `{type, value}` for each `?`. */
+  readonly parameters: readonly unknown[];
+}
+
+/**
+ * SQL text → syntax tree → bound relational tree → plan. Pure: the same request, schema and instant give the same plan.
+ * @param now  the instant of CURRENT_TIMESTAMP
+ * @throws ServiceError `sql_invalid` for text that does not parse, `sql_plan_invalid` for names and types that do not
+ *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column
+ */
+export function planSql(request: SqlRequest, schema: SchemaSource, now: EpochMs): PlannedStatement {
+  const source = new SourceText(request.query);
+  try {
+    const statement = parseSql(source);
+    const timeZone = timeZoneOf(request.context);
+    const session: Session = { source, timeZone, now, parameters: bindParameters(request.parameters, timeZone) };
+    if (statement.kind === 'insert' || statement.kind === 'replace') return planIngestion(session, schema, statement);
+    const query = lowerQuery(bindQuery(session, schema, statement.query).relation);
+    return statement.kind === 'explain' ? { kind: 'explain', query } : { kind: 'select', ...query };
+  } catch (error) {
+    if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
+    throw error;
+  }
+}
+
+/** The context key `sqlTimeZone`: what TIMESTAMP '...' means, where days begin, how results are written. */
+export function timeZoneOf(context: Readonly<Record<string, unknown>>): string {
+  const { sqlTimeZone = 'UTC' } = context;
+  if (typeof sqlTimeZone === 'string' && findZone(sqlTimeZone) !== undefined) return sqlTimeZone;
+  throw new ServiceError('sql_plan_invalid', `context.sqlTimeZone: expected the name of a time zone such as America/Los_Angeles or an offset, found ${JSON.stringify(sqlTimeZone)}`);
+}

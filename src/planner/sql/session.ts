@@ -1,0 +1,13 @@
+import type { EpochMs } from '../../model/interval.js';
+import type { Bound } from './bound.js';
+import type { SourceText } from './source-text.js';
+
+/** What binding an expression depends on beside the tables. */
+export interface Session {
+  readonly source: SourceText;
+  /** Of the context key `sqlTimeZone`. */
+  readonly timeZone: string;
+  readonly now: EpochMs;
+  /** Values of the `?`, in order. */
+  readonly parameters: readonly Bound[];
+}
