@@ -73,6 +73,11 @@ export class Coordinator implements CoordinatorService, Candidate {
     return this.#picture;
   }
 
+  /** What shall be loaded, as of the last look at metadata. */
+  get targets(): readonly Target[] {
+    return this.#targets;
+  }
+
   async gained(fence: Fence): Promise<void> {
     this.#fence = fence;
     this.#retention = null;

@@ -1,0 +1,11 @@
+import type { Route } from '../http.types.js';
+import { json, PUBLIC, route } from './exchange.js';
+
+export function brokerRoutes(broker: { readonly ready: boolean }): readonly Route[] {
+  return [
+    route('GET', '/svc/broker/v1/loadstatus', PUBLIC, async () => json(200, { inventoryInitialized: broker.ready })),
+    route('GET', '/svc/broker/v1/readiness', PUBLIC, async () =>
+      broker.ready ? { status: 200 } : json(503, { error: 'the segments of the cluster are not known yet' }),
+    ),
+  ];
+}

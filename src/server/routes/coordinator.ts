@@ -1,0 +1,23 @@
+import type { Coordinator } from '../../cluster/coordinator/coordinator.js';
+import type { Peers } from '../../cluster/rpc/peers.js';
+import type { Database } from '../../metadata/database.js';
+import type { Route } from '../http.types.js';
+import { catalogRoutes } from './coordinator/catalog.js';
+import { loadingRoutes } from './coordinator/loading.js';
+import { metadataRoutes } from './coordinator/metadata.js';
+import { ruleRoutes } from './coordinator/rules.js';
+import { segmentRoutes } from './coordinator/segments.js';
+
+export interface CoordinatorSource {
+  readonly coordinator: Coordinator;
+  readonly database: Database;
+  readonly peers: Pick<Peers, 'leading'>;
+  /** `svc.audit.manager.auditHistoryMillis`. */
+  readonly auditHistoryMs: number;
+  readonly now: () => number;
+}
+
+/** Everything the leading Coordinator answers, one file for each area of the specification. */
+export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
+  return [...metadataRoutes(source), ...catalogRoutes(source), ...loadingRoutes(source), ...segmentRoutes(source), ...ruleRoutes(source)];
+}

@@ -1,0 +1,63 @@
+import { ServiceError } from '../../../base/errors.js';
+import { intersect } from '../../../base/interval.js';
+import { dataSourceNames, findSegment } from '../../../metadata/segments.js';
+import { segmentIdText } from '../../../model/segment-id.js';
+import type { SegmentDescriptor } from '../../../model/segment.js';
+import type { CoordinatorSource } from '../coordinator.js';
+import { DATASOURCES, isFlagged, json, kindOf, readInterval, readJson, route } from '../exchange.js';
+import type { HttpRequest, Route } from '../../http.types.js';
+import { segmentBody } from '../segment-body.js';
+
+/** What the metadata store holds, whether it is served or not. */
+export function metadataRoutes({ coordinator, database }: CoordinatorSource): readonly Route[] {
+  const { catalog } = coordinator;
+  /** Callers expect to see what they just changed. */
+  const fresh = async <Result>(read: () => Result): Promise<Result> => {
+    await catalog.refresh();
+    return read();
+  };
+  const listing = (request: HttpRequest, segments: readonly SegmentDescriptor[]) =>
+    json(200, isFlagged(request, 'full') ? segments.map(segmentBody) : segments.map((segment) => segmentIdText(segment.id)));
+
+  return [
+    route('GET', '/svc/coordinator/v1/metadata/segments', DATASOURCES, async (request) => {
+      const wanted = request.query.getAll('datasources');
+      const segments = await fresh(() => (wanted.length === 0 ? catalog.allUsed() : wanted.flatMap((name) => catalog.used(name))));
+      const withOvershadowed = isFlagged(request, 'includeOvershadowedStatus');
+      return json(200, segments.map((segment) => (withOvershadowed ? { ...segmentBody(segment), overshadowed: catalog.isOvershadowed(segment) } : segmentBody(segment))));
+    }),
+    route('GET', '/svc/coordinator/v1/metadata/datasources', DATASOURCES, async (request) => {
+      if (isFlagged(request, 'full')) return json(200, await fresh(() => catalog.dataSources().map((name) => dataSourceBody(name, catalog.used(name)))));
+      const all = isFlagged(request, 'includeUnused') || isFlagged(request, 'includeDisabled');
+      return json(200, await dataSourceNames(database, all ? 'all' : 'used'));
+    }),
+    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}', DATASOURCES, async (_request, { dataSource = '' }) => {
+      const segments = await fresh(() => catalog.used(dataSource));
+      if (segments.length === 0) throw new ServiceError('not_found', `datasource ${dataSource} has no used segments`);
+      return json(200, dataSourceBody(dataSource, segments));
+    }),
+    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments', DATASOURCES, async (request, { dataSource = '' }) => {
+      const segments = await fresh(() => catalog.used(dataSource));
+      return listing(request, request.body.length === 0 ? segments : overlapping(segments, readJson(request)));
+    }),
+    route('POST', '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments', DATASOURCES, async (request, { dataSource = '' }) => {
+      const segments = await fresh(() => catalog.used(dataSource));
+      return listing(request, overlapping(segments, readJson(request)));
+    }),
+    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) => {
+      const found = await findSegment(database, segmentId);
+      if (found?.used !== true || found.segment.id.dataSource !== dataSource) throw new ServiceError('not_found', `${dataSource} has no used segment ${segmentId}`);
+      return json(200, segmentBody(found.segment));
+    }),
+  ];
+}
+
+export function dataSourceBody(name: string, segments: readonly SegmentDescriptor[]): Readonly<Record<string, unknown>> {
+  return { name, properties: {}, segments: segments.map(segmentBody) };
+}
+
+function overlapping(segments: readonly SegmentDescriptor[], body: unknown): readonly SegmentDescriptor[] {
+  if (!Array.isArray(body)) throw new ServiceError('input_invalid', `body: found ${kindOf(body)}, expected an array of intervals`);
+  const intervals = body.map((each: unknown, position) => readInterval(`[${position}]`, String(each)));
+  return segments.filter((segment) => intervals.some((interval) => intersect(interval, segment.id.interval) !== undefined));
+}

@@ -1,0 +1,68 @@
+import { ServiceError } from '../../../base/errors.js';
+import { fencedTransaction } from '../../../metadata/leadership.js';
+import { type MarkTarget, markUnused, markUsed } from '../../../metadata/segments.js';
+import type { CoordinatorSource } from '../coordinator.js';
+import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
+import type { HttpRequest, Route } from '../../http.types.js';
+
+/** Marking segments used and unused, and removing unused ones for good. */
+export function segmentRoutes({ coordinator, database, peers, now }: CoordinatorSource): readonly Route[] {
+  const mark = async (change: typeof markUsed, dataSource: string, target: MarkTarget): Promise<number> => {
+    const changed = await fencedTransaction(database, coordinator.fence(), (queries) => change(queries, dataSource, target, now()));
+    await coordinator.wake();
+    return changed;
+  };
+  const kill = (dataSource: string, interval: string) => peers.leading('overlord').kill(dataSource, readInterval('interval', interval));
+
+  const marking = (path: string, change: typeof markUsed): Route =>
+    route('POST', `/svc/coordinator/v1/datasources/{dataSource}/${path}`, DATASOURCES, async (request, { dataSource = '' }) => {
+      if (!isDataSourceName(dataSource)) return { status: 204 };
+      return json(200, { numChangedSegments: await mark(change, dataSource, readTarget(request)) });
+    });
+
+  return [
+    marking('markUsed', markUsed),
+    marking('markUnused', markUnused),
+    route('POST', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCES, async (_request, { dataSource = '' }) =>
+      json(200, { numChangedSegments: await mark(markUsed, dataSource, { kind: 'all' }) }),
+    ),
+    route('DELETE', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCES, async (request, { dataSource = '' }) => {
+      if (!isTrue(request, 'kill')) return json(200, { numChangedSegments: await mark(markUnused, dataSource, { kind: 'all' }) });
+      const interval = request.query.get('interval');
+      if (interval === null) throw new ServiceError('input_invalid', 'interval: found nothing, expected an interval together with kill=true');
+      await kill(dataSource, interval);
+      return { status: 200 };
+    }),
+    route('DELETE', '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}', DATASOURCES, async (_request, { dataSource = '', interval = '' }) => {
+      await kill(dataSource, interval);
+      return { status: 200 };
+    }),
+    route('POST', '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
+      json(200, { segmentStateChanged: (await mark(markUsed, dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
+    ),
+    route('DELETE', '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
+      json(200, { segmentStateChanged: (await mark(markUnused, dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
+    ),
+  ];
+}
+
+function isDataSourceName(name: string): boolean {
+  return name.trim() !== '' && !/[\p{Cc}/]/u.test(name);
+}
+
+/** Either `interval` or `segmentIds`. */
+function readTarget(request: HttpRequest): MarkTarget {
+  const fields = readObject(request);
+  const stranger = [...fields.keys()].find((name) => name !== 'interval' && name !== 'segmentIds');
+  if (stranger !== undefined && !request.viaAlias) throw new ServiceError('input_invalid', `${stranger}: unknown field; accepted are interval and segmentIds`);
+  const interval = fields.get('interval') ?? null;
+  const ids = fields.get('segmentIds') ?? null;
+  if ((interval === null) === (ids === null))
+    throw new ServiceError('input_invalid', `body: found ${interval === null ? 'neither interval nor' : 'both interval and'} segmentIds, expected exactly one of them`);
+  if (interval !== null) {
+    if (typeof interval !== 'string') throw new ServiceError('input_invalid', `interval: found ${JSON.stringify(interval)}, expected a text`);
+    return { kind: 'within', interval: readInterval('interval', interval) };
+  }
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) throw new ServiceError('input_invalid', 'segmentIds: expected an array of segment ids');
+  return { kind: 'ids', ids };
+}

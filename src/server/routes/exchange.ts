@@ -1,0 +1,99 @@
+import { ServiceError } from '../../base/errors.js';
+import { formatInterval, parseInterval } from '../../base/interval.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import { formatInstant } from '../../base/time.js';
+import type { AuditEntry, Author } from '../../metadata/settings.js';
+import type { Interval } from '../../model/interval.js';
+import type { HttpRequest, HttpResponse, ResourceAction, Route } from '../http.types.js';
+
+/** The words that management routes share: how they read a request and give an answer. */
+type Handler = Route['handle'];
+
+/** A management route: errors are `{error}`. */
+export function route(method: Route['method'], path: string, permission: ResourceAction, handle: Handler): Route {
+  return { method, path, permission, errors: 'map', handle };
+}
+
+export const PUBLIC: ResourceAction = { access: 'public' };
+export const DATASOURCES: ResourceAction = { access: 'datasources' };
+export const STATE_READ: ResourceAction = { access: 'resource', type: 'STATE', name: 'STATE', action: 'READ' };
+export const STATE_WRITE: ResourceAction = { access: 'resource', type: 'STATE', name: 'STATE', action: 'WRITE' };
+export const CONFIG_READ: ResourceAction = { access: 'resource', type: 'CONFIG', name: 'CONFIG', action: 'READ' };
+export const CONFIG_WRITE: ResourceAction = { access: 'resource', type: 'CONFIG', name: 'CONFIG', action: 'WRITE' };
+
+export function json(status: number, value: unknown): HttpResponse {
+  return { status, headers: { 'Content-Type': 'application/json' }, body: stringifyJson(value) };
+}
+
+export function text(body: string | Uint8Array): HttpResponse {
+  return { status: 200, headers: { 'Content-Type': 'text/plain; charset=UTF-8' }, body };
+}
+
+/** @throws ServiceError `content_type_unsupported`, `input_invalid` */
+export function readJson(request: HttpRequest): unknown {
+  const mediaType = request.headers['content-type'] ?? 'application/json';
+  if (!/^application\/(json|x-jackson-smile\+json)\s*(;|$)/i.test(mediaType) || /smile/i.test(mediaType))
+    throw new ServiceError('content_type_unsupported', `Content-Type: found '${mediaType}', expected application/json`);
+  const body = request.body.toString('utf8');
+  try {
+    return parseJson(body);
+  } catch (error) {
+    throw new ServiceError('input_invalid', `body: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+/** A body that must be an object, as its fields. */
+export function readObject(request: HttpRequest): ReadonlyMap<string, unknown> {
+  const body = readJson(request);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ServiceError('input_invalid', `body: found ${kindOf(body)}, expected an object`);
+  return new Map(Object.entries(body));
+}
+
+export function kindOf(value: unknown): string {
+  return value === undefined ? 'nothing' : value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** `?full`, `?full=null` and `?full=true` are all on. */
+export function isFlagged(request: HttpRequest, name: string): boolean {
+  return request.query.has(name);
+}
+
+/** A boolean parameter: on when present, unless it says false. */
+export function isTrue(request: HttpRequest, name: string): boolean {
+  return request.query.has(name) && request.query.get(name) !== 'false';
+}
+
+/** An interval of a path or a parameter, with either delimiter. */
+export function readInterval(name: string, written: string): Interval {
+  const interval = parseInterval(written);
+  if (interval === undefined) throw new ServiceError('input_invalid', `${name}: found '${written}', expected an interval such as 2015-09-12/2015-09-13`);
+  return interval;
+}
+
+/** Absent: null. A whole number within 32 bits, 0 or more. */
+export function readCount(request: HttpRequest, name: string): number | null {
+  const written = request.query.get(name);
+  if (written === null) return null;
+  const count = /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN;
+  if (!(count <= 2 ** 31 - 1)) throw new ServiceError('input_invalid', `${name}: found '${written}', expected an integer from 0 to 2147483647`);
+  return count;
+}
+
+/** Who asks for a change, for the audit trail. */
+export function readAuthor(request: HttpRequest): Author {
+  return { author: request.headers['x-svc-author'] ?? '', comment: request.headers['x-svc-comment'] ?? '', ip: request.remoteAddress };
+}
+
+/** The stretch of a history to show: `interval`, or so far back from now when neither that nor `count` is given. */
+export function readHistorySelection(request: HttpRequest, nowMs: number, defaultMs: number): { interval: Interval | null; count: number | null } {
+  const count = readCount(request, 'count');
+  const written = request.query.get('interval');
+  if (written !== null) return { interval: readInterval('interval', written), count };
+  return { interval: count === null ? { start: nowMs - defaultMs, end: nowMs + 1 } : null, count };
+}
+
+export function auditBody({ key, type, auditInfo, payload, timeMs }: AuditEntry): Readonly<Record<string, unknown>> {
+  return { key, type, auditInfo, payload, auditTime: formatInstant(timeMs) };
+}
+
+export { formatInstant, formatInterval };

@@ -1,0 +1,34 @@
+import type { Coordination } from '../../cluster/membership/coordination.js';
+import type { Route } from '../http.types.js';
+import { json, PUBLIC, route, text } from './exchange.js';
+
+export interface Leading {
+  readonly role: 'coordinator' | 'overlord';
+  readonly coordination: Pick<Coordination, 'leader'>;
+  /** Whether this process leads. */
+  leading(): boolean;
+}
+
+/** `leader` and `isLeader`, which every candidate answers by itself. */
+export function leaderRoutes(base: string, { role, coordination, leading }: Leading): readonly Route[] {
+  return [
+    route('GET', `${base}/leader`, PUBLIC, async () => {
+      const leader = coordination.leader(role);
+      return leader === undefined ? json(503, { error: `no ${role} leads at the moment` }) : text(`http://${leader.host}`);
+    }),
+    route('GET', `${base}/isLeader`, PUBLIC, async () => json(leading() ? 200 : 404, { leader: leading() })),
+  ];
+}
+
+/** A standby sends callers to the leader: same path, same query. */
+export function onLeader({ role, coordination, leading }: Leading, routes: readonly Route[]): readonly Route[] {
+  return routes.map((each) => ({
+    ...each,
+    handle: async (request, parameters) => {
+      if (leading()) return each.handle(request, parameters);
+      const leader = coordination.leader(role);
+      if (leader === undefined) return json(503, { error: `no ${role} leads at the moment` });
+      return { status: 307, headers: { Location: `http://${leader.host}${request.rawUrl}` } };
+    },
+  }));
+}

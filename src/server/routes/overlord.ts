@@ -1,0 +1,179 @@
+import { readFile } from 'node:fs/promises';
+import { ServiceError } from '../../base/errors.js';
+import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
+import type { Overlord } from '../../cluster/overlord/overlord.js';
+import { payloadDocument, type ValidateTask } from '../../cluster/overlord/submission.js';
+import { parseJson } from '../../base/json.js';
+import type { WorkerStatus } from '../../cluster/rpc/services.js';
+import type { Database } from '../../metadata/database.js';
+import { findPublication } from '../../metadata/publish.js';
+import { findSegment } from '../../metadata/segments.js';
+import { findTask, selectTasks, taskDocuments, type TaskRecord, type TaskState } from '../../metadata/tasks.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { DATASOURCES, formatInstant, json, kindOf, readCount, readInterval, readJson, route, STATE_READ, text } from './exchange.js';
+import { segmentBody } from './segment-body.js';
+
+export interface OverlordSource {
+  readonly overlord: Overlord;
+  readonly database: Database;
+  readonly validate: ValidateTask;
+  readonly logDirectory: string;
+  /** `svc.indexer.auditLog.enabled`. */
+  readonly listsSegments: boolean;
+}
+
+const STATES: Readonly<Record<string, readonly TaskState[]>> = {
+  running: ['RUNNING'],
+  pending: ['PENDING'],
+  waiting: ['WAITING'],
+  complete: ['SUCCESS', 'FAILED'],
+};
+const ACTIVE: readonly TaskState[] = ['WAITING', 'PENDING', 'RUNNING'];
+const FINISHED: readonly TaskState[] = ['SUCCESS', 'FAILED'];
+
+/** Tasks and workers; `leaderRoutes` and `onLeader` are put around them by the one who wires the role. */
+export function overlordRoutes(source: OverlordSource): readonly Route[] {
+  const { overlord, database } = source;
+  const list = (path: string, states: readonly TaskState[]): Route =>
+    route('GET', path, DATASOURCES, async (request) => json(200, await listTasks(source, request, states)));
+
+  return [
+    route('POST', '/svc/indexer/v1/task', DATASOURCES, async (request) => {
+      const { taskId } = await overlord.submit(readJson(request));
+      return json(200, { task: taskId });
+    }),
+    route('GET', '/svc/indexer/v1/tasks', DATASOURCES, async (request) => {
+      const written = request.query.get('state');
+      if (written === null) return json(200, [...(await listTasks(source, request, ACTIVE)), ...(await listTasks(source, request, FINISHED))]);
+      const states = STATES[written];
+      if (states === undefined) throw new ServiceError('input_invalid', `state: found '${written}', expected one of ${Object.keys(STATES).join(', ')}`);
+      return json(200, await listTasks(source, request, states));
+    }),
+    list('/svc/indexer/v1/completeTasks', FINISHED),
+    list('/svc/indexer/v1/runningTasks', ['RUNNING']),
+    list('/svc/indexer/v1/waitingTasks', ['WAITING']),
+    list('/svc/indexer/v1/pendingTasks', ['PENDING']),
+    route('GET', '/svc/indexer/v1/task/{taskId}', DATASOURCES, async (_request, { taskId = '' }) => {
+      const { task, payload } = await getTask(source, taskId);
+      return json(200, { task: taskId, payload: payloadDocument({ id: task.id, groupId: task.groupId, payload }, source.validate) });
+    }),
+    route('GET', '/svc/indexer/v1/task/{taskId}/status', DATASOURCES, async (_request, { taskId = '' }) => {
+      const { task } = await getTask(source, taskId);
+      return json(200, { task: taskId, status: taskBody(task) });
+    }),
+    route('GET', '/svc/indexer/v1/task/{taskId}/reports', DATASOURCES, async (_request, { taskId = '' }) => {
+      const { report } = await getTask(source, taskId);
+      if (report === null) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
+      return json(200, parseJson(report));
+    }),
+    route('GET', '/svc/indexer/v1/task/{taskId}/log', DATASOURCES, (request, { taskId = '' }) => readLog(source, request, taskId)),
+    route('GET', '/svc/indexer/v1/task/{taskId}/segments', DATASOURCES, async (_request, { taskId = '' }) => {
+      if (!source.listsSegments) throw new ServiceError('not_found', 'segments of tasks are listed only with svc.indexer.auditLog.enabled=true');
+      await getTask(source, taskId);
+      const ids = (await findPublication(database, taskId))?.ids ?? [];
+      const found = await Promise.all(ids.map((id) => findSegment(database, id)));
+      return json(200, found.flatMap((each) => (each === undefined ? [] : [segmentBody(each.segment)])));
+    }),
+    route('POST', '/svc/indexer/v1/task/{taskId}/shutdown', DATASOURCES, async (_request, { taskId = '' }) => {
+      await overlord.shutdownTask(taskId, 'shut down by request');
+      return json(200, { task: taskId });
+    }),
+    route('POST', '/svc/indexer/v1/datasources/{dataSource}/shutdownAllTasks', DATASOURCES, async (_request, { dataSource = '' }) => {
+      const tasks = await selectTasks(database, { states: ACTIVE, dataSource });
+      if (tasks.length === 0) throw new ServiceError('not_found', `datasource ${dataSource} has no active tasks`);
+      for (const task of tasks) await overlord.shutdownTask(task.id, 'shut down by request, with all tasks of its datasource').catch(ignoreNotFound);
+      return json(200, { dataSource });
+    }),
+    route('POST', '/svc/indexer/v1/taskStatus', DATASOURCES, async (request) => json(200, await statusesOf(source, readJson(request)))),
+    route('DELETE', '/svc/indexer/v1/pendingSegments/{dataSource}', DATASOURCES, async (request) => {
+      // Appends take their numbers when they publish: none is ever pending.
+      const written = request.query.get('interval');
+      if (written !== null) readInterval('interval', written);
+      return json(200, { numDeleted: 0 });
+    }),
+    route('GET', '/svc/indexer/v1/workers', STATE_READ, async () => json(200, (await overlord.workers()).map((worker) => workerBody(worker)))),
+    route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
+  ];
+}
+
+async function listTasks({ database }: OverlordSource, request: HttpRequest, states: readonly TaskState[]): Promise<readonly unknown[]> {
+  const dataSource = request.query.get('datasource');
+  const type = request.query.get('type');
+  const created = request.query.get('createdTimeInterval');
+  const max = readCount(request, 'max');
+  const bounded = states === FINISHED || states === STATES['complete'];
+  const tasks = await selectTasks(database, {
+    states,
+    ...(dataSource === null ? {} : { dataSource }),
+    ...(type === null ? {} : { type }),
+    ...(created === null ? {} : { created: readInterval('createdTimeInterval', created) }),
+    // `max` bounds finished tasks only; on the other lists it is accepted and has no meaning.
+    ...(bounded ? { newest: max ?? FINISHED_LISTED_MAX } : {}),
+  });
+  return tasks.map(taskBody);
+}
+
+/** Finished tasks of a list that names no `max`. */
+const FINISHED_LISTED_MAX = 10_000;
+
+async function statusesOf({ database }: OverlordSource, ids: unknown): Promise<Readonly<Record<string, unknown>>> {
+  if (!Array.isArray(ids) || ids.length === 0 || !ids.every((id) => typeof id === 'string'))
+    throw new ServiceError('input_invalid', `body: found ${Array.isArray(ids) ? 'an array without task ids' : kindOf(ids)}, expected an array of task ids`);
+  const tasks = await Promise.all(ids.map((id) => findTask(database, id)));
+  return Object.fromEntries(tasks.flatMap((task) => (task === undefined ? [] : [[task.id, taskBody(task)]])));
+}
+
+async function getTask({ database }: OverlordSource, taskId: string): Promise<{ task: TaskRecord; payload: string; report: string | null }> {
+  const task = await findTask(database, taskId);
+  const documents = await taskDocuments(database, taskId);
+  if (task === undefined || documents === undefined) throw new ServiceError('not_found', `no task ${taskId}`);
+  return { task, ...documents };
+}
+
+/** From the shared folder when this process sees it, else from the worker that has the file. */
+async function readLog(source: OverlordSource, request: HttpRequest, taskId: string): Promise<HttpResponse> {
+  const { task } = await getTask(source, taskId);
+  const offset = readCount(request, 'offset') ?? 0;
+  const log = (await readFile(taskLogFile(source.logDirectory, taskId)).catch(() => null)) ?? (await source.overlord.workerOf(task)?.log(taskId)) ?? null;
+  if (log === null) throw new ServiceError('not_found', `task ${taskId} has no log yet`);
+  if (offset === 0) return text(log);
+  return text(Buffer.from(log).toString('utf8').split('\n').slice(offset).join('\n'));
+}
+
+/** A task as lists and status calls show it. */
+export function taskBody(task: TaskRecord): Readonly<Record<string, unknown>> {
+  const finished = task.state === 'SUCCESS' || task.state === 'FAILED';
+  const statusCode = finished ? task.state : 'RUNNING';
+  const [host = null, port = '-1'] = task.workerHost?.split(':') ?? [];
+  return {
+    id: task.id,
+    groupId: task.groupId,
+    type: task.type,
+    createdTime: formatInstant(task.createdMs),
+    queueInsertionTime: formatInstant(task.queuedMs),
+    statusCode,
+    status: statusCode,
+    runnerStatusCode: finished ? 'NONE' : task.state,
+    duration: task.finishedMs === null ? -1 : task.finishedMs - (task.startedMs ?? task.finishedMs),
+    location: { host, port: Number(port), tlsPort: -1 },
+    dataSource: task.dataSource,
+    errorMsg: task.error,
+  };
+}
+
+function workerBody({ host, capacity, runningTasks, lastCompletedMs }: WorkerStatus): Readonly<Record<string, unknown>> {
+  return {
+    worker: { scheme: 'http', host, ip: host.split(':')[0], capacity, version: '0', category: '_default_worker_category' },
+    currCapacityUsed: runningTasks.length,
+    currParallelIndexCapacityUsed: 0,
+    availabilityGroups: runningTasks,
+    runningTasks,
+    lastCompletedTaskTime: formatInstant(lastCompletedMs),
+    blacklistedUntil: null,
+  };
+}
+
+/** It ended by itself in between. */
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
+}

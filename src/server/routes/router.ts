@@ -1,0 +1,85 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Coordination } from '../../cluster/membership/coordination.js';
+import type { HttpClient } from '../../cluster/rpc/http-client.js';
+import type { Answerer } from '../answer.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+
+export interface RouterSource {
+  readonly coordination: Pick<Coordination, 'leader' | 'members'>;
+  readonly client: Pick<HttpClient, 'send'>;
+  /** Who answers for this address when it is one of this process: no detour over a socket. */
+  local(role: TargetRole, host: string): Answerer | undefined;
+}
+
+export type TargetRole = 'broker' | 'coordinator' | 'overlord';
+
+/** Which role answers what; everything below a prefix is forwarded with every method. */
+const TARGETS: Readonly<Record<string, TargetRole>> = {
+  '/svc/v2': 'broker',
+  '/svc/coordinator': 'coordinator',
+  '/svc-ext': 'coordinator',
+  '/svc/indexer': 'overlord',
+};
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+/** Of one connection, not of the message; lengths are set anew by whoever writes it. */
+const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'content-length', 'host', 'date', 'expect']);
+
+/** The front door: forwards to the leading Coordinator or Overlord, or to a Broker. Access is checked over there. */
+export function routerRoutes(source: RouterSource): readonly Route[] {
+  let turn = 0;
+  const nextTurn = () => turn++;
+  return Object.entries(TARGETS).flatMap(([prefix, role]) =>
+    [prefix, `${prefix}/{path*}`].flatMap((path) =>
+      METHODS.map((method): Route => ({
+        method,
+        path,
+        permission: { access: 'public' },
+        errors: role === 'broker' ? 'query' : 'map',
+        handle: (request) => forward(source, role, request, nextTurn),
+      })),
+    ),
+  );
+}
+
+async function forward(source: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): Promise<HttpResponse> {
+  const hosts = targetsOf(source, role, request, nextTurn);
+  const last = hosts.at(-1);
+  if (last === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
+  for (const host of hosts) {
+    const response = await sendTo(source, role, host, request);
+    // Only the Broker that runs a query can cancel it, so all of them are asked.
+    if (response.status !== 404 || host === last) return response;
+  }
+  throw new ServiceError('unavailable', `no ${role} answered`);
+}
+
+/** One host, Brokers in turn, except for a cancellation, which tries them all. */
+function targetsOf({ coordination }: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): readonly string[] {
+  if (role !== 'broker') {
+    const leader = coordination.leader(role);
+    return leader === undefined ? [] : [leader.host];
+  }
+  const brokers = coordination.members('broker').map((member) => member.host);
+  if (request.method === 'DELETE') return brokers;
+  const chosen = brokers[nextTurn() % Math.max(1, brokers.length)];
+  return chosen === undefined ? [] : [chosen];
+}
+
+async function sendTo(source: RouterSource, role: TargetRole, host: string, request: HttpRequest): Promise<HttpResponse> {
+  const local = source.local(role, host);
+  if (local !== undefined) return local.answer(request);
+  const response = await source.client.send({
+    host,
+    method: request.method,
+    path: request.rawUrl,
+    headers: endToEnd(request.headers),
+    body: request.body.length === 0 ? null : request.body,
+    signal: request.signal,
+  });
+  return { status: response.status, headers: endToEnd(response.headers), body: response.body };
+}
+
+function endToEnd(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_HEADERS.has(name.toLowerCase())));
+}

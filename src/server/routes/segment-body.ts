@@ -1,0 +1,20 @@
+import { formatInterval } from '../../base/interval.js';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+
+/** A segment as every management endpoint prints it. The two lists are comma-joined text. */
+export function segmentBody(segment: SegmentDescriptor): Readonly<Record<string, unknown>> {
+  const { id, loadSpec, dimensions, metrics, shardSpec, sizeBytes } = segment;
+  return {
+    dataSource: id.dataSource,
+    interval: formatInterval(id.interval),
+    version: id.version,
+    loadSpec,
+    dimensions: dimensions.join(','),
+    metrics: metrics.join(','),
+    shardSpec,
+    binaryVersion: null,
+    size: sizeBytes,
+    identifier: segmentIdText(id),
+  };
+}
