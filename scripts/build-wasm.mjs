@@ -26,7 +26,17 @@ async function compile({ name, target, features, memoryBase }) {
   const fresh = `build/.${name}.${process.pid}.wasm`; // renamed when whole: another process may be loading the old one
   const enable = features.flatMap((feature) => ['--enable', feature]);
   const { error, stderr } = await main([
-    '--baseDir', ROOT, '--config', 'asconfig.json', '--target', target, ...enable, '--memoryBase', String(memoryBase), '--outFile', fresh,
+    '--baseDir',
+    ROOT,
+    '--config',
+    'asconfig.json',
+    '--target',
+    target,
+    ...enable,
+    '--memoryBase',
+    String(memoryBase),
+    '--outFile',
+    fresh,
   ]);
   if (error) throw new Error(`${outFile}: ${error.message}\n${stderr.toString()}`);
   await rename(new URL(`../${fresh}`, import.meta.url), new URL(`../${outFile}`, import.meta.url));

@@ -28,7 +28,12 @@ export type ResourceAction =
   | { readonly access: 'internal' }
   /** The handler itself authorizes each datasource it touches. */
   | { readonly access: 'datasources' }
-  | { readonly access: 'resource'; readonly type: 'DATASOURCE' | 'STATE' | 'CONFIG' | 'SYSTEM_TABLE' | 'EXTERNAL'; readonly name: string; readonly action: 'READ' | 'WRITE' };
+  | {
+      readonly access: 'resource';
+      readonly type: 'DATASOURCE' | 'STATE' | 'CONFIG' | 'SYSTEM_TABLE' | 'EXTERNAL';
+      readonly name: string;
+      readonly action: 'READ' | 'WRITE';
+    };
 
 /** One row of a role's route table. `path` has `{name}` placeholders. Not declared means denied. */
 export interface Route {

@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+// npm start [-- flags of `dolmen start`]: installs and builds what is missing, then starts the server in this process.
+import { prepare } from './prepare.mjs';
+
+await prepare();
+process.argv.splice(1, 1, 'dolmen', 'start');
+await import('../dist/src/main.js');

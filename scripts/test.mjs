@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+// npm test [-- words]: builds, checks format and types, then runs every test file (or those whose path has one of the
+// words) in a process of its own. The last line counts everything: N passed, N failed, N skipped.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { build } from './build.mjs';
+import { prepare } from './prepare.mjs';
+import { filesBelow, ROOT } from './stamp.mjs';
+import { StepFailed, step } from './steps.mjs';
+
+/** Longer than any honest test file on a slow machine. */
+const FILE_TIMEOUT_MS = 300_000;
+/** A file whose tests are through, but whose process stays, leaks a server, a thread or a timer. */
+const LINGER_MS = 15_000;
+
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+await prepare([]);
+await check(() => build(['wasm']));
+await check(() => build(['ts']));
+await check(() => step('format and lint', join(ROOT, 'node_modules', '.bin', 'biome'), ['check', '--error-on-warnings', '.']));
+
+const words = process.argv.slice(2);
+const files = filesBelow(['test'], (path) => path.endsWith('.test.ts')).filter(
+  (file) => words.length === 0 || words.some((word) => file.includes(word)),
+);
+// End-to-end tests start servers and take a while: one at a time, beside the others.
+const isEndToEnd = (file) => file.startsWith(join('test', 'api'));
+const endToEnd = files.filter(isEndToEnd);
+const others = files.filter((file) => !isEndToEnd(file));
+await Promise.all([runLane(endToEnd), ...Array.from({ length: Math.max(1, availableParallelism() - 1) }, () => runLane(others))]);
+// The first lane to end has taken all that was left of its list.
+await runLane(others);
+
+if (files.length === 0) {
+  counts.failed++;
+  process.stderr.write(`no test file matches ${words.join(' or ')}\n`);
+}
+process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
+
+/** A step that counts as one test. */
+async function check(run) {
+  try {
+    await run();
+    counts.passed++;
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    counts.failed++;
+  }
+}
+
+async function runLane(queue) {
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) report(file, await runFile(file));
+}
+
+/** @returns how it ended; `trouble` is set when the numbers alone do not tell */
+async function runFile(file) {
+  const compiled = join(ROOT, 'dist', file.replace(/\.ts$/, '.js'));
+  if (!existsSync(compiled)) return { passed: 0, failed: 1, skipped: 0, output: '', trouble: 'was not compiled', seconds: 0 };
+  const begin = Date.now();
+  // A process group of its own, so that what a test leaves behind can be ended with it.
+  const child = spawn(process.execPath, ['--enable-source-maps', compiled], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  let trouble;
+  const end = (why) => {
+    trouble = why;
+    process.kill(-child.pid, 'SIGKILL');
+  };
+  let timer = setTimeout(() => end(`did not end within ${FILE_TIMEOUT_MS / 1000} s`), FILE_TIMEOUT_MS);
+  const take = (chunk) => {
+    output += chunk;
+    if (!readSummary(output)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => end(`its process went on for ${LINGER_MS / 1000} s after its tests`), LINGER_MS);
+  };
+  child.stdout.setEncoding('utf8').on('data', take);
+  child.stderr.setEncoding('utf8').on('data', take);
+  const [code, signal] = await new Promise((resolve) => child.once('close', (...ending) => resolve(ending)));
+  clearTimeout(timer);
+
+  const summary = readSummary(output);
+  if (summary === undefined) trouble ??= `ended with ${signal ?? code} before its tests were through`;
+  else if (summary.total + summary.skipped === 0) trouble = 'ran no test: is a .run() missing?';
+  else if (code !== 0 && summary.passed === summary.total) trouble ??= `ended with ${signal ?? code} although its tests passed`;
+  const { passed = 0, total = 0, skipped = 0 } = summary ?? {};
+  return {
+    passed,
+    failed: total - passed + (trouble === undefined ? 0 : 1),
+    skipped,
+    output,
+    trouble,
+    seconds: (Date.now() - begin) / 1000,
+  };
+}
+
+/** The counts that uvu prints last, or undefined while it has not. */
+function readSummary(output) {
+  const plain = stripVTControlCharacters(output);
+  const [, total, passed, skipped] = /^ {2}Total: +(\d+)\s+Passed: +(\d+)\s+Skipped: +(\d+)\s+Duration:/m.exec(plain) ?? [];
+  return total === undefined ? undefined : { total: Number(total), passed: Number(passed), skipped: Number(skipped) };
+}
+
+function report(file, { passed, failed, skipped, output, trouble, seconds }) {
+  counts.passed += passed;
+  counts.failed += failed;
+  counts.skipped += skipped;
+  const numbers = [`${passed} passed`, failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
+    .filter((part) => part !== '')
+    .join(', ');
+  process.stdout.write(
+    `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
+  );
+  if (failed > 0) process.stdout.write(`${output.replace(/^/gm, '    ')}\n`);
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../base/errors.js';
+import { parseJson } from '../base/json.js';
+
+export interface SqlAnswer {
+  readonly columns: readonly { readonly name: string; readonly sqlType: string }[];
+  /** Longs beyond 2^53 are bigint. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly milliseconds: number;
+}
+
+export interface QueryFailure {
+  readonly error: string;
+  readonly message: string;
+}
+
+/** A query that the server refused: what it said, and how. */
+export class QueryRefused extends Error {
+  readonly failure: QueryFailure;
+
+  constructor(failure: QueryFailure) {
+    super(`${failure.error}: ${failure.message}`);
+    this.failure = failure;
+  }
+}
+
+export type TextFormat = 'csv' | 'objectLines' | 'object';
+
+/** The public HTTP interface, as the commands of this program use it. */
+export class DolmenClient {
+  readonly url: string;
+
+  /** @throws ServiceError `input_invalid` when `url` is none */
+  constructor(url: string) {
+    try {
+      this.url = new URL(/^https?:\/\//.test(url) ? url : `http://${url}`).href.replace(/\/+$/, '');
+    } catch {
+      throw new ServiceError('input_invalid', `'${url}' is not a URL; expected one such as http://127.0.0.1:8888`);
+    }
+  }
+
+  /** @throws QueryRefused; ServiceError `unavailable` when nobody answers, `cancelled` when the signal is aborted */
+  async query(sql: string, signal?: AbortSignal): Promise<SqlAnswer> {
+    const begin = performance.now();
+    const response = await this.#sql({ query: sql, resultFormat: 'array', header: true, sqlTypesHeader: true }, signal);
+    const text = await readText(response, signal);
+    const milliseconds = performance.now() - begin;
+    const [names = [], sqlTypes = [], ...rows] = parseJson(text) as unknown[][];
+    return { columns: names.map((name, at) => ({ name: String(name), sqlType: String(sqlTypes[at]) })), rows, milliseconds };
+  }
+
+  /** The body in one of the text formats, as it comes. */
+  async *queryText(sql: string, format: TextFormat, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const response = await this.#sql({ query: sql, resultFormat: format, header: format === 'csv' }, signal);
+    if (response.body !== null) yield* response.body;
+  }
+
+  /** A JSON value, or `undefined` for an empty body. @throws QueryRefused with the server's own words */
+  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
+    const init: RequestInit = { method };
+    if (body !== undefined) {
+      init.body = JSON.stringify(body);
+      init.headers = { 'Content-Type': 'application/json' };
+    }
+    const text = await readText(await this.#fetch(path, init));
+    return text === '' ? undefined : parseJson(text);
+  }
+
+  /** Aborting the signal also tells the server to stop. */
+  async #sql(request: Readonly<Record<string, unknown>>, signal: AbortSignal | undefined): Promise<Response> {
+    const sqlQueryId = randomUUID();
+    const cancel = (): void => {
+      void this.call('DELETE', `/svc/v2/sql/${sqlQueryId}`).catch(() => undefined); // it may have ended by itself
+    };
+    signal?.addEventListener('abort', cancel, { once: true });
+    return this.#fetch('/svc/v2/sql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...request, context: { sqlQueryId } }),
+      signal: signal ?? null,
+    });
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetch(this.url + path, init);
+    } catch (error) {
+      if (init.signal?.aborted === true) throw new ServiceError('cancelled', 'cancelled', error);
+      throw new ServiceError('unavailable', `nothing answers at ${this.url} (${reasonOf(error)}); is 'dolmen start' running?`, error);
+    }
+    if (!response.ok) throw new QueryRefused(readFailure(response.status, await response.text()));
+    return response;
+  }
+}
+
+async function readText(response: Response, signal?: AbortSignal): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    if (signal?.aborted === true) throw new ServiceError('cancelled', 'cancelled', error);
+    throw new ServiceError('unavailable', 'the server ended its answer early; its log tells why', error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Both error shapes of the interface, and what something between us and the server may have said instead. */
+function readFailure(status: number, text: string): QueryFailure {
+  try {
+    const body = JSON.parse(text) as { error?: unknown; errorMessage?: unknown };
+    if (typeof body.errorMessage === 'string') return { error: String(body.error), message: body.errorMessage };
+    if (typeof body.error === 'string') return { error: `status ${status}`, message: body.error };
+  } catch {
+    // Not JSON: shown as it is.
+  }
+  return { error: `status ${status}`, message: text.slice(0, 500) };
+}

@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DolmenClient } from './client.js';
+import { ingestFile, printResult } from './ingest.js';
+import { resultTable } from './result-table.js';
+import { durationText, style } from './style.js';
+
+/** The flights of the first half of 2001, three million rows, from the npm package vega-datasets. */
+const SAMPLE = {
+  package: 'vega-datasets',
+  file: 'data/flights-3m.parquet',
+  dataSource: 'flights',
+  timeColumn: 'date',
+  granularity: 'month',
+};
+
+const EXAMPLES = [
+  {
+    about: 'The five busiest airports, and how late their flights leave the gate behind them',
+    sql: `SELECT origin, COUNT(*) AS flights, SUM(delay) AS delay_minutes\nFROM flights\nGROUP BY origin\nORDER BY flights DESC\nLIMIT 5`,
+  },
+  {
+    about: 'Flights per month, short and long',
+    sql: `SELECT TIME_FLOOR(__time, 'P1M') AS "month", COUNT(*) AS flights, COUNT(*) FILTER (WHERE distance > 1000) AS long_flights, MAX(distance) AS longest\nFROM flights\nGROUP BY 1\nORDER BY 1`,
+  },
+  {
+    about: 'The latest arrivals of one day on one route',
+    sql: `SELECT __time, origin, destination, delay\nFROM flights\nWHERE origin = 'SFO' AND destination = 'JFK' AND __time >= TIMESTAMP '2001-02-01' AND __time < TIMESTAMP '2001-03-01'\nORDER BY delay DESC\nLIMIT 3`,
+  },
+];
+
+/** Loads the sample the first time a data directory is used, and shows three questions with their answers. */
+export async function firstRun(url: string, dataDirectory: string): Promise<void> {
+  const marker = join(dataDirectory, 'sample');
+  if (existsSync(marker)) return;
+  const file = sampleFile();
+  if (file === undefined) {
+    process.stderr.write(style.quiet(`no sample data: the package ${SAMPLE.package} is not installed\n`));
+    return;
+  }
+  const client = new DolmenClient(url);
+  process.stderr.write('\nThis data directory is new. Loading sample data: three million flights of 2001.\n');
+  const result = await ingestFile(client, file, { ...SAMPLE, format: 'parquet', timeFormat: 'auto', append: false });
+  printResult(result);
+  if (result.failure !== null) return;
+  mkdirSync(dataDirectory, { recursive: true });
+  writeFileSync(marker, `${SAMPLE.dataSource} was loaded; without this file it would be loaded again\n`);
+  await untilQueryable(client);
+  for (const { about, sql } of EXAMPLES) await showExample(client, about, sql);
+  printWhereToGo(url);
+}
+
+function sampleFile(): string | undefined {
+  try {
+    // The package's entry point is build/index.js, and its data lie beside build/.
+    const file = fileURLToPath(new URL(`../${SAMPLE.file}`, import.meta.resolve(SAMPLE.package)));
+    return existsSync(file) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A publish becomes visible to queries a moment after its task has ended. */
+async function untilQueryable(client: DolmenClient): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const answer = await client.query(`SELECT COUNT(*) FROM ${SAMPLE.dataSource}`).catch(() => undefined);
+    if (answer !== undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function showExample(client: DolmenClient, about: string, sql: string): Promise<void> {
+  await client.query(sql); // the first time reads the columns it needs from disk
+  const answer = await client.query(sql);
+  process.stdout.write(
+    `\n${style.title(about)}\n${style.accent(sql.replace(/^/gm, '  '))}\n\n${resultTable(answer)}${style.quiet(`in ${durationText(answer.milliseconds)}`)}\n`,
+  );
+}
+
+function printWhereToGo(url: string): void {
+  const body = `{"query":"SELECT COUNT(*) FROM ${SAMPLE.dataSource}"}`;
+  process.stdout.write(`
+${style.title('Where to go from here')}
+  ${url}/status                       version and memory
+  ${url}/svc/v2/sql                   SQL:    curl -X POST -H 'Content-Type: application/json' -d '${body}' ${url}/svc/v2/sql
+  ${url}/svc/v2                       native queries, as JSON
+  ${url}/svc/indexer/v1/tasks         the task that loaded this
+  npx dolmen sql                      a shell for questions
+  npx dolmen ingest FILE              your own data
+Control-C stops the server; the data stays in its folder.
+`);
+}

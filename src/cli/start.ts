@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs';
+import { openLog } from '../base/log.js';
+import { Configuration } from '../configuration/configuration.js';
+import { listenForRoles } from '../server/role-servers.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import { openRoles } from './open-roles.js';
+import { style } from './style.js';
+
+export interface StartOptions {
+  readonly version: string;
+  /** `name=value`, the strongest source of configuration. */
+  readonly flags: readonly string[];
+  readonly file: string | undefined;
+  readonly strict: boolean;
+  readonly sample: boolean;
+}
+
+/** `dolmen start`: resolves when the process was asked to end and everything is put away. */
+export async function start(options: StartOptions): Promise<ExitCode> {
+  const configuration = Configuration.read({
+    environment: process.env,
+    flags: options.flags,
+    strict: options.strict,
+    ...(options.file === undefined ? {} : { file: options.file }),
+  });
+  for (const warning of configuration.warnings) process.stderr.write(`${style.bad('warning')}: ${warning}\n`);
+  mkdirSync(configuration.get('svc.data.directory'), { recursive: true });
+  for (const directory of configuration.get('svc.ingestion.local.allowedDirectories')) mkdirSync(directory, { recursive: true });
+
+  const log = openLog({ file: configuration.get('svc.log.file'), level: configuration.get('svc.log.level') });
+  const ended = untilAskedToEnd();
+  const roles = await openRoles({ configuration, log, version: options.version });
+  const servers = await listenForRoles({
+    configuration,
+    clusterKey: roles.clusterKey,
+    log,
+    routesOf: roles.routesOf,
+    statusRoutes: roles.statusRoutes,
+  }).catch(async (error: unknown) => {
+    await roles.stop();
+    throw error;
+  });
+  await roles.start();
+  log.info('ready', { url: servers.url, roles: configuration.roles() });
+  process.stdout.write(`ready ${servers.url}\n`);
+  if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);
+
+  const signal = await ended;
+  log.info('ending', { signal });
+  // Who is impatient may ask a second time.
+  process.once(signal, () => process.exit(EXIT.failed));
+  await servers.close(configuration.get('svc.server.http.gracefulShutdownTimeout'));
+  await roles.stop();
+  return EXIT.done;
+}
+
+/** The sample goes through all of them. */
+const ROLE_COUNT_OF_SAMPLE = 6;
+
+async function showSample(url: string, configuration: Configuration, ended: Promise<unknown>): Promise<void> {
+  const { firstRun } = await import('./sample.js');
+  const shown = firstRun(url, configuration.get('svc.data.directory')).catch((error: unknown) => {
+    process.stderr.write(
+      `${style.bad('the sample data could not be loaded')}: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+  });
+  await Promise.race([shown, ended]);
+}
+
+function untilAskedToEnd(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  });
+}

@@ -1,0 +1,99 @@
+import type { DolmenClient } from './client.js';
+import type { ProgressState } from './progress-bar.js';
+
+export interface RowCounts {
+  readonly processed: number;
+  readonly processedWithError: number;
+  readonly thrownAway: number;
+  readonly unparseable: number;
+}
+
+export interface TaskResult {
+  readonly taskId: string;
+  /** Why it failed; null: it did not. */
+  readonly failure: string | null;
+  readonly counts: RowCounts;
+  readonly segments: number;
+  /** Some of the rejected lines. */
+  readonly rejects: readonly { readonly reason: string; readonly input: string }[];
+}
+
+const POLL_MS = 150;
+const SHOWN_REJECTS = 3;
+
+/** Submits a task and follows it to its end. */
+export async function runTask(client: DolmenClient, spec: unknown, progress: (state: ProgressState) => void): Promise<TaskResult> {
+  const { task } = (await client.call('POST', '/svc/indexer/v1/task', spec)) as { task: string };
+  const path = `/svc/indexer/v1/task/${encodeURIComponent(task)}`;
+  for (;;) {
+    const { status } = (await client.call('GET', `${path}/status`)) as {
+      status: { statusCode: string; runnerStatusCode: string; errorMsg: string | null };
+    };
+    const report = readReport(await client.call('GET', `${path}/reports`).catch(() => undefined)); // none yet while it starts
+    if (status.statusCode !== 'RUNNING') {
+      const failure = status.statusCode === 'SUCCESS' ? null : (status.errorMsg ?? 'the task failed without a reason');
+      return { taskId: task, failure, counts: report.counts, segments: report.segments, rejects: report.rejects };
+    }
+    const rows = report.counts.processed + report.counts.processedWithError;
+    progress({ phase: report.phase ?? status.runnerStatusCode.toLowerCase(), fraction: report.fraction, rows });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+interface Report {
+  readonly phase: string | null;
+  readonly fraction: number | null;
+  readonly counts: RowCounts;
+  readonly segments: number;
+  readonly rejects: TaskResult['rejects'];
+}
+
+const NOTHING: Report = {
+  phase: null,
+  fraction: null,
+  counts: { processed: 0, processedWithError: 0, thrownAway: 0, unparseable: 0 },
+  segments: 0,
+  rejects: [],
+};
+
+/** Whatever of a report is there: a task that runs, or failed early, has told less. */
+function readReport(report: unknown): Report {
+  const payload = fieldOf(fieldOf(report, 'ingestionStatsAndErrors'), 'payload');
+  if (payload === undefined) return NOTHING;
+  const stats = fieldOf(fieldOf(payload, 'rowStats'), 'buildSegments');
+  const count = (name: keyof RowCounts): number => numberOf(fieldOf(stats, name)) ?? 0;
+  const progress = fieldOf(payload, 'progress');
+  const [read, total] = [numberOf(fieldOf(progress, 'bytesRead')), numberOf(fieldOf(progress, 'bytesTotal'))];
+  const phase = fieldOf(progress, 'phase') ?? fieldOf(payload, 'ingestionState');
+  const events = fieldOf(fieldOf(payload, 'unparseableEvents'), 'buildSegments');
+  return {
+    phase: typeof phase === 'string' ? phase.toLowerCase().replaceAll('_', ' ') : null,
+    fraction: read === undefined || total === undefined || total === 0 ? null : Math.min(1, read / total),
+    counts: {
+      processed: count('processed'),
+      processedWithError: count('processedWithError'),
+      thrownAway: count('thrownAway'),
+      unparseable: count('unparseable'),
+    },
+    segments: numberOf(fieldOf(payload, 'segmentsPublished')) ?? 0,
+    rejects: Array.isArray(events)
+      ? events
+          .slice(0, SHOWN_REJECTS)
+          .map((event) => ({ reason: textOf(fieldOf(event, 'details')), input: textOf(fieldOf(event, 'input')) }))
+      : [],
+  };
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** Details are a list of reasons, inputs a line as text. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join('; ');
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '');
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { exitCodeOf } from './cli/exit-codes.js';
+import { createProgram } from './cli/program.js';
+
+/** The program: its command line, its exit code. Each command is loaded when it is asked for. */
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+try {
+  process.exitCode = await createProgram(manifest.version).run(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`dolmen: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}

@@ -1,0 +1,59 @@
+import type { Log } from '../base/log.js';
+import type { Configuration } from '../configuration/configuration.js';
+import type { Role } from '../configuration/properties.js';
+import { type HttpServer, serve } from './http.js';
+import type { Route } from './http.types.js';
+
+export interface RoleServersOptions {
+  readonly configuration: Configuration;
+  readonly clusterKey: string;
+  readonly log: Log;
+  /** Without those of `/status`, which every port answers once. */
+  readonly routesOf: (role: Role) => Iterable<Route>;
+  readonly statusRoutes: Iterable<Route>;
+}
+
+/** The listening ports of a process. */
+export interface RoleServers {
+  /** `http://host:port` of the Router, or of the first role when the process has none. */
+  readonly url: string;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Listens for the roles of this process, one server for each port: Coordinator and Overlord share theirs by default.
+ * @throws ServiceError `unavailable` when a port is taken; nothing listens then
+ */
+export async function listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes }: RoleServersOptions): Promise<RoleServers> {
+  const rolesByPort = new Map<number, Role[]>();
+  for (const role of configuration.roles()) {
+    const port = configuration.port(role);
+    rolesByPort.set(port, [...(rolesByPort.get(port) ?? []), role]);
+  }
+  const host = configuration.get('svc.host');
+  const servers: HttpServer[] = [];
+  const close = async (graceMs: number) => {
+    await Promise.all(servers.map((server) => server.close(graceMs)));
+  };
+  try {
+    for (const [port, roles] of rolesByPort) {
+      servers.push(
+        await serve({
+          routes: [...roles.flatMap((role) => [...routesOf(role)]), ...statusRoutes],
+          host,
+          port,
+          maxRequestBytes: configuration.get('svc.server.http.maxRequestBytes'),
+          maxIdleMs: configuration.get('svc.server.http.maxIdleTime'),
+          apiName: configuration.get('svc.server.http.apiName'),
+          clusterKey,
+          log: log.with({ port }),
+        }),
+      );
+    }
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  const front = configuration.roles().includes('router') ? configuration.port('router') : servers[0]?.port;
+  return { url: `http://${host}:${front}`, close };
+}
