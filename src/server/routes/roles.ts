@@ -1,0 +1,64 @@
+import type { Log } from '../../base/log.js';
+import type { ValidateTask } from '../../cluster/overlord/submission.js';
+import type { Cluster } from '../../cluster/roles.js';
+import type { Configuration } from '../../configuration/configuration.js';
+import type { Role } from '../../configuration/properties.js';
+import { createAlias } from '../alias.js';
+import { type Answerer, createAnswerer } from '../answer.js';
+import type { Route } from '../http.types.js';
+import { brokerRoutes } from './broker.js';
+import { coordinatorRoutes } from './coordinator.js';
+import { historicalRoutes } from './historical.js';
+import { internalRoutes } from './internal.js';
+import { leaderRoutes, onLeader } from './leading.js';
+import { middleManagerRoutes } from './middlemanager.js';
+import { overlordRoutes } from './overlord.js';
+import { routerRoutes } from './router.js';
+
+export interface RoleRoutesOptions {
+  readonly configuration: Configuration;
+  readonly cluster: Cluster;
+  readonly log: Log;
+  readonly validate: ValidateTask;
+  /** Native and SQL queries, when this process has a broker. */
+  readonly queryRoutes: readonly Route[];
+}
+
+/** The routes of each role that this process plays; of another role, none. `/status` is not among them. */
+export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
+  const { configuration, cluster, log, queryRoutes, validate } = options;
+  const { database, coordination, client, peers, coordinator, overlord, broker, historical, middleManager, hostOf } = cluster;
+  const routes = new Map<Role, readonly Route[]>();
+  if (historical !== undefined) routes.set('historical', [...historicalRoutes(historical), ...internalRoutes('historical', historical)]);
+  if (broker !== undefined) routes.set('broker', [...queryRoutes, ...brokerRoutes(broker), ...internalRoutes('broker', broker)]);
+  if (middleManager !== undefined)
+    routes.set('middleManager', [...middleManagerRoutes(middleManager, hostOf('middleManager')), ...internalRoutes('middleManager', middleManager)]);
+  if (coordinator !== undefined) {
+    const leading = { role: 'coordinator', coordination, leading: () => coordinator.leading } as const;
+    const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
+    routes.set('coordinator', [
+      ...leaderRoutes('/svc/coordinator/v1', leading),
+      ...onLeader(leading, coordinatorRoutes({ coordinator, database, peers, auditHistoryMs, now: Date.now })),
+      ...internalRoutes('coordinator', coordinator),
+    ]);
+  }
+  if (overlord !== undefined) {
+    const leading = { role: 'overlord', coordination, leading: () => overlord.leading } as const;
+    const logDirectory = configuration.get('svc.indexer.logs.directory');
+    const listsSegments = configuration.get('svc.indexer.auditLog.enabled');
+    routes.set('overlord', [
+      ...leaderRoutes('/svc/indexer/v1', leading),
+      ...onLeader(leading, overlordRoutes({ overlord, database, validate, logDirectory, listsSegments })),
+      ...internalRoutes('overlord', overlord),
+    ]);
+  }
+
+  const answerers = new Map<string, Answerer>();
+  const alias = createAlias(configuration.get('svc.server.http.apiName'));
+  for (const [role, own] of routes) {
+    const host = hostOf(role);
+    answerers.set(`${role}/${host}`, createAnswerer({ routes: own, alias, host, clusterKey: cluster.clusterKey, log: log.with({ role }) }));
+  }
+  routes.set('router', routerRoutes({ coordination, client, local: (role, host) => answerers.get(`${role}/${host}`) }));
+  return (role) => routes.get(role) ?? [];
+}
