@@ -339,13 +339,15 @@ function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
 
 // @ts-ignore: decorator
 @inline
-function bestMasked<T>(wantMin: bool, values: usize, mask: usize, start: u32, end: u32): T {
+function bestMasked<T, S>(wantMin: bool, values: usize, mask: usize, start: u32, end: u32): S {
+  let any: u64 = 0;
   let best = worst<T>(wantMin);
   let lanes = ASC_FEATURE_SIMD ? v128.splat<T>(best) : 0;
   const lastWord = (end - 1) >> 6;
   for (let word = start >> 6; word <= lastWord; word++) {
     let bits = maskWord(mask, word, start, end);
     if (bits == 0) continue;
+    any |= bits;
     const first = values + ((<usize>word << 6) * sizeof<T>());
     if (popcnt<u64>(bits) <= walkLimit<T>()) {
       for (; bits != 0; bits &= bits - 1) best = better<T>(wantMin, best, load<T>(first + <usize>ctz<u64>(bits) * sizeof<T>()));
@@ -359,7 +361,7 @@ function bestMasked<T>(wantMin: bool, values: usize, mask: usize, start: u32, en
     }
   }
   if (ASC_FEATURE_SIMD) best = better<T>(wantMin, best, bestLane<T>(wantMin, lanes));
-  return best;
+  return any != 0 ? <S>best : worst<S>(wantMin); // the worst u8 is better than the worst u32
 }
 
 /** `S` is the type of the state: u32, i64 or f64. */
@@ -372,11 +374,9 @@ function bestRuns<T, S>(wantMin: bool, values: usize, mask: usize, runs: usize, 
     const start = load<u32>(run, 4);
     const end = load<u32>(run, 8);
     if (start >= end) continue;
-    const best = <S>(mask == 0 ? bestAll<T>(wantMin, values, start, end) : bestMasked<T>(wantMin, values, mask, start, end));
+    const best = mask == 0 ? <S>bestAll<T>(wantMin, values, start, end) : bestMasked<T, S>(wantMin, values, mask, start, end);
     const at = state + <usize>load<u32>(run) * sizeof<S>();
-    let kept = load<S>(at);
-    // Ids and integers keep the state where no row was selected: their `worst` is a value that rows can have.
-    kept = better<S>(wantMin, kept, best);
+    const kept = better<S>(wantMin, load<S>(at), best);
     store<S>(at, isFloat<S>() ? kept + <S>0 : kept); // -0 becomes +0
   }
 }

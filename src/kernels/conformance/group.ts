@@ -1,0 +1,122 @@
+import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
+import type { Num } from '../contract.js';
+import { betterOf, stateOf, worstOf, wrap } from './aggregate.js';
+import { type Lab, MASKS, type Value } from './lab.js';
+
+const GROUPS = 9;
+const SELECTIONS = ['all rows', 'some rows'] as const;
+
+interface Positions {
+  readonly n: number;
+  readonly groups: readonly number[];
+  readonly atGroups: number;
+  /** The row of each position, and its address: 0 when it is the position itself. */
+  readonly rows: readonly number[];
+  readonly atRows: number;
+}
+
+export const GROUP_CHECKS = {
+  countGroups(lab: Lab) {
+    eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+      const state = new Array<bigint>(GROUPS).fill(2n ** 32n - 2n); // carries out of the low half
+      const out = lab.output('I64', GROUPS, state);
+      lab.call(() => lab.kernels.countGroups(atGroups, n, out));
+      lab.expect('I64', out, state.map((count, group) => count + BigInt(groups.filter((one) => one === group).length)), 'count');
+    });
+  },
+  presentGroups(lab: Lab) {
+    eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+      const out = lab.output('U8', GROUPS, new Array<number>(GROUPS).fill(0));
+      lab.call(() => lab.kernels.presentGroups(atGroups, n, out));
+      lab.expect('U8', out, Array.from({ length: GROUPS }, (_, group) => (groups.includes(group) ? 1 : 0)), 'flag');
+    });
+  },
+  ...perType('sumGroups', INTEGERS, (type) => (lab: Lab) => {
+    eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {
+      const values = lab.values(type, rows);
+      const state = Array.from({ length: GROUPS }, (_, group) => BigInt(group) * -3n);
+      const at = lab.place(type, values);
+      const out = lab.output('I64', GROUPS, state);
+      lab.call(() => lab.kernels[`sumGroups${type}`](at, atRows, atGroups, n, out));
+      for (const [i, group] of groups.entries()) state[group] = wrap((state[group] ?? 0n) + BigInt(values[picked[i] ?? 0] ?? 0));
+      lab.expect('I64', out, state, 'sum');
+    });
+  }),
+  ...perType('sumGroups', FLOATS, (type) => (lab: Lab) => {
+    for (const copies of [1, 4]) {
+      eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {
+        const values = lab.values(type, rows).map(Number);
+        const state = new Array<number>(GROUPS * copies).fill(0.1);
+        const at = lab.place(type, values);
+        const out = lab.output('F64', state.length, state);
+        lab.call(() => lab.kernels[`sumGroups${type}`](at, atRows, atGroups, n, out, copies));
+        for (const [i, group] of groups.entries()) {
+          const copy = group * copies + (i & (copies - 1));
+          state[copy] = (state[copy] ?? 0) + (values[picked[i] ?? 0] ?? 0);
+        }
+        lab.expect('F64', out, state, `sum (${copies} copies)`);
+      });
+    }
+  }),
+  ...perType('minGroups', NUMBERS, (type) => (lab: Lab) => extremes(lab, type, 'min')),
+  ...perType('maxGroups', NUMBERS, (type) => (lab: Lab) => extremes(lab, type, 'max')),
+  foldSums(lab: Lab) {
+    lab.each(['apart', 'in place'], (groups, where) => {
+      const sums = lab.values('F64', groups * 4).map(Number);
+      const at = where === 'apart' ? lab.place('F64', sums) : lab.output('F64', groups * 4, sums);
+      const out = where === 'apart' ? lab.output('F64', groups) : at;
+      lab.call(() => lab.kernels.foldSums(at, groups, out));
+      const copy = (group: number, index: number): number => sums[group * 4 + index] ?? 0;
+      lab.expect('F64', out, Array.from({ length: groups }, (_, g) => copy(g, 0) + copy(g, 2) + (copy(g, 1) + copy(g, 3))), 'sum');
+    });
+  },
+  compactMask: (lab: Lab) => compacts(lab, 'compactMask', true),
+  compactNotMask: (lab: Lab) => compacts(lab, 'compactNotMask', false),
+};
+
+function compacts(lab: Lab, kernel: 'compactMask' | 'compactNotMask', keep: boolean): void {
+  for (const where of ['apart', 'in place']) {
+    for (const pattern of MASKS) {
+      eachTrial(lab, (rows, { n, groups, rows: picked, atRows, atGroups }) => {
+        const bits = lab.mask(pattern, rows);
+        const mask = lab.placeBits(bits);
+        const outRows = where === 'in place' && atRows !== 0 ? lab.output('U32', n, picked) : lab.output('U32', n);
+        const outGroups = where === 'in place' ? lab.output('U32', n, groups) : lab.output('U32', n);
+        const inRows = where === 'in place' && atRows !== 0 ? outRows : atRows;
+        const inGroups = where === 'in place' ? outGroups : atGroups;
+        const kept = [...picked.keys()].filter((i) => (bits[picked[i] ?? 0] === true) === keep);
+        lab.expectResult(lab.call(() => lab.kernels[kernel](mask, inRows, inGroups, n, outRows, outGroups)), kept.length);
+        lab.expect('U32', outRows, kept.map((i) => picked[i] ?? 0), `row (${pattern}, ${where})`);
+        lab.expect('U32', outGroups, kept.map((i) => groups[i] ?? 0), `group (${pattern}, ${where})`);
+      });
+    }
+  }
+}
+
+function extremes(lab: Lab, type: Num, want: 'min' | 'max'): void {
+  eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {
+    const values = lab.values(type, rows);
+    const state = new Array<Value>(GROUPS).fill(worstOf(type, want));
+    const at = lab.place(type, values);
+    const out = lab.output(stateOf(type), GROUPS, state);
+    lab.call(() => lab.kernels[`${want}Groups${type}`](at, atRows, atGroups, n, out));
+    for (const [i, group] of groups.entries()) state[group] = betterOf(want, state[group] ?? 0, values[picked[i] ?? 0] ?? 0);
+    lab.expect(stateOf(type), out, state, want);
+  });
+}
+
+function eachTrial(lab: Lab, trial: (rows: number, positions: Positions) => void): void {
+  lab.each(SELECTIONS, (rows, selection) => trial(rows, { ...pickRows(lab, rows, selection), ...assignGroups(lab, rows, GROUPS) }));
+}
+
+/** As many positions as rows; rows repeat, as multi-value ones do. */
+export function pickRows(lab: Lab, rows: number, selection: (typeof SELECTIONS)[number]): Pick<Positions, 'rows' | 'atRows'> {
+  if (selection === 'all rows') return { rows: [...Array(rows).keys()], atRows: 0 };
+  const picked = Array.from({ length: rows }, () => lab.random(rows)).sort((a, b) => a - b);
+  return { rows: picked, atRows: lab.place('U32', picked) };
+}
+
+function assignGroups(lab: Lab, n: number, count: number): Pick<Positions, 'n' | 'groups' | 'atGroups'> {
+  const groups = Array.from({ length: n }, () => lab.random(count));
+  return { n, groups, atGroups: lab.place('U32', groups) };
+}

@@ -1,0 +1,231 @@
+import type { Id } from '../contract.js';
+import { FLOATS, IDS, INTEGERS, perType } from '../families.js';
+import { placeRuns, type Run } from './aggregate.js';
+import { placeLists } from './filter.js';
+import { pickRows } from './group.js';
+import { type Lab, MASKS, type Value } from './lab.js';
+
+const SELECTIONS = ['all rows', 'some rows'] as const;
+
+export const KEY_CHECKS = {
+  ...perType('keyDense', IDS, (type) => (lab: Lab) => {
+    for (const [stride, accumulate] of [[1, 0], [7, 0], [250, 1], [70000, 1]] as const) {
+      lab.each(SELECTIONS, (rows, selection) => {
+        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+        const values = lab.values(type, rows).map(Number);
+        const before = lab.values('U32', rows).map(Number);
+        const at = lab.place(type, values);
+        const out = lab.output('U32', rows, before);
+        lab.call(() => lab.kernels[`keyDense${type}`](at, atRows, rows, stride, accumulate, out));
+        lab.expect('U32', out, picked.map((row, i) => ((accumulate ? (before[i] ?? 0) : 0) + Math.imul(values[row] ?? 0, stride)) >>> 0), 'key');
+      });
+    }
+  }),
+  ...perType('keyWord', INTEGERS, (type) => (lab: Lab) => {
+    for (const [words, word, shift, assign] of [[1, 0, 0, 1], [1, 0, 20, 0], [2, 1, 31, 1], [3, 1, 32, 0], [3, 2, 63, 0]] as const) {
+      lab.each(SELECTIONS, (rows, selection) => {
+        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+        const values = lab.values(type, rows).map(BigInt);
+        const keys = lab.values('I64', rows * words).map(BigInt);
+        const at = lab.place(type, values);
+        const out = lab.output('I64', keys.length, keys);
+        lab.call(() => lab.kernels[`keyWord${type}`](at, atRows, rows, words, word, shift, assign, out));
+        for (const [i, row] of picked.entries()) {
+          const place = i * words + word;
+          keys[place] = BigInt.asIntN(64, (assign ? 0n : (keys[place] ?? 0n)) | ((values[row] ?? 0n) << BigInt(shift)));
+        }
+        lab.expect('I64', out, keys, 'key word');
+      });
+    }
+  }),
+  ...perType('keyWord', FLOATS, (type) => (lab: Lab) => {
+    lab.each(SELECTIONS, (rows, selection) => {
+      const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      const values = lab.values(type, rows).map(Number);
+      const keys = lab.values('I64', rows * 2).map(BigInt);
+      const at = lab.place(type, values);
+      const out = lab.output('I64', keys.length, keys);
+      lab.call(() => lab.kernels[`keyWord${type}`](at, atRows, rows, 2, 1, out));
+      for (const [i, row] of picked.entries()) keys[i * 2 + 1] = bitsOfDouble(values[row] ?? 0);
+      lab.expect('I64', out, keys, 'key word');
+    });
+  }),
+  keyNulls(lab: Lab) {
+    for (const pattern of MASKS) {
+      for (const [words, word, flagWord, shift] of [[1, 0, 0, 63], [2, 0, 1, 0], [3, 2, 0, 40]] as const) {
+        lab.each(SELECTIONS, (rows, selection) => {
+          const { rows: picked, atRows } = pickRows(lab, rows, selection);
+          const bits = lab.mask(pattern, rows);
+          const nulls = lab.placeBits(bits);
+          const keys = lab.values('I64', rows * words).map(BigInt);
+          const out = lab.output('I64', keys.length, keys);
+          lab.call(() => lab.kernels.keyNulls(nulls, atRows, rows, words, word, flagWord, shift, out));
+          for (const [i, row] of picked.entries()) {
+            if (!bits[row]) continue;
+            keys[i * words + word] = 0n;
+            keys[i * words + flagWord] = BigInt.asIntN(64, (keys[i * words + flagWord] ?? 0n) | (1n << BigInt(shift)));
+          }
+          lab.expect('I64', out, keys, `key word (${pattern})`);
+        });
+      }
+    }
+  },
+  keyRuns(lab: Lab) {
+    for (const [stride, accumulate] of [[1, 0], [3, 1]] as const) {
+      lab.each(SELECTIONS, (rows, selection) => {
+        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+        const runs = disjointRuns(lab, rows);
+        const at = placeRuns(lab, runs);
+        const before = lab.values('U32', rows).map(Number);
+        const out = lab.output('U32', rows, before);
+        lab.call(() => lab.kernels.keyRuns(at, runs.length, atRows, rows, stride, accumulate, out));
+        lab.expect('U32', out, picked.map((row, i) => ((accumulate ? (before[i] ?? 0) : 0) + (groupOf(runs, row) ?? 0) * stride) >>> 0), 'key');
+      });
+    }
+  },
+  keyWordRuns(lab: Lab) {
+    for (const [words, word, shift, assign] of [[1, 0, 0, 1], [2, 1, 40, 0]] as const) {
+      lab.each(SELECTIONS, (rows, selection) => {
+        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+        const runs = disjointRuns(lab, rows);
+        const at = placeRuns(lab, runs);
+        const keys = lab.values('I64', rows * words).map(BigInt);
+        const out = lab.output('I64', keys.length, keys);
+        lab.call(() => lab.kernels.keyWordRuns(at, runs.length, atRows, rows, words, word, shift, assign, out));
+        for (const [i, row] of picked.entries()) {
+          const place = i * words + word;
+          keys[place] = (assign ? 0n : (keys[place] ?? 0n)) | (BigInt(groupOf(runs, row) ?? 0) << BigInt(shift));
+        }
+        lab.expect('I64', out, keys, 'key word');
+      });
+    }
+  },
+  ...perType('expand', IDS, (type) => (lab: Lab) => expands(lab, type)),
+  gather32: (lab: Lab) => gathers(lab, 'gather32', 'U32'),
+  gather64: (lab: Lab) => gathers(lab, 'gather64', 'I64'),
+  hashKeys: (lab: Lab) => {
+    for (const words of [1, 2, 3]) {
+      lab.each([3, 1000000], (rows, distinct) => hashes(lab, rows, words, distinct));
+    }
+  },
+  rehash: (lab: Lab) => {
+    for (const words of [1, 2, 3]) {
+      lab.each(['keys'], (rows) => {
+        const keys = distinctKeys(lab, rows, words);
+        const capacity = capacityFor(rows);
+        const atKeys = lab.place('I64', keys);
+        const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
+        lab.call(() => lab.kernels.rehash(atKeys, rows, words, slots, capacity));
+        // A table that was filled again finds every key, each under its own number, and adds none.
+        const out = lab.output('U32', rows);
+        lab.expectResult(lab.call(() => lab.kernels.hashKeys(atKeys, rows, words, slots, capacity, atKeys, rows, out)), rows);
+        lab.expect('U32', out, [...Array(rows).keys()], 'group');
+      });
+    }
+  },
+};
+
+function bitsOfDouble(value: number): bigint {
+  if (Number.isNaN(value)) return 0x7ff8000000000000n;
+  return new BigInt64Array(Float64Array.of(value === 0 ? 0 : value).buffer)[0] ?? 0n;
+}
+
+function disjointRuns(lab: Lab, rows: number): Run[] {
+  const runs: Run[] = [];
+  for (let start = lab.random(3); start < rows; ) {
+    const end = Math.min(rows, start + 1 + lab.random(rows < 1000 ? 20 : 5000));
+    runs.push({ group: lab.random(1000), start, end });
+    start = end + lab.random(2) * lab.random(5);
+  }
+  return runs;
+}
+
+function groupOf(runs: readonly Run[], row: number): number | undefined {
+  return runs.find(({ start, end }) => start <= row && row < end)?.group;
+}
+
+function expands(lab: Lab, type: Id): void {
+  for (const fits of [true, false]) {
+    lab.each(SELECTIONS, (rows, selection) => {
+      const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      const lists = Array.from({ length: rows }, () => lab.values(type, lab.random(4)).map(Number));
+      const { ids, offsets } = placeLists(lab, type, lists);
+      const nullId = 4000000000;
+      const expected = picked.flatMap((row, position) => {
+        const list = lists[row] ?? [];
+        return (list.length === 0 ? [nullId] : list).map((id) => ({ row, position, id }));
+      });
+      if (!fits && expected.length === 0) return;
+      const capacity = fits ? expected.length : expected.length - 1;
+      const outRows = lab.output('U32', capacity);
+      const outPositions = lab.output('U32', capacity);
+      const outIds = lab.output('U32', capacity);
+      const count = lab.call(() => lab.kernels[`expand${type}`](ids, offsets, atRows, rows, nullId, outRows, outPositions, outIds, capacity));
+      lab.expectResult(count, fits ? expected.length : -1);
+      if (!fits) return;
+      lab.expect('U32', outRows, expected.map(({ row }) => row), 'row');
+      lab.expect('U32', outPositions, expected.map(({ position }) => position), 'position');
+      lab.expect('U32', outIds, expected.map(({ id }) => id), 'id');
+    });
+  }
+}
+
+function gathers(lab: Lab, kernel: 'gather32' | 'gather64', type: 'U32' | 'I64'): void {
+  lab.each(['indices'], (rows) => {
+    const source = lab.values(type, 50);
+    const index = Array.from({ length: rows }, () => lab.random(50));
+    const atSource = lab.place(type, source);
+    const atIndex = lab.place('U32', index);
+    const out = lab.output(type, rows);
+    lab.call(() => lab.kernels[kernel](atSource, atIndex, rows, out));
+    lab.expect(type, out, index.map((at) => source[at] ?? 0), 'element');
+  });
+}
+
+/** Two calls on one table: the second meets keys of the first. */
+function hashes(lab: Lab, rows: number, words: number, distinct: number): void {
+  const keys = Array.from({ length: rows }, () => keyOf(lab.random(distinct), words));
+  const capacity = capacityFor(rows * 2);
+  const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
+  const known = lab.output('I64', rows * words);
+  const half = rows >>> 1;
+  const first = lab.place('I64', keys.slice(0, half).flat());
+  const second = lab.place('I64', keys.slice(half).flat());
+  const outFirst = lab.output('U32', half);
+  const outSecond = lab.output('U32', rows - half);
+  const count = lab.call(() => lab.kernels.hashKeys(first, half, words, slots, capacity, known, 0, outFirst));
+  const total = lab.call(() => lab.kernels.hashKeys(second, rows - half, words, slots, capacity, known, count, outSecond));
+
+  const numbers = new Map<string, number>();
+  const firstSeen: Value[] = [];
+  const groups = keys.map((key) => {
+    const name = key.join();
+    const number = numbers.get(name) ?? numbers.size;
+    if (number === numbers.size) firstSeen.push(...key);
+    numbers.set(name, number);
+    return number;
+  });
+  lab.expectResult(total, numbers.size);
+  lab.expect('U32', outFirst, groups.slice(0, half), 'group');
+  lab.expect('U32', outSecond, groups.slice(half), 'group');
+  lab.expect('I64', known, firstSeen, 'key word');
+}
+
+function distinctKeys(lab: Lab, count: number, words: number): bigint[] {
+  const numbers = new Set<number>();
+  while (numbers.size < count) numbers.add(lab.random(4294967296));
+  return [...numbers].flatMap((number) => keyOf(number, words));
+}
+
+/** Keys of several words that differ in one of them only. */
+function keyOf(number: number, words: number): bigint[] {
+  const key = new Array<bigint>(words).fill(-1n);
+  key[number % words] = BigInt(number) << BigInt(number % 3) * 13n;
+  return key;
+}
+
+function capacityFor(count: number): number {
+  let capacity = 16;
+  while (capacity < count * 4) capacity *= 2;
+  return capacity;
+}

@@ -1,0 +1,63 @@
+import type { KernelName, KernelSet } from '../contract.js';
+import type { KernelMemory } from '../memory.js';
+import { AGGREGATE_CHECKS } from './aggregate.js';
+import { BITMAP_CHECKS } from './bitmap.js';
+import { COMPUTE_CHECKS } from './compute.js';
+import { DECODE_CHECKS } from './decode.js';
+import { DICTIONARY_CHECKS } from './dictionary.js';
+import { FILTER_CHECKS } from './filter.js';
+import { GROUP_CHECKS } from './group.js';
+import { KEY_CHECKS } from './keys.js';
+import { ConformanceFailure, Lab } from './lab.js';
+import { TIME_CHECKS } from './time.js';
+import { TOP_CHECKS } from './top.js';
+
+/** What every kernel must do, whoever wrote it. A kernel of the contract without a check does not compile. */
+export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
+  ...FILTER_CHECKS,
+  ...BITMAP_CHECKS,
+  ...AGGREGATE_CHECKS,
+  ...GROUP_CHECKS,
+  ...KEY_CHECKS,
+  ...TIME_CHECKS,
+  ...COMPUTE_CHECKS,
+  ...DECODE_CHECKS,
+  ...DICTIONARY_CHECKS,
+  ...TOP_CHECKS,
+};
+
+export interface KernelFailure {
+  readonly kernel: KernelName;
+  readonly message: string;
+}
+
+/**
+ * Runs the whole suite over a kernel set; expected values come from plain arithmetic in the checks. Takes seconds.
+ * @returns the first failure of each kernel that is wrong; none when the set fulfils the contract
+ */
+export function findFailures(kernels: KernelSet, memory: KernelMemory, names: readonly KernelName[] = kernelNames()): KernelFailure[] {
+  const lab = new Lab(kernels, memory);
+  try {
+    return names.flatMap((kernel) => {
+      const message = failureOf(() => KERNEL_CHECKS[kernel](lab));
+      return message === null ? [] : [{ kernel, message }];
+    });
+  } finally {
+    lab.close();
+  }
+}
+
+export function kernelNames(): KernelName[] {
+  return Object.keys(KERNEL_CHECKS) as KernelName[];
+}
+
+/** A kernel may also trap; either way it is the kernel that is wrong. */
+function failureOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (error instanceof ConformanceFailure) return error.message;
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  }
+}
