@@ -1,0 +1,314 @@
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import type { Lease } from '../../src/storage/contract.js';
+import type { RunStorageJob } from '../../src/storage/jobs.js';
+import { BLOCK_ROWS, type ColumnView, type GlobalDictionaryView, PHYSICAL_BYTES } from '../../src/storage/view.js';
+import { numberAt, readDictionary, readGlobal, type Table } from './table.js';
+import { DAY, descriptorOf, openWorkbench, type Workbench, writeTable } from './workbench.js';
+
+/** Counts jobs by name, and holds those of one name back until told. */
+function countedJobs(): { counts: Map<string, number>; wrap: (run: RunStorageJob) => RunStorageJob } {
+  const counts = new Map<string, number>();
+  const wrap =
+    (run: RunStorageJob): RunStorageJob =>
+    async (name, request) => {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      return await run(name, request);
+    };
+  return { counts, wrap };
+}
+
+async function open(bench: Workbench, table: Table, options: { partitionNumber?: number; dataSource?: string; dimensions?: string[] } = {}): Promise<string> {
+  const file = join(bench.directory, `${options.dataSource ?? 'test'}-${options.partitionNumber ?? 0}.segment`);
+  const descriptor = descriptorOf(await writeTable(file, table, options.dimensions ?? []), options);
+  await bench.store.open(file, descriptor);
+  return segmentIdText(descriptor.id);
+}
+
+const times = (rows: number): Table[string] => ({ kind: 'long', cells: Array.from({ length: rows }, (_, row) => BigInt(DAY.start + row)) });
+
+function globalOf(lease: Lease): GlobalDictionaryView {
+  const global = lease.dictionaries['s'];
+  assert.ok(global);
+  return global;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    assert.instance(error, ServiceError);
+    return (error as ServiceError).code;
+  }
+  return 'none';
+}
+
+const test = suite('segment store');
+
+test('columns lie in memory as view.ts says', async () => {
+  const bench = openWorkbench();
+  try {
+    const rows = BLOCK_ROWS + 10;
+    const id = await open(bench, {
+      __time: times(rows),
+      narrow: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row < BLOCK_ROWS ? null : BigInt(1000 + (row % 7)))) },
+      wide: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row === 3 ? 2n ** 62n + 1n : BigInt(-row))) },
+      d: { kind: 'double', cells: Array.from({ length: rows }, (_, row) => (row === 5 ? Number.NaN : row / 8)) },
+      s: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => (row % 2 === 0 ? null : `s${row % 400}`)) },
+      m: { kind: 'multi', cells: Array.from({ length: rows }, (_, row) => (row === 0 ? [] : ['a', 'b'])) },
+    });
+    const lease = await bench.store.lease({ segmentIds: [id], columns: ['narrow', 'wide', 'd', 's', 'm', 'absent'], globalDictionaries: [] });
+    const [view] = lease.segments;
+    assert.ok(view);
+    assert.equal(Object.keys(view.columns).sort(), ['__time', 'd', 'm', 'narrow', 's', 'wide']);
+    assert.equal([view.id, view.dataSource, view.rowCount, view.timeMin, view.timeMax], [id, 'test', rows, DAY.start, DAY.start + rows - 1]);
+    const { narrow, wide, d, s, m } = view.columns;
+    const memory = bench.memory;
+
+    assert.ok(narrow?.kind === 'number' && wide?.kind === 'number' && d?.kind === 'number' && s?.kind === 'string' && m?.kind === 'string');
+    assert.equal([narrow.type, narrow.physical, narrow.base, narrow.min, narrow.max], ['LONG', 'U8', 1000n, 1000n, 1006n]);
+    assert.is(numberAt({ ...narrow, base: 0n }, 0, memory), 0n, 'a null row is stored as 0');
+    assert.equal([...memory.f64(narrow.blockRanges, 4)], [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1000, 1006]);
+    assert.equal([wide.physical, wide.base, wide.min, wide.max, wide.nulls], ['I64', 0n, BigInt(1 - rows), 2n ** 62n + 1n, 0]);
+    const [low, high] = memory.f64(wide.blockRanges, 2);
+    assert.ok(low === -(BLOCK_ROWS - 1) && high !== undefined && high > 2 ** 62, 'rounded outwards');
+    assert.equal([d.type, d.physical, d.min, d.max], ['DOUBLE', 'F64', 0, (rows - 1) / 8]);
+    assert.equal([s.physical, s.offsets, s.dictionary.hasNull, s.dictionary.count], ['U8', 0, true, 201]);
+    assert.equal(readDictionary(m, memory), ['a', 'b']);
+    assert.equal([...memory.u32(m.offsets, 3)], [0, 0, 2]);
+
+    const padded = Math.ceil(rows / 64) * 64;
+    for (const column of [narrow, wide, d, s]) assertZeros(column, column.kind === 'number' ? column.values : column.ids, rows, padded);
+    assert.ok(memory.u8(narrow.nulls + Math.ceil(rows / 8), padded / 8 - Math.ceil(rows / 8)).every((byte) => byte === 0));
+
+    function assertZeros(column: ColumnView, at: number, from: number, to: number): void {
+      assert.is(at % 64, 0);
+      const width = PHYSICAL_BYTES[column.physical];
+      assert.ok(memory.u8(at + from * width, (to - from) * width).every((byte) => byte === 0), 'padding is zero');
+    }
+    lease.release();
+  } finally {
+    bench.close();
+  }
+});
+
+test('leases side by side load a column once', async () => {
+  const { counts, wrap } = countedJobs();
+  const bench = openWorkbench({ wrap });
+  try {
+    const id = await open(bench, { __time: times(100), a: times(100), b: times(100) });
+    const request = { segmentIds: [id], columns: ['a', 'b'], globalDictionaries: [] };
+    const leases = await Promise.all(Array.from({ length: 10 }, () => bench.store.lease(request)));
+    assert.is(counts.get('loadColumn'), 3);
+    const addresses = leases.map((lease) => lease.segments.map((view) => view.columns));
+    for (const one of addresses) assert.equal(one, addresses[0]);
+    for (const lease of leases) lease.release();
+    (await bench.store.lease(request)).release();
+    assert.is(counts.get('loadColumn'), 3, 'still resident');
+  } finally {
+    bench.close();
+  }
+});
+
+test('the least recently used column makes room, a leased one never does', async () => {
+  const { counts, wrap } = countedJobs();
+  const rows = 64 * 100;
+  // Room for __time, two bytes a row, and for two columns of eight.
+  const cacheBytes = rows * 2 + 2.5 * rows * 8;
+  const bench = openWorkbench({ wrap, cacheBytes });
+  const noise = (seed: number): Table[string] => ({ kind: 'double', cells: Array.from({ length: rows }, (_, row) => Math.sin(row * seed)) });
+  try {
+    const id = await open(bench, { __time: times(rows), a: noise(1), b: noise(2), c: noise(3), d: noise(4) });
+    const lease = (columns: string[]) => bench.store.lease({ segmentIds: [id], columns, globalDictionaries: [] });
+    const loadsOf = async (columns: string[]): Promise<number> => {
+      const before = counts.get('loadColumn') ?? 0;
+      (await lease(columns)).release();
+      return (counts.get('loadColumn') ?? 0) - before;
+    };
+    assert.is(await loadsOf(['a']), 2, '__time and a');
+    assert.is(await loadsOf(['b']), 1);
+    assert.is(await loadsOf(['a']), 0, 'a is now more recent than b');
+    assert.is(await loadsOf(['c']), 1, 'b gives way');
+    assert.is(await loadsOf(['a']), 0);
+    assert.is(await loadsOf(['b']), 1);
+    assert.ok(bench.store.residentBytes <= cacheBytes);
+
+    const held = await lease(['a', 'b']);
+    assert.is(await codeOf(lease(['c', 'd'])), 'resource_limit');
+    assert.is(await loadsOf(['a', 'b']), 0, 'what is leased is still there');
+    held.release();
+    assert.is(await loadsOf(['c', 'd']), 2);
+  } finally {
+    bench.close();
+  }
+});
+
+test('a segment closes when its leases have ended, and takes its columns along', async () => {
+  const bench = openWorkbench();
+  try {
+    const id = await open(bench, { __time: times(100), s: { kind: 'string', cells: Array.from({ length: 100 }, (_, row) => String(row)) } });
+    const request = { segmentIds: [id], columns: ['s'], globalDictionaries: ['s'] };
+    const lease = await bench.store.lease(request);
+    let isClosed = false;
+    const closing = bench.store.close(id).then(() => (isClosed = true));
+    assert.is(bench.store.has(id), false);
+    assert.is(await codeOf(bench.store.lease(request)), 'segments_unavailable');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.is(isClosed, false);
+    assert.is(readGlobal(globalOf(lease), bench.memory).length, 101);
+    lease.release();
+    await closing;
+    assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
+    assert.is(await codeOf(bench.store.close(id)), 'segments_unavailable');
+  } finally {
+    bench.close();
+  }
+});
+
+for (const kernels of ['reference', 'simd-debug']) {
+  test(`ids of three segments meet in one dictionary (${kernels})`, async () => {
+    const bench = openWorkbench({ kernels });
+    try {
+      const values = [
+        ['b', 'a', null, ''],
+        ['c', 'b', 'ü\u{1f319}', 'a'],
+        ['', 'zz', null, 'c'],
+      ];
+      const ids: string[] = [];
+      for (const [partitionNumber, cells] of values.entries()) ids.push(await open(bench, { __time: times(4), s: { kind: 'string', cells }, n: times(4) }, { partitionNumber }));
+      ids.push(await open(bench, { __time: times(4) }, { partitionNumber: 3 }));
+
+      const first = await bench.store.lease({ segmentIds: ids.slice(0, 1), columns: ['s'], globalDictionaries: ['s'] });
+      const early = globalOf(first);
+      const earlyValues = readGlobal(early, bench.memory);
+      assert.equal(earlyValues, [null, '', 'a', 'b']);
+
+      const all = await bench.store.lease({ segmentIds: ids, columns: [], globalDictionaries: ['s', 'n', 'absent'] });
+      assert.equal(Object.keys(all.dictionaries), ['s'], 'string columns only');
+      const global = globalOf(all);
+      const globalValues = readGlobal(global, bench.memory);
+      assert.equal([...globalValues].sort(), ['', 'a', 'b', 'c', 'zz', 'ü\u{1f319}', null].sort());
+      assert.equal(globalValues.slice(0, 4), earlyValues, 'ids never change');
+      assert.equal(Object.keys(global.remaps).sort(), ids.slice(0, 3).sort());
+      for (const view of all.segments.slice(0, 3)) {
+        const column = view.columns['s'];
+        assert.ok(column?.kind === 'string');
+        const remap = bench.memory.u32(global.remaps[view.id] ?? 0, column.dictionary.count);
+        assert.equal([...remap].map((id) => globalValues[id]), readDictionary(column, bench.memory));
+      }
+      assert.equal(readGlobal(early, bench.memory), earlyValues, 'an older lease still reads its own');
+      first.release();
+      all.release();
+      for (const id of ids) await bench.store.close(id);
+      assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
+    } finally {
+      bench.close();
+    }
+  });
+}
+
+test('dictionaries grow under leases, side by side, and after their remaps were evicted', async () => {
+  const { counts, wrap } = countedJobs();
+  const bench = openWorkbench({ wrap, cacheBytes: 1_500_000 });
+  try {
+    const rows = 3000;
+    const ids: string[] = [];
+    for (let partitionNumber = 0; partitionNumber < 6; partitionNumber++) {
+      const cells = Array.from({ length: rows }, (_, row) => `value ${row + partitionNumber * 1000}`);
+      ids.push(await open(bench, { __time: times(rows), s: { kind: 'string', cells } }, { partitionNumber }));
+    }
+    for (let round = 0; round < 2; round++) {
+      const leases = await Promise.all([ids.slice(0, 3), ids.slice(2, 6), ids].map((segmentIds) => bench.store.lease({ segmentIds, columns: ['s'], globalDictionaries: ['s'] })));
+      for (const lease of leases) {
+        const global = globalOf(lease);
+        const globalValues = readGlobal(global, bench.memory);
+        assert.is(new Set(globalValues).size, globalValues.length, 'no value twice');
+        for (const view of lease.segments) {
+          const column = view.columns['s'];
+          assert.ok(column?.kind === 'string');
+          const remap = bench.memory.u32(global.remaps[view.id] ?? 0, column.dictionary.count);
+          assert.ok(readDictionary(column, bench.memory).every((value, id) => globalValues[remap[id] ?? 0] === value));
+        }
+        lease.release();
+      }
+      // Another datasource pushes columns and remaps out.
+      const other = await open(bench, { __time: times(80_000), d: { kind: 'double', cells: Array.from({ length: 80_000 }, (_, row) => Math.sin(row)) } }, { dataSource: 'other', partitionNumber: round });
+      (await bench.store.lease({ segmentIds: [other], columns: ['d'], globalDictionaries: [] })).release();
+    }
+    assert.ok((counts.get('internDictionary') ?? 0) > 6, 'some remaps were made again');
+  } finally {
+    bench.close();
+  }
+});
+
+test('the bitmap index gives the rows of values', async () => {
+  const bench = openWorkbench();
+  try {
+    const rows = 40_000;
+    const valueOf = (row: number): string | null => (row % 11 === 0 ? null : `v${(row * row) % 97}`);
+    const lists = Array.from({ length: rows }, (_, row) => Array.from({ length: row % 3 }, (__, at) => `m${(row + at * 2) % 5}`));
+    const id = await open(bench, {
+      __time: times(rows),
+      s: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => valueOf(row)) },
+      m: { kind: 'multi', cells: lists },
+      unique: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => `u${row}`) },
+      constant: { kind: 'string', cells: Array.from({ length: rows }, () => 'same') },
+    });
+    const lease = await bench.store.lease({ segmentIds: [id], columns: ['s', 'm', 'constant'], globalDictionaries: [] });
+    const dictionaryOf = (name: string): (string | null)[] => {
+      const column = lease.segments[0]?.columns[name];
+      assert.ok(column?.kind === 'string');
+      return readDictionary(column, bench.memory);
+    };
+    const rowsWhere = (condition: (row: number) => boolean): number[] => Array.from({ length: rows }, (_, row) => row).filter(condition);
+    const plain = dictionaryOf('s');
+    for (const value of plain) assert.equal([...((await bench.store.findRows(id, 's', [plain.indexOf(value)])) ?? [])], rowsWhere((row) => valueOf(row) === value));
+    const several = dictionaryOf('m');
+    for (const [at, value] of several.entries()) {
+      assert.equal([...((await bench.store.findRows(id, 'm', [at])) ?? [])], rowsWhere((row) => lists[row]?.includes(value ?? '') ?? false));
+    }
+    assert.equal([...((await bench.store.findRows(id, 'm', [0, 2])) ?? [])], rowsWhere((row) => [several[0], several[2]].some((value) => lists[row]?.includes(value ?? ''))));
+    assert.is((await bench.store.findRows(id, 'constant', [0]))?.length, rows);
+    assert.is((await bench.store.findRows(id, 's', []))?.length, 0);
+    assert.is(await bench.store.findRows(id, 'unique', [1]), null, 'a column of distinct values has no index');
+    assert.is(await bench.store.findRows(id, '__time', [1]), null);
+    lease.release();
+  } finally {
+    bench.close();
+  }
+});
+
+test('analyses come from the footer', async () => {
+  const bench = openWorkbench();
+  try {
+    const id = await open(bench, {
+      __time: times(3),
+      s: { kind: 'string', cells: ['b', null, 'a'] },
+      m: { kind: 'multi', cells: [['x', 'y'], ['x'], ['z']] },
+      l: { kind: 'long', cells: [2n ** 60n + 1n, -5n, null] },
+      d: { kind: 'double', cells: [-0, 1.5, Number.POSITIVE_INFINITY] },
+    });
+    const all = await bench.store.analyze(id, 'all', ['cardinality', 'minmax', 'size', 'interval', 'rollup']);
+    assert.equal([all.id, all.numRows, all.intervals, all.rollup, all.aggregators], [id, 3, [DAY], false, null]);
+    const { s, m, l, d } = all.columns;
+    assert.equal([s?.type, s?.hasMultipleValues, s?.hasNulls, s?.cardinality, s?.minValue, s?.maxValue], ['STRING', false, true, 3, 'a', 'b']);
+    assert.equal([m?.hasMultipleValues, m?.hasNulls, m?.cardinality], [true, false, 3]);
+    assert.equal([l?.type, l?.cardinality, l?.minValue, l?.maxValue, l?.hasNulls], ['LONG', null, -5n, 2n ** 60n + 1n, true]);
+    assert.ok(Object.is(d?.minValue, -0) && d?.maxValue === Number.POSITIVE_INFINITY);
+    const columnBytes = Object.values(all.columns).reduce((sum, column) => sum + column.sizeBytes, 0);
+    assert.ok(columnBytes > 0 && columnBytes < all.sizeBytes);
+
+    const few = await bench.store.analyze(id, ['s'], []);
+    assert.equal(Object.keys(few.columns), ['s']);
+    assert.equal([few.intervals, few.sizeBytes, few.rollup, few.columns['s']?.cardinality, few.columns['s']?.minValue], [[], 0, null, null, null]);
+    assert.is(await codeOf(bench.store.analyze('absent', 'all', [])), 'segments_unavailable');
+  } finally {
+    bench.close();
+  }
+});
+
+test.run();
