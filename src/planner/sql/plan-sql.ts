@@ -1,9 +1,8 @@
-import { findZone } from '../../base/calendar.js';
-import { ServiceError } from '../../base/errors.js';
 import type { SchemaSource } from '../../cluster/broker/contract.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { bindQuery } from './bind-query.js';
+import { sqlTimeZone } from './context.js';
 import { lowerQuery } from './lower-query.js';
 import { bindParameters } from './parameters.js';
 import { parseSql } from './parse.js';
@@ -28,7 +27,7 @@ export function planSql(request: SqlRequest, schema: SchemaSource, now: EpochMs)
   const source = new SourceText(request.query);
   try {
     const statement = parseSql(source);
-    const timeZone = timeZoneOf(request.context);
+    const timeZone = sqlTimeZone(request.context);
     const session: Session = { source, timeZone, now, parameters: bindParameters(request.parameters, timeZone) };
     if (statement.kind === 'insert' || statement.kind === 'replace') return planIngestion(session, schema, statement);
     const query = lowerQuery(bindQuery(session, schema, statement.query).relation);
@@ -37,11 +36,4 @@ export function planSql(request: SqlRequest, schema: SchemaSource, now: EpochMs)
     if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
     throw error;
   }
-}
-
-/** The context key `sqlTimeZone`: what TIMESTAMP '...' means, where days begin, how results are written. */
-export function timeZoneOf(context: Readonly<Record<string, unknown>>): string {
-  const { sqlTimeZone = 'UTC' } = context;
-  if (typeof sqlTimeZone === 'string' && findZone(sqlTimeZone) !== undefined) return sqlTimeZone;
-  throw new ServiceError('sql_plan_invalid', `context.sqlTimeZone: expected the name of a time zone such as America/Los_Angeles or an offset, found ${JSON.stringify(sqlTimeZone)}`);
 }

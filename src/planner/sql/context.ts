@@ -1,0 +1,64 @@
+import { findZone } from '../../base/calendar.js';
+import { ServiceError } from '../../base/errors.js';
+import { type QueryContext, readContext } from '../native/context.js';
+import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
+import { ObjectReader } from '../native/reader.js';
+
+/** The context of a SQL statement: what `readContext` reads of any query, and what SQL adds. */
+export interface SqlContext extends QueryContext {
+  /** Null: one is to be made. */
+  readonly sqlQueryId: string | null;
+  /** What TIMESTAMP '...' means, where days begin, how results are written. */
+  readonly timeZone: string;
+}
+
+/** Read here or by `readContext`, on behalf of any statement. */
+export const SQL_HONOURED_KEYS: readonly string[] = ['sqlQueryId', 'sqlTimeZone', 'timeout', 'priority', 'kernels', 'queryId'];
+
+/** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
+export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
+  grandTotal: [false],
+  serializeDateTimeAsLong: [false],
+  useNativeQueryExplain: [true],
+  maxNumericInFilters: [-1],
+  finalizeAggregations: [true],
+  arrayIngestMode: ['array', 'mvd'],
+  segmentSortOrder: ['', '__time'],
+  forceSegmentSortByTime: [true],
+  selectDestination: ['taskReport'],
+  waitUntilSegmentsLoad: [false],
+  failOnEmptyInsert: [false],
+  removeNullBytes: [false],
+  includeSegmentSource: ['NONE', 'none'],
+  taskLockType: ['EXCLUSIVE', 'exclusive'],
+  useConcurrentLocks: [false],
+};
+
+/** Left to the task that an ingestion statement becomes. */
+export const SQL_TASK_KEYS: readonly string[] = ['rowsPerSegment', 'maxParseExceptions', 'indexSpec', 'maxRowsInMemory', 'rowsInMemory'];
+
+/**
+ * The rest choose between ways to the same answer, of which there is one here (counts of distinct values are exact,
+ * top lists complete), or size workers that do not exist.
+ */
+export const SQL_NOTHING_TO_DO_KEYS: readonly string[] = [...new Set([...NOTHING_TO_DO_KEYS, ...SQL_ONLY_KEYS, ...HONOURED_KEYS])].filter(
+  (key) => !SQL_HONOURED_KEYS.includes(key) && !SQL_TASK_KEYS.includes(key) && !Object.hasOwn(SQL_REFUSED_KEYS, key),
+);
+
+/** @throws ServiceError `query_invalid` or `unsupported` naming the key */
+export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlContext {
+  const common = readContext(new ObjectReader({ context }, '', { lenient: false, ignoredKeys: [] }));
+  for (const [key, accepted] of Object.entries(SQL_REFUSED_KEYS)) {
+    const given = context[key] ?? null;
+    if (given !== null && !accepted.some((value) => String(value) === String(given))) throw new ServiceError('unsupported', `context.${key}: ${String(given)} is not supported; accepted: ${accepted.join(', ')}`);
+  }
+  const { sqlQueryId = null } = context;
+  if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId))) throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
+  return { ...common, sqlQueryId, timeZone: sqlTimeZone(context) };
+}
+
+export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {
+  const zone = context['sqlTimeZone'] ?? 'UTC';
+  if (typeof zone === 'string' && findZone(zone) !== undefined) return zone;
+  throw new ServiceError('query_invalid', `context.sqlTimeZone: expected a time zone such as America/Los_Angeles or an offset such as +01:00, found ${JSON.stringify(zone)}`);
+}

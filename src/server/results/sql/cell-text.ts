@@ -1,0 +1,82 @@
+import { findZone, UTC } from '../../../base/calendar.js';
+import { formatInstantIn } from '../../../base/time.js';
+import { type FrameColumn, isNullAt } from '../../../model/frame.js';
+import type { SqlType } from '../../../model/statement.js';
+
+/** The text of one cell of a column, ready to be written. */
+export type CellText = (row: number) => string;
+
+/** How a format spells the values that need spelling. */
+export interface Spelling {
+  readonly null: string;
+  text(value: string): string;
+  /** An instant, or a number JSON has no word for. */
+  word(value: string): string;
+}
+
+export const JSON_SPELLING: Spelling = { null: 'null', text: (value) => JSON.stringify(value), word: (value) => `"${value}"` };
+
+/** Quotes only what needs it; null is an empty field. */
+export const CSV_SPELLING: Spelling = { null: '', text: (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value), word: (value) => value };
+
+/** Decides once for a column of a frame; the function it gives only looks up and prints. */
+export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string, spelling: Spelling): CellText {
+  switch (column.kind) {
+    case 'string': {
+      const { ids, dictionary } = column;
+      const spelled = new Map<number, string>();
+      return (row) => {
+        const id = ids[row] ?? 0;
+        let text = spelled.get(id);
+        if (text === undefined) {
+          const value = dictionary[id] ?? null;
+          text = value === null ? spelling.null : spelling.text(value);
+          spelled.set(id, text);
+        }
+        return text;
+      };
+    }
+    case 'multi': {
+      const { offsets, ids, dictionary } = column;
+      return (row) => {
+        const [start, end] = [offsets[row] ?? 0, offsets[row + 1] ?? 0];
+        if (end - start > 1) return spelling.text(JSON.stringify(Array.from(ids.subarray(start, end), (id) => dictionary[id] ?? null)));
+        const value = end === start ? null : (dictionary[ids[start] ?? 0] ?? null);
+        return value === null ? spelling.null : spelling.text(value);
+      };
+    }
+    case 'long': {
+      const { values } = column;
+      const print = longText(sqlType, timeZone, spelling);
+      return withNulls(column.nulls, spelling, (row) => print(values[row] ?? 0n));
+    }
+    case 'double': {
+      const { values } = column;
+      const digits = column.type === 'FLOAT' ? floatText : String;
+      return withNulls(column.nulls, spelling, (row) => {
+        const value = values[row] ?? 0;
+        return Number.isFinite(value) ? digits(value) : spelling.word(String(value));
+      });
+    }
+  }
+}
+
+function withNulls(nulls: Uint32Array | null, spelling: Spelling, print: CellText): CellText {
+  return nulls === null ? print : (row) => (isNullAt(nulls, row) ? spelling.null : print(row));
+}
+
+function longText(sqlType: SqlType, timeZone: string, spelling: Spelling): (value: bigint) => string {
+  if (sqlType === 'BOOLEAN') return (value) => (value === 0n ? 'false' : 'true');
+  if (sqlType !== 'TIMESTAMP' && sqlType !== 'DATE') return String;
+  const zone = findZone(timeZone) ?? UTC;
+  return (value) => spelling.word(formatInstantIn(Number(value), zone));
+}
+
+/** The shortest digits that name this FLOAT, not the double it is kept in. */
+function floatText(value: number): string {
+  for (let precision = 6; precision < 9; precision++) {
+    const short = Number(value.toPrecision(precision));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(Number(value.toPrecision(9)));
+}

@@ -1,0 +1,93 @@
+import type { Frame } from '../../../model/frame.js';
+import type { OutputColumn } from '../../../model/statement.js';
+import { type CellText, CSV_SPELLING, cellText, JSON_SPELLING } from './cell-text.js';
+
+export type ResultFormatName = 'object' | 'array' | 'objectLines' | 'arrayLines' | 'csv';
+
+export interface HeaderOptions {
+  readonly header: boolean;
+  /** Both only with `header`. */
+  readonly typesHeader: boolean;
+  readonly sqlTypesHeader: boolean;
+}
+
+/** One of the five formats of SQL results: what stands before, between and after the rows, and how a row is written. */
+export interface ResultFormat {
+  readonly contentType: string;
+  readonly open: string;
+  readonly separator: string;
+  /** After each row, the last one too. */
+  readonly rowEnd: string;
+  /** Its absence tells a client that the result was cut off. */
+  readonly close: string;
+  headerRows(columns: readonly OutputColumn[], options: HeaderOptions): readonly string[];
+  /** Compiled once for a frame. */
+  rowWriter(columns: readonly OutputColumn[], frame: Frame, timeZone: string): (row: number) => string;
+}
+
+const JSON_ARRAY = { contentType: 'application/json', open: '[', separator: ',', rowEnd: '', close: ']\n' };
+const LINES = { contentType: 'text/plain', open: '', separator: '', rowEnd: '\n', close: '\n' };
+
+const arrays = { headerRows: (columns: readonly OutputColumn[], options: HeaderOptions) => headerCells(columns, options).map((row) => `[${row.map((cell) => JSON.stringify(cell)).join(',')}]`), rowWriter: arrayRow };
+const objects = { headerRows: objectHeader, rowWriter: objectRow };
+
+export const RESULT_FORMATS: Readonly<Record<ResultFormatName, ResultFormat>> = {
+  object: { ...JSON_ARRAY, ...objects },
+  array: { ...JSON_ARRAY, ...arrays },
+  objectLines: { ...LINES, ...objects },
+  arrayLines: { ...LINES, ...arrays },
+  csv: {
+    ...LINES,
+    contentType: 'text/csv',
+    headerRows: (columns, options) => headerCells(columns, options).map((row) => row.map(CSV_SPELLING.text).join(',')),
+    rowWriter: (columns, frame, timeZone) => {
+      const cells = cellTexts(columns, frame, timeZone, CSV_SPELLING);
+      return (row) => cells.map((cell) => cell(row)).join(',');
+    },
+  },
+};
+
+/** Names, then runtime types and SQL types where these were asked for. */
+function headerCells(columns: readonly OutputColumn[], { header, typesHeader, sqlTypesHeader }: HeaderOptions): readonly (readonly string[])[] {
+  const rows: string[][] = [];
+  if (header) rows.push(columns.map(({ name }) => name));
+  if (header && typesHeader) rows.push(columns.map(({ nativeType }) => nativeType));
+  if (header && sqlTypesHeader) rows.push(columns.map(({ sqlType }) => sqlType));
+  return rows;
+}
+
+/** One object: each column null, or with its types. */
+function objectHeader(columns: readonly OutputColumn[], { header, typesHeader, sqlTypesHeader }: HeaderOptions): readonly string[] {
+  if (!header) return [];
+  const members = columns.map(({ name, nativeType, sqlType }) => {
+    const types = { ...(typesHeader ? { type: nativeType } : {}), ...(sqlTypesHeader ? { sqlType } : {}) };
+    return `${JSON.stringify(name)}:${typesHeader || sqlTypesHeader ? JSON.stringify(types) : 'null'}`;
+  });
+  return [`{${members.join(',')}}`];
+}
+
+function arrayRow(columns: readonly OutputColumn[], frame: Frame, timeZone: string): (row: number) => string {
+  const cells = cellTexts(columns, frame, timeZone, JSON_SPELLING);
+  return (row) => {
+    let text = '[';
+    for (let index = 0; index < cells.length; index++) text += `${index === 0 ? '' : ','}${cells[index]?.(row) ?? 'null'}`;
+    return `${text}]`;
+  };
+}
+
+function objectRow(columns: readonly OutputColumn[], frame: Frame, timeZone: string): (row: number) => string {
+  const cells = cellTexts(columns, frame, timeZone, JSON_SPELLING);
+  const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+  return (row) => {
+    let text = '';
+    for (let index = 0; index < cells.length; index++) text += `${keys[index] ?? ''}${cells[index]?.(row) ?? 'null'}`;
+    return `${text}}`;
+  };
+}
+
+function cellTexts(columns: readonly OutputColumn[], frame: Frame, timeZone: string, spelling: typeof JSON_SPELLING): readonly CellText[] {
+  return columns.map(({ sqlType }, index) => {
+    const column = frame.columns[index];
+    return column === undefined ? () => spelling.null : cellText(column, sqlType, timeZone, spelling);
+  });
+}

@@ -1,0 +1,62 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Frame } from '../../../model/frame.js';
+import type { OutputColumn } from '../../../model/statement.js';
+import { type HeaderOptions, RESULT_FORMATS, type ResultFormatName } from './result-format.js';
+
+export interface ResultOptions extends HeaderOptions {
+  readonly format: ResultFormatName;
+  /** Instants are written on the wall clock of this zone. */
+  readonly timeZone: string;
+}
+
+/** Characters after which a chunk is handed over. */
+const CHUNK_LENGTH = 32 * 1024;
+/** Longest stretch of writing before the event loop gets its turn. */
+const SLICE_MS = 0.8;
+const ROWS_BETWEEN_LOOKS = 32;
+
+/**
+ * The body of a SQL answer in chunks, pulled as fast as the reader takes them. The first chunk is made only when the
+ * first frame is here, so that a failure before it still has its status. A failure later ends the body where it is,
+ * without the closing that tells clients it is whole.
+ */
+export async function* writeResult(frames: AsyncIterable<Frame>, columns: readonly OutputColumn[], options: ResultOptions): AsyncGenerator<string, void, undefined> {
+  const format = RESULT_FORMATS[options.format];
+  const iterator = frames[Symbol.asyncIterator]();
+  let ended = false;
+  try {
+    let pending = iterator.next();
+    let next = await pending;
+    const headers = format.headerRows(columns, options).map((row) => row + format.rowEnd);
+    let buffer = format.open + headers.join(format.separator);
+    let rowsBefore = headers.length;
+    while (next.done !== true) {
+      const frame = next.value;
+      const write = format.rowWriter(columns, frame, options.timeZone);
+      let sliceStart = performance.now();
+      for (let row = 0; row < frame.rowCount; row++) {
+        buffer += `${rowsBefore++ === 0 ? '' : format.separator}${write(row)}${format.rowEnd}`;
+        if (buffer.length >= CHUNK_LENGTH) {
+          yield buffer;
+          buffer = '';
+        }
+        if (row % ROWS_BETWEEN_LOOKS === ROWS_BETWEEN_LOOKS - 1 && performance.now() - sliceStart > SLICE_MS) {
+          await nextTurn();
+          sliceStart = performance.now();
+        }
+      }
+      pending = iterator.next();
+      // What is written goes out now, unless the next frame is already waiting: a small answer leaves in one piece.
+      if (buffer !== '' && (await Promise.race([pending, nextTurn('later')])) === 'later') {
+        yield buffer;
+        buffer = '';
+      }
+      next = await pending;
+    }
+    ended = true;
+    yield buffer + format.close;
+  } finally {
+    // The reader went away, or a frame could not be written: what makes the frames stops too.
+    if (!ended) await iterator.return?.();
+  }
+}

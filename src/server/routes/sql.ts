@@ -1,0 +1,163 @@
+import { ServiceError } from '../../base/errors.js';
+import { parseJson } from '../../base/json.js';
+import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
+import type { Frame } from '../../model/frame.js';
+import type { EpochMs } from '../../model/interval.js';
+import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import { ObjectReader, refuse } from '../../planner/native/reader.js';
+import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
+import { explain } from '../../planner/sql/explain.js';
+import { PlanCache } from '../../planner/sql/plan-cache.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
+import { type ResultOptions, writeResult } from '../results/sql/write-result.js';
+import { json } from './exchange.js';
+
+export interface TaskSubmission {
+  submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;
+}
+
+export interface SqlRouteOptions {
+  now(): EpochMs;
+  /** For statements that name none. */
+  newId(): string;
+  readonly defaultTimeoutMs: number;
+  readonly maxTimeoutMs: number;
+}
+
+const PLANS_KEPT = 500;
+const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
+
+/** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
+export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options: SqlRouteOptions): Route[] {
+  const plans = new PlanCache(PLANS_KEPT);
+  const plan = (body: SqlBody): PlannedStatement => plans.plan(body, broker, options.now());
+  return [
+    {
+      method: 'POST',
+      path: '/svc/v2/sql',
+      permission: { access: 'datasources' },
+      errors: 'query',
+      handle: async (request) => {
+        const body = readBody(request);
+        const statement = plan(body);
+        if (isIngestion(statement)) throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`);
+        return answer(broker, options, request, body, statement);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/svc/v2/sql/task',
+      permission: { access: 'datasources' },
+      errors: 'query',
+      handle: async (request) => {
+        const body = readBody(request);
+        const statement = plan(body);
+        if (!isIngestion(statement)) throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} as a task is not supported: send it to /svc/v2/sql`);
+        if (statement.query.source.kind === 'table') throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} from the datasource ${statement.query.source.name} is not supported: select from TABLE(EXTERN(...)) or VALUES`);
+        const { query, context, parameters } = body;
+        const id = `query-${body.read.sqlQueryId ?? options.newId()}`;
+        const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: statement.dataSource, spec: { query, context, parameters } });
+        return withWarnings(json(200, { taskId: submitted.taskId, state: submitted.state }), body);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/svc/v2/sql/{sqlQueryId}',
+      permission: { access: 'datasources' },
+      errors: 'map',
+      handle: async (_request, { sqlQueryId = '' }) => {
+        if (!broker.cancel(sqlQueryId)) throw new ServiceError('not_found', `no running query has the id ${sqlQueryId}`);
+        return { status: 202 };
+      },
+    },
+  ];
+}
+
+type Ingestion = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
+
+function isIngestion(statement: PlannedStatement): statement is Ingestion {
+  return statement.kind === 'insert' || statement.kind === 'replace';
+}
+
+/** The body of a request, read. */
+interface SqlBody {
+  readonly query: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly read: SqlContext;
+  readonly parameters: readonly unknown[];
+  readonly result: Omit<ResultOptions, 'timeZone'>;
+  readonly warnings: readonly string[];
+}
+
+function readBody(request: HttpRequest): SqlBody {
+  const notes = { lenient: request.viaAlias, ignoredKeys: [] as string[] };
+  const reader = new ObjectReader(readFields(request), '', notes);
+  const query = reader.string('query');
+  const context = contextFields(reader.raw('context') ?? {});
+  const header = reader.boolean('header', false);
+  const result = { format: reader.choice('resultFormat', FORMATS, 'object'), header, typesHeader: reader.boolean('typesHeader', false), sqlTypesHeader: reader.boolean('sqlTypesHeader', false) };
+  const parameters = reader.list('parameters', (value) => value);
+  reader.end();
+  for (const key of ['typesHeader', 'sqlTypesHeader'] as const) if (result[key] && !header) refuse(key, 'false, or header to be true', true);
+  const read = readSqlContext(context);
+  return { query, context, read, parameters, result, warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and has no effect`), ...read.warnings] };
+}
+
+/** JSON, or the text of the statement alone. */
+function readFields(request: HttpRequest): unknown {
+  const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
+  const text = request.body.toString('utf8');
+  if (mediaType === 'text/plain') return { query: text };
+  if (mediaType !== 'application/json') throw new ServiceError('content_type_unsupported', `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`);
+  return parseJson(text);
+}
+
+function contextFields(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse('context', 'an object', value);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function answer(broker: BrokerQueries, options: SqlRouteOptions, request: HttpRequest, body: SqlBody, statement: Exclude<PlannedStatement, Ingestion>): HttpResponse {
+  const sqlQueryId = body.read.sqlQueryId ?? options.newId();
+  const { columns, frames } = statement.kind === 'explain' ? explained(statement.query) : { columns: statement.columns, frames: run(broker, statement, queryOptions(options, request, body.read, sqlQueryId)) };
+  const headers = {
+    'Content-Type': RESULT_FORMATS[body.result.format].contentType,
+    'X-Svc-SQL-Query-Id': sqlQueryId,
+    ...(body.result.header ? { 'X-Svc-SQL-Header-Included': 'yes' } : {}),
+  };
+  return withWarnings({ status: 200, headers, body: writeResult(frames, columns, { ...body.result, timeZone: body.read.timeZone }) }, body);
+}
+
+function run(broker: BrokerQueries, { plan, source }: PlannedQuery, options: QueryOptions): AsyncIterable<Frame> {
+  if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'no SQL statement plans as segmentMetadata');
+  switch (source.kind) {
+    case 'table':
+      return broker.run(plan, options);
+    case 'inline':
+      return broker.runInline(plan, source.frame, options);
+    case 'external':
+      throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
+  }
+}
+
+function explained(query: PlannedQuery): { readonly columns: PlannedQuery['columns']; readonly frames: AsyncIterable<Frame> } {
+  const { columns, frame } = explain(query);
+  async function* frames(): AsyncGenerator<Frame, void, undefined> {
+    yield frame;
+  }
+  return { columns, frames: frames() };
+}
+
+function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
+  const { timeoutMs, priority, kernels } = context;
+  if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs) throw new ServiceError('query_invalid', `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`);
+  const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
+  return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, signal: request.signal };
+}
+
+/** What the request said that had no effect, in one header. */
+function withWarnings(response: HttpResponse, { warnings }: SqlBody): HttpResponse {
+  if (warnings.length === 0) return response;
+  return { ...response, headers: { ...response.headers, 'X-Svc-Warning': warnings.join('; ').replace(/[^\x20-\x7e]/g, '?') } };
+}
