@@ -94,13 +94,13 @@ export class Configuration {
     return ROLES.filter((role) => wanted.includes(role));
   }
 
-  /** What `/status/properties` shows: every property with its text, hidden ones left out. */
+  /** What `/status/properties` shows: every property with the value in force (paths absolute), hidden ones left out. */
   visibleProperties(): Readonly<Record<string, string>> {
     const hidden = this.get('svc.server.hiddenProperties').map((fragment) => fragment.toLowerCase());
     const shown: Record<string, string> = {};
     for (const [name, value] of this.#values) {
       if (hidden.some((fragment) => name.toLowerCase().includes(fragment))) continue;
-      shown[name] = this.#written.get(name)?.text ?? (typeof value === 'string' ? value : JSON.stringify(value));
+      shown[name] = typeof value === 'string' ? value : JSON.stringify(value);
     }
     return shown;
   }

@@ -94,7 +94,7 @@ export function flag(defaultText: 'true' | 'false', meaning: string): Property<b
   };
 }
 
-export function choice<Name extends string>(names: readonly Name[], defaultText: Name, meaning: string): Property<Name> {
+export function choice<const Name extends string>(names: readonly Name[], defaultText: Name, meaning: string): Property<Name> {
   return { accepts: `one of ${names.join(', ')}`, defaultText, meaning, read: (written) => names.find((name) => name === written) };
 }
 

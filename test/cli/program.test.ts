@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SILENT_LOG } from '../../src/base/log.js';
+import { type HttpServer, serve } from '../../src/server/http.js';
+import type { HttpRequest, HttpResponse, Route } from '../../src/server/http.types.js';
+
+/** The program as people run it, against a server that answers from a table. */
+const program = suite<{ folder: string; server: HttpServer; url: string }>('program');
+
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+
+interface Ending {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function dolmen(words: readonly string[], input = ''): Promise<Ending> {
+  const child = spawn(process.execPath, [MAIN, ...words], { env: { ...process.env, NO_COLOR: '1' } });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => (out += String(chunk)));
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  child.stdin.end(input);
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+
+const json = (status: number, value: unknown): HttpResponse => ({
+  status,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(value),
+});
+const bodyOf = (request: HttpRequest): Record<string, unknown> => JSON.parse(request.body.toString());
+
+/** What the fake server was given to do. */
+let submitted: { spec: Record<string, unknown>; content: string } | undefined;
+let taskOutcome = { statusCode: 'SUCCESS', errorMsg: null as string | null };
+
+function answerSql(request: HttpRequest): HttpResponse {
+  const { query, resultFormat } = bodyOf(request);
+  if (query === 'SELECT bad') {
+    return json(400, {
+      error: 'Plan validation failed',
+      errorMessage: `unknown column 'bad' at line 1, column 8`,
+      errorClass: 'x',
+      host: 'h',
+    });
+  }
+  if (resultFormat === 'csv') return { status: 200, body: 'n\n7\n\n' };
+  if (resultFormat === 'objectLines') return { status: 200, body: '{"n":7}\n\n' };
+  return { status: 200, body: '[["n"],["BIGINT"],[9007199254740993]]' };
+}
+
+function routes(folder: string): readonly Route[] {
+  const at = (method: Route['method'], path: string, handle: (request: HttpRequest) => HttpResponse): Route => ({
+    method,
+    path,
+    permission: { access: 'public' },
+    errors: 'map',
+    handle: async (request) => handle(request),
+  });
+  const rowStats = { buildSegments: { processed: 2, processedWithError: 0, thrownAway: 0, unparseable: 1, processedBytes: 9 } };
+  const unparseableEvents = { buildSegments: [{ details: ['no timestamp'], input: '{"n":3}' }] };
+  return [
+    at('POST', '/svc/v2/sql', answerSql),
+    at('GET', '/status/properties', () => json(200, { 'svc.ingestion.local.allowedDirectories': JSON.stringify([join(folder, 'input')]) })),
+    at('POST', '/svc/indexer/v1/task', (request) => {
+      const spec = bodyOf(request);
+      const [file = ''] = (spec as { spec: { ioConfig: { inputSource: { files: string[] } } } }).spec.ioConfig.inputSource.files;
+      submitted = { spec, content: readFileSync(file, 'utf8') };
+      return json(200, { task: 'task 1' });
+    }),
+    at('GET', '/svc/indexer/v1/task/{id}/status', () =>
+      json(200, { task: 'task 1', status: { ...taskOutcome, runnerStatusCode: 'NONE' } }),
+    ),
+    at('GET', '/svc/indexer/v1/task/{id}/reports', () =>
+      json(200, {
+        ingestionStatsAndErrors: { payload: { ingestionState: 'COMPLETED', rowStats, unparseableEvents, segmentsPublished: 4 } },
+      }),
+    ),
+  ];
+}
+
+program.before(async (context) => {
+  context.folder = mkdtempSync(join(tmpdir(), 'dolmen-cli-'));
+  mkdirSync(join(context.folder, 'input'));
+  context.server = await serve({
+    routes: routes(context.folder),
+    host: '127.0.0.1',
+    port: 0,
+    maxRequestBytes: 1_000_000,
+    maxIdleMs: 60_000,
+    apiName: 'svc',
+    clusterKey: '',
+    log: SILENT_LOG,
+  });
+  context.url = `http://127.0.0.1:${context.server.port}`;
+});
+program.after(async ({ folder, server }) => {
+  await server.close(0);
+  rmSync(folder, { recursive: true });
+});
+
+program('sql -e prints a table, longs whole', async ({ url }) => {
+  const { code, out, err } = await dolmen(['sql', url, '-e', 'SELECT n']);
+  assert.is(err, '');
+  assert.is(code, 0);
+  assert.equal(out.split('\n'), [`${' '.repeat(16)}n `, '─'.repeat(18), ' 9007199254740993 ', '']);
+});
+
+program('sql reads statements from a pipe and stops at the first that fails, with a caret', async ({ url }) => {
+  const { code, out, err } = await dolmen(['sql', url], 'SELECT 1; SELECT bad; SELECT 3;');
+  assert.is(code, 1);
+  assert.is(out.match(/9007199254740993/g)?.length, 1);
+  assert.equal(err.split('\n'), [`Plan validation failed: unknown column 'bad' at line 1, column 8`, '  SELECT bad', '         ^', '']);
+});
+
+program('sql passes the text formats through and reads files', async ({ folder, url }) => {
+  const file = join(folder, 'q.sql');
+  writeFileSync(file, 'SELECT 1');
+  assert.is((await dolmen(['sql', url, '--format', 'csv', '-f', file])).out, 'n\n7\n\n');
+  assert.is((await dolmen(['sql', url, '--format', 'lines', '-e', 'SELECT 1'])).out, '{"n":7}\n\n');
+});
+
+const usage = [
+  { words: ['nonsense'], says: /unknown command 'nonsense'/ },
+  { words: ['sql', '--formt', 'csv'], says: /unknown option '--formt'[\s\S]*--format/ },
+  { words: ['sql', '--format', 'xml'], says: /Allowed choices are table, csv, json, lines/ },
+  { words: ['sql', 'http://:::', '-e', 'SELECT 1'], says: /is not a URL/ },
+  { words: ['sql', '-f', '/nowhere.sql'], says: /cannot read \/nowhere\.sql/ },
+  { words: ['ingest', '/nowhere.json'], says: /there is no file \/nowhere\.json/ },
+  { words: ['start', '--roles', 'brokr', '--data-dir', '/nowhere'], says: /svc\.roles.*'brokr'/ },
+  { words: ['start', '--property', 'svc.router.port=x', '--data-dir', '/nowhere'], says: /svc\.router\.port.*'x'/ },
+  {
+    words: ['start', '--property', 'svc.ruter.port=1', '--strict', '--data-dir', '/nowhere'],
+    says: /svc\.ruter\.port.*did you mean svc\.router\.port/,
+  },
+];
+for (const { words, says } of usage) {
+  program(`dolmen ${words.join(' ')} ends with 2 and says why`, async () => {
+    const { code, out, err } = await dolmen(words);
+    assert.is(code, 2, err);
+    assert.match(err, says);
+    assert.is(out, '');
+  });
+}
+
+program('nobody there is 3, with a hint', async () => {
+  const { code, err } = await dolmen(['sql', 'http://127.0.0.1:9', '-e', 'SELECT 1']);
+  assert.is(code, 3);
+  assert.match(err, /nothing answers at http:\/\/127\.0\.0\.1:9 \(.+\); is 'dolmen start' running\?/);
+});
+
+program('help teaches: commands, properties, exit codes', async () => {
+  const { code, out } = await dolmen(['--help']);
+  assert.is(code, 0);
+  for (const word of ['start', 'sql', 'ingest', 'Examples:', 'Exit codes:']) assert.ok(out.includes(word), word);
+  assert.ok((await dolmen(['start', '--help'])).out.includes('svc.processing.numThreads'));
+  assert.match((await dolmen(['--version'])).out, /^\d+\.\d+\.\d+\n$/);
+});
+
+program('ingest guesses, lends the file to the server, and ends with rows, segments, rejected lines', async ({ folder, url }) => {
+  const file = join(folder, 'my events.json');
+  writeFileSync(file, '{"when":"2001-01-01T00:00:00Z","n":1}\n{"when":"2001-01-02T00:00:00Z","n":2}\n{"n":3}\n');
+  taskOutcome = { statusCode: 'SUCCESS', errorMsg: null };
+  const { code, out, err } = await dolmen(['ingest', file, '--url', url, '--granularity', 'day']);
+  assert.is(code, 0, err);
+  assert.match(err, /as json; time from "when" \(iso\); into "my_events"/);
+  assert.match(out, /^loaded 2 rows into 4 segments of "my_events" in .*; 1 rejected line\n {2}no timestamp: \{"n":3\}\n$/);
+  assert.is(submitted?.content, readFileSync(file, 'utf8'));
+  const { spec } = submitted?.spec as {
+    spec: { dataSchema: { dataSource: string; timestampSpec: unknown; granularitySpec: { segmentGranularity: string } } };
+  };
+  assert.is(spec.dataSchema.dataSource, 'my_events');
+  assert.equal(spec.dataSchema.timestampSpec, { column: 'when', format: 'iso' });
+  assert.is(spec.dataSchema.granularitySpec.segmentGranularity, 'day');
+  assert.equal(readdirSync(join(folder, 'input')), []);
+});
+
+program('ingest leaves a file below the allowed folders where it is', async ({ folder, url }) => {
+  const file = join(folder, 'input', 'here.csv');
+  writeFileSync(file, 'day,n\n2001-01-01,1\n');
+  assert.is((await dolmen(['ingest', file, '--url', url, '--datasource', 't', '--append'])).code, 0);
+  assert.ok(existsSync(file));
+  const { spec } = submitted?.spec as { spec: { ioConfig: Record<string, unknown> } };
+  assert.equal(spec.ioConfig['inputFormat'], { type: 'csv', findColumnsFromHeader: true });
+  assert.is(spec.ioConfig['appendToExisting'], true);
+  rmSync(file);
+});
+
+program('ingest of a failed task ends with 1 and its reason; nothing is left behind', async ({ folder, url }) => {
+  const file = join(folder, 'x.json');
+  writeFileSync(file, '{"t":"2001-01-01"}\n');
+  taskOutcome = { statusCode: 'FAILED', errorMsg: 'disk full' };
+  const { code, err } = await dolmen(['ingest', file, '--url', url]);
+  assert.is(code, 1);
+  assert.match(err, /failed: disk full/);
+  assert.equal(readdirSync(join(folder, 'input')), []);
+});
+
+program('ingest without a time column names the columns', async ({ folder, url }) => {
+  const file = join(folder, 'y.json');
+  writeFileSync(file, '{"a":"x","b":2}\n');
+  const { code, err } = await dolmen(['ingest', file, '--url', url]);
+  assert.is(code, 2);
+  assert.match(err, /--time-column NAME.*columns: a, b/);
+});
+
+program.run();
