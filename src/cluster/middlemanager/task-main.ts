@@ -1,0 +1,73 @@
+import { ServiceError } from '../../base/errors.js';
+import { formatInstant } from '../../base/time.js';
+import { runTask } from '../../ingestion/task.js';
+import type { PublishRequest } from '../../model/publication.js';
+import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
+import { createPlanning } from '../planning.js';
+import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
+import { taskStorage } from './task-storage.js';
+
+/**
+ * A child process of the middle manager: runs one task and ends. It hears and says everything over IPC; without a
+ * parent nobody could publish what it makes, so it ends with it.
+ */
+const EXIT_ORPHANED = 70;
+const cancellation = new AbortController();
+let published: { resolve(ids: readonly string[]): void; reject(error: unknown): void } | undefined;
+
+process.on('disconnect', () => process.exit(EXIT_ORPHANED));
+process.on('SIGTERM', () => cancellation.abort(new ServiceError('cancelled', 'the task was shut down')));
+// Ctrl-C reaches the whole process group; the parent decides what becomes of its tasks.
+process.on('SIGINT', () => undefined);
+process.on('message', (message: ToTask) => {
+  switch (message.kind) {
+    case 'run':
+      void run(message.taskId, message.payload, message.settings);
+      return;
+    case 'published':
+      published?.resolve(message.ids);
+      return;
+    case 'publishFailed':
+      published?.reject(new ServiceError(message.code, message.message));
+  }
+});
+
+async function run(taskId: string, payload: unknown, settings: TaskSettings): Promise<void> {
+  log(`task ${taskId} runs in process ${process.pid}`);
+  const outcome = await runTask(payload, {
+    taskId,
+    workDirectory: settings.workDirectory,
+    allowedDirectories: settings.allowedDirectories,
+    maxBytesInMemory: settings.maxBytesInMemory,
+    maxHttpBytes: settings.maxHttpBytes,
+    kernels: settings.kernels,
+    planning: createPlanning(Date.now),
+    storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId),
+    signal: cancellation.signal,
+    now: Date.now,
+    log,
+    progress: (progress) => void send({ kind: 'progress', progress }),
+    publish,
+  });
+  log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
+  await send({ kind: 'outcome', outcome });
+  process.exit(outcome.succeeded ? 0 : 1);
+}
+
+async function publish(request: PublishRequest): Promise<readonly string[]> {
+  const answer = new Promise<readonly string[]>((resolve, reject) => {
+    published = { resolve, reject };
+  });
+  await send({ kind: 'publish', request });
+  return answer;
+}
+
+/** Resolves once the parent's end of the pipe has it. */
+function send(message: FromTask): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+}
+
+/** Standard output is the task's log file. */
+function log(line: string): void {
+  process.stdout.write(`${formatInstant(Date.now())} ${line}\n`);
+}
