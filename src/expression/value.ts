@@ -134,3 +134,12 @@ export function compareValues(a: string | bigint | number, b: string | bigint | 
   if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
   return left < right ? -1 : left > right ? 1 : 0;
 }
+
+/** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */
+export function floatText(value: number): string {
+  for (let digits = 6; digits < 9; digits++) {
+    const shorter = Number(value.toPrecision(digits));
+    if (Math.fround(shorter) === value) return doubleText(shorter);
+  }
+  return doubleText(Number.isFinite(value) ? Number(value.toPrecision(9)) : value);
+}

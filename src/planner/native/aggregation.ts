@@ -1,0 +1,60 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
+import type { Filter } from '../../model/filter.js';
+import { parseGranularity } from '../../model/granularity.js';
+import type { Granularity } from '../../model/granularity.js';
+import type { Interval } from '../../model/interval.js';
+import type { DimensionSpec, PostAggregator } from '../../model/query.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { aggregatorType, readAggregators, VirtualColumns } from './columns.js';
+import { readFilter } from './filter.js';
+import type { ColumnTypes } from './filter.js';
+import { readPostAggregators } from './post-aggregator.js';
+import { readIntervals, refuse } from './reader.js';
+import type { ObjectReader } from './reader.js';
+
+/** What every query type that reads rows has. */
+export interface Leaf {
+  readonly dataSource: string;
+  readonly intervals: readonly Interval[];
+  readonly filter: Filter | null;
+  readonly virtualColumns: readonly VirtualColumn[];
+}
+
+/** The fields all query types that read rows share, and the types of the columns they name. */
+export function readLeaf(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): Leaf & { readonly columns: VirtualColumns } {
+  const intervals = readIntervals(reader, 'intervals') ?? refuse('intervals', 'an interval or an array of intervals', undefined);
+  const columns = new VirtualColumns(tableTypes);
+  columns.read(reader);
+  const filter = reader.has('filter') ? readFilter(reader.object('filter'), columns.typeOf) : null;
+  return { dataSource, intervals, filter, virtualColumns: columns.list, columns };
+}
+
+export interface Aggregation extends Leaf {
+  readonly granularity: Granularity;
+  readonly aggregators: readonly Aggregator[];
+  readonly postAggregators: readonly PostAggregator[];
+  /** Types of all columns of the result. */
+  readonly outputType: ColumnTypes;
+}
+
+/** What timeseries, topN and groupBy share. `dimensions` are read first: post-aggregators may name them. */
+export function readAggregation(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, dimensions: readonly DimensionSpec[]): Aggregation {
+  const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
+  const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
+  const aggregators = readAggregators(reader, columns);
+  const types = new Map([...dimensions.map(({ name, type }) => [name, type] as const), ...aggregators.map((each) => [each.name, aggregatorType(each)] as const)]);
+  const postAggregators = readPostAggregators(reader, (name) => types.get(name));
+  refuseRepeatedNames([...dimensions, ...aggregators, ...postAggregators].map(({ name }) => name));
+  for (const { name, type } of postAggregators) types.set(name, type);
+  return { ...leaf, granularity, aggregators, postAggregators, outputType: (name) => types.get(name) };
+}
+
+function refuseRepeatedNames(names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name === TIME_COLUMN) throw new ServiceError('query_invalid', `${TIME_COLUMN} cannot be the name of an output`);
+    if (seen.has(name)) throw new ServiceError('query_invalid', `two outputs of the query are called "${name}"`);
+    seen.add(name);
+  }
+}

@@ -1,0 +1,43 @@
+/** How each documented context key is treated by native queries. A key outside of all lists belongs to the user. */
+
+/** Read by `readContext` or by the query type it concerns. */
+export const HONOURED_KEYS: readonly string[] = ['timeout', 'priority', 'queryId', 'skipEmptyBuckets', 'grandTotal', 'sortByDimsFirst', 'serializeDateTimeAsLong', 'kernels'];
+
+/**
+ * They choose between ways to the same answer, of which there is only one here, or tune one that is not there:
+ * accepted, with nothing left to do.
+ */
+export const NOTHING_TO_DO_KEYS: readonly string[] = (
+  'lane perSegmentTimeout useCache populateCache useResultLevelCache populateResultLevelCache maxQueuedBytes maxSubqueryRows maxSubqueryBytes enableParallelMerge ' +
+  'parallelMergeParallelism parallelMergeInitialYieldRows parallelMergeSmallBatchRows useFilterCNF secondaryPartitionPruning debug setProcessingThreadNames ' +
+  'cloneQueryMode minTopNThreshold enableJoinFilterPushDown enableJoinFilterRewrite enableJoinFilterRewriteValueColumnFilters enableRewriteJoinToFilter ' +
+  'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +
+  'bufferGrouperInitialBuckets bufferGrouperMaxLoadFactor forceHashAggregation intermediateCombineDegree numParallelCombineThreads mergeThreadLocal ' +
+  'forceLimitPushDown applyLimitPushDownToSegment deferExpressionDimensions maxRowsQueuedForOrdering maxSegmentPartitionsOrderedInMemory searchStrategy ' +
+  'maxSelectorDictionarySize maxMergingDictionarySize maxOnDiskStorage maxSpillFileCount'
+).split(' ');
+
+/** They concern SQL statements and ingestion tasks; a native query is neither. */
+export const SQL_ONLY_KEYS: readonly string[] = (
+  'sqlPlannerBloat sqlQueryId sqlTimeZone sqlStringifyArrays useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
+  'enableTimeBoundaryPlanning useNativeQueryExplain sqlFinalizeOuterSketches sqlUseBoundAndSelectors sqlUseExtractionFns sqlReverseLookup sqlReverseLookupThreshold ' +
+  'sqlPullUpLookup maxNumericInFilters inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold maxNumTasks taskAssignment finalizeAggregations ' +
+  'arrayIngestMode sqlJoinAlgorithm maxRowsInMemory rowsInMemory segmentSortOrder forceSegmentSortByTime maxParseExceptions rowsPerSegment indexSpec ' +
+  'durableShuffleStorage faultTolerance selectDestination waitUntilSegmentsLoad includeSegmentSource rowsPerPage skipTypeVerification failOnEmptyInsert ' +
+  'storeCompactionState removeNullBytes includeAllCounters maxFrameSize maxInputFilesPerWorker maxPartitions maxThreads maxConcurrentStages maxNonLeafWorkers ' +
+  'targetPartitionsPerWorker executionMode engine useConcurrentLocks taskLockType'
+).split(' ');
+
+/**
+ * They ask for another answer or for a limit that nobody would keep: refused by name, except with the value that asks
+ * for what happens anyway.
+ */
+export const REFUSED_KEYS: Readonly<Record<string, { readonly unless: unknown }>> = {
+  bySegment: { unless: false },
+  finalize: { unless: true },
+  serializeDateTimeAsLongInner: { unless: false },
+  realtimeSegmentsOnly: { unless: false },
+  groupByEnableMultiValueUnnesting: { unless: true },
+  brokerService: { unless: null },
+  maxScatterGatherBytes: { unless: null },
+};

@@ -1,0 +1,70 @@
+import { ServiceError } from '../../base/errors.js';
+import { nearestName } from '../../base/nearest-name.js';
+import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
+import { describe, refuse } from './reader.js';
+import type { ObjectReader } from './reader.js';
+
+/** The `context` of a query, read. Numbers and booleans may come as text. */
+export interface QueryContext {
+  /** Null: one is to be made. */
+  readonly queryId: string | null;
+  /** Null: the server's default; 0: none. */
+  readonly timeoutMs: number | null;
+  readonly priority: number;
+  readonly kernels: string | null;
+  readonly skipEmptyBuckets: boolean;
+  readonly grandTotal: boolean;
+  readonly sortByDimensionsFirst: boolean;
+  readonly serializeDateTimeAsLong: boolean;
+  /** Keys of the user's own; they travel into logs. */
+  readonly other: Readonly<Record<string, unknown>>;
+  /** What should be said to whoever sent the query: keys that look misspelt. */
+  readonly warnings: readonly string[];
+}
+
+const KNOWN_KEYS: readonly string[] = [...HONOURED_KEYS, ...NOTHING_TO_DO_KEYS, ...SQL_ONLY_KEYS, ...Object.keys(REFUSED_KEYS)];
+
+/** Reads the `context` field of a query. */
+export function readContext(query: ObjectReader): QueryContext {
+  const value = query.raw('context') ?? {};
+  if (typeof value !== 'object' || Array.isArray(value)) refuse('context', 'an object', value);
+  const keys = value as Readonly<Record<string, unknown>>;
+  const queryId = keys['queryId'] ?? null;
+  if (queryId !== null && (typeof queryId !== 'string' || queryId === '' || /[^\x20-\x7e]/.test(queryId))) refuse('context.queryId', 'a string of printable ASCII', queryId);
+  const kernels = keys['kernels'] ?? null;
+  if (kernels !== null && typeof kernels !== 'string') refuse('context.kernels', 'the name of a kernel set', kernels);
+  for (const [key, { unless }] of Object.entries(REFUSED_KEYS)) {
+    const given = keys[key] ?? null;
+    if (given !== null && String(given) !== String(unless)) throw new ServiceError('unsupported', `context.${key}: ${describe(given)} is not supported`);
+  }
+  const other = Object.fromEntries(Object.entries(keys).filter(([key]) => !KNOWN_KEYS.includes(key)));
+  return {
+    queryId,
+    timeoutMs: integer(keys, 'timeout', 0),
+    priority: integer(keys, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
+    kernels,
+    skipEmptyBuckets: boolean(keys, 'skipEmptyBuckets'),
+    grandTotal: boolean(keys, 'grandTotal'),
+    sortByDimensionsFirst: boolean(keys, 'sortByDimsFirst'),
+    serializeDateTimeAsLong: boolean(keys, 'serializeDateTimeAsLong'),
+    other,
+    warnings: Object.keys(other).flatMap((key) => {
+      const nearest = nearestName(key, KNOWN_KEYS);
+      return nearest === undefined ? [] : [`context.${key} is not a known key and has no effect; did you mean "${nearest}"?`];
+    }),
+  };
+}
+
+function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: number): number | null {
+  const value = keys[key] ?? null;
+  if (value === null) return null;
+  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < minimum) refuse(`context.${key}`, minimum === 0 ? 'an integer of at least 0' : 'an integer', value);
+  return number;
+}
+
+function boolean(keys: Readonly<Record<string, unknown>>, key: string): boolean {
+  const value = keys[key] ?? false;
+  if (typeof value === 'boolean') return value;
+  return value === 'true' || value === 'false' ? value === 'true' : refuse(`context.${key}`, 'true or false', value);
+}

@@ -1,0 +1,101 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Filter } from '../../model/filter.js';
+import type { GroupByQuery, OrderBy } from '../../model/query.js';
+import { readAggregation } from './aggregation.js';
+import { readDimensionSpec } from './columns.js';
+import type { QueryContext } from './context.js';
+import { readFilter, readOrdering } from './filter.js';
+import type { ColumnTypes } from './filter.js';
+import { readByType, refuse } from './reader.js';
+import type { ObjectReader } from './reader.js';
+
+export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): GroupByQuery {
+  const dimensions = reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader));
+  const { outputType, ...aggregation } = readAggregation(reader, dataSource, tableTypes, dimensions);
+  reader.unsupported('subtotalsSpec');
+  const limits = readLimitSpec(reader.optionalObject('limitSpec'), outputType);
+  return {
+    queryType: 'groupBy',
+    ...aggregation,
+    dimensions,
+    having: reader.has('having') ? readHaving(reader.object('having'), outputType) : null,
+    ...limits,
+    sortByDimensionsFirst: context.sortByDimensionsFirst,
+  };
+}
+
+type Limits = Pick<GroupByQuery, 'orderBy' | 'offset' | 'limit'>;
+
+function readLimitSpec(reader: ObjectReader | undefined, outputType: ColumnTypes): Limits {
+  if (reader === undefined) return { orderBy: [], offset: 0, limit: null };
+  return readByType<Limits>(
+    reader,
+    {
+      default: (inner) => ({
+        orderBy: inner.list('columns', (value, path) => readOrderBy(value, path, inner, outputType)),
+        offset: inner.optionalInteger('offset', 0) ?? 0,
+        limit: inner.optionalInteger('limit', 1) ?? null,
+      }),
+    },
+    [],
+    'limit spec',
+  );
+}
+
+function readOrderBy(value: unknown, path: string, reader: ObjectReader, outputType: ColumnTypes): OrderBy {
+  const order = typeof value === 'string' ? { column: value, descending: false, ordering: 'lexicographic' as const } : readOrderObject(reader.reader(value, path));
+  if (outputType(order.column) === undefined) throw new ServiceError('query_invalid', `${path}: "${order.column}" is no dimension, aggregator or post-aggregator of this query`);
+  return order;
+}
+
+function readOrderObject(reader: ObjectReader): OrderBy {
+  const order = {
+    column: reader.string('dimension'),
+    descending: reader.choice('direction', ['ascending', 'descending', 'asc', 'desc'], 'ascending').startsWith('desc'),
+    ordering: readOrdering(reader, 'dimensionOrder'),
+  };
+  reader.end();
+  return order;
+}
+
+/** Conditions on the rows of the result, as a filter over its columns. */
+function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): Filter {
+  if (depth > 500) throw new ServiceError('query_invalid', `${reader.path}: having clauses are nested deeper than 500 levels`);
+  const compare = (make: (column: string, type: 'LONG' | 'DOUBLE', value: bigint | number) => Filter) => (inner: ObjectReader): Filter => {
+    const column = inner.string('aggregation');
+    if (outputType(column) === undefined) throw new ServiceError('query_invalid', `${inner.at('aggregation')}: "${column}" is no aggregator or post-aggregator of this query`);
+    const value = inner.raw('value');
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if ((typeof number !== 'number' && typeof number !== 'bigint') || Number.isNaN(number)) refuse(inner.at('value'), 'a number', value);
+    const isLong = typeof number === 'bigint' || (Number.isSafeInteger(number) && outputType(column) === 'LONG');
+    return isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number));
+  };
+  const range = { kind: 'range', ordering: 'numeric', lower: null, upper: null, lowerStrict: true, upperStrict: true } as const;
+  return readByType<Filter>(
+    reader,
+    {
+      always: () => ({ kind: 'true' }),
+      never: () => ({ kind: 'false' }),
+      filter: (inner) => readFilter(inner.object('filter'), outputType),
+      greaterThan: compare((column, type, value) => ({ ...range, column, type, lower: value })),
+      lessThan: compare((column, type, value) => ({ ...range, column, type, upper: value })),
+      equalTo: compare((column, type, value) => ({ kind: 'equals', column, type, value })),
+      dimSelector: (inner) => {
+        inner.unsupported('extractionFn');
+        const column = inner.string('dimension');
+        const value = inner.raw('value') ?? null;
+        return value === null ? { kind: 'null', column } : { kind: 'equals', column, type: 'STRING', value: String(value) };
+      },
+      and: (inner) => ({ kind: 'and', filters: havingList(inner, outputType, depth) }),
+      or: (inner) => ({ kind: 'or', filters: havingList(inner, outputType, depth) }),
+      not: (inner) => ({ kind: 'not', filter: readHaving(inner.object('havingSpec'), outputType, depth + 1) }),
+    },
+    [],
+    'having',
+  );
+}
+
+function havingList(reader: ObjectReader, outputType: ColumnTypes, depth: number): Filter[] {
+  const list = reader.list('havingSpecs', (value, path) => readHaving(reader.reader(value, path), outputType, depth + 1));
+  return list.length === 0 ? refuse(reader.at('havingSpecs'), 'at least one having', list) : list;
+}

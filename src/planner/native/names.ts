@@ -1,0 +1,31 @@
+/** Documented names of the native query language that are refused as unsupported, told apart from unknown ones. */
+export const UNSUPPORTED_FILTERS: readonly string[] = ['columnComparison', 'arrayContainsElement', 'javascript', 'extraction', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
+
+export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
+  'doubleMean doubleFirst doubleLast floatFirst floatLast longFirst longLast stringFirst stringLast doubleAny floatAny longAny stringAny cardinality hyperUnique ' +
+  'expression javascript grouping thetaSketch HLLSketchBuild HLLSketchMerge quantilesDoublesSketch KllDoublesSketch KllFloatsSketch arrayOfDoublesSketch variance ' +
+  'varianceFold approxHistogram approxHistogramFold fixedBucketsHistogram bloom ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
+  'spectatorHistogramTimer spectatorHistogramDistribution distinctCount timeMin timeMax Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
+  'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram stringFirstFold stringLastFold HLLSketch sketchBuild sketchMerge'
+).split(' ');
+
+export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
+  'javascript hyperUniqueCardinality thetaSketchEstimate thetaSketchSetOp thetaSketchToString thetaSketchConstant HLLSketchEstimate HLLSketchEstimateWithBounds ' +
+  'HLLSketchUnion HLLSketchToString quantilesDoublesSketchToQuantile quantilesDoublesSketchToQuantiles quantilesDoublesSketchToHistogram quantilesDoublesSketchToRank ' +
+  'quantilesDoublesSketchToCDF quantilesDoublesSketchToString KllDoublesSketchToQuantile KllDoublesSketchToQuantiles KllDoublesSketchToHistogram KllDoublesSketchToRank ' +
+  'KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantile KllFloatsSketchToQuantiles KllFloatsSketchToHistogram KllFloatsSketchToRank ' +
+  'KllFloatsSketchToCDF KllFloatsSketchToString arrayOfDoublesSketchToEstimate arrayOfDoublesSketchToEstimateAndBounds arrayOfDoublesSketchToNumEntries ' +
+  'arrayOfDoublesSketchToMeans arrayOfDoublesSketchToVariances arrayOfDoublesSketchToQuantilesSketch arrayOfDoublesSketchSetOp arrayOfDoublesSketchTTest ' +
+  'arrayOfDoublesSketchToString arrayOfDoublesSketchConstant arrayOfDoublesSketchToBase64String arrayOfDoublesSketchToMetricsSumEstimate stddev zscore2sample ' +
+  'pvalue2tailedZtest equalBuckets buckets customBuckets min max quantile quantiles quantileFromDDSketch quantilesFromDDSketch quantileFromTDigestSketch ' +
+  'quantilesFromTDigestSketch momentSketchSolveQuantiles momentSketchMin momentSketchMax percentileSpectatorHistogram percentilesSpectatorHistogram ' +
+  'countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'
+).split(' ');
+
+export const UNSUPPORTED_DIMENSION_SPECS: readonly string[] = ['extraction', 'listFiltered', 'regexFiltered', 'prefixFiltered', 'lookup'];
+
+export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['nested-field', 'mv-filtered', 'fallback', 'mv-regex-filtered', 'mv-prefix-filtered', 'nested-object', 'nested-merge'];
+
+export const UNSUPPORTED_DATA_SOURCES: readonly string[] = ['lookup', 'union', 'inline', 'query', 'join', 'unnest', 'globalTable', 'filter', 'restrict'];
+
+export const UNSUPPORTED_QUERY_TYPES: readonly string[] = ['movingAverage', 'windowOperator', 'union', 'select'];

@@ -1,0 +1,21 @@
+import type { Query } from '../../model/query.js';
+import type { Plan } from '../../model/plan.js';
+import { planQuery } from '../plan.js';
+import type { KnownTables } from '../plan.js';
+import { parseQuery } from './query.js';
+import type { ParsedQuery } from './query.js';
+
+export interface PlannedNative extends ParsedQuery {
+  readonly query: Query;
+  /**
+   * The first answers the query; a grand total and the further dimensions of a search have plans of their own. Empty
+   * when there is nothing to look at.
+   */
+  readonly plans: readonly Plan[];
+}
+
+/** A native query's body to what execution runs. Pure. */
+export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
+  const parsed = parseQuery(body, lenient, tables);
+  return { ...parsed, plans: planQuery(parsed.query, tables) };
+}

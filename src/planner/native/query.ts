@@ -1,0 +1,70 @@
+import { ServiceError } from '../../base/errors.js';
+import { nearestName } from '../../base/nearest-name.js';
+import type { Query } from '../../model/query.js';
+import type { KnownTables } from '../plan.js';
+import { readContext } from './context.js';
+import type { QueryContext } from './context.js';
+import type { ColumnTypes } from './filter.js';
+import { readGroupBy } from './group-by.js';
+import { UNSUPPORTED_DATA_SOURCES, UNSUPPORTED_QUERY_TYPES } from './names.js';
+import { ObjectReader, readByType } from './reader.js';
+import { readDataSourceMetadata, readScan, readSearch, readSegmentMetadata, readTimeBoundary } from './rows.js';
+import { readTimeseries } from './timeseries.js';
+import { readTopN } from './topn.js';
+
+export interface ParsedQuery {
+  readonly query: Query;
+  readonly context: QueryContext;
+  /** Unknown keys that a lenient reading accepted, by path. */
+  readonly ignoredKeys: readonly string[];
+}
+
+type ReadQuery = (reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext) => Query;
+
+/** The specification and existing clients spell two of the types differently; both are read. */
+const QUERY_TYPES: Readonly<Record<string, ReadQuery>> = {
+  timeseries: readTimeseries,
+  topN: readTopN,
+  groupBy: readGroupBy,
+  scan: readScan,
+  search: readSearch,
+  timeBoundary: readTimeBoundary,
+  timeBoundaries: readTimeBoundary,
+  segmentMetadata: readSegmentMetadata,
+  dataSourceMetadata: readDataSourceMetadata,
+  datasourceMetadata: readDataSourceMetadata,
+};
+
+/**
+ * The JSON body of a native query to a typed query.
+ * @param lenient  unknown keys are accepted and listed, as for requests under the alias name
+ * @param tables   say which columns are numbers; an unknown table or column is not an error
+ * @throws ServiceError `query_invalid` or `unsupported`, naming the field
+ */
+export function parseQuery(body: unknown, lenient: boolean, tables: KnownTables): ParsedQuery {
+  const ignoredKeys: string[] = [];
+  const reader = new ObjectReader(body, '', { lenient, ignoredKeys });
+  const type = reader.string('queryType');
+  const read = Object.hasOwn(QUERY_TYPES, type) ? QUERY_TYPES[type] : undefined;
+  if (read === undefined) {
+    if (UNSUPPORTED_QUERY_TYPES.includes(type)) throw new ServiceError('unsupported', `queryType: "${type}" is not supported`);
+    const nearest = nearestName(type, Object.keys(QUERY_TYPES));
+    throw new ServiceError('query_invalid', `queryType: unknown query type "${type}"${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}; accepted: ${Object.keys(QUERY_TYPES).join(', ')}`);
+  }
+  const dataSource = readDataSource(reader);
+  const context = readContext(reader);
+  const types = new Map(tables.table(dataSource)?.columns.map((column) => [column.name, column.type]));
+  const query = read(reader, dataSource, (name) => types.get(name), context);
+  reader.end();
+  return { query, context, ignoredKeys };
+}
+
+function readDataSource(reader: ObjectReader): string {
+  const value = reader.raw('dataSource');
+  if (typeof value !== 'object' || value === null) {
+    const name = reader.string('dataSource');
+    if (name === '') throw new ServiceError('query_invalid', 'dataSource: expected the name of a datasource, found ""');
+    return name;
+  }
+  return readByType(reader.object('dataSource'), { table: (inner) => inner.string('name') }, UNSUPPORTED_DATA_SOURCES, 'datasource');
+}

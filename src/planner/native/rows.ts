@@ -1,0 +1,92 @@
+import { ServiceError } from '../../base/errors.js';
+import { parseGranularity } from '../../model/granularity.js';
+import type { AnalysisType, DataSourceMetadataQuery, ScanQuery, SearchQuery, SegmentMetadataQuery, TimeBoundaryQuery } from '../../model/query.js';
+import { readLeaf } from './aggregation.js';
+import { readDimensionSpec, VirtualColumns } from './columns.js';
+import { readFilter, readOrdering, readSearchTest } from './filter.js';
+import type { ColumnTypes } from './filter.js';
+import { readChoice, readIntervals } from './reader.js';
+import type { ObjectReader } from './reader.js';
+
+/** The query types that do not aggregate: rows, values, bounds and descriptions. */
+export function readScan(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): ScanQuery {
+  const { columns: _, ...leaf } = readLeaf(reader, dataSource, tableTypes);
+  const names = reader.strings('columns');
+  const order = reader.choice('order', ['none', 'ascending', 'descending'], 'none');
+  reader.unsupported('orderBy');
+  reader.boolean('legacy', false);
+  return {
+    queryType: 'scan',
+    ...leaf,
+    columns: names.length === 0 ? null : names,
+    timeOrder: order === 'none' ? null : order,
+    offset: reader.optionalInteger('offset', 0) ?? 0,
+    limit: reader.optionalInteger('limit', 1) ?? null,
+    batchSize: reader.optionalInteger('batchSize', 1) ?? 20_480,
+    resultFormat: reader.choice('resultFormat', ['list', 'compactedList'], 'list'),
+  };
+}
+
+const SEARCH_LIMIT = 1000;
+
+export function readSearch(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): SearchQuery {
+  const { columns: _, ...leaf } = readLeaf(reader, dataSource, tableTypes);
+  const dimensions = reader.list('searchDimensions', (value, path) => readDimensionSpec(value, path, reader));
+  const sort = reader.optionalObject('sort');
+  const ordering = sort === undefined ? 'lexicographic' : readOrdering(sort, 'type');
+  sort?.end();
+  return {
+    queryType: 'search',
+    ...leaf,
+    granularity: parseGranularity(reader.raw('granularity') ?? 'all', 'granularity'),
+    dimensions: dimensions.length === 0 ? null : dimensions,
+    tests: readSearchTest(reader.object('query')),
+    ordering,
+    limit: reader.optionalInteger('limit', 1) ?? SEARCH_LIMIT,
+  };
+}
+
+export function readTimeBoundary(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): TimeBoundaryQuery {
+  const columns = new VirtualColumns(tableTypes);
+  columns.read(reader);
+  return {
+    queryType: 'timeBoundary',
+    dataSource,
+    intervals: readIntervals(reader, 'intervals') ?? null,
+    filter: reader.has('filter') ? readFilter(reader.object('filter'), columns.typeOf) : null,
+    virtualColumns: columns.list,
+    bound: reader.has('bound') ? reader.choice<'minTime' | 'maxTime'>('bound', ['minTime', 'maxTime'], undefined) : null,
+  };
+}
+
+const ANALYSIS_TYPES: readonly AnalysisType[] = ['cardinality', 'minmax', 'size', 'interval', 'timestampSpec', 'queryGranularity', 'aggregators', 'rollup'];
+
+function readAnalysisType(value: unknown, path: string): AnalysisType {
+  if (value === 'projections') throw new ServiceError('unsupported', `${path}: the analysis "projections" is not supported`);
+  return readChoice(value, path, ANALYSIS_TYPES);
+}
+
+export function readSegmentMetadata(reader: ObjectReader, dataSource: string): SegmentMetadataQuery {
+  const include = reader.optionalObject('toInclude');
+  const kind = include?.choice('type', ['all', 'none', 'list'], undefined) ?? 'all';
+  const names = kind === 'list' && include !== undefined ? include.strings('columns') : [];
+  include?.end();
+  const analysisTypes = reader.list('analysisTypes', (value, path) => readAnalysisType(value, path));
+  reader.boolean('usingDefaultInterval', false);
+  const lenientMerge = reader.boolean('lenientAggregatorMerge', false);
+  return {
+    queryType: 'segmentMetadata',
+    dataSource,
+    intervals: readIntervals(reader, 'intervals') ?? null,
+    filter: null,
+    virtualColumns: [],
+    analysisTypes: reader.has('analysisTypes') ? analysisTypes : ['cardinality', 'interval', 'minmax'],
+    toInclude: kind === 'list' ? { kind, names } : { kind },
+    merge: reader.boolean('merge', false),
+    aggregatorMergeStrategy: reader.choice('aggregatorMergeStrategy', ['strict', 'lenient', 'earliest', 'latest'], lenientMerge ? 'lenient' : 'strict'),
+  };
+}
+
+export function readDataSourceMetadata(reader: ObjectReader, dataSource: string): DataSourceMetadataQuery {
+  return { queryType: 'dataSourceMetadata', dataSource, intervals: readIntervals(reader, 'intervals') ?? null, filter: null, virtualColumns: [] };
+}

@@ -1,0 +1,17 @@
+import type { TimeseriesQuery } from '../../model/query.js';
+import { readAggregation } from './aggregation.js';
+import type { QueryContext } from './context.js';
+import type { ColumnTypes } from './filter.js';
+import type { ObjectReader } from './reader.js';
+
+export function readTimeseries(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): TimeseriesQuery {
+  const { outputType: _, ...aggregation } = readAggregation(reader, dataSource, tableTypes, []);
+  return {
+    queryType: 'timeseries',
+    ...aggregation,
+    descending: reader.boolean('descending', false),
+    limit: reader.optionalInteger('limit', 1) ?? null,
+    skipEmptyBuckets: context.skipEmptyBuckets,
+    grandTotal: context.grandTotal,
+  };
+}

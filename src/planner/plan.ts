@@ -1,0 +1,180 @@
+import { condenseIntervals, intersect } from '../base/interval.js';
+import type { Filter } from '../model/filter.js';
+import { ETERNITY } from '../model/interval.js';
+import type { Interval } from '../model/interval.js';
+import type { FinishStep, GroupKey, GroupPlan, Plan, SortKey } from '../model/plan.js';
+import type { DataSourceMetadataQuery, DimensionSpec, GroupByQuery, PostAggregator, Query, ScanQuery, SearchQuery, SegmentMetadataQuery, TimeBoundaryQuery, TimeseriesQuery, TopNQuery } from '../model/query.js';
+import { TIME_COLUMN } from '../model/schema.js';
+import type { ColumnSchema } from '../model/schema.js';
+
+/** What the planner knows of tables; the broker's schema is one. */
+export interface KnownTables {
+  table(name: string): { readonly columns: readonly ColumnSchema[]; readonly interval: Interval } | undefined;
+}
+
+/** One query type's way to plans. */
+type PlannerOf<Type extends Query['queryType']> = (query: Extract<Query, { queryType: Type }>, tables: KnownTables) => readonly Plan[];
+
+/** A query type without a planner does not compile. */
+const PLANNERS: { readonly [Type in Query['queryType']]: PlannerOf<Type> } = {
+  timeseries: planTimeseries,
+  topN: (query) => [planTopN(query)],
+  groupBy: (query) => [planGroupBy(query)],
+  scan: (query, tables) => [planScan(query, tables)],
+  search: planSearch,
+  timeBoundary: (query) => [planTimeBoundary(query)],
+  segmentMetadata: (query, tables) => [planSegmentMetadata(query, tables)],
+  dataSourceMetadata: (query) => [planDataSourceMetadata(query)],
+};
+
+/** A query to what answers it, mostly one plan; see `PlannedNative`. Plain data, the same on every machine. */
+export function planQuery(query: Query, tables: KnownTables): readonly Plan[] {
+  const plan = PLANNERS[query.queryType] as PlannerOf<Query['queryType']>;
+  return plan(query as never, tables);
+}
+
+/** The key of the time bucket, unless the granularity is `all`: then every row is in the one bucket. */
+function timeKeys(query: { readonly granularity: TimeseriesQuery['granularity'] }): GroupKey[] {
+  return query.granularity.kind === 'all' ? [] : [{ kind: 'time', name: TIME_COLUMN, granularity: query.granularity }];
+}
+
+function dimensionKey({ column, name, type }: DimensionSpec): GroupKey {
+  return { kind: 'column', name, column, type };
+}
+
+function computeSteps(postAggregators: readonly PostAggregator[]): FinishStep[] {
+  return postAggregators.map(({ name, type, expression }) => ({ step: 'compute', name, type, expression }));
+}
+
+function leafOf(query: Exclude<Query, SegmentMetadataQuery | DataSourceMetadataQuery>): Pick<GroupPlan, 'dataSource' | 'intervals' | 'filter' | 'virtualColumns'> {
+  return { dataSource: query.dataSource, intervals: condenseIntervals(query.intervals ?? [ETERNITY]), filter: query.filter, virtualColumns: query.virtualColumns };
+}
+
+const BY_TIME: SortKey = { column: TIME_COLUMN, descending: false, nulls: 'first', ordering: 'numeric' };
+
+function planTimeseries(query: TimeseriesQuery, tables: KnownTables): readonly Plan[] {
+  const leaf = leafOf(query);
+  // Buckets outside of what the table covers are not filled, else eternity by hour would have no end.
+  const covered = tables.table(query.dataSource)?.interval;
+  const intervals = leaf.intervals.flatMap((interval) => (covered === undefined ? [] : (intersect(interval, covered) ?? [])));
+  const keys = timeKeys(query);
+  const fills = keys.length > 0 && !query.skipEmptyBuckets;
+  const finish: FinishStep[] = [];
+  if (fills) finish.push({ step: 'fillBuckets', bucket: TIME_COLUMN, granularity: query.granularity });
+  if (keys.length > 0 && (query.descending || !fills)) finish.push({ step: 'sort', by: [{ ...BY_TIME, descending: query.descending }], offset: 0, limit: query.limit });
+  else if (query.limit !== null) finish.push({ step: 'limit', offset: 0, limit: query.limit });
+  const plan: GroupPlan = {
+    operator: 'group',
+    ...leaf,
+    intervals,
+    keys,
+    aggregators: query.aggregators,
+    emptyGroup: keys.length === 0 && !query.skipEmptyBuckets && intervals.length > 0,
+    finish: [...finish, ...computeSteps(query.postAggregators)],
+  };
+  if (!query.grandTotal) return [plan];
+  return [plan, { ...plan, keys: [], emptyGroup: intervals.length > 0, finish: computeSteps(query.postAggregators) }];
+}
+
+function planTopN(query: TopNQuery): Plan {
+  const { metric, dimension, threshold, postAggregators } = query;
+  const keys = timeKeys(query);
+  const finish: FinishStep[] = [];
+  // Post-aggregators that the ranking does not need are computed for the best rows only.
+  const rankedBy = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
+  finish.push(...computeSteps(postAggregators.slice(0, rankedBy)));
+  if (metric.kind === 'dimension' && metric.previousStop !== null) finish.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
+  const by: SortKey[] =
+    metric.kind === 'numeric'
+      ? [{ column: metric.column, descending: !metric.inverted, nulls: metric.inverted ? 'first' : 'last', ordering: 'numeric' }]
+      : [{ column: dimension.name, descending: metric.inverted, nulls: metric.inverted ? 'last' : 'first', ordering: metric.ordering }];
+  finish.push(keys.length === 0 ? { step: 'sort', by, offset: 0, limit: threshold } : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold });
+  finish.push(...computeSteps(postAggregators.slice(rankedBy)));
+  return { operator: 'group', ...leafOf(query), keys: [...keys, dimensionKey(dimension)], aggregators: query.aggregators, emptyGroup: false, finish };
+}
+
+/** Values after the one where the page before ended. */
+function pastStop({ dimension, metric }: TopNQuery, stop: string): Filter {
+  const ordering = metric.kind === 'dimension' ? metric.ordering : 'lexicographic';
+  const range = { kind: 'range', column: dimension.name, type: 'STRING', ordering, lowerStrict: true, upperStrict: true } as const;
+  return metric.inverted ? { ...range, lower: null, upper: stop } : { ...range, lower: stop, upper: null };
+}
+
+function planGroupBy(query: GroupByQuery): Plan {
+  const keys = [...timeKeys(query), ...query.dimensions.map(dimensionKey)];
+  const hasTime = query.granularity.kind !== 'all';
+  const finish = computeSteps(query.postAggregators);
+  if (query.having !== null) finish.push({ step: 'filter', filter: query.having });
+  const ordered = query.orderBy.map(({ column, descending, ordering }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering }));
+  // What the query does not order comes by its dimensions; time goes before all unless it was asked to come after.
+  const rest = query.dimensions
+    .filter(({ name }) => !ordered.some(({ column }) => column === name))
+    .map(({ name, type }): SortKey => ({ column: name, descending: false, nulls: 'first', ordering: type === 'STRING' ? 'lexicographic' : 'numeric' }));
+  const byTime = hasTime ? [BY_TIME] : [];
+  const by = query.sortByDimensionsFirst ? [...ordered, ...rest, ...byTime] : [...byTime, ...ordered, ...rest];
+  if (by.length > 0) finish.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
+  else if (query.limit !== null || query.offset > 0) finish.push({ step: 'limit', offset: query.offset, limit: query.limit });
+  return { operator: 'group', ...leafOf(query), keys, aggregators: query.aggregators, emptyGroup: false, finish };
+}
+
+function planScan(query: ScanQuery, tables: KnownTables): Plan {
+  const columns = query.columns ?? tables.table(query.dataSource)?.columns.map(({ name }) => name) ?? [TIME_COLUMN];
+  return { operator: 'scan', ...leafOf(query), columns, timeOrder: query.timeOrder, offset: query.offset, limit: query.limit, finish: [] };
+}
+
+/** One plan for each dimension: its values that pass all tests, with their number of rows, up to the limit. */
+function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
+  const dimensions =
+    query.dimensions ??
+    (tables.table(query.dataSource)?.columns ?? []).filter(({ type }) => type === 'STRING').map(({ name }): DimensionSpec => ({ column: name, name, type: 'STRING' }));
+  return dimensions.map((dimension) => {
+    const { name } = dimension;
+    const tests = query.tests.map((test): Filter => ({
+      kind: 'expression',
+      expression: { kind: 'call', function: test.function, arguments: [{ kind: 'column', name }, { kind: 'literal', type: 'STRING', value: test.text }] },
+    }));
+    // Tested after grouping: once for each value, and a row of many values counts for those that pass only.
+    const keys = timeKeys(query);
+    const by: SortKey[] = [{ column: name, descending: false, nulls: 'first', ordering: query.ordering }];
+    return {
+      operator: 'group',
+      ...leafOf(query),
+      keys: [...keys, dimensionKey(dimension)],
+      aggregators: [{ kind: 'count', name: name === SEARCH_COUNT ? `${SEARCH_COUNT}_` : SEARCH_COUNT, filter: null }],
+      emptyGroup: false,
+      finish: [
+        { step: 'filter', filter: tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests } },
+        keys.length === 0 ? { step: 'sort', by, offset: 0, limit: query.limit } : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: query.limit },
+      ],
+    };
+  });
+}
+
+const SEARCH_COUNT = 'count';
+
+function planTimeBoundary(query: TimeBoundaryQuery): Plan {
+  return { operator: 'timeBoundary', ...leafOf(query), finish: [] };
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+function planSegmentMetadata(query: SegmentMetadataQuery, tables: KnownTables): Plan {
+  // Without intervals, the last week of the table.
+  const end = tables.table(query.dataSource)?.interval.end;
+  const intervals = query.intervals ?? (end === undefined ? [] : [{ start: end - WEEK_MS, end }]);
+  return {
+    operator: 'segmentMetadata',
+    dataSource: query.dataSource,
+    intervals: condenseIntervals(intervals),
+    filter: null,
+    virtualColumns: [],
+    finish: [],
+    analyses: query.analysisTypes,
+    columns: query.toInclude,
+    merge: query.merge,
+  };
+}
+
+function planDataSourceMetadata(query: DataSourceMetadataQuery): Plan {
+  return { operator: 'timeBoundary', dataSource: query.dataSource, intervals: condenseIntervals(query.intervals ?? [ETERNITY]), filter: null, virtualColumns: [], finish: [] };
+}

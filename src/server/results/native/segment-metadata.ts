@@ -1,0 +1,107 @@
+import { stringifyJson } from '../../../base/json.js';
+import { condenseIntervals, formatInterval } from '../../../base/interval.js';
+import type { SegmentMetadataQuery } from '../../../model/query.js';
+import type { ColumnAnalysis, SegmentAnalysis } from '../../../model/segment.js';
+
+/** One entry per segment, or with `merge` one for all of them; what was not analysed is null. */
+export async function* writeSegmentMetadata(query: SegmentMetadataQuery, analyses: readonly SegmentAnalysis[]): AsyncIterable<string> {
+  const entries = query.merge && analyses.length > 0 ? [mergeAnalyses(analyses, query.aggregatorMergeStrategy)] : analyses;
+  let separator = '[';
+  for (const entry of entries) {
+    yield separator + stringifyJson(shapeOf(entry, query));
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+function shapeOf(analysis: SegmentAnalysis, { analysisTypes }: SegmentMetadataQuery): unknown {
+  const asked = new Set(analysisTypes);
+  return {
+    id: analysis.id,
+    intervals: asked.has('interval') ? analysis.intervals.map(formatInterval) : null,
+    columns: Object.fromEntries(Object.entries(analysis.columns).map(([name, column]) => [name, columnShape(column)])),
+    size: analysis.sizeBytes,
+    numRows: analysis.numRows,
+    aggregators: asked.has('aggregators') ? analysis.aggregators : null,
+    timestampSpec: asked.has('timestampSpec') ? (analysis.timestampSpec ?? null) : null,
+    queryGranularity: asked.has('queryGranularity') ? (analysis.queryGranularity ?? null) : null,
+    rollup: asked.has('rollup') ? analysis.rollup : null,
+  };
+}
+
+function columnShape(column: ColumnAnalysis): unknown {
+  const { type, hasMultipleValues, hasNulls, sizeBytes, cardinality, minValue, maxValue, errorMessage } = column;
+  return { typeSignature: type, type, hasMultipleValues, hasNulls, size: sizeBytes, cardinality, minValue, maxValue, errorMessage };
+}
+
+/** The id is `merged` unless there is one; what differs between segments and cannot be joined becomes null or a column's error. */
+function mergeAnalyses(analyses: readonly SegmentAnalysis[], strategy: SegmentMetadataQuery['aggregatorMergeStrategy']): SegmentAnalysis {
+  const columns = new Map<string, ColumnAnalysis>();
+  for (const analysis of analyses) {
+    for (const [name, column] of Object.entries(analysis.columns)) {
+      const known = columns.get(name);
+      columns.set(name, known === undefined ? column : mergeColumns(known, column));
+    }
+  }
+  const sum = (read: (analysis: SegmentAnalysis) => number): number => analyses.reduce((total, analysis) => total + read(analysis), 0);
+  const [first] = analyses;
+  return {
+    id: analyses.length === 1 && first !== undefined ? first.id : 'merged',
+    intervals: condenseIntervals(analyses.flatMap(({ intervals }) => intervals)),
+    columns: Object.fromEntries([...columns].sort(([a], [b]) => (a === '__time' ? -1 : b === '__time' ? 1 : a < b ? -1 : 1))),
+    sizeBytes: sum(({ sizeBytes }) => sizeBytes),
+    numRows: sum(({ numRows }) => numRows),
+    aggregators: mergeAggregators(analyses, strategy),
+    timestampSpec: sameOrNull(analyses.map(({ timestampSpec }) => timestampSpec)),
+    queryGranularity: sameOrNull(analyses.map(({ queryGranularity }) => queryGranularity)),
+    rollup: sameOrNull(analyses.map(({ rollup }) => rollup)),
+  };
+}
+
+function mergeColumns(a: ColumnAnalysis, b: ColumnAnalysis): ColumnAnalysis {
+  if (a.errorMessage !== null) return a;
+  if (b.errorMessage !== null) return b;
+  if (a.type !== b.type) {
+    const [first = '', second = ''] = [a.type, b.type].sort();
+    return { type: 'STRING', hasMultipleValues: false, hasNulls: false, sizeBytes: 0, cardinality: null, minValue: null, maxValue: null, errorMessage: `error:cannot_merge_diff_types: [${first}] and [${second}]` };
+  }
+  return {
+    type: a.type,
+    hasMultipleValues: a.hasMultipleValues || b.hasMultipleValues,
+    hasNulls: a.hasNulls || b.hasNulls,
+    sizeBytes: a.sizeBytes + b.sizeBytes,
+    // Values of two segments may be the same ones: the larger number is what is certain.
+    cardinality: a.cardinality === null || b.cardinality === null ? null : Math.max(a.cardinality, b.cardinality),
+    minValue: extreme(a.minValue, b.minValue, (x, y) => x < y),
+    maxValue: extreme(a.maxValue, b.maxValue, (x, y) => x > y),
+    errorMessage: null,
+  };
+}
+
+function extreme(a: ColumnAnalysis['minValue'], b: ColumnAnalysis['minValue'], isBetter: (x: string | number | bigint, y: string | number | bigint) => boolean): ColumnAnalysis['minValue'] {
+  if (a === null || b === null) return a ?? b;
+  return isBetter(b, a) ? b : a;
+}
+
+function sameOrNull<Value>(values: readonly Value[]): Value | null {
+  const [first] = values;
+  return first !== undefined && values.every((value) => stringifyJson(value) === stringifyJson(first)) ? first : null;
+}
+
+/** strict: all or nothing; lenient: what conflicts is null by name; earliest, latest: of segments in time order, the first or last. */
+function mergeAggregators(analyses: readonly SegmentAnalysis[], strategy: SegmentMetadataQuery['aggregatorMergeStrategy']): SegmentAnalysis['aggregators'] {
+  const byTime = [...analyses].sort((a, b) => (a.intervals[0]?.start ?? 0) - (b.intervals[0]?.start ?? 0));
+  const lists = (strategy === 'latest' ? byTime.reverse() : byTime).map(({ aggregators }) => aggregators);
+  if (strategy === 'strict' && lists.includes(null)) return null;
+  const merged = new Map<string, unknown>();
+  for (const list of lists) {
+    for (const [name, aggregator] of Object.entries(list ?? {})) {
+      const known = merged.get(name);
+      const conflicts = known !== undefined && stringifyJson(known) !== stringifyJson(aggregator);
+      if (conflicts && strategy === 'strict') return null;
+      if (conflicts && strategy === 'lenient') merged.set(name, null);
+      else if (!merged.has(name)) merged.set(name, aggregator);
+    }
+  }
+  return merged.size === 0 && lists.every((list) => list === null) ? null : Object.fromEntries(merged);
+}

@@ -1,0 +1,126 @@
+import { formatInstant } from '../../../base/time.js';
+import type { Frame } from '../../../model/frame.js';
+import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
+import { TIME_COLUMN } from '../../../model/schema.js';
+import { arrayWriter, instantReader, objectWriter } from './cells.js';
+import type { CellWriter } from './cells.js';
+import { TextPieces } from './text-stream.js';
+
+export interface WriteOptions {
+  /** Instants as milliseconds rather than ISO text. */
+  readonly timesAsLong: boolean;
+}
+
+type Frames = AsyncIterable<Frame>;
+
+/** Prints an instant as a JSON value. */
+function timeWriter({ timesAsLong }: WriteOptions): (ms: number) => string {
+  return timesAsLong ? String : (ms) => `"${formatInstant(ms)}"`;
+}
+
+/** The time of a row's bucket; without buckets, of granularity all, the start of the query's first interval. */
+function bucketReader(query: TimeseriesQuery | TopNQuery | GroupByQuery, frame: Frame): (row: number) => number {
+  if (query.granularity.kind !== 'all') return instantReader(frame, TIME_COLUMN);
+  const start = Math.min(...query.intervals.map((interval) => interval.start));
+  return () => start;
+}
+
+/** An array with one entry per row. */
+async function* writeArray(frames: Frames, entryWriter: (frame: Frame) => CellWriter): AsyncIterable<string> {
+  const pieces = new TextPieces();
+  let separator = '[';
+  for await (const frame of frames) {
+    const entry = entryWriter(frame);
+    for (let row = 0; row < frame.rowCount; row++) {
+      pieces.add(separator + entry(row));
+      separator = ',';
+      if (pieces.isFull) yield await pieces.take();
+    }
+  }
+  pieces.add(separator === '[' ? '[]' : ']');
+  yield pieces.rest();
+}
+
+function outputNames(query: TimeseriesQuery | TopNQuery | GroupByQuery): string[] {
+  return [...query.aggregators, ...query.postAggregators].map(({ name }) => name);
+}
+
+/**
+ * `[{"timestamp": ..., "result": {...}}]`.
+ * @param totals  the one row of the grand total, which goes last, without a time; null when none was asked for
+ */
+export function writeTimeseries(query: TimeseriesQuery, frames: Frames, totals: Frames | null, options: WriteOptions): AsyncIterable<string> {
+  const time = timeWriter(options);
+  const names = outputNames(query);
+  const totalFrames = new Set<Frame>();
+  return writeArray(totals === null ? frames : followedBy(frames, totals, totalFrames), (frame) => {
+    const result = objectWriter(frame, names);
+    if (totalFrames.has(frame)) return (row) => `{"timestamp":null,"result":${result(row)}}`;
+    const bucket = bucketReader(query, frame);
+    return (row) => `{"timestamp":${time(bucket(row))},"result":${result(row)}}`;
+  });
+}
+
+async function* followedBy(frames: Frames, totals: Frames, totalFrames: Set<Frame>): Frames {
+  yield* frames;
+  for await (const frame of totals) {
+    totalFrames.add(frame);
+    yield frame;
+  }
+}
+
+/** `[{"version": "v1", "timestamp": ..., "event": {...}}]`. */
+export function writeGroupBy(query: GroupByQuery, frames: Frames, options: WriteOptions): AsyncIterable<string> {
+  const time = timeWriter(options);
+  const names = [...query.dimensions.map(({ name }) => name), ...outputNames(query)];
+  return writeArray(frames, (frame) => {
+    const bucket = bucketReader(query, frame);
+    const event = objectWriter(frame, names);
+    return (row) => `{"version":"v1","timestamp":${time(bucket(row))},"event":${event(row)}}`;
+  });
+}
+
+/** `[{"timestamp": ..., "result": [{...}, ...]}]`, one entry per bucket; rows of a bucket come together. */
+export async function* writeTopN(query: TopNQuery, frames: Frames, options: WriteOptions): AsyncIterable<string> {
+  const time = timeWriter(options);
+  const names = [query.dimension.name, ...outputNames(query)];
+  const pieces = new TextPieces();
+  let current: number | null = null;
+  for await (const frame of frames) {
+    const bucket = bucketReader(query, frame);
+    const result = objectWriter(frame, names);
+    for (let row = 0; row < frame.rowCount; row++) {
+      const start = bucket(row);
+      if (start === current) pieces.add(',');
+      else pieces.add(`${current === null ? '[' : ']},'}{"timestamp":${time(start)},"result":[`);
+      current = start;
+      pieces.add(result(row));
+      if (pieces.isFull) yield await pieces.take();
+    }
+  }
+  pieces.add(current === null ? '[]' : ']}]');
+  yield pieces.rest();
+}
+
+/**
+ * `[{"segmentId": null, "columns": [...], "events": [...]}]`: entries of at most `batchSize` rows, as objects or, for
+ * compactedList, as arrays. Rows of several segments may share an entry, so none is named.
+ * @param columns  the columns of the plan, in order
+ */
+export async function* writeScan(query: ScanQuery, columns: readonly string[], frames: Frames): AsyncIterable<string> {
+  const pieces = new TextPieces();
+  const head = `{"segmentId":null,"columns":${JSON.stringify(columns)},"events":[`;
+  let entries = 0;
+  let rowsOfEntry = 0;
+  for await (const frame of frames) {
+    const event = query.resultFormat === 'list' ? objectWriter(frame, columns) : arrayWriter(frame, columns);
+    for (let row = 0; row < frame.rowCount; row++) {
+      if (rowsOfEntry === query.batchSize) rowsOfEntry = 0;
+      if (rowsOfEntry === 0) pieces.add(`${entries++ === 0 ? '[' : ']},'}${head}`);
+      pieces.add((rowsOfEntry++ === 0 ? '' : ',') + event(row));
+      if (pieces.isFull) yield await pieces.take();
+    }
+  }
+  pieces.add(entries === 0 ? '[]' : ']}]');
+  yield pieces.rest();
+}

@@ -1,0 +1,138 @@
+import { ServiceError } from '../../base/errors.js';
+import { condenseIntervals, formatInterval } from '../../base/interval.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
+import type { Frame } from '../../model/frame.js';
+import { ETERNITY } from '../../model/interval.js';
+import type { EpochMs } from '../../model/interval.js';
+import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import { planNative } from '../../planner/native/plan-native.js';
+import type { PlannedNative } from '../../planner/native/plan-native.js';
+import { parseQuery } from '../../planner/native/query.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
+import { indentJson } from '../results/native/text-stream.js';
+import { writeGroupBy, writeScan, writeTimeseries, writeTopN } from '../results/native/write-rows.js';
+import { writeDataSourceMetadata, writeSearch, writeTimeBoundary } from '../results/native/write-small.js';
+
+export interface NativeRouteOptions {
+  now(): EpochMs;
+  newQueryId(): string;
+  /** For a query whose context has no `timeout`. */
+  readonly defaultTimeoutMs: number;
+  /** The longest a context may ask for, and what `timeout: 0` gets. */
+  readonly maxTimeoutMs: number;
+}
+
+/** The native query endpoint: `POST /svc/v2`, its candidates, and cancellation by query id. */
+export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions): Route[] {
+  const common = { permission: { access: 'datasources' }, errors: 'query' } as const;
+  return [
+    { method: 'POST', path: '/svc/v2', ...common, handle: async (request) => runNative(broker, options, request) },
+    { method: 'POST', path: '/svc/v2/candidates', ...common, handle: async (request) => findCandidates(broker, request) },
+    {
+      method: 'DELETE',
+      path: '/svc/v2/{id}',
+      ...common,
+      // Accepted whether or not such a query still runs, as clients expect.
+      handle: async (_, { id = '' }) => {
+        broker.cancel(id);
+        return { status: 202 };
+      },
+    },
+  ];
+}
+
+function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: HttpRequest): HttpResponse {
+  const planned = planNative(readBody(request), request.viaAlias, broker);
+  const { context } = planned;
+  const queryId = context.queryId ?? options.newQueryId();
+  const body = writeResult(broker, planned, {
+    queryId,
+    deadlineMs: options.now() + readTimeout(context.timeoutMs, options),
+    priority: context.priority,
+    kernels: context.kernels,
+    signal: request.signal,
+  });
+  const warnings = [...context.warnings, ...planned.ignoredKeys.map((path) => `${path} is not a known key and was ignored`)];
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Svc-Query-Id': queryId,
+      ...(warnings.length === 0 ? {} : { 'X-Svc-Warning': headerText(warnings.join('; ')) }),
+    },
+    body: request.query.has('pretty') ? indentJson(body) : body,
+  };
+}
+
+function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs }: NativeRouteOptions): number {
+  if (timeoutMs === null) return defaultTimeoutMs;
+  if (timeoutMs > maxTimeoutMs) throw new ServiceError('query_invalid', `context.timeout: ${timeoutMs} is above the ${maxTimeoutMs} ms of svc.server.http.maxQueryTimeout`);
+  return timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
+}
+
+/** Frames to the JSON of the query's type. */
+function writeResult(broker: BrokerQueries, { query, plans, context }: PlannedNative, queryOptions: QueryOptions): AsyncIterable<string> {
+  const writeOptions = { timesAsLong: context.serializeDateTimeAsLong };
+  const frames = (plan: Plan | undefined): AsyncIterable<Frame> => (plan === undefined || plan.operator === 'segmentMetadata' ? noFrames() : broker.run(plan, queryOptions));
+  const [plan, second] = plans;
+  switch (query.queryType) {
+    case 'timeseries':
+      return writeTimeseries(query, frames(plan), second === undefined ? null : frames(second), writeOptions);
+    case 'topN':
+      return writeTopN(query, frames(plan), writeOptions);
+    case 'groupBy':
+      return writeGroupBy(query, frames(plan), writeOptions);
+    case 'scan':
+      return writeScan(query, plan?.operator === 'scan' ? plan.columns : [], frames(plan));
+    case 'search':
+      return writeSearch(query, plans.map((each) => ({ dimension: searchedDimension(each), frames: frames(each) })), writeOptions);
+    case 'timeBoundary':
+      return writeTimeBoundary(query, frames(plan), writeOptions);
+    case 'dataSourceMetadata':
+      return writeDataSourceMetadata(frames(plan), writeOptions);
+    case 'segmentMetadata':
+      return analyzed(plan?.operator === 'segmentMetadata' ? plan : undefined);
+  }
+
+  async function* analyzed(metadataPlan: SegmentMetadataPlan | undefined): AsyncIterable<string> {
+    if (query.queryType !== 'segmentMetadata' || metadataPlan === undefined) return yield '[]';
+    yield* writeSegmentMetadata(query, await broker.analyze(metadataPlan, queryOptions));
+  }
+}
+
+/** A search plan groups by its dimension last. */
+function searchedDimension(plan: Plan): string {
+  return (plan.operator === 'group' ? plan.keys.at(-1)?.name : undefined) ?? '';
+}
+
+async function* noFrames(): AsyncIterable<Frame> {}
+
+/** The segments a query would read and who serves them. */
+function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpResponse {
+  const { query } = parseQuery(readBody(request), request.viaAlias, broker);
+  const candidates = broker.candidates(query.dataSource, condenseIntervals(query.intervals ?? [ETERNITY]));
+  const body = candidates.map(({ segment, hosts }) => ({
+    interval: formatInterval(segment.id.interval),
+    version: segment.id.version,
+    partitionNumber: segment.id.partitionNumber,
+    size: segment.sizeBytes,
+    locations: hosts.map(({ host, tier, priority, maxSizeBytes }) => ({ name: host, host, hostAndTlsPort: null, maxSize: maxSizeBytes, type: 'historical', tier, priority })),
+  }));
+  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: stringifyJson(body, request.query.has('pretty') ? 2 : 0) };
+}
+
+function readBody(request: HttpRequest): unknown {
+  const contentType = request.headers['content-type'];
+  const mediaType = contentType?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== undefined && mediaType !== 'application/json' && mediaType !== 'text/json') {
+    throw new ServiceError('content_type_unsupported', `Content-Type: expected application/json, found ${mediaType}`);
+  }
+  return parseJson(request.body.toString('utf8'));
+}
+
+/** What a header can carry: printable ASCII of some length. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 2000);
+}
