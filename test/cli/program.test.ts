@@ -39,6 +39,10 @@ const bodyOf = (request: HttpRequest): Record<string, unknown> => JSON.parse(req
 
 /** What the fake server was given to do. */
 let submitted: { spec: Record<string, unknown>; content: string } | undefined;
+function submittedSpec(): unknown {
+  if (submitted === undefined) throw new Error('no task was submitted');
+  return submitted.spec;
+}
 let taskOutcome = { statusCode: 'SUCCESS', errorMsg: null as string | null };
 
 function answerSql(request: HttpRequest): HttpResponse {
@@ -173,7 +177,7 @@ program('ingest guesses, lends the file to the server, and ends with rows, segme
   assert.match(err, /as json; time from "when" \(iso\); into "my_events"/);
   assert.match(out, /^loaded 2 rows into 4 segments of "my_events" in .*; 1 rejected line\n {2}no timestamp: \{"n":3\}\n$/);
   assert.is(submitted?.content, readFileSync(file, 'utf8'));
-  const { spec } = submitted?.spec as {
+  const { spec } = submittedSpec() as {
     spec: { dataSchema: { dataSource: string; timestampSpec: unknown; granularitySpec: { segmentGranularity: string } } };
   };
   assert.is(spec.dataSchema.dataSource, 'my_events');
@@ -187,7 +191,7 @@ program('ingest leaves a file below the allowed folders where it is', async ({ f
   writeFileSync(file, 'day,n\n2001-01-01,1\n');
   assert.is((await dolmen(['ingest', file, '--url', url, '--datasource', 't', '--append'])).code, 0);
   assert.ok(existsSync(file));
-  const { spec } = submitted?.spec as { spec: { ioConfig: Record<string, unknown> } };
+  const { spec } = submittedSpec() as { spec: { ioConfig: Record<string, unknown> } };
   assert.equal(spec.ioConfig['inputFormat'], { type: 'csv', findColumnsFromHeader: true });
   assert.is(spec.ioConfig['appendToExisting'], true);
   rmSync(file);

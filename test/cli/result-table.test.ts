@@ -60,7 +60,7 @@ tables('figures are written for people', () => {
   assert.is(withThousands(1_234_567), '1,234,567');
   assert.is(withThousands(-1234n), '-1,234');
   assert.is(withThousands(999), '999');
-  assert.is(durationText(3.14159), '3.1 ms');
+  assert.is(durationText(3.24), '3.2 ms');
   assert.is(durationText(314.159), '314 ms');
   assert.is(durationText(31_415.9), '31.42 s');
   assert.is(countText(1, 'row'), '1 row');
