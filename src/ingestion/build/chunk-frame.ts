@@ -1,0 +1,120 @@
+import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { NULL_ID } from '../column/byte-dictionary.js';
+import { toText } from '../column/coercion.js';
+import type { StoredColumn } from '../column/run-column.js';
+import { DoubleColumn, LongColumn } from '../column/number-column.js';
+import type { DictionaryGeneration } from './dictionary-generation.js';
+import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
+
+export interface PieceColumn {
+  readonly column: StoredColumn;
+  /** Whose ids they are. */
+  readonly generation: DictionaryGeneration;
+}
+
+/** Consecutive rows of a chunk. */
+export interface ChunkPiece {
+  readonly rowCount: number;
+  column(name: string): PieceColumn | undefined;
+  slice(from: number, to: number): ChunkPiece;
+}
+
+/**
+ * Joins pieces end to end. A piece may lack a column that was found later (null), and may hold it in a narrower type
+ * than the plan's, which is what the column ended as.
+ */
+export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): Frame {
+  const rowCount = pieces.reduce((total, piece) => total + piece.rowCount, 0);
+  const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) => (plan.type === 'STRING' || plan.type === 'AUTO' ? joinStrings(plan.name, pieces, rowCount) : joinNumbers(plan, pieces)));
+  return { rowCount, columns };
+}
+
+function joinNumbers(plan: ColumnPlan, pieces: readonly ChunkPiece[]): FrameColumn {
+  const [only] = pieces;
+  const whole = pieces.length === 1 ? only?.column(plan.name)?.column : undefined;
+  if (whole !== undefined && whole.kind === (plan.type === 'LONG' ? 'long' : 'double')) return whole as FrameColumn;
+  const joined = plan.type === 'LONG' ? new LongColumn(plan.name) : new DoubleColumn(plan.name, plan.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE');
+  for (const piece of pieces) {
+    const stored = piece.column(plan.name)?.column;
+    // Strings in a number column are the nulls from before its first value.
+    if (stored === undefined || stored.kind === 'ids') joined.appendNulls(piece.rowCount);
+    else joined.appendFrame(stored, allRows(piece.rowCount), new Uint8Array(piece.rowCount));
+  }
+  return joined.toFrameColumn(Uint32Array.from({ length: joined.rowCount }, (_, row) => row));
+}
+
+function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: number): FrameColumn {
+  const dictionary: (string | null)[] = [null];
+  const parts = pieces.map((piece) => ({ rowCount: piece.rowCount, found: piece.column(name) }));
+  const generations = new Set(parts.flatMap(({ found }) => (found?.column.kind === 'ids' ? [found.generation] : [])));
+  const places = new Map<DictionaryGeneration, Uint32Array>();
+  for (const generation of generations) {
+    places.set(generation, placeUsed(name, generation, parts.flatMap(({ found }) => (found?.generation === generation && found.column.kind === 'ids' ? [found.column.ids] : [])), dictionary));
+  }
+  const isMulti = parts.some(({ found }) => found?.column.kind === 'ids' && found.column.offsets !== null);
+  const idCount = parts.reduce((total, part) => total + (part.found?.column.kind === 'ids' ? part.found.column.ids.length : part.rowCount), 0);
+  const ids = new Uint32Array(idCount);
+  const offsets = new Uint32Array(isMulti ? rowCount + 1 : 0);
+  let row = 0;
+  let to = 0;
+  for (const { rowCount: rows, found } of parts) {
+    const { values, starts } = partIds(found, rows, places, dictionary);
+    if (!isMulti) {
+      ids.set(values, to);
+      to += values.length;
+      continue;
+    }
+    for (let at = 0; at < rows; at++) {
+      const end = starts === null ? at + 1 : (starts[at + 1] ?? 0);
+      for (let from = starts === null ? at : (starts[at] ?? 0); from < end; from++) {
+        const id = values[from] ?? 0;
+        // A null row is an empty list; a null among several values stays one.
+        if (starts !== null || id !== NULL_ID) ids[to++] = id;
+      }
+      offsets[++row] = to;
+    }
+  }
+  return isMulti ? { kind: 'multi', name, offsets, ids: ids.subarray(0, to), dictionary } : { kind: 'string', name, ids, dictionary };
+}
+
+/** Adds the entries that occur to the dictionary, sorted; gives the place of each id. */
+function placeUsed(name: string, generation: DictionaryGeneration, lists: readonly Uint32Array[], dictionary: (string | null)[]): Uint32Array {
+  const closed = generation.dictionary(name);
+  const places = new Uint32Array(closed?.count ?? 1);
+  if (closed === undefined) return places;
+  for (const ids of lists) for (let at = 0; at < ids.length; at++) places[ids[at] ?? 0] = 1;
+  places[NULL_ID] = 0;
+  for (let at = 0; at < closed.order.length; at++) {
+    const id = closed.order[at] ?? 0;
+    if (places[id] === 0) continue;
+    places[id] = dictionary.length;
+    dictionary.push(closed.textOf(id));
+  }
+  return places;
+}
+
+function partIds(found: PieceColumn | undefined, rows: number, places: ReadonlyMap<DictionaryGeneration, Uint32Array>, dictionary: (string | null)[]): { readonly values: Uint32Array; readonly starts: Uint32Array | null } {
+  if (found === undefined) return { values: new Uint32Array(rows), starts: null };
+  const { column } = found;
+  if (column.kind === 'ids') {
+    const placed = places.get(found.generation) ?? new Uint32Array(1);
+    const values = new Uint32Array(column.ids.length);
+    for (let at = 0; at < values.length; at++) values[at] = placed[column.ids[at] ?? 0] ?? 0;
+    return { values, starts: column.offsets };
+  }
+  // Numbers from before the column turned out to be strings.
+  const known = new Map<string, number>();
+  const values = new Uint32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    const text = toText(cellAt(column, row));
+    if (text === null) continue;
+    let place = known.get(text);
+    if (place === undefined) {
+      place = dictionary.push(text) - 1;
+      known.set(text, place);
+    }
+    values[row] = place;
+  }
+  return { values, starts: null };
+}

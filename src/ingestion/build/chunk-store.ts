@@ -1,0 +1,197 @@
+import path from 'node:path';
+import { ServiceError } from '../../base/errors.js';
+import { formatInterval } from '../../base/interval.js';
+import type { Frame } from '../../model/frame.js';
+import { bucketsOf, type Granularity } from '../../model/granularity.js';
+import type { EpochMs, Interval } from '../../model/interval.js';
+import { ByteDictionary } from '../column/byte-dictionary.js';
+import type { StoredColumn } from '../column/run-column.js';
+import { type ChunkPiece, chunkFrame, type PieceColumn } from './chunk-frame.js';
+import { DictionaryGeneration } from './dictionary-generation.js';
+import type { ColumnPlan, RunBuffer } from './run-buffer.js';
+import { SpillFile, type SpillPlace } from './spill-file.js';
+
+/** The rows of one time chunk, in pieces: one for each run that had any. */
+export interface Chunk {
+  readonly interval: Interval;
+  readonly rowCount: number;
+}
+
+export interface ChunkStoreOptions {
+  readonly segmentGranularity: Granularity;
+  readonly workDirectory: string;
+  /** A generation of dictionaries that grew beyond it is written out. */
+  readonly dictionaryBytesMax: number;
+}
+
+interface OpenChunk {
+  readonly interval: Interval;
+  rowCount: number;
+  readonly pieces: (() => ChunkPiece)[];
+}
+
+/**
+ * Takes in runs of rows and hands them out again by time chunk. A run is cut by chunk and written to the spill file,
+ * the last one is kept in memory; so a small load never touches the disk, and a large one needs memory for one run,
+ * the dictionaries, and the chunk being written.
+ */
+export class ChunkStore {
+  private readonly options: ChunkStoreOptions;
+  private readonly file: SpillFile;
+  private readonly byStart = new Map<EpochMs, OpenChunk>();
+  private readonly generations: DictionaryGeneration[] = [];
+  private finished = false;
+
+  constructor(options: ChunkStoreOptions) {
+    this.options = options;
+    this.file = new SpillFile(path.join(options.workDirectory, 'runs.spill'));
+    this.generations.push(new DictionaryGeneration(this.file));
+  }
+
+  get spilledBytes(): number {
+    return this.file.sizeBytes;
+  }
+
+  /** Takes the rows of `run` and empties it. */
+  add(run: RunBuffer): void {
+    this.cut(run, true);
+    if (run.dictionaryBytes > this.options.dictionaryBytesMax) {
+      this.closeGeneration(run, true);
+      this.generations.push(new DictionaryGeneration(this.file));
+      for (const { column } of run.dictionaries()) column.replaceDictionary(new ByteDictionary());
+    }
+  }
+
+  /** The last run. Afterwards the chunks can be read. */
+  finish(run: RunBuffer): readonly Chunk[] {
+    this.cut(run, this.spilledBytes > 0);
+    this.closeGeneration(run, this.generations.length > 1);
+    this.finished = true;
+    return [...this.byStart.values()].sort((a, b) => a.interval.start - b.interval.start);
+  }
+
+  /** The pieces of a chunk as frames, each with its rows in order of arrival: for rollup, which joins them. */
+  *frames(chunk: Chunk, columns: readonly ColumnPlan[]): Generator<Frame> {
+    for (const load of this.open(chunk).pieces) yield chunkFrame(columns, [load()]);
+  }
+
+  /** Rows [from, to) of a chunk as one frame, in order of arrival. */
+  frame(chunk: Chunk, columns: readonly ColumnPlan[], from: number, to: number): Frame {
+    const pieces: ChunkPiece[] = [];
+    let start = 0;
+    for (const load of this.open(chunk).pieces) {
+      if (start >= to) break;
+      const piece = load();
+      const end = start + piece.rowCount;
+      if (end > from) pieces.push(piece.slice(Math.max(0, from - start), Math.min(piece.rowCount, to - start)));
+      start = end;
+    }
+    return chunkFrame(columns, pieces);
+  }
+
+  close(): void {
+    this.file.close();
+  }
+
+  private open(chunk: Chunk): OpenChunk {
+    const open = this.byStart.get(chunk.interval.start);
+    if (open === undefined || !this.finished) throw new ServiceError('internal', `no finished chunk ${formatInterval(chunk.interval)}`);
+    return open;
+  }
+
+  private closeGeneration(run: RunBuffer, toFile: boolean): void {
+    for (const { column, dictionary } of run.dictionaries()) this.generations.at(-1)?.close(column.name, dictionary, toFile);
+  }
+
+  private cut(run: RunBuffer, spill: boolean): void {
+    const generation = this.generations.at(-1);
+    if (generation === undefined) return;
+    for (const [chunk, rows] of this.rowsByChunk(run)) {
+      chunk.rowCount += rows.length;
+      const columns: readonly StoredColumn[] = [run.timeColumn(rows), ...run.columns.map((column) => column.gather(rows))];
+      chunk.pieces.push(spill ? spilledPiece(this.file, rows.length, columns, generation) : () => new MemoryPiece(rows.length, columns, generation));
+    }
+    run.clear();
+  }
+
+  private rowsByChunk(run: RunBuffer): Map<OpenChunk, Uint32Array> {
+    const buckets = bucketsOf(this.options.segmentGranularity);
+    const rows = new Map<OpenChunk, number[]>();
+    let chunk: OpenChunk | undefined;
+    let list: number[] = [];
+    for (let row = 0; row < run.rowCount; row++) {
+      const time = run.timeAt(row);
+      if (chunk === undefined || time < chunk.interval.start || time >= chunk.interval.end) {
+        const start = buckets.floor(time);
+        chunk = this.byStart.get(start);
+        if (chunk === undefined) {
+          chunk = { interval: { start, end: buckets.next(time) }, rowCount: 0, pieces: [] };
+          this.byStart.set(start, chunk);
+        }
+        list = rows.get(chunk) ?? [];
+        rows.set(chunk, list);
+      }
+      list.push(row);
+    }
+    return new Map([...rows].map(([open, numbers]) => [open, Uint32Array.from(numbers)]));
+  }
+}
+
+class MemoryPiece implements ChunkPiece {
+  readonly rowCount: number;
+  private readonly columns: readonly StoredColumn[];
+  private readonly generation: DictionaryGeneration;
+
+  constructor(rowCount: number, columns: readonly StoredColumn[], generation: DictionaryGeneration) {
+    this.rowCount = rowCount;
+    this.columns = columns;
+    this.generation = generation;
+  }
+
+  column(name: string): PieceColumn | undefined {
+    const column = this.columns.find((candidate) => candidate.name === name);
+    return column === undefined ? undefined : { column, generation: this.generation };
+  }
+
+  slice(from: number, to: number): ChunkPiece {
+    if (from === 0 && to === this.rowCount) return this;
+    return new MemoryPiece(to - from, this.columns.map((column) => sliceColumn(column, from, to)), this.generation);
+  }
+}
+
+function sliceColumn(column: StoredColumn, from: number, to: number): StoredColumn {
+  if (column.kind === 'ids') {
+    const { offsets } = column;
+    if (offsets === null) return { ...column, ids: column.ids.subarray(from, to) };
+    const first = offsets[from] ?? 0;
+    return { ...column, ids: column.ids.subarray(first, offsets[to]), offsets: offsets.subarray(from, to + 1).map((offset) => offset - first) };
+  }
+  const nulls = column.nulls === null ? null : sliceBits(column.nulls, from, to);
+  return column.kind === 'long' ? { ...column, values: column.values.slice(from, to), nulls } : { ...column, values: column.values.slice(from, to), nulls };
+}
+
+function sliceBits(words: Uint32Array, from: number, to: number): Uint32Array {
+  const sliced = new Uint32Array((to - from + 31) >>> 5);
+  for (let at = from; at < to; at++) {
+    if (((words[at >>> 5] ?? 0) >>> (at & 31)) & 1) sliced[(at - from) >>> 5] = (sliced[(at - from) >>> 5] ?? 0) | (1 << ((at - from) & 31));
+  }
+  return sliced;
+}
+
+/** Writes the columns of a piece now and reads them back whenever the piece is asked for. */
+function spilledPiece(file: SpillFile, rowCount: number, columns: readonly StoredColumn[], generation: DictionaryGeneration): () => ChunkPiece {
+  const write = (array: ArrayBufferView | null): SpillPlace | null => (array === null ? null : file.write(array));
+  const words = (place: SpillPlace | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
+  const loaders = columns.map((column): (() => StoredColumn) => {
+    const { name } = column;
+    if (column.kind === 'ids') {
+      const [ids, offsets] = [file.write(column.ids), write(column.offsets)];
+      return () => ({ kind: 'ids', name, ids: new Uint32Array(file.read(ids)), offsets: words(offsets) });
+    }
+    const [values, nulls] = [file.write(column.values), write(column.nulls)];
+    if (column.kind === 'long') return () => ({ kind: 'long', name, values: new BigInt64Array(file.read(values)), nulls: words(nulls) });
+    const { type } = column;
+    return () => ({ kind: 'double', name, type, values: new Float64Array(file.read(values)), nulls: words(nulls) });
+  });
+  return () => new MemoryPiece(rowCount, loaders.map((load) => load()), generation);
+}

@@ -1,0 +1,56 @@
+import { Buffer } from 'node:buffer';
+import type { ByteDictionary } from '../column/byte-dictionary.js';
+import type { SpillFile, SpillPlace } from './spill-file.js';
+
+/** The values of one column in one generation, closed: `order` lists the ids (null apart) by value. */
+export interface ClosedDictionary {
+  readonly count: number;
+  readonly order: Uint32Array;
+  textOf(id: number): string;
+}
+
+type Kept = { readonly kind: 'memory'; readonly dictionary: ClosedDictionary } | { readonly kind: 'file'; readonly bytes: SpillPlace; readonly offsets: SpillPlace; readonly order: SpillPlace };
+
+/**
+ * The dictionaries that a stretch of runs shares. A task whose distinct values fit its budget has one generation;
+ * when they outgrow it the generation is closed, written out, and the next one begins empty.
+ */
+export class DictionaryGeneration {
+  private readonly columns = new Map<string, Kept>();
+  private readonly file: SpillFile;
+
+  constructor(file: SpillFile) {
+    this.file = file;
+  }
+
+  /** `toFile`: more generations follow, so this one gives up its memory. */
+  close(column: string, dictionary: ByteDictionary, toFile: boolean): void {
+    const { bytes, offsets } = dictionary.contents();
+    const order = orderOf(bytes, offsets);
+    if (toFile) this.columns.set(column, { kind: 'file', bytes: this.file.write(bytes), offsets: this.file.write(offsets), order: this.file.write(order) });
+    else this.columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
+  }
+
+  /** Read back on every call when it went to the file. */
+  dictionary(column: string): ClosedDictionary | undefined {
+    const kept = this.columns.get(column);
+    if (kept === undefined || kept.kind === 'memory') return kept?.dictionary;
+    return closed(Buffer.from(this.file.read(kept.bytes)), new Uint32Array(this.file.read(kept.offsets)), new Uint32Array(this.file.read(kept.order)));
+  }
+}
+
+function closed(bytes: Buffer, offsets: Uint32Array, order: Uint32Array): ClosedDictionary {
+  return { count: offsets.length - 1, order, textOf: (id) => bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0) };
+}
+
+/** Ids from 1 on, by text. The texts live only while they are compared. */
+function orderOf(bytes: Buffer, offsets: Uint32Array): Uint32Array {
+  const texts: string[] = [''];
+  for (let id = 1; id < offsets.length - 1; id++) texts.push(bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0));
+  const order = Uint32Array.from({ length: texts.length - 1 }, (_, at) => at + 1);
+  return order.sort((a, b) => {
+    const left = texts[a] ?? '';
+    const right = texts[b] ?? '';
+    return left < right ? -1 : left > right ? 1 : 0;
+  });
+}

@@ -1,0 +1,56 @@
+import type { Frame } from '../../model/frame.js';
+import type { Engine, RowPlan, RunOptions } from '../../execution/contract.js';
+import type { PlacedFrame } from '../../storage/placed-frame.js';
+
+/**
+ * The engine of queries, run over frames: what ingestion computes (transforms, filters, rollup, the SELECT of a
+ * statement) is computed by it and by nothing else.
+ */
+export class FrameEngine {
+  private readonly engine: Engine;
+  private readonly place: (frame: Frame) => PlacedFrame;
+  private readonly options: Omit<RunOptions, 'ending'>;
+  private readonly signal: AbortSignal;
+
+  constructor(engine: Engine, place: (frame: Frame) => PlacedFrame, kernels: string, signal: AbortSignal) {
+    this.engine = engine;
+    this.place = place;
+    this.options = { deadlineMs: Number.MAX_SAFE_INTEGER, priority: 0, kernels, batchRows: null };
+    this.signal = signal;
+  }
+
+  /** The whole answer over the rows of all frames together. */
+  async *run(plan: RowPlan, frames: readonly Frame[]): AsyncGenerator<Frame> {
+    yield* this.runPlaced(plan, frames, 'final');
+  }
+
+  /** A part of an answer, to be joined by `merge`. */
+  async partial(plan: RowPlan, frame: Frame): Promise<readonly Frame[]> {
+    const parts: Frame[] = [];
+    for await (const part of this.runPlaced(plan, [frame], 'partial')) parts.push(part);
+    return parts;
+  }
+
+  async *merge(plan: RowPlan, parts: readonly (readonly Frame[])[]): AsyncGenerator<Frame> {
+    yield* this.engine.merge(plan, parts.map(asyncOf), { ...this.options, ending: 'final' }, this.signal);
+  }
+
+  close(): Promise<void> {
+    return this.engine.close();
+  }
+
+  private async *runPlaced(plan: RowPlan, frames: readonly Frame[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
+    const placed: PlacedFrame[] = [];
+    try {
+      for (const frame of frames) if (frame.rowCount > 0) placed.push(this.place(frame));
+      const views = placed.map(({ view }) => view);
+      yield* this.engine.runViews(plan, views, { ...this.options, ending }, this.signal);
+    } finally {
+      for (const { release } of placed) release();
+    }
+  }
+}
+
+async function* asyncOf(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
+}

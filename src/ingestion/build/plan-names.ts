@@ -1,0 +1,91 @@
+import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
+import type { Expression } from '../../model/expression.js';
+import type { Filter } from '../../model/filter.js';
+import type { FinishStep, GroupKey, SortKey } from '../../model/plan.js';
+
+/*
+ * Renames columns in plans. Rows being ingested are in order of arrival, while the engine takes a column called
+ * `__time` for sorted and cuts intervals out of it; so during ingestion that column goes by another name.
+ */
+
+export type Rename = (name: string) => string;
+
+export function renameExpression(expression: Expression, rename: Rename): Expression {
+  switch (expression.kind) {
+    case 'literal':
+      return expression;
+    case 'column':
+      return { ...expression, name: rename(expression.name) };
+    case 'call':
+      return { ...expression, arguments: expression.arguments.map((argument) => renameExpression(argument, rename)) };
+  }
+}
+
+export function renameFilter(filter: Filter, rename: Rename): Filter {
+  switch (filter.kind) {
+    case 'true':
+    case 'false':
+      return filter;
+    case 'and':
+    case 'or':
+      return { ...filter, filters: filter.filters.map((part) => renameFilter(part, rename)) };
+    case 'not':
+      return { ...filter, filter: renameFilter(filter.filter, rename) };
+    case 'expression':
+      return { ...filter, expression: renameExpression(filter.expression, rename) };
+    default:
+      return { ...filter, column: rename(filter.column) };
+  }
+}
+
+export function renameVirtualColumn(column: VirtualColumn, rename: Rename): VirtualColumn {
+  return { ...column, name: rename(column.name), expression: renameExpression(column.expression, rename) };
+}
+
+export function renameAggregator(aggregator: Aggregator, rename: Rename): Aggregator {
+  const renamed = { ...aggregator, name: rename(aggregator.name), filter: aggregator.filter === null ? null : renameFilter(aggregator.filter, rename) };
+  return renamed.kind === 'count' ? renamed : { ...renamed, column: rename(renamed.column) };
+}
+
+export function renameKey(key: GroupKey, rename: Rename): GroupKey {
+  return key.kind === 'time' ? { ...key, name: rename(key.name) } : { ...key, name: rename(key.name), column: rename(key.column) };
+}
+
+export function renameStep(step: FinishStep, rename: Rename): FinishStep {
+  const keys = (by: readonly SortKey[]): readonly SortKey[] => by.map((key) => ({ ...key, column: rename(key.column) }));
+  switch (step.step) {
+    case 'compute':
+      return { ...step, name: rename(step.name), expression: renameExpression(step.expression, rename) };
+    case 'filter':
+      return { ...step, filter: renameFilter(step.filter, rename) };
+    case 'sort':
+      return { ...step, by: keys(step.by) };
+    case 'topPerBucket':
+      return { ...step, bucket: rename(step.bucket), by: keys(step.by) };
+    case 'limit':
+      return step;
+    case 'fillBuckets':
+      return { ...step, bucket: rename(step.bucket) };
+    case 'project':
+      return { ...step, columns: step.columns.map(({ name, from }) => ({ name: rename(name), from: rename(from) })) };
+  }
+}
+
+/** The columns that an expression reads. */
+export function columnsOfExpression(expression: Expression): readonly string[] {
+  const names: string[] = [];
+  renameExpression(expression, (name) => {
+    names.push(name);
+    return name;
+  });
+  return names;
+}
+
+export function columnsOfFilter(filter: Filter): readonly string[] {
+  const names: string[] = [];
+  renameFilter(filter, (name) => {
+    names.push(name);
+    return name;
+  });
+  return names;
+}

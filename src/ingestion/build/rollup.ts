@@ -1,0 +1,93 @@
+import type { Aggregator } from '../../model/aggregator.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import { ETERNITY } from '../../model/interval.js';
+import type { GroupPlan } from '../../model/plan.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { Metric } from '../spec/metric.js';
+
+/** What `__time` is called while rows are not sorted (see `plan-names.ts`). */
+export const ARRIVAL_TIME = '__arrival_time';
+
+/**
+ * The grouping that rolls rows up: by time and all dimensions. The input has one column for each metric under the
+ * metric's name.
+ * @param joins  the input was rolled up before, so counts are added up
+ */
+export function rollupPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[], joins: boolean): GroupPlan {
+  return {
+    operator: 'group',
+    dataSource,
+    intervals: [ETERNITY],
+    filter: null,
+    virtualColumns: [],
+    keys: [ARRIVAL_TIME, ...dimensions].map((name) => ({ kind: 'column', name, column: name, type: null })),
+    aggregators: metrics.map((metric) => aggregatorOf(metric, joins)),
+    emptyGroup: false,
+    finish: [],
+  };
+}
+
+function aggregatorOf({ name, kind, type }: Metric, joins: boolean): Aggregator {
+  if (kind !== 'count') return { name, kind, column: name, type, filter: null };
+  return joins ? { name, kind: 'sum', column: name, type: 'LONG', filter: null } : { name, kind: 'count', filter: null };
+}
+
+export function withArrivalTime(frame: Frame): Frame {
+  return { ...frame, columns: frame.columns.map((column) => (column.name === TIME_COLUMN ? { ...column, name: ARRIVAL_TIME } : column)) };
+}
+
+export function withTime(frame: Frame): Frame {
+  return { ...frame, columns: frame.columns.map((column) => (column.name === ARRIVAL_TIME ? { ...column, name: TIME_COLUMN } : column)) };
+}
+
+/** Begins the text of a list; a value that begins so is written as a list of one. */
+const LIST = '\u0000';
+
+/**
+ * Grouping takes a row of several values as one row for each, rollup keeps it whole: so lists are grouped as text.
+ */
+export function encodeLists(frame: Frame): Frame {
+  return { ...frame, columns: frame.columns.map((column) => (column.kind === 'multi' ? encodeList(column) : column)) };
+}
+
+function encodeList(column: Extract<FrameColumn, { readonly kind: 'multi' }>): FrameColumn {
+  const dictionary: (string | null)[] = [];
+  const places = new Map<string | null, number>();
+  const ids = new Uint32Array(column.offsets.length - 1);
+  for (let row = 0; row < ids.length; row++) {
+    const values = Array.from(column.ids.subarray(column.offsets[row], column.offsets[row + 1]), (id) => column.dictionary[id] ?? null);
+    const [first = null] = values;
+    const text = values.length > 1 || first?.startsWith(LIST) === true ? LIST + JSON.stringify(values) : first;
+    let place = places.get(text);
+    if (place === undefined) {
+      place = dictionary.push(text) - 1;
+      places.set(text, place);
+    }
+    ids[row] = place;
+  }
+  return { kind: 'string', name: column.name, ids, dictionary };
+}
+
+/** @param lists  names of the columns that `encodeLists` has seen with several values */
+export function decodeLists(frame: Frame, lists: ReadonlySet<string>): Frame {
+  return { ...frame, columns: frame.columns.map((column) => (column.kind === 'string' && lists.has(column.name) ? decodeList(column) : column)) };
+}
+
+function decodeList(column: Extract<FrameColumn, { readonly kind: 'string' }>): FrameColumn {
+  const lists = column.dictionary.map((text) => (text === null ? [] : text.startsWith(LIST) ? (JSON.parse(text.slice(1)) as readonly (string | null)[]) : [text]));
+  const dictionary = lists.flat();
+  const starts: number[] = [];
+  let total = 0;
+  for (const list of lists) {
+    starts.push(total);
+    total += list.length;
+  }
+  const offsets = new Uint32Array(column.ids.length + 1);
+  const ids: number[] = [];
+  for (let row = 0; row < column.ids.length; row++) {
+    const id = column.ids[row] ?? 0;
+    for (let at = 0; at < (lists[id]?.length ?? 0); at++) ids.push((starts[id] ?? 0) + at);
+    offsets[row + 1] = ids.length;
+  }
+  return { kind: 'multi', name: column.name, offsets, ids: Uint32Array.from(ids), dictionary };
+}

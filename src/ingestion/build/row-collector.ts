@@ -1,0 +1,168 @@
+import { bucketsOf, type Buckets, type Granularity } from '../../model/granularity.js';
+import type { EpochMs, Interval } from '../../model/interval.js';
+import type { RowSelection } from '../column/run-column.js';
+import type { TimestampParser } from '../column/timestamp.js';
+import type { InputBlock } from '../format/input-block.js';
+import type { RowStatistics } from '../report/row-statistics.js';
+import { columnPlan, type RunBuffer } from './run-buffer.js';
+
+/** Which times are kept, and to what they are floored. */
+export class TimeRange {
+  private readonly intervals: readonly Interval[];
+  private readonly floor: Buckets | null;
+  /** The interval of the last row: rows come in runs of one. */
+  private current: Interval = { start: 0, end: 0 };
+
+  /** @param intervals  sorted, disjoint; none: all times */
+  constructor(intervals: readonly Interval[], queryGranularity: Granularity) {
+    this.intervals = intervals;
+    this.floor = queryGranularity.kind === 'none' ? null : bucketsOf(queryGranularity);
+  }
+
+  /** The time to store; undefined when it is in none of the intervals. */
+  place(time: EpochMs): EpochMs | undefined {
+    if (this.intervals.length > 0 && (time < this.current.start || time >= this.current.end)) {
+      const found = this.intervals.find(({ start, end }) => start <= time && time < end);
+      if (found === undefined) return undefined;
+      this.current = found;
+    }
+    return this.floor === null ? time : this.floor.floor(time);
+  }
+}
+
+export interface CollectorOptions {
+  readonly timestamp: { readonly column: string; readonly parser: TimestampParser; readonly missingValue: EpochMs | null } | null;
+  /** null: rows of all times go on as they are. */
+  readonly range: TimeRange | null;
+  /** Columns of the input by the name of the built column, where the two differ. */
+  readonly sources: ReadonlyMap<string, string>;
+  readonly discovery: 'none' | 'STRING' | 'AUTO';
+  readonly exclusions: readonly string[];
+  /** Rows stay uncounted: another stage decides about them. */
+  readonly countsRows: boolean;
+}
+
+/**
+ * Turns blocks of input into rows of a buffer: times first, which decide what rows are kept, then column by column,
+ * so that every inner loop reads one kind of value.
+ */
+export class RowCollector {
+  private readonly options: CollectorOptions;
+  private readonly buffer: RunBuffer;
+  private readonly statistics: RowStatistics;
+  private readonly excluded: ReadonlySet<string>;
+  /** Rows with a value that did not fit, where rows are not counted. */
+  faultyRows = 0;
+  private times = new Float64Array(0);
+  private kept = new Int32Array(0);
+  private faults = new Uint8Array(0);
+
+  constructor(options: CollectorOptions, buffer: RunBuffer, statistics: RowStatistics) {
+    this.options = options;
+    this.buffer = buffer;
+    this.statistics = statistics;
+    this.excluded = new Set(options.exclusions);
+  }
+
+  add(block: InputBlock): void {
+    if (block.rowCount > this.times.length) {
+      this.times = new Float64Array(block.rowCount);
+      this.kept = new Int32Array(block.rowCount);
+      this.faults = new Uint8Array(block.rowCount);
+    }
+    const selection = this.select(block);
+    if (this.options.discovery !== 'none') this.discover(block, this.options.discovery);
+    this.faults.fill(0, 0, block.rowCount);
+    this.buffer.appendTimes(this.times, selection);
+    const positions = block.kind === 'text' ? new Map(block.columns.map((name, position) => [name, position])) : null;
+    for (const column of this.buffer.columns) {
+      const source = this.options.sources.get(column.name) ?? column.name;
+      if (block.kind === 'values') column.appendValues(block.values(source), selection, this.faults);
+      else {
+        const position = positions?.get(source);
+        if (position === undefined) column.appendNulls(selection.count);
+        else column.appendFields(block, position, selection, this.faults);
+      }
+    }
+    this.count(block, selection);
+  }
+
+  /** Reads the times; rows without one are rejected, rows outside the range thrown away. */
+  private select(block: InputBlock): RowSelection {
+    const { timestamp, range } = this.options;
+    const { kept, times } = this;
+    if (timestamp === null) {
+      for (let row = 0; row < block.rowCount; row++) kept[row] = row;
+      return { rows: kept, count: block.rowCount };
+    }
+    this.readTimes(block, timestamp);
+    let count = 0;
+    for (let row = 0; row < block.rowCount; row++) {
+      let time = times[row] ?? Number.NaN;
+      if (time === Number.NEGATIVE_INFINITY && timestamp.missingValue !== null) time = timestamp.missingValue;
+      if (!(Math.abs(time) <= Number.MAX_SAFE_INTEGER)) {
+        const reason = time === Number.NEGATIVE_INFINITY ? `the timestamp column "${timestamp.column}" is null` : `the timestamp column "${timestamp.column}" does not have the format that timestampSpec names`;
+        this.statistics.reject(reason, block.sample(row));
+        continue;
+      }
+      const placed = range === null ? time : range.place(time);
+      if (placed === undefined) {
+        this.statistics.thrownAway++;
+        continue;
+      }
+      times[row] = placed;
+      kept[count++] = row;
+    }
+    return { rows: kept, count };
+  }
+
+  /** NaN: no time; -Infinity: null. */
+  private readTimes(block: InputBlock, { column, parser }: NonNullable<CollectorOptions['timestamp']>): void {
+    const { times } = this;
+    if (block.kind === 'values') {
+      for (const [row, value] of block.values(column).entries()) {
+        times[row] = value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
+      }
+      return;
+    }
+    const position = block.columns.indexOf(column);
+    const starts = block.starts[position];
+    const ends = block.ends[position];
+    if (starts === undefined || ends === undefined) {
+      times.fill(Number.NEGATIVE_INFINITY, 0, block.rowCount);
+      return;
+    }
+    for (let row = 0; row < block.rowCount; row++) {
+      const start = starts[row] ?? 0;
+      const end = ends[row] ?? -1;
+      times[row] = end <= start ? Number.NEGATIVE_INFINITY : parser.fromBytes(block.bytes, start, end);
+    }
+  }
+
+  private discover(block: InputBlock, type: 'STRING' | 'AUTO'): void {
+    for (const name of block.columns) {
+      if (this.buffer.column(name) !== undefined || this.excluded.has(name)) continue;
+      // Taken as strings, nested objects are left out; typed by their values, they are refused.
+      if (type === 'STRING' && block.kind === 'values' && block.values(name).every(isNested)) continue;
+      this.buffer.addColumn(columnPlan(name, type));
+    }
+  }
+
+  private count(block: InputBlock, { rows, count }: RowSelection): void {
+    if (!this.options.countsRows) {
+      for (let at = 0; at < count; at++) this.faultyRows += this.faults[rows[at] ?? 0] ?? 0;
+      return;
+    }
+    let clean = 0;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] ?? 0;
+      if (this.faults[row] === 0) clean++;
+      else this.statistics.fault('a field does not fit the type of its column and was taken as null', block.sample(row));
+    }
+    this.statistics.processed += clean;
+  }
+}
+
+function isNested(value: unknown): boolean {
+  return value === null || value === undefined || (typeof value === 'object' && !Array.isArray(value));
+}

@@ -1,0 +1,154 @@
+import type { VirtualColumn } from '../../model/aggregator.js';
+import type { Expression } from '../../model/expression.js';
+import type { Filter } from '../../model/filter.js';
+import type { Frame } from '../../model/frame.js';
+import { ETERNITY } from '../../model/interval.js';
+import type { ScanPlan } from '../../model/plan.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { AutoColumn } from '../column/auto-column.js';
+import { ByteDictionary } from '../column/byte-dictionary.js';
+import type { RowStatistics } from '../report/row-statistics.js';
+import type { FrameEngine } from './frame-engine.js';
+import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from './plan-names.js';
+import { ARRIVAL_TIME, withArrivalTime } from './rollup.js';
+import type { TimeRange } from './row-collector.js';
+import type { RowStore } from './row-store.js';
+import { columnPlan, RunBuffer, timesOf } from './run-buffer.js';
+
+export interface TransformSpec {
+  readonly transforms: readonly { readonly name: string; readonly expression: Expression }[];
+  readonly filter: Filter | null;
+}
+
+/** Enough rows that placing them in kernel memory costs little, few enough to fit beside a run. */
+const BATCH_ROWS = 1 << 17;
+const BATCH_DICTIONARY_BYTES = 32 << 20;
+
+/**
+ * Transforms and filter of a spec, a batch of rows at a time, by the engine. A transform reads fields of the input
+ * only, never another transform; the filter sees transforms first. `__time` may be transformed too.
+ */
+export class RowTransformer {
+  /** Where rows are appended; call `relieve` after every block. */
+  readonly input: RunBuffer;
+  private readonly spec: TransformSpec;
+  private readonly sources: ReadonlyMap<string, string>;
+  private readonly store: RowStore;
+  private readonly range: TimeRange;
+  private readonly engine: FrameEngine;
+  private readonly statistics: RowStatistics;
+  private readonly discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
+  private readonly virtualNames: ReadonlyMap<string, string>;
+
+  /** @param options.sources  fields of the input by the name of the stored column, where the two differ */
+  constructor(options: {
+    readonly spec: TransformSpec;
+    readonly sources: ReadonlyMap<string, string>;
+    readonly store: RowStore;
+    readonly range: TimeRange;
+    readonly engine: FrameEngine;
+    readonly statistics: RowStatistics;
+    readonly discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
+  }) {
+    this.spec = options.spec;
+    this.sources = options.sources;
+    this.store = options.store;
+    this.range = options.range;
+    this.engine = options.engine;
+    this.statistics = options.statistics;
+    this.discovery = options.discovery;
+    this.virtualNames = new Map(options.spec.transforms.map(({ name }, position) => [name, `transform ${position}: ${name}`]));
+    this.input = new RunBuffer(this.fieldsRead().map((name) => columnPlan(name, 'AUTO')));
+  }
+
+  async relieve(): Promise<void> {
+    if (this.input.rowCount >= BATCH_ROWS) await this.finish();
+  }
+
+  /** Sends all rows on. */
+  async finish(): Promise<void> {
+    if (this.input.rowCount === 0) return;
+    const batch = this.input.rowCount;
+    const outputs = this.outputs();
+    const plan = this.plan([...outputs.values()]);
+    let kept = 0;
+    for await (const frame of this.engine.run(plan, [withArrivalTime(this.input.toFrame())])) {
+      kept += frame.rowCount;
+      await this.send(frame, outputs);
+    }
+    this.statistics.thrownAway += batch - kept;
+    this.input.clear();
+    if (this.input.dictionaryBytes < BATCH_DICTIONARY_BYTES) return;
+    for (const { column } of this.input.dictionaries()) column.replaceDictionary(new ByteDictionary());
+  }
+
+  /** Fields that expressions and the filter read, and those that are stored as they come. */
+  private fieldsRead(): readonly string[] {
+    const { transforms, filter } = this.spec;
+    const names = new Set(transforms.flatMap(({ expression }) => columnsOfExpression(expression)));
+    for (const name of [...(filter === null ? [] : columnsOfFilter(filter)), ...this.store.input.columns.map((column) => this.sources.get(column.name) ?? column.name)]) {
+      if (!this.virtualNames.has(name)) names.add(name);
+    }
+    names.delete(TIME_COLUMN);
+    return [...names];
+  }
+
+  /** What is taken from the engine for `__time` and each stored column. */
+  private outputs(): ReadonlyMap<string, string> {
+    const { type, exclusions } = this.discovery;
+    if (type !== 'none') {
+      for (const name of [...this.input.columns.map((column) => column.name), ...this.virtualNames.keys()]) {
+        const isKnown = name === TIME_COLUMN || exclusions.has(name) || this.store.input.column(name) !== undefined;
+        const column = this.input.column(name);
+        const isEmpty = column instanceof AutoColumn && column.type === null && !this.virtualNames.has(name);
+        if (!isKnown && !isEmpty) this.store.input.addColumn(columnPlan(name, type));
+      }
+    }
+    const outputs = new Map([[TIME_COLUMN, this.virtualNames.get(TIME_COLUMN) ?? ARRIVAL_TIME]]);
+    for (const { name } of this.store.input.columns) {
+      const source = this.sources.get(name) ?? name;
+      outputs.set(name, this.virtualNames.get(source) ?? source);
+    }
+    return outputs;
+  }
+
+  private plan(columns: readonly string[]): ScanPlan {
+    const fieldName = (name: string): string => (name === TIME_COLUMN ? ARRIVAL_TIME : name);
+    const virtualColumns = this.spec.transforms.map(({ name, expression }): VirtualColumn => ({ name: this.virtualNames.get(name) ?? name, expression: renameExpression(expression, fieldName), outputType: null }));
+    const filter = this.spec.filter === null ? null : renameFilter(this.spec.filter, (name) => this.virtualNames.get(name) ?? fieldName(name));
+    return { operator: 'scan', dataSource: 'input', intervals: [ETERNITY], filter, virtualColumns, columns: [...new Set(columns)], timeOrder: null, offset: 0, limit: null, finish: [] };
+  }
+
+  private async send(frame: Frame, outputs: ReadonlyMap<string, string>): Promise<void> {
+    const byName = new Map(frame.columns.map((column) => [column.name, column]));
+    const columns = [...outputs].flatMap(([name, source]) => {
+      const column = byName.get(source);
+      return column === undefined ? [] : [{ ...column, name }];
+    });
+    const renamed: Frame = { rowCount: frame.rowCount, columns };
+    const times = timesOf(renamed);
+    const kept = new Int32Array(frame.rowCount);
+    let count = 0;
+    for (let row = 0; row < frame.rowCount; row++) {
+      const time = times?.[row] ?? Number.NaN;
+      if (Number.isNaN(time)) {
+        this.statistics.reject('the transformed __time is null or no number', '');
+        continue;
+      }
+      const placed = this.range.place(time);
+      if (placed === undefined) {
+        this.statistics.thrownAway++;
+        continue;
+      }
+      if (times !== undefined) times[row] = placed;
+      kept[count++] = row;
+    }
+    const faults = new Uint8Array(frame.rowCount);
+    this.store.input.appendFrame(renamed, times ?? new Float64Array(0), { rows: kept, count }, faults);
+    for (let at = 0; at < count; at++) {
+      if (faults[kept[at] ?? 0] === 0) this.statistics.processed++;
+      else this.statistics.fault('a field does not fit the type of its column and was taken as null', '');
+    }
+    await this.store.relieve();
+  }
+}

@@ -1,0 +1,143 @@
+import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
+import type { EpochMs } from '../../model/interval.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { AutoColumn } from '../column/auto-column.js';
+import type { ByteDictionary } from '../column/byte-dictionary.js';
+import { DoubleColumn, LongColumn } from '../column/number-column.js';
+import { grownLength, type RowSelection, type RunColumn } from '../column/run-column.js';
+import { type MultiValueHandling, StringColumn } from '../column/string-column.js';
+
+const WORD = 2 ** 32;
+
+/** A column as it is to be built; `auto`: its values decide. */
+export interface ColumnPlan {
+  readonly name: string;
+  readonly type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE' | 'AUTO';
+  readonly multiValueHandling: MultiValueHandling;
+}
+
+export function columnPlan(name: string, type: ColumnPlan['type'], multiValueHandling: MultiValueHandling = 'SORTED_ARRAY'): ColumnPlan {
+  return { name, type, multiValueHandling };
+}
+
+/** Rows being gathered, in order of arrival: a time for each, and the columns. */
+export class RunBuffer {
+  readonly columns: RunColumn[] = [];
+  private readonly byName = new Map<string, RunColumn>();
+  private times = new Float64Array(1024);
+  private rows = 0;
+
+  constructor(plans: readonly ColumnPlan[]) {
+    for (const plan of plans) this.addColumn(plan);
+  }
+
+  get rowCount(): number {
+    return this.rows;
+  }
+
+  /** Of the rows and of all dictionaries, in bytes. */
+  get sizeBytes(): number {
+    let bytes = this.rows * 8 + this.dictionaryBytes;
+    for (const column of this.columns) bytes += column.sizeBytes;
+    return bytes;
+  }
+
+  get dictionaryBytes(): number {
+    let bytes = 0;
+    for (const { dictionary } of this.dictionaries()) bytes += dictionary.sizeBytes;
+    return bytes;
+  }
+
+  column(name: string): RunColumn | undefined {
+    return this.byName.get(name);
+  }
+
+  /** A column found later than others is null in the rows before it. */
+  addColumn(plan: ColumnPlan): RunColumn {
+    const column = newColumn(plan);
+    column.appendNulls(this.rows);
+    this.columns.push(column);
+    this.byName.set(plan.name, column);
+    return column;
+  }
+
+  /** Call before the columns are appended to, with the same selection; `times` is indexed by row, like the selection. */
+  appendTimes(times: Float64Array, { rows, count }: RowSelection): void {
+    if (this.rows + count > this.times.length) {
+      const larger = new Float64Array(grownLength(this.times.length, this.rows + count));
+      larger.set(this.times);
+      this.times = larger;
+    }
+    for (let at = 0; at < count; at++) this.times[this.rows++] = times[rows[at] ?? 0] ?? 0;
+  }
+
+  timeAt(row: number): EpochMs {
+    return this.times[row] ?? 0;
+  }
+
+  /** The rows of a frame whose times were taken out already; columns that the frame lacks become null. */
+  appendFrame(frame: Frame, times: Float64Array, selection: RowSelection, faults: Uint8Array): void {
+    this.appendTimes(times, selection);
+    const columns = new Map(frame.columns.map((column) => [column.name, column]));
+    for (const column of this.columns) {
+      const from = columns.get(column.name);
+      if (from === undefined) column.appendNulls(selection.count);
+      else column.appendFrame(from, selection, faults);
+    }
+  }
+
+  /** Rows [from, to) in order, `__time` first. */
+  toFrame(from = 0, to = this.rows): Frame {
+    const rows = Uint32Array.from({ length: to - from }, (_, at) => from + at);
+    return { rowCount: rows.length, columns: [this.timeColumn(rows), ...this.columns.map((column) => column.toFrameColumn(rows))] };
+  }
+
+  timeColumn(rows: Uint32Array): Extract<FrameColumn, { readonly kind: 'long' }> {
+    const values = new BigInt64Array(rows.length);
+    const halves = new Int32Array(values.buffer);
+    for (let at = 0; at < rows.length; at++) {
+      const time = this.times[rows[at] ?? 0] ?? 0;
+      halves[at * 2] = time | 0;
+      halves[at * 2 + 1] = Math.floor(time / WORD);
+    }
+    return { kind: 'long', name: TIME_COLUMN, values, nulls: null };
+  }
+
+  *dictionaries(): Generator<{ readonly column: StringColumn | AutoColumn; readonly dictionary: ByteDictionary }> {
+    for (const column of this.columns) {
+      if (column instanceof StringColumn || column instanceof AutoColumn) yield { column, dictionary: column.dictionary };
+    }
+  }
+
+  clear(): void {
+    this.rows = 0;
+    for (const column of this.columns) column.clear();
+  }
+}
+
+export function allRows(count: number): RowSelection {
+  return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
+}
+
+function newColumn(plan: ColumnPlan): RunColumn {
+  switch (plan.type) {
+    case 'STRING':
+      return new StringColumn(plan.name, plan.multiValueHandling);
+    case 'LONG':
+      return new LongColumn(plan.name);
+    case 'AUTO':
+      return new AutoColumn(plan.name);
+    default:
+      return new DoubleColumn(plan.name, plan.type);
+  }
+}
+
+/** The times of a frame as numbers; NaN where `__time` is null. `undefined`: it has no long column of that name. */
+export function timesOf(frame: Frame): Float64Array | undefined {
+  const column = frame.columns.find(({ name }) => name === TIME_COLUMN);
+  if (column?.kind !== 'long') return undefined;
+  const halves = new Int32Array(column.values.buffer, column.values.byteOffset, column.values.length * 2);
+  const times = new Float64Array(frame.rowCount);
+  for (let row = 0; row < times.length; row++) times[row] = isNullAt(column.nulls, row) ? Number.NaN : (halves[row * 2 + 1] ?? 0) * WORD + ((halves[row * 2] ?? 0) >>> 0);
+  return times;
+}

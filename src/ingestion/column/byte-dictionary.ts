@@ -1,0 +1,125 @@
+import { Buffer } from 'node:buffer';
+
+/** The id of null in every dictionary of ingestion. */
+export const NULL_ID = 0;
+
+const TEXT_CACHE_MAX = 1 << 18;
+
+/**
+ * Distinct strings of a column as UTF-8, numbered from 1 in order of arrival; id 0 is null. A value that is bytes
+ * already (a CSV field) is found by hashing those bytes: no JS string is made until the segment is written, and then
+ * once per distinct value rather than once per row.
+ *
+ * Layout: `bytes` holds the values end to end, value `id` at `offsets[id] .. offsets[id + 1]`; `slots` is an open
+ * addressing table of {hash, id} pairs (id 0: empty), at most half full.
+ */
+export class ByteDictionary {
+  private bytes = Buffer.allocUnsafe(1024);
+  private offsets = new Uint32Array(64);
+  private slots = new Int32Array(256);
+  private entries = 1;
+  private readonly idsByText = new Map<string, number>();
+
+  /** Ids are below it. */
+  get count(): number {
+    return this.entries;
+  }
+
+  get sizeBytes(): number {
+    return this.bytes.length + this.offsets.byteLength + this.slots.byteLength;
+  }
+
+  /** The id of the bytes [start, end) of `source`, which is only read. */
+  idOf(source: Uint8Array, start: number, end: number): number {
+    const hash = hashOf(source, start, end);
+    const slots = this.slots;
+    const mask = slots.length - 1;
+    let at = (hash << 1) & mask;
+    for (;;) {
+      const id = slots[at + 1] ?? 0;
+      if (id === 0) return this.add(source, start, end, hash, at);
+      if (slots[at] === hash && this.holds(id, source, start, end)) return id;
+      at = (at + 2) & mask;
+    }
+  }
+
+  /** A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD. */
+  idOfText(text: string): number {
+    const known = this.idsByText.get(text);
+    if (known !== undefined) return known;
+    const encoded = Buffer.from(text, 'utf8');
+    const id = this.idOf(encoded, 0, encoded.length);
+    if (this.idsByText.size >= TEXT_CACHE_MAX) this.idsByText.clear();
+    this.idsByText.set(text, id);
+    return id;
+  }
+
+  textOf(id: number): string | null {
+    return id === NULL_ID ? null : this.bytes.toString('utf8', this.offsets[id] ?? 0, this.offsets[id + 1] ?? 0);
+  }
+
+  /** The value bytes and where they begin, `count + 1` offsets; views that the next new value may outdate. */
+  contents(): { readonly bytes: Buffer; readonly offsets: Uint32Array } {
+    return { bytes: this.bytes.subarray(0, this.offsets[this.entries] ?? 0), offsets: this.offsets.subarray(0, this.entries + 1) };
+  }
+
+  private holds(id: number, source: Uint8Array, start: number, end: number): boolean {
+    const bytes = this.bytes;
+    let at = this.offsets[id] ?? 0;
+    if ((this.offsets[id + 1] ?? 0) - at !== end - start) return false;
+    for (let from = start; from < end; from++, at++) if (bytes[at] !== source[from]) return false;
+    return true;
+  }
+
+  private add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const id = this.entries++;
+    const begin = this.offsets[id] ?? 0;
+    const finish = begin + end - start;
+    if (finish > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, finish));
+      larger.set(this.bytes);
+      this.bytes = larger;
+    }
+    if (id + 1 >= this.offsets.length) {
+      const larger = new Uint32Array(this.offsets.length * 2);
+      larger.set(this.offsets);
+      this.offsets = larger;
+    }
+    for (let from = start, at = begin; from < end; from++, at++) this.bytes[at] = source[from] ?? 0;
+    this.offsets[id + 1] = finish;
+    this.slots[slot] = hash;
+    this.slots[slot + 1] = id;
+    if (this.entries * 4 > this.slots.length) this.growSlots();
+    return id;
+  }
+
+  private growSlots(): void {
+    const old = this.slots;
+    const slots = new Int32Array(old.length * 2);
+    const mask = slots.length - 1;
+    for (let from = 0; from < old.length; from += 2) {
+      const id = old[from + 1] ?? 0;
+      if (id === 0) continue;
+      const hash = old[from] ?? 0;
+      let at = (hash << 1) & mask;
+      while (slots[at + 1] !== 0) at = (at + 2) & mask;
+      slots[at] = hash;
+      slots[at + 1] = id;
+    }
+    this.slots = slots;
+  }
+}
+
+/** Four bytes a step; mixed at the end so that the low bits, which choose the slot, depend on every byte. */
+function hashOf(source: Uint8Array, start: number, end: number): number {
+  let hash = end - start;
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const word = (source[at] ?? 0) | ((source[at + 1] ?? 0) << 8) | ((source[at + 2] ?? 0) << 16) | ((source[at + 3] ?? 0) << 24);
+    hash = Math.imul(hash ^ word, 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  for (; at < end; at++) hash = Math.imul(hash ^ (source[at] ?? 0), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+  return hash ^ (hash >>> 15);
+}

@@ -1,0 +1,73 @@
+import { Buffer } from 'node:buffer';
+
+const ZERO = 48;
+const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+const MIN_LONG = -(2n ** 63n);
+const MAX_LONG = 2n ** 63n - 1n;
+const INTEGER = /^[+-]?\d+$/;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const WHOLE_DECIMAL = /^([+-]?\d+)\.0*$/;
+
+/**
+ * The integer in the bytes [start, end) when it has at most 15 digits and nothing else but a sign; NaN when it has
+ * not, which does not mean that it is wrong: `parseLong` decides.
+ */
+export function shortInteger(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  const first = bytes[at] ?? 0;
+  const negative = first === 45;
+  if (negative || first === 43) at++;
+  if (at === end || end - at > 15) return Number.NaN;
+  let value = 0;
+  for (; at < end; at++) {
+    const digit = (bytes[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return negative ? -value : value;
+}
+
+/** A 64-bit integer as text; a decimal with nothing behind its point counts. `undefined`: it is none. */
+export function parseLong(text: string): bigint | undefined {
+  const trimmed = text.trim();
+  const digits = INTEGER.test(trimmed) ? trimmed : WHOLE_DECIMAL.exec(trimmed)?.[1];
+  if (digits === undefined) return undefined;
+  const value = BigInt(digits.startsWith('+') ? digits.slice(1) : digits);
+  return value < MIN_LONG || value > MAX_LONG ? undefined : value;
+}
+
+/**
+ * The decimal number in the bytes [start, end); NaN when it is none.
+ * A mantissa below 2^53 with at most 22 decimals is two exact doubles and one correctly rounded division.
+ */
+export function decimalNumber(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  const negative = bytes[at] === 45;
+  if (negative) at++;
+  let mantissa = 0;
+  let digits = 0;
+  let decimals = -1;
+  for (; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    const digit = byte - ZERO;
+    if (digit >= 0 && digit <= 9) {
+      mantissa = mantissa * 10 + digit;
+      digits++;
+      if (decimals >= 0) decimals++;
+    } else if (byte === 46 && decimals < 0) decimals = 0;
+    else break;
+  }
+  if (at < end || digits === 0 || digits > 19 || mantissa > Number.MAX_SAFE_INTEGER || decimals > 22) {
+    return parseDouble(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1'));
+  }
+  const value = decimals > 0 ? mantissa / (POWERS_OF_TEN[decimals] ?? 1) : mantissa;
+  return negative ? -value : value;
+}
+
+/** A decimal, `Infinity` or `-Infinity` as text; NaN when it is none of them. */
+export function parseDouble(text: string): number {
+  const trimmed = text.trim();
+  if (DECIMAL.test(trimmed)) return Number(trimmed);
+  if (trimmed === 'Infinity' || trimmed === '-Infinity') return Number(trimmed);
+  return Number.NaN;
+}

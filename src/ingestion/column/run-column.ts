@@ -1,0 +1,83 @@
+import type { FrameColumn } from '../../model/frame.js';
+import type { TextBlock } from '../format/input-block.js';
+
+/** Rows of a block that are kept, in order: `count` row numbers at the front of `rows`. */
+export interface RowSelection {
+  readonly rows: Int32Array;
+  readonly count: number;
+}
+
+/**
+ * The rows of one column, out of the hands of its builder: numbers as in a frame, strings as ids of the builder's
+ * dictionary (of a row, or of a list of values when there are `offsets`).
+ */
+export type StoredColumn =
+  | { readonly kind: 'ids'; readonly name: string; readonly ids: Uint32Array; readonly offsets: Uint32Array | null }
+  | Extract<FrameColumn, { readonly kind: 'long' | 'double' }>;
+
+/**
+ * A column being filled. All `append` calls add as many rows as the selection holds, a value that does not fit the
+ * type as null with `faults[row]` set to 1 (`row` as in the selection), so that a row with three bad fields counts once.
+ */
+export interface RunColumn {
+  readonly name: string;
+  readonly rowCount: number;
+  appendNulls(count: number): void;
+  appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void;
+  appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void;
+  appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void;
+  /** A copy of the rows in the order of `rows`; strings with the dictionary entries that occur. */
+  toFrameColumn(rows: Uint32Array): FrameColumn;
+  /** As `toFrameColumn`, with ids of the column's own dictionary. */
+  gather(rows: Uint32Array): StoredColumn;
+  /** Bytes that grow with the rows, dictionaries apart. */
+  readonly sizeBytes: number;
+  /** Forgets the rows and keeps the memory. */
+  clear(): void;
+}
+
+/** Twice as large, or as large as it must be. */
+export function grownLength(current: number, needed: number): number {
+  return Math.max(current * 2, needed, 1024);
+}
+
+export function grownWords(words: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(length);
+  larger.set(words);
+  return larger;
+}
+
+/** A null mask that costs nothing until the first null. */
+export class NullMask {
+  private words = new Uint32Array(0);
+  private any = false;
+
+  set(row: number): void {
+    const word = row >>> 5;
+    if (word >= this.words.length) this.words = grownWords(this.words, grownLength(this.words.length, word + 1));
+    this.words[word] = (this.words[word] ?? 0) | (1 << (row & 31));
+    this.any = true;
+  }
+
+  has(row: number): boolean {
+    return this.any && ((this.words[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
+  }
+
+  /** The mask of the rows in the order of `rows`; null when none of them is null. */
+  gather(rows: Uint32Array): Uint32Array | null {
+    if (!this.any) return null;
+    const gathered = new Uint32Array((rows.length + 31) >>> 5);
+    let found = false;
+    for (let at = 0; at < rows.length; at++) {
+      if (!this.has(rows[at] ?? 0)) continue;
+      gathered[at >>> 5] = (gathered[at >>> 5] ?? 0) | (1 << (at & 31));
+      found = true;
+    }
+    return found ? gathered : null;
+  }
+
+  clear(): void {
+    if (this.any) this.words.fill(0);
+    this.any = false;
+  }
+}

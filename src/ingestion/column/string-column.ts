@@ -1,0 +1,242 @@
+import { Buffer } from 'node:buffer';
+import { cellAt, type FrameColumn } from '../../model/frame.js';
+import type { TextBlock } from '../format/input-block.js';
+import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
+import { toText } from './coercion.js';
+import { grownLength, grownWords, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+
+/** What becomes of the order and repeats of a row's several values. */
+export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
+
+/** Strings, one id a row; from the first row with several values on, a list of ids a row. */
+export class StringColumn implements RunColumn {
+  readonly name: string;
+  readonly handling: MultiValueHandling;
+  private words: ByteDictionary;
+  private ids = new Uint32Array(1024);
+  /** With lists only: where each row's ids begin, `rows + 1` of them. */
+  private offsets: Uint32Array | null = null;
+  private idCount = 0;
+  private rows = 0;
+
+  constructor(name: string, handling: MultiValueHandling = 'SORTED_ARRAY', dictionary = new ByteDictionary()) {
+    this.name = name;
+    this.handling = handling;
+    this.words = dictionary;
+  }
+
+  get rowCount(): number {
+    return this.rows;
+  }
+
+  get sizeBytes(): number {
+    return this.idCount * 4 + (this.offsets === null ? 0 : this.rows * 4);
+  }
+
+  get dictionary(): ByteDictionary {
+    return this.words;
+  }
+
+  /** Only while the column is empty. */
+  replaceDictionary(dictionary: ByteDictionary): void {
+    this.words = dictionary;
+  }
+
+  appendNulls(count: number): void {
+    for (let row = 0; row < count; row++) this.appendId(NULL_ID);
+  }
+
+  appendFields(block: TextBlock, column: number, { rows, count }: RowSelection): void {
+    const { bytes, listDelimiter } = block;
+    const starts = block.starts[column];
+    const ends = block.ends[column];
+    if (starts === undefined || ends === undefined) return this.appendNulls(count);
+    if (listDelimiter !== null) {
+      for (let at = 0; at < count; at++) {
+        const row = rows[at] ?? 0;
+        const end = ends[row] ?? -1;
+        if (end < 0) this.appendId(NULL_ID);
+        else this.appendList(Buffer.from(bytes.buffer, bytes.byteOffset + (starts[row] ?? 0), end - (starts[row] ?? 0)).toString('utf8').split(listDelimiter));
+      }
+      return;
+    }
+    if (this.offsets !== null) {
+      for (let at = 0; at < count; at++) this.appendId(this.fieldId(bytes, starts, ends, rows[at] ?? 0));
+      return;
+    }
+    this.reserve(count);
+    const { ids, words } = this;
+    let to = this.idCount;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] ?? 0;
+      const end = ends[row] ?? -1;
+      ids[to++] = end < 0 ? NULL_ID : words.idOf(bytes, starts[row] ?? 0, end);
+    }
+    this.idCount = to;
+    this.rows += count;
+  }
+
+  appendValues(values: readonly unknown[], { rows, count }: RowSelection): void {
+    for (let at = 0; at < count; at++) this.appendValue(values[rows[at] ?? 0]);
+  }
+
+  appendValue(value: unknown): void {
+    if (typeof value === 'string') this.appendId(this.words.idOfText(value));
+    else if (value === null || value === undefined) this.appendId(NULL_ID);
+    else if (Array.isArray(value)) this.appendList(value.map(toText));
+    else this.appendId(this.words.idOfText(toText(value) ?? ''));
+  }
+
+  appendFrame(column: FrameColumn, { rows, count }: RowSelection): void {
+    if (column.kind === 'string') {
+      const remap = this.remapOf(column.dictionary);
+      this.reserve(count);
+      for (let at = 0; at < count; at++) this.appendId(remap(column.ids[rows[at] ?? 0] ?? 0));
+    } else if (column.kind === 'multi') {
+      for (let at = 0; at < count; at++) {
+        const cell = cellAt(column, rows[at] ?? 0);
+        if (typeof cell === 'object' && cell !== null) this.appendList(cell);
+        else this.appendValue(cell);
+      }
+    } else {
+      for (let at = 0; at < count; at++) this.appendValue(cellAt(column, rows[at] ?? 0));
+    }
+  }
+
+  toFrameColumn(rows: Uint32Array): FrameColumn {
+    const { ids, offsets } = this.gather(rows);
+    const used = new UsedEntries(this.words);
+    const placed = ids.map((id) => used.place(id));
+    const { name } = this;
+    if (offsets === null) return { kind: 'string', name, ids: placed, dictionary: used.dictionary };
+    return { kind: 'multi', name, offsets, ids: placed, dictionary: used.dictionary };
+  }
+
+  gather(rows: Uint32Array): Extract<StoredColumn, { readonly kind: 'ids' }> {
+    const { name, offsets } = this;
+    if (offsets === null) {
+      const ids = new Uint32Array(rows.length);
+      for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
+      return { kind: 'ids', name, ids, offsets: null };
+    }
+    const gathered = new Uint32Array(rows.length + 1);
+    let total = 0;
+    for (let at = 0; at < rows.length; at++) {
+      const row = rows[at] ?? 0;
+      total += (offsets[row + 1] ?? 0) - (offsets[row] ?? 0);
+      gathered[at + 1] = total;
+    }
+    const ids = new Uint32Array(total);
+    for (let at = 0, to = 0; at < rows.length; at++) {
+      const row = rows[at] ?? 0;
+      const end = offsets[row + 1] ?? 0;
+      for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.ids[from] ?? 0;
+    }
+    return { kind: 'ids', name, ids, offsets: gathered };
+  }
+
+  clear(): void {
+    this.rows = 0;
+    this.idCount = 0;
+    this.offsets = null;
+  }
+
+  private fieldId(bytes: Uint8Array, starts: Int32Array, ends: Int32Array, row: number): number {
+    const end = ends[row] ?? -1;
+    return end < 0 ? NULL_ID : this.words.idOf(bytes, starts[row] ?? 0, end);
+  }
+
+  /** No value and a single null are null; a null among others is kept as a value. */
+  private appendList(values: readonly (string | null)[]): void {
+    if (values.length === 0) return this.appendId(NULL_ID);
+    if (values.length === 1) return this.appendId(this.idOf(values[0] ?? null));
+    const ordered = this.handling === 'ARRAY' ? values : [...values].sort(nullsFirst);
+    const kept = this.handling === 'SORTED_SET' ? ordered.filter((value, at) => at === 0 || value !== ordered[at - 1]) : ordered;
+    if (kept.length === 1) return this.appendId(this.idOf(kept[0] ?? null));
+    this.offsets ??= this.offsetsOfSingles();
+    this.reserve(kept.length);
+    for (const value of kept) this.ids[this.idCount++] = this.idOf(value);
+    this.endRow();
+  }
+
+  private appendId(id: number): void {
+    if (this.offsets === null) {
+      if (this.idCount === this.ids.length) this.reserve(1);
+      this.ids[this.idCount++] = id;
+      this.rows++;
+      return;
+    }
+    if (id !== NULL_ID) {
+      this.reserve(1);
+      this.ids[this.idCount++] = id;
+    }
+    this.endRow();
+  }
+
+  private endRow(): void {
+    this.rows++;
+    let { offsets } = this;
+    if (offsets === null) return;
+    if (this.rows >= offsets.length) offsets = this.offsets = grownWords(offsets, grownLength(offsets.length, this.rows + 1));
+    offsets[this.rows] = this.idCount;
+  }
+
+  /** Turns one id a row into lists: a null row becomes an empty one. */
+  private offsetsOfSingles(): Uint32Array {
+    const offsets = new Uint32Array(grownLength(0, this.rows + 2));
+    let to = 0;
+    for (let row = 0; row < this.rows; row++) {
+      const id = this.ids[row] ?? 0;
+      if (id !== NULL_ID) this.ids[to++] = id;
+      offsets[row + 1] = to;
+    }
+    this.idCount = to;
+    return offsets;
+  }
+
+  private idOf(text: string | null): number {
+    return text === null ? NULL_ID : this.words.idOfText(text);
+  }
+
+  /** Ids of a frame's dictionary in this one's, found when first asked for. */
+  private remapOf(dictionary: readonly (string | null)[]): (id: number) => number {
+    const known = new Int32Array(dictionary.length).fill(-1);
+    return (id) => {
+      let mapped = known[id] ?? -1;
+      if (mapped < 0) known[id] = mapped = this.idOf(dictionary[id] ?? null);
+      return mapped;
+    };
+  }
+
+  private reserve(count: number): void {
+    if (this.idCount + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.idCount + count));
+  }
+}
+
+function nullsFirst(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  return b === null || a > b ? 1 : -1;
+}
+
+/** Numbers the entries of a dictionary that occur, in order of first use. */
+class UsedEntries {
+  readonly dictionary: (string | null)[] = [];
+  private readonly words: ByteDictionary;
+  private readonly places: Int32Array;
+
+  constructor(words: ByteDictionary) {
+    this.words = words;
+    this.places = new Int32Array(words.count).fill(-1);
+  }
+
+  place(id: number): number {
+    let place = this.places[id] ?? -1;
+    if (place < 0) {
+      place = this.dictionary.length;
+      this.places[id] = place;
+      this.dictionary.push(this.words.textOf(id));
+    }
+    return place;
+  }
+}

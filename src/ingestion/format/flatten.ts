@@ -1,0 +1,62 @@
+import { ServiceError } from '../../base/errors.js';
+import type { JsonObject } from './json.js';
+
+export interface FlattenField {
+  readonly name: string;
+  /** Member names and array positions, from the root on. */
+  readonly steps: readonly (string | number)[];
+}
+
+export interface FlattenSpec {
+  /** Fields at the root that hold no object come along under their own names. */
+  readonly useFieldDiscovery: boolean;
+  readonly fields: readonly FlattenField[];
+}
+
+/** Objects to flat ones, as the spec says. */
+export function compileFlatten({ useFieldDiscovery, fields }: FlattenSpec): (row: JsonObject) => JsonObject {
+  return (row) => {
+    const flat: Record<string, unknown> = Object.create(null);
+    if (useFieldDiscovery) {
+      for (const [name, value] of Object.entries(row)) if (isFlat(value)) flat[name] = value;
+    }
+    for (const { name, steps } of fields) flat[name] = walk(row, steps);
+    return flat;
+  };
+}
+
+function isFlat(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((element) => typeof element !== 'object' || element === null);
+  return typeof value !== 'object' || value === null;
+}
+
+function walk(row: unknown, steps: readonly (string | number)[]): unknown {
+  let value = row;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null) return null;
+    if (Array.isArray(value)) value = typeof step === 'number' ? value.at(step) : undefined;
+    else value = Object.hasOwn(value, String(step)) ? (value as JsonObject)[String(step)] : undefined;
+  }
+  return value ?? null;
+}
+
+const STEP = /\.([^.[\]*@()?'"\s]+)|\[(-?\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
+
+/**
+ * A JSONPath of member names and array positions: `$.a.b[0]['c d']`.
+ * @throws ServiceError `unsupported` for wildcards, filters, slices, functions and `..`
+ */
+export function parseJsonPath(text: string, path: string): readonly (string | number)[] {
+  if (!text.startsWith('$')) throw new ServiceError('input_invalid', `${path}: expected a JSONPath that begins with $, found "${text}"`);
+  const steps: (string | number)[] = [];
+  STEP.lastIndex = 1;
+  while (STEP.lastIndex < text.length) {
+    const at = STEP.lastIndex;
+    const step = STEP.exec(text);
+    if (step === null) throw new ServiceError('unsupported', `${path}: "${text.slice(at)}" of "${text}" is not supported; accepted: member names and array positions, as in $.a['b c'][0]`);
+    const [, member, position, single, double] = step;
+    if (position !== undefined) steps.push(Number(position));
+    else steps.push(member ?? (single ?? double ?? '').replace(/\\(.)/g, '$1'));
+  }
+  return steps;
+}

@@ -1,0 +1,34 @@
+/**
+ * Some hundred rows of input, in columns, on their way from a format's reader to the column builders. Its memory
+ * belongs to the reader: it is valid until the next block is asked for.
+ */
+export type InputBlock = TextBlock | ValueBlock;
+
+/** Fields as they stand in the file: row i of column c is `bytes[starts[c][i] .. ends[c][i])`, UTF-8. */
+export interface TextBlock {
+  readonly kind: 'text';
+  readonly rowCount: number;
+  readonly columns: readonly string[];
+  readonly bytes: Uint8Array;
+  readonly starts: readonly Int32Array[];
+  /** -1: the field is null (missing, or empty without quotes). */
+  readonly ends: readonly Int32Array[];
+  /** Splits a field into several values; null: never. */
+  readonly listDelimiter: string | null;
+  /** The row as text, for reports. */
+  sample(row: number): string;
+}
+
+/** Values as `JSON.parse` makes them; a long beyond 2^53 is a bigint. Missing is `undefined` or null. */
+export interface ValueBlock {
+  readonly kind: 'values';
+  readonly rowCount: number;
+  /** Every name that some row has. */
+  readonly columns: readonly string[];
+  /** One per row. */
+  values(column: string): readonly unknown[];
+  sample(row: number): string;
+}
+
+/** Told of every row that its reader could not make sense of; throws once there are too many. */
+export type RejectRow = (reason: string, sample: string) => void;

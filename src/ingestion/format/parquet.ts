@@ -1,0 +1,116 @@
+import { Buffer } from 'node:buffer';
+import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects, parquetSchema, type SchemaTree } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { DAY_MS } from '../../base/calendar.js';
+import { ServiceError } from '../../base/errors.js';
+import { contentOf } from '../source/decompress.js';
+import type { InputEntity } from '../source/input-source.js';
+import { compileFlatten, type FlattenSpec } from './flatten.js';
+import type { ValueBlock } from './input-block.js';
+import { type JsonObject, jsonBlock } from './json.js';
+
+export interface ParquetFormat {
+  readonly type: 'parquet';
+  /** Bytes without a text annotation are text; else they are read as base64. */
+  readonly binaryAsString: boolean;
+  readonly flatten: FlattenSpec | null;
+}
+
+/** A row group may have millions of rows; they pass on in blocks. */
+const BLOCK_ROWS = 16_384;
+/** A decimal comes as a double, exact up to so many digits. */
+const DECIMAL_DIGITS_MAX = 15;
+
+/** Times as milliseconds, which `millis` and `auto` of a timestampSpec read. */
+const PARSERS = {
+  timestampFromMilliseconds: Number,
+  timestampFromMicroseconds: (micros: bigint): number => Math.floor(Number(micros) / 1000),
+  timestampFromNanoseconds: (nanos: bigint): number => Number(nanos / 1_000_000n),
+  dateFromDays: (days: number): number => days * DAY_MS,
+};
+
+/**
+ * Parquet row groups to blocks of values; only the columns asked for are decoded. What is not on this machine's disk
+ * is brought to the work directory first: the format is read from its end.
+ * @throws ServiceError `input_unreadable` for another format, `unsupported` for decimals that do not fit a double
+ */
+export async function* readParquet(format: ParquetFormat, entity: InputEntity, reading: { readonly columns: ReadonlySet<string> | null; readonly workDirectory: string; readonly read: (bytes: number) => void }): AsyncGenerator<ValueBlock> {
+  const local = entity.localFile ?? (await fetched(entity, reading));
+  const handle = await open(local);
+  try {
+    const { size } = await handle.stat();
+    if (entity.localFile !== null) reading.read(size);
+    const file: AsyncBuffer = {
+      byteLength: size,
+      async slice(start, end = size) {
+        const bytes = new ArrayBuffer(end - start);
+        await handle.read(new Uint8Array(bytes), 0, end - start, start);
+        return bytes;
+      },
+    };
+    const head = Buffer.from(await file.slice(0, Math.min(4, size))).toString('latin1');
+    if (head !== 'PAR1') throw new ServiceError('input_unreadable', `${entity.name} is no Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`);
+    yield* rowGroups(format, entity.name, file, reading.columns);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* rowGroups(format: ParquetFormat, name: string, file: AsyncBuffer, wanted: ReadonlySet<string> | null): AsyncGenerator<ValueBlock> {
+  let metadata: FileMetaData;
+  try {
+    metadata = await parquetMetadataAsync(file);
+  } catch (error) {
+    throw new ServiceError('input_unreadable', `${name} is a damaged Parquet file: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+  const schema = parquetSchema(metadata);
+  const columns = schema.children.filter(({ element }) => wanted === null || format.flatten !== null || wanted.has(element.name));
+  for (const column of columns) checkDecimal(column, name);
+  const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
+  let start = 0;
+  for (const group of metadata.row_groups) {
+    const end = start + Number(group.num_rows);
+    let rows: readonly JsonObject[];
+    try {
+      rows = await parquetReadObjects({ file, metadata, rowStart: start, rowEnd: end, columns: columns.map(({ element }) => element.name), compressors, utf8: format.binaryAsString, parsers: PARSERS });
+    } catch (error) {
+      throw new ServiceError('input_unreadable', `${name}, rows ${start} to ${end}, cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+    }
+    // No column at all is wanted of rows that count all the same.
+    if (columns.length === 0) rows = Array.from({ length: end - start }, () => ({}));
+    for (let from = 0; from < rows.length; from += BLOCK_ROWS) yield jsonBlock(rows.slice(from, from + BLOCK_ROWS).map(plainRow), flatten);
+    start = end;
+  }
+}
+
+function checkDecimal(column: SchemaTree, name: string): void {
+  const { element } = column;
+  if (element.converted_type === 'DECIMAL' && (element.precision ?? 0) > DECIMAL_DIGITS_MAX) {
+    throw new ServiceError('unsupported', `${name}: column "${element.name}" is DECIMAL(${element.precision}, ${element.scale ?? 0}); decimals of more than ${DECIMAL_DIGITS_MAX} digits are not supported`);
+  }
+  for (const child of column.children) checkDecimal(child, name);
+}
+
+/** Dates (of the old INT96 times) become milliseconds, bytes base64, at any depth. */
+function plainRow(row: JsonObject): JsonObject {
+  for (const value of Object.values(row)) if (typeof value === 'object' && value !== null) return plain(row) as JsonObject;
+  return row;
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return value.getTime();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(plain);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
+}
+
+async function fetched(entity: InputEntity, { workDirectory, read }: { readonly workDirectory: string; readonly read: (bytes: number) => void }): Promise<string> {
+  const file = path.join(workDirectory, 'input.parquet');
+  await pipeline(contentOf(entity, read), createWriteStream(file));
+  return file;
+}

@@ -1,0 +1,28 @@
+import { formatInstant } from '../../base/time.js';
+import type { RowStatistics } from './row-statistics.js';
+
+/** The public `ingestionStatsAndErrors` report of a batch task. */
+export function indexReport(taskId: string, statistics: RowStatistics, ingestionState: 'DETERMINE_PARTITIONS' | 'BUILD_SEGMENTS' | 'COMPLETED', errorMsg: string | null, segmentsPublished: number): Readonly<Record<string, unknown>> {
+  const samples = statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({ type, input, details, timeOfException: formatInstant(timeOfExceptionMs) }));
+  return {
+    ingestionStatsAndErrors: {
+      type: 'ingestionStatsAndErrors',
+      taskId,
+      payload: {
+        ingestionState,
+        unparseableEvents: { determinePartitions: [], buildSegments: samples },
+        rowStats: { determinePartitions: emptyCounts(), buildSegments: { ...statistics.counts(), processedBytes: statistics.bytesRead } },
+        errorMsg,
+        segmentAvailabilityConfirmed: false,
+        segmentAvailabilityWaitTimeMs: 0,
+        recordsProcessed: null,
+        segmentsRead: null,
+        segmentsPublished,
+      },
+    },
+  };
+}
+
+function emptyCounts(): Readonly<Record<string, number>> {
+  return { processed: 0, processedBytes: 0, processedWithError: 0, thrownAway: 0, unparseable: 0 };
+}

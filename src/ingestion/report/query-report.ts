@@ -1,0 +1,137 @@
+import { ServiceError } from '../../base/errors.js';
+import { formatInstant } from '../../base/time.js';
+import { cellAt, type Frame, type FrameCell } from '../../model/frame.js';
+import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import type { TaskContext } from '../contract.js';
+import type { RowStatistics } from './row-statistics.js';
+
+/** Rows of a plain SELECT that its report shows. */
+export const RESULT_ROWS_MAX = 3000;
+
+type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
+
+/** Fills in the public `multiStageQuery` report: one stage that reads and computes, and one that writes segments. */
+export class QueryReport {
+  rowsOut = 0;
+  rowsPushed = 0;
+  private readonly context: TaskContext;
+  private readonly query: PlannedQuery;
+  private readonly write: WriteStatement | null;
+  private readonly startMs: number;
+  private writingMs: number | null = null;
+  private readonly results: FrameCellJson[][] = [];
+  private resultsTruncated = false;
+
+  constructor(context: TaskContext, query: PlannedQuery, write: WriteStatement | null) {
+    this.context = context;
+    this.query = query;
+    this.write = write;
+    this.startMs = context.now();
+  }
+
+  startWriting(): void {
+    this.writingMs = this.context.now();
+  }
+
+  /** Takes in rows of the result; false once no more are shown. */
+  addResults(frame: Frame): boolean {
+    for (let row = 0; row < frame.rowCount; row++) {
+      if (this.results.length === RESULT_ROWS_MAX) {
+        this.resultsTruncated = true;
+        return false;
+      }
+      this.results.push(frame.columns.map((column, position) => toJson(cellAt(column, row), this.query.columns[position])));
+      this.rowsOut++;
+    }
+    return true;
+  }
+
+  finish(status: 'SUCCESS' | 'FAILED', statistics: RowStatistics, failure: unknown): Readonly<Record<string, unknown>> {
+    const { taskId } = this.context;
+    const endMs = this.context.now();
+    const payload: Record<string, unknown> = {
+      status: {
+        status,
+        startTime: formatInstant(this.startMs),
+        durationMs: endMs - this.startMs,
+        pendingTasks: 0,
+        runningTasks: 0,
+        ...(failure === null ? {} : { errorReport: { taskId, host: null, stageNumber: null, error: errorOf(failure) } }),
+      },
+      stages: this.stages(status, endMs),
+      counters: this.counters(statistics),
+    };
+    if (this.write === null && status === 'SUCCESS') {
+      payload['results'] = {
+        signature: this.query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
+        sqlTypeNames: this.query.columns.map(({ sqlType }) => sqlType),
+        results: this.results,
+        resultsTruncated: this.resultsTruncated,
+      };
+    }
+    return { multiStageQuery: { type: 'multiStageQuery', taskId, payload } };
+  }
+
+  private stages(status: 'SUCCESS' | 'FAILED', endMs: number): readonly unknown[] {
+    const signature = this.query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
+    const phase = (isDone: boolean): string => (isDone || status === 'SUCCESS' ? 'FINISHED' : 'FAILED');
+    const { source, plan } = this.query;
+    const input = source.kind === 'external' ? { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature } : { type: source.kind };
+    const shape = { maxWorkerCount: 1, shuffleCheckHasMultipleValues: true };
+    const readEnd = this.writingMs ?? endMs;
+    const reading = {
+      stageNumber: 0,
+      definition: { id: `${this.context.taskId}_0`, input: [input], processor: { type: plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' }, signature, shuffleSpec: { type: 'mix' }, ...shape },
+      phase: phase(this.writingMs !== null),
+      workerCount: 1,
+      partitionCount: 1,
+      startTime: formatInstant(this.startMs),
+      duration: readEnd - this.startMs,
+      output: 'localStorage',
+      sort: false,
+    };
+    if (this.write === null || this.writingMs === null) return [reading];
+    const writing = {
+      stageNumber: 1,
+      definition: {
+        id: `${this.context.taskId}_1`,
+        input: [{ type: 'stage', stage: 0 }],
+        processor: { type: 'segmentGenerator', dataSource: this.write.dataSource, clusterBy: this.write.clusteredBy },
+        signature,
+        ...shape,
+      },
+      phase: phase(false),
+      workerCount: 1,
+      startTime: formatInstant(this.writingMs),
+      duration: endMs - this.writingMs,
+      sort: false,
+    };
+    return [reading, writing];
+  }
+
+  private counters({ rows, bytesRead }: RowStatistics): Readonly<Record<string, unknown>> {
+    const input = { type: 'channel', rows: [rows], bytes: [bytesRead], files: [1], totalFiles: [1] };
+    const output = { type: 'channel', rows: [this.rowsOut] };
+    const reading = { '0': { input0: input, output } };
+    if (this.write === null || this.writingMs === null) return { '0': reading };
+    const progress = { type: 'segmentGenerationProgress', rowsProcessed: this.rowsOut, rowsPersisted: this.rowsOut, rowsMerged: this.rowsOut, rowsPushed: this.rowsPushed };
+    return { '0': reading, '1': { '0': { input0: output, segmentGenerationProgress: progress } } };
+  }
+}
+
+function errorOf(failure: unknown): Readonly<Record<string, string>> {
+  const errorMessage = failure instanceof Error ? failure.message : String(failure);
+  return { errorCode: failure instanceof ServiceError ? (ERROR_CODES[failure.code] ?? 'UnknownError') : 'UnknownError', errorMessage };
+}
+
+const ERROR_CODES: Readonly<Record<string, string>> = { input_unreadable: 'CannotParseExternalData', cancelled: 'Canceled', resource_limit: 'NotEnoughMemory', input_invalid: 'QueryRuntimeError' };
+
+type FrameCellJson = FrameCell | boolean;
+
+/** Longs as JSON numbers where those are exact, times as text. */
+function toJson(cell: FrameCell, column: OutputColumn | undefined): FrameCellJson {
+  if (typeof cell !== 'bigint') return cell;
+  if (column?.sqlType === 'TIMESTAMP' || column?.sqlType === 'DATE') return formatInstant(Number(cell));
+  if (column?.sqlType === 'BOOLEAN') return cell !== 0n;
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
+}

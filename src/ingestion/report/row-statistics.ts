@@ -1,0 +1,76 @@
+import { ServiceError } from '../../base/errors.js';
+
+/** processed + processedWithError + thrownAway + unparseable = rows of the input. */
+export interface RowCounts {
+  readonly processed: number;
+  /** Kept, though some field did not fit its type and became null. */
+  readonly processedWithError: number;
+  /** Left out by a filter or for lying outside the intervals. */
+  readonly thrownAway: number;
+  /** Not rows of the format, or without a time. */
+  readonly unparseable: number;
+}
+
+export interface SavedParseException {
+  readonly type: 'unparseable' | 'processedWithError';
+  readonly input: string;
+  readonly details: readonly string[];
+  readonly timeOfExceptionMs: number;
+}
+
+export interface ParseExceptionLimits {
+  readonly logParseExceptions: boolean;
+  readonly maxParseExceptions: number;
+  readonly maxSavedParseExceptions: number;
+}
+
+const SAMPLE_LENGTH_MAX = 10_000;
+
+/** Counts what became of every row of the input, and keeps the first bad ones to show. */
+export class RowStatistics implements RowCounts {
+  processed = 0;
+  processedWithError = 0;
+  thrownAway = 0;
+  unparseable = 0;
+  bytesRead = 0;
+  readonly saved: SavedParseException[] = [];
+  private readonly limits: ParseExceptionLimits;
+  private readonly log: (line: string) => void;
+  private readonly now: () => number;
+
+  constructor(limits: ParseExceptionLimits, log: (line: string) => void, now: () => number) {
+    this.limits = limits;
+    this.log = log;
+    this.now = now;
+  }
+
+  get rows(): number {
+    return this.processed + this.processedWithError + this.thrownAway + this.unparseable;
+  }
+
+  counts(): RowCounts {
+    const { processed, processedWithError, thrownAway, unparseable } = this;
+    return { processed, processedWithError, thrownAway, unparseable };
+  }
+
+  /** @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions` */
+  reject(reason: string, sample: string): void {
+    this.unparseable++;
+    this.note('unparseable', reason, sample);
+  }
+
+  /** A row that is kept with nulls in place of what did not fit. */
+  fault(reason: string, sample: string): void {
+    this.processedWithError++;
+    this.note('processedWithError', reason, sample);
+  }
+
+  private note(type: SavedParseException['type'], reason: string, sample: string): void {
+    const input = sample.slice(0, SAMPLE_LENGTH_MAX);
+    if (this.limits.logParseExceptions) this.log(`row ${this.rows}: ${reason}: ${input}`);
+    if (this.saved.length < this.limits.maxSavedParseExceptions) this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.now() });
+    if (this.unparseable + this.processedWithError > this.limits.maxParseExceptions) {
+      throw new ServiceError('input_unreadable', `more than ${this.limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { createReadStream } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { ServiceError } from '../../base/errors.js';
+import type { Fields } from '../spec/fields.js';
+import type { InputEntity } from './input-source.js';
+
+export interface LocalSource {
+  readonly type: 'local';
+  /** With `filter`: every file below it, at any depth, whose name matches. */
+  readonly baseDir: string | null;
+  readonly filter: string | null;
+  readonly files: readonly string[];
+}
+
+const ALLOWED = 'svc.ingestion.local.allowedDirectories';
+
+export function parseLocalSource(fields: Fields): LocalSource {
+  fields.accept(['baseDir', 'filter', 'files']);
+  const source: LocalSource = { type: 'local', baseDir: fields.optionalString('baseDir'), filter: fields.optionalString('filter'), files: fields.strings('files') };
+  if (source.baseDir === null && source.files.length === 0) throw fields.invalid('', 'expected baseDir with filter, or files');
+  if ((source.baseDir === null) !== (source.filter === null)) throw fields.invalid('', 'baseDir and filter are given together or not at all');
+  return source;
+}
+
+/**
+ * The files of a local source by name. A path is resolved, symbolic links and all, before it is held against the
+ * allowed directories, and only the resolved path is opened.
+ */
+export async function localEntities(source: LocalSource, allowedDirectories: readonly string[]): Promise<readonly InputEntity[]> {
+  const roots = await Promise.all(allowedDirectories.map((directory) => realpath(directory).catch(() => path.resolve(directory))));
+  const paths = new Set<string>();
+  for (const file of source.files) paths.add(await resolveAllowed(file, roots));
+  if (source.baseDir !== null && source.filter !== null) {
+    const directory = await resolveAllowed(source.baseDir, roots);
+    if (!(await stat(directory)).isDirectory()) throw new ServiceError('input_unreadable', `inputSource.baseDir: ${source.baseDir} is no directory`);
+    const matches = globMatcher(source.filter);
+    const found: string[] = [];
+    for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+      const name = path.join(entry.parentPath, entry.name);
+      if (!entry.isDirectory() && (matches(entry.name) || matches(path.relative(directory, name)))) found.push(name);
+    }
+    if (found.length === 0) throw new ServiceError('input_unreadable', `inputSource: no file below ${source.baseDir} matches the filter ${source.filter}`);
+    for (const name of found.sort()) paths.add(await resolveAllowed(name, roots));
+  }
+  return Promise.all([...paths].map(fileEntity));
+}
+
+async function resolveAllowed(name: string, roots: readonly string[]): Promise<string> {
+  const lexical = path.resolve(name);
+  // Whether something exists outside is not ours to tell.
+  if (!isBelow(lexical, roots) && !isBelow(await realpath(lexical).catch(() => lexical), roots)) throw outside(name);
+  let resolved: string;
+  try {
+    resolved = await realpath(lexical);
+  } catch (error) {
+    throw new ServiceError('input_unreadable', `inputSource: ${name} does not exist`, error);
+  }
+  if (!isBelow(resolved, roots)) throw outside(name);
+  return resolved;
+}
+
+function outside(name: string): ServiceError {
+  return new ServiceError('forbidden', `inputSource: ${name} is not below a directory of ${ALLOWED}`);
+}
+
+function isBelow(name: string, roots: readonly string[]): boolean {
+  return roots.some((root) => name === root || name.startsWith(root.endsWith(path.sep) ? root : root + path.sep));
+}
+
+async function fileEntity(file: string): Promise<InputEntity> {
+  const found = await stat(file);
+  if (!found.isFile()) throw new ServiceError('input_unreadable', `inputSource: ${file} is ${found.isDirectory() ? 'a directory' : 'no regular file'}`);
+  return { name: file, sizeBytes: found.size, localFile: file, open: async () => createReadStream(file, { highWaterMark: 1 << 20 }) };
+}
+
+/** `*` any characters but `/`, `?` one, `[a-z]` one of them, `{a,b}` either. */
+export function globMatcher(glob: string): (name: string) => boolean {
+  let pattern = '';
+  let depth = 0;
+  for (let at = 0; at < glob.length; at++) {
+    const character = glob.charAt(at);
+    const close = character === '[' ? glob.indexOf(']', at + 2) : -1;
+    if (character === '*') {
+      // Two and more are as one: a pattern of stars must not try every split.
+      while (glob.charAt(at + 1) === '*') at++;
+      pattern += '[^/]*';
+    } else if (character === '?') pattern += '[^/]';
+    else if (close > 0) {
+      pattern += `[${glob.slice(at + 1, close).replace(/^!/, '^').replace(/[\\\]]/g, '\\$&')}]`;
+      at = close;
+    } else if (character === '{') {
+      depth++;
+      pattern += '(?:';
+    } else if (character === '}' && depth > 0) {
+      depth--;
+      pattern += ')';
+    } else if (character === ',' && depth > 0) pattern += '|';
+    else pattern += character.replace(/[.+^$()|[\]\\{}/]/g, '\\$&');
+  }
+  if (depth > 0) throw new ServiceError('input_invalid', `inputSource.filter: "${glob}" leaves a { open`);
+  let compiled: RegExp;
+  try {
+    compiled = new RegExp(`^${pattern}$`, 'u');
+  } catch (error) {
+    throw new ServiceError('input_invalid', `inputSource.filter: "${glob}" is no file pattern; accepted: * ? [a-z] {a,b}`, error);
+  }
+  return (name) => compiled.test(name);
+}

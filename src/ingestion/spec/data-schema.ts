@@ -1,0 +1,170 @@
+import { ServiceError } from '../../base/errors.js';
+import { condenseIntervals, parseInterval } from '../../base/interval.js';
+import { bucketsOf, type Granularity, granularityName, parseGranularity } from '../../model/granularity.js';
+import type { Expression } from '../../model/expression.js';
+import type { Filter } from '../../model/filter.js';
+import type { EpochMs, Interval } from '../../model/interval.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { parseInstant } from '../../base/time.js';
+import { parseExpression } from '../../expression/parse.js';
+import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
+import { type TimestampParser, timestampParser } from '../column/timestamp.js';
+import type { Planning } from '../contract.js';
+import type { Fields } from './fields.js';
+import { INERT_KEYS } from './inert-keys.js';
+import { type Metric, parseMetric } from './metric.js';
+
+export interface DataSchema {
+  readonly dataSource: string;
+  readonly timestamp: TimestampSpec;
+  readonly dimensions: DimensionsSpec;
+  readonly metrics: readonly Metric[];
+  readonly granularity: GranularitySpec;
+  readonly transforms: readonly { readonly name: string; readonly expression: Expression }[];
+  readonly filter: Filter | null;
+  /** As sent, to be kept in segment files. */
+  readonly source: { readonly aggregators: readonly unknown[]; readonly timestampSpec: unknown; readonly queryGranularity: unknown };
+}
+
+export interface TimestampSpec {
+  readonly column: string;
+  readonly parser: TimestampParser;
+  /** Stands in for a null; null: such a row cannot be parsed. */
+  readonly missingValue: EpochMs | null;
+}
+
+export interface DimensionsSpec {
+  readonly declared: readonly ColumnPlan[];
+  /** Columns nobody declared: left out, taken as strings, or typed by their values. */
+  readonly discovery: 'none' | 'STRING' | 'AUTO';
+  readonly exclusions: readonly string[];
+}
+
+export interface GranularitySpec {
+  readonly segmentGranularity: Granularity;
+  readonly queryGranularity: Granularity;
+  readonly rollup: boolean;
+  /** Sorted, disjoint; empty: all times. */
+  readonly intervals: readonly Interval[];
+}
+
+export function parseDataSchema(fields: Fields, planning: Planning): DataSchema {
+  fields.accept(['dataSource', 'timestampSpec', 'dimensionsSpec', 'metricsSpec', 'granularitySpec', 'transformSpec', 'projections', 'parser']);
+  for (const key of ['projections', 'parser']) if (fields.has(key) && fields.value(key) !== null) throw fields.unsupported(key);
+  const timestamp = parseTimestampSpec(fields.object('timestampSpec'));
+  const metrics = fields.elements('metricsSpec').map(parseMetric);
+  const dimensions = parseDimensionsSpec(fields.object('dimensionsSpec'), timestamp, metrics);
+  checkNames(fields, dimensions.declared, metrics);
+  const transformSpec = fields.optionalObject('transformSpec');
+  transformSpec?.accept(['transforms', 'filter']);
+  return {
+    dataSource: parseDataSource(fields, 'dataSource'),
+    timestamp,
+    dimensions,
+    metrics,
+    granularity: parseGranularitySpec(fields.optionalObject('granularitySpec')),
+    transforms: transformSpec?.elements('transforms').map(parseTransform) ?? [],
+    filter: transformSpec?.has('filter') === true ? planning.parseFilter(transformSpec.value('filter'), transformSpec.at('filter')) : null,
+    source: {
+      aggregators: fields.array('metricsSpec'),
+      timestampSpec: fields.value('timestampSpec'),
+      queryGranularity: fields.optionalObject('granularitySpec')?.value('queryGranularity') ?? 'none',
+    },
+  };
+}
+
+/** A name that files, paths and ids can carry. */
+export function parseDataSource(fields: Fields, key: string): string {
+  const name = fields.string(key);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (name.trim() === '' || name.startsWith('.') || /[/\\\u0000-\u001f\u007f]/.test(name)) throw fields.invalid(key, `expected a name without slashes, control characters or a leading dot, found ${JSON.stringify(name)}`);
+  return name;
+}
+
+function parseTimestampSpec(fields: Fields): TimestampSpec {
+  fields.accept(['column', 'format', 'missingValue']);
+  const missing = fields.value('missingValue');
+  const missingValue = typeof missing === 'number' ? missing : typeof missing === 'string' ? parseInstant(missing) : null;
+  if (missingValue === undefined || (missing !== null && missingValue === null)) throw fields.invalid('missingValue', `expected an instant, found ${JSON.stringify(missing)}`);
+  return {
+    column: fields.optionalString('column') ?? 'timestamp',
+    parser: timestampParser(fields.optionalString('format') ?? 'auto', fields.at('format')),
+    missingValue,
+  };
+}
+
+function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: readonly Metric[]): DimensionsSpec {
+  fields.accept(['dimensions', 'dimensionExclusions', 'includeAllDimensions', 'useSchemaDiscovery', 'spatialDimensions', 'forceSegmentSortByTime']);
+  if (fields.array('spatialDimensions').length > 0) throw fields.unsupported('spatialDimensions');
+  if (!fields.boolean('forceSegmentSortByTime', true)) throw fields.unsupported('forceSegmentSortByTime', 'segments are sorted by __time first');
+  const declared = fields.array('dimensions').map((value, position) => (typeof value === 'string' ? columnPlan(value, 'STRING') : parseDimension(fields.element('dimensions', position))));
+  const exclusions = fields.strings('dimensionExclusions');
+  const both = declared.find(({ name }) => exclusions.includes(name));
+  if (both !== undefined) throw fields.invalid('dimensionExclusions', `"${both.name}" is among the dimensions too`);
+  const useSchemaDiscovery = fields.boolean('useSchemaDiscovery', false);
+  const includesAll = fields.boolean('includeAllDimensions', false) || declared.length === 0;
+  // What the timestamp and the metrics are made of is not stored again.
+  const used = [timestamp.column, TIME_COLUMN, ...metrics.flatMap(({ name, fieldName }) => [name, fieldName ?? name])];
+  return { declared, discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none', exclusions: [...exclusions, ...used] };
+}
+
+function parseDimension(fields: Fields): ColumnPlan {
+  const type = fields.choice('type', ['string', 'long', 'float', 'double', 'auto'], 'string', ['json', 'spatial', 'timestamp']);
+  fields.accept(type === 'string' ? ['name', 'multiValueHandling'] : ['name', 'castToType'], INERT_KEYS.dimension);
+  if (fields.has('castToType')) throw fields.unsupported('castToType', 'give the type itself');
+  const handling = fields.optionalString('multiValueHandling')?.toUpperCase() ?? 'SORTED_ARRAY';
+  if (handling !== 'SORTED_ARRAY' && handling !== 'SORTED_SET' && handling !== 'ARRAY') throw fields.invalid('multiValueHandling', `expected SORTED_ARRAY, SORTED_SET, ARRAY, found "${handling}"`);
+  return columnPlan(fields.string('name'), type.toUpperCase() as ColumnPlan['type'], handling);
+}
+
+function checkNames(fields: Fields, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
+  const names = [...dimensions, ...metrics].map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw fields.invalid('', `two columns are called "${twice}"`);
+  if (names.includes(TIME_COLUMN)) throw fields.invalid('dimensionsSpec', `${TIME_COLUMN} is always there and cannot be declared`);
+}
+
+function parseGranularitySpec(fields: Fields | null): GranularitySpec {
+  const day = parseGranularity('day', 'segmentGranularity');
+  if (fields === null) return { segmentGranularity: day, queryGranularity: { kind: 'none' }, rollup: true, intervals: [] };
+  fields.accept(['segmentGranularity', 'queryGranularity', 'rollup', 'intervals']);
+  fields.choice('type', ['uniform'], 'uniform', ['arbitrary']);
+  const segmentGranularity = fields.has('segmentGranularity') ? parseGranularity(fields.value('segmentGranularity'), fields.at('segmentGranularity'), 'input_invalid') : day;
+  const queryGranularity = fields.has('queryGranularity') ? parseGranularity(fields.value('queryGranularity'), fields.at('queryGranularity'), 'input_invalid') : { kind: 'none' as const };
+  if (segmentGranularity.kind === 'none') throw fields.unsupported('segmentGranularity', 'a segment for every millisecond');
+  if (!fitsInto(queryGranularity, segmentGranularity)) {
+    throw fields.invalid('queryGranularity', `${granularityName(queryGranularity)} buckets do not fit into segments of ${granularityName(segmentGranularity)}; expected a finer or equal granularity`);
+  }
+  const texts = typeof fields.value('intervals') === 'string' ? [fields.string('intervals')] : fields.strings('intervals');
+  const intervals = texts.map((text) => {
+    const interval = parseInterval(text);
+    if (interval === undefined || interval.start === interval.end) throw fields.invalid('intervals', `expected intervals such as 2015-09-12/2015-09-13, found "${text}"`);
+    return interval;
+  });
+  return { segmentGranularity, queryGranularity, rollup: fields.boolean('rollup', true), intervals: condenseIntervals(intervals) };
+}
+
+/** Instants of a leap and a common year, in winter and summer, whose segments' bounds must be bucket bounds. */
+const PROBES: readonly EpochMs[] = ['2012-02-29T13:37:11.123Z', '2013-07-15T01:02:03.004Z', '2021-12-31T23:59:59.999Z', '1999-10-31T05:06:07.008Z'].map((text) => parseInstant(text) ?? 0);
+
+function fitsInto(query: Granularity, segment: Granularity): boolean {
+  if (query.kind === 'none') return true;
+  if (query.kind === 'all') return false;
+  if (segment.kind === 'all') return true;
+  return PROBES.every((probe) => {
+    const start = bucketsOf(segment).floor(probe);
+    return bucketsOf(query).floor(start) === start;
+  });
+}
+
+function parseTransform(fields: Fields): { readonly name: string; readonly expression: Expression } {
+  fields.type(['expression']);
+  fields.accept(['name', 'expression']);
+  const text = fields.string('expression');
+  try {
+    return { name: fields.string('name'), expression: parseExpression(text) };
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'query_invalid') throw error;
+    throw fields.invalid('expression', error.message);
+  }
+}

@@ -1,0 +1,63 @@
+import { ETERNITY, type Interval } from '../../model/interval.js';
+import { bucketsOf } from '../../model/granularity.js';
+import { condenseIntervals } from '../../base/interval.js';
+import type { PublishRequest } from '../../model/publication.js';
+import type { Planning } from '../contract.js';
+import { type InputFormat, parseInputFormat } from '../format/input-format.js';
+import { type InputSource, parseInputSource } from '../source/input-source.js';
+import { type DataSchema, type GranularitySpec, parseDataSchema } from './data-schema.js';
+import type { Fields } from './fields.js';
+import { parseTuningConfig, type TuningConfig } from './tuning-config.js';
+
+/** The `spec` of an `index_parallel` or `index` task. */
+export interface IndexSpec {
+  readonly dataSchema: DataSchema;
+  readonly inputSource: InputSource;
+  readonly inputFormat: InputFormat;
+  readonly appendToExisting: boolean;
+  /** Replaces all of `granularitySpec.intervals`, also the chunks that get no row. */
+  readonly dropExisting: boolean;
+  readonly tuning: TuningConfig;
+  /** With defaults written out. */
+  readonly source: Readonly<Record<string, unknown>>;
+}
+
+/** @throws ServiceError `input_invalid` or `unsupported` naming the field */
+export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'index', planning: Planning): IndexSpec {
+  fields.accept(['dataSchema', 'ioConfig', 'tuningConfig']);
+  const io = fields.object('ioConfig');
+  io.accept(['inputSource', 'inputFormat', 'appendToExisting', 'dropExisting', 'firehose']);
+  io.choice('type', ['index_parallel', 'index'], taskType);
+  if (io.has('firehose')) throw io.unsupported('firehose', 'give an inputSource and an inputFormat');
+  const appendToExisting = io.boolean('appendToExisting', false);
+  const dropExisting = io.boolean('dropExisting', false);
+  const dataSchema = parseDataSchema(fields.object('dataSchema'), planning);
+  if (appendToExisting && dropExisting) throw io.invalid('dropExisting', 'cannot be true with appendToExisting');
+  if (dropExisting && dataSchema.granularity.intervals.length === 0) throw io.invalid('dropExisting', 'needs granularitySpec.intervals, which it replaces');
+  return {
+    dataSchema,
+    inputSource: parseInputSource(io.object('inputSource')),
+    inputFormat: parseInputFormat(io.object('inputFormat')),
+    appendToExisting,
+    dropExisting,
+    tuning: parseTuningConfig(fields.optionalObject('tuningConfig'), taskType),
+    source: {
+      dataSchema: fields.value('dataSchema'),
+      ioConfig: { type: taskType, inputSource: io.value('inputSource'), inputFormat: io.value('inputFormat'), appendToExisting, dropExisting },
+      tuningConfig: { type: taskType, ...(fields.value('tuningConfig') as object | null) },
+    },
+  };
+}
+
+/** The widest publish the spec may lead to. */
+export function publishModeOf({ appendToExisting, dataSchema }: IndexSpec): PublishRequest['mode'] {
+  if (appendToExisting) return { kind: 'append' };
+  const { intervals } = dataSchema.granularity;
+  return { kind: 'replace', intervals: intervals.length === 0 ? [ETERNITY] : alignedIntervals(dataSchema.granularity) };
+}
+
+/** The intervals of a spec widened to whole segments. */
+export function alignedIntervals({ intervals, segmentGranularity }: GranularitySpec): readonly Interval[] {
+  const buckets = bucketsOf(segmentGranularity);
+  return condenseIntervals(intervals.map(({ start, end }) => ({ start: buckets.floor(start), end: buckets.next(end - 1) })));
+}

@@ -1,0 +1,31 @@
+/**
+ * Keys of the public task spec that existing clients send and that have nothing left to do here: they tune machinery
+ * (Java heap, sub-tasks, codecs) that this service does not have. They are accepted with any value.
+ */
+export const INERT_KEYS = {
+  tuningConfig: [
+    'appendableIndexSpec',
+    'skipBytesInMemoryOverheadCheck',
+    'maxTotalRows',
+    'splitHintSpec',
+    'indexSpec',
+    'indexSpecForIntermediatePersists',
+    'maxPendingPersists',
+    'pushTimeout',
+    'segmentWriteOutMediumFactory',
+    'maxNumConcurrentSubTasks',
+    'maxRetry',
+    'taskStatusCheckPeriodMs',
+    'chatHandlerTimeout',
+    'chatHandlerNumRetries',
+    'maxNumSegmentsToMerge',
+    'totalNumMergeTasks',
+    'maxColumnsToMerge',
+    // Rollup is always perfect within a time chunk.
+    'forceGuaranteedRollup',
+  ],
+  /** A bitmap index is always built. */
+  dimension: ['createBitmapIndex'],
+  /** For splitting a file between sub-tasks. */
+  inputFormat: ['assumeNewlineDelimited'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -1,0 +1,78 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
+import type { FrameEngine } from '../build/frame-engine.js';
+import { withArrivalTime } from '../build/rollup.js';
+import { RowCollector } from '../build/row-collector.js';
+import { columnPlan, RunBuffer } from '../build/run-buffer.js';
+import { ByteDictionary } from '../column/byte-dictionary.js';
+import type { TaskContext } from '../contract.js';
+import { parseInputFormat, readRows } from '../format/input-format.js';
+import type { ProgressReporter } from '../report/progress.js';
+import type { RowStatistics } from '../report/row-statistics.js';
+import { inputEntities, parseInputSource } from '../source/input-source.js';
+import { Fields } from '../spec/fields.js';
+import { isRowWise, planOverArrivals } from './external-plan.js';
+
+const BATCH_ROWS = 1 << 17;
+const BATCH_DICTIONARY_BYTES = 32 << 20;
+
+type ExternalSource = Extract<PlannedSource, { readonly kind: 'external' }>;
+
+/**
+ * The result of a query over an external or inline source, frame by frame; the columns have the order of
+ * `query.columns`. What works row by row is computed a batch at a time, the rest in parts that are merged at the end.
+ */
+export async function* queryFrames(query: PlannedQuery, engine: FrameEngine, source: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+  const plan = planOverArrivals(query.plan);
+  if (isRowWise(plan)) {
+    for await (const frame of source) yield* engine.run(plan, [frame]);
+    return;
+  }
+  const parts: (readonly Frame[])[] = [];
+  for await (const frame of source) parts.push(await engine.partial(plan, frame));
+  yield* engine.merge(plan, parts);
+}
+
+/** The rows of EXTERN in batches, columns as its signature has them; a value that does not fit its type is null. */
+export async function* externalFrames(source: ExternalSource, context: TaskContext, statistics: RowStatistics, progress: ProgressReporter): AsyncGenerator<Frame> {
+  const entities = await inputEntities(parseInputSource(new Fields(source.inputSource, 'EXTERN inputSource')), context);
+  const format = parseInputFormat(new Fields(source.inputFormat, 'EXTERN inputFormat'));
+  const sizes = entities.map(({ sizeBytes }) => sizeBytes);
+  progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
+  context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);
+  const names = source.signature.map(({ name }) => name);
+  const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));
+  const collector = new RowCollector({ timestamp: null, range: null, sources: new Map(), discovery: 'none', exclusions: [], countsRows: false }, buffer, statistics);
+  const reading = {
+    columns: new Set(names),
+    workDirectory: context.workDirectory,
+    read(bytes: number) {
+      statistics.bytesRead += bytes;
+    },
+    reject: (reason: string, sample: string) => statistics.reject(reason, sample),
+  };
+  for (const entity of entities) {
+    for await (const block of readRows(format, entity, reading)) {
+      if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+      collector.add(block);
+      statistics.processed += block.rowCount;
+      progress.tick();
+      if (buffer.rowCount >= BATCH_ROWS) yield takeFrame(buffer);
+    }
+  }
+  if (buffer.rowCount > 0) yield takeFrame(buffer);
+  if (collector.faultyRows > 0) context.log(`${collector.faultyRows} rows have a value that does not fit the type in EXTERN's signature; it was taken as null`);
+}
+
+export async function* inlineFrames(frame: Frame): AsyncGenerator<Frame> {
+  yield withArrivalTime(frame);
+}
+
+function takeFrame(buffer: RunBuffer): Frame {
+  const { rowCount, columns } = buffer.toFrame();
+  buffer.clear();
+  if (buffer.dictionaryBytes > BATCH_DICTIONARY_BYTES) for (const { column } of buffer.dictionaries()) column.replaceDictionary(new ByteDictionary());
+  // External rows have no time of their own; a column called so is one of the signature.
+  return withArrivalTime({ rowCount, columns: columns.slice(1) });
+}

@@ -1,0 +1,205 @@
+import { ServiceError } from '../../base/errors.js';
+import { formatInterval } from '../../base/interval.js';
+import type { Frame } from '../../model/frame.js';
+import { bucketsOf } from '../../model/granularity.js';
+import { ETERNITY, type Interval } from '../../model/interval.js';
+import type { PublishRequest } from '../../model/publication.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import { RowStore } from '../build/row-store.js';
+import { allRows, columnPlan, timesOf } from '../build/run-buffer.js';
+import { SegmentPusher } from '../build/segment-pusher.js';
+import type { Planning, TaskContext, TaskDescription, TaskOutcome } from '../contract.js';
+import { ProgressReporter } from '../report/progress.js';
+import { QueryReport } from '../report/query-report.js';
+import { RowStatistics } from '../report/row-statistics.js';
+import type { Fields } from '../spec/fields.js';
+import { MAX_ROWS_IN_MEMORY } from '../spec/tuning-config.js';
+import { LazyEngine } from '../task-engine.js';
+import { externalFrames, inlineFrames, queryFrames } from './external-rows.js';
+
+type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
+type SelectStatement = Extract<PlannedStatement, { readonly kind: 'select' }>;
+
+export interface QueryTask {
+  readonly query: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly parameters: readonly unknown[];
+  readonly statement: WriteStatement | SelectStatement;
+  readonly rowsPerSegment: number;
+  readonly maxParseExceptions: number;
+}
+
+const ROWS_PER_SEGMENT = 3_000_000;
+/** What public clients see as the datasource of a plain SELECT. */
+const SELECT_DATA_SOURCE = '__query_select';
+
+/** @throws ServiceError for SQL that does not plan, or that a task cannot run */
+export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
+  const spec = fields.object('spec');
+  spec.accept(['query', 'context', 'parameters']);
+  const settings = spec.optionalObject('context');
+  const context = settings === null ? {} : Object.fromEntries(settings.keys().map((key) => [key, settings.value(key)]));
+  const query = spec.string('query');
+  const parameters = spec.array('parameters');
+  const statement = planning.planSql({ query, context, parameters });
+  if (statement.kind === 'explain') throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
+  const { source } = statement.kind === 'select' ? statement : statement.query;
+  if (source.kind === 'table') throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} … FROM "${source.name}": a task reads TABLE(EXTERN(...)) or VALUES; reading a table is not supported yet`);
+  if (statement.kind !== 'select') checkOutput(statement);
+  return {
+    query,
+    context,
+    parameters,
+    statement,
+    rowsPerSegment: settings?.integer('rowsPerSegment', ROWS_PER_SEGMENT, { min: 1 }) ?? ROWS_PER_SEGMENT,
+    maxParseExceptions: exceptionLimit(settings),
+  };
+}
+
+function exceptionLimit(settings: Fields | null): number {
+  const limit = settings?.integer('maxParseExceptions', 0, { min: -1 }) ?? 0;
+  return limit < 0 ? Number.MAX_SAFE_INTEGER : limit;
+}
+
+function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement): void {
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new ServiceError('sql_plan_invalid', `two columns of the SELECT are called "${twice}"`);
+  const time = columns.find(({ name }) => name === TIME_COLUMN);
+  if (time === undefined && partitionedBy.kind !== 'all') throw new ServiceError('sql_plan_invalid', `the SELECT has no column ${TIME_COLUMN}, which PARTITIONED BY needs unless it is ALL`);
+  if (time !== undefined && time.nativeType !== 'LONG') throw new ServiceError('sql_plan_invalid', `${TIME_COLUMN} is ${time.sqlType}; expected TIMESTAMP, for example TIME_PARSE("time") AS __time`);
+  if (names.length === (time === undefined ? 0 : 1)) throw new ServiceError('sql_plan_invalid', `the SELECT has no column besides ${TIME_COLUMN}`);
+  if (overwrite === null || overwrite === 'all') return;
+  const buckets = bucketsOf(partitionedBy);
+  for (const interval of overwrite) {
+    if (buckets.floor(interval.start) !== interval.start || buckets.floor(interval.end) !== interval.end) {
+      throw new ServiceError('sql_plan_invalid', `OVERWRITE WHERE ${formatInterval(interval)} does not begin and end where PARTITIONED BY cuts`);
+    }
+  }
+}
+
+export function describeQueryTask({ statement, query, context, parameters }: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
+  const spec = { query, context, parameters };
+  if (statement.kind === 'select') return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec };
+  return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
+}
+
+function publishMode({ overwrite }: WriteStatement): PublishRequest['mode'] {
+  if (overwrite === null) return { kind: 'append' };
+  return { kind: 'replace', intervals: overwrite === 'all' ? [ETERNITY] : overwrite };
+}
+
+/** Runs a `query_controller` task: INSERT, REPLACE or SELECT over external rows. Never throws. */
+export async function runQueryTask(task: QueryTask, context: TaskContext): Promise<TaskOutcome> {
+  const { statement, maxParseExceptions } = task;
+  const statistics = new RowStatistics({ logParseExceptions: true, maxParseExceptions, maxSavedParseExceptions: 0 }, context.log, context.now);
+  const progress = new ProgressReporter(context, statistics);
+  const engine = new LazyEngine(context);
+  const query = statement.kind === 'select' ? statement : statement.query;
+  const report = new QueryReport(context, query, statement.kind === 'select' ? null : statement);
+  try {
+    progress.phase('reading');
+    const frames = resultFrames(query, context, statistics, progress, engine);
+    if (statement.kind === 'select') await collectResults(query, frames, report);
+    else await writeTable(task, statement, frames, { context, progress, report, engine });
+    progress.phase('completed');
+    return { succeeded: true, errorMessage: null, report: report.finish('SUCCESS', statistics, null) };
+  } catch (error) {
+    const failure = context.signal.aborted ? new ServiceError('cancelled', 'the task was cancelled', error) : error;
+    const errorMessage = failure instanceof Error ? failure.message : String(failure);
+    context.log(`failed: ${errorMessage}`);
+    if (!(failure instanceof ServiceError) && failure instanceof Error) context.log(failure.stack ?? '');
+    return { succeeded: false, errorMessage, report: report.finish('FAILED', statistics, failure) };
+  } finally {
+    await engine.close();
+  }
+}
+
+function resultFrames(query: PlannedQuery, context: TaskContext, statistics: RowStatistics, progress: ProgressReporter, engine: LazyEngine): AsyncGenerator<Frame> {
+  const { source } = query;
+  if (source.kind === 'table') throw new ServiceError('unsupported', `a task cannot read the table "${source.name}"`);
+  const rows = source.kind === 'inline' ? inlineFrames(source.frame) : externalFrames(source, context, statistics, progress);
+  return queryFrames(query, engine.get(), rows);
+}
+
+async function collectResults(query: PlannedQuery, frames: AsyncGenerator<Frame>, report: QueryReport): Promise<void> {
+  for await (const frame of frames) if (!report.addResults(named(frame, query.columns))) break;
+}
+
+interface Writing {
+  readonly context: TaskContext;
+  readonly progress: ProgressReporter;
+  readonly report: QueryReport;
+  readonly engine: LazyEngine;
+}
+
+async function writeTable(task: QueryTask, statement: WriteStatement, frames: AsyncGenerator<Frame>, { context, progress, report, engine }: Writing): Promise<void> {
+  const store = new RowStore({
+    dataSource: statement.dataSource,
+    dimensions: dimensionsOf(statement).map(({ name, nativeType }) => columnPlan(name, nativeType, 'ARRAY')),
+    metrics: [],
+    rollup: false,
+    segmentGranularity: statement.partitionedBy,
+    maxRowsInMemory: MAX_ROWS_IN_MEMORY,
+    maxBytesInMemory: context.maxBytesInMemory,
+    workDirectory: context.workDirectory,
+    engine: () => engine.get(),
+  });
+  try {
+    for await (const frame of frames) {
+      const output = named(frame, statement.query.columns);
+      const times = checkedTimes(output, statement);
+      store.input.appendFrame(output, times, allRows(output.rowCount), new Uint8Array(output.rowCount));
+      report.rowsOut += output.rowCount;
+      await store.relieve();
+    }
+    progress.phase('building');
+    report.startWriting();
+    const pusher = new SegmentPusher(context.storage, context.workDirectory);
+    const dimensions = store.dimensions().map(({ name }) => name);
+    const chunks = await store.finish();
+    for (const chunk of chunks) {
+      for await (const frame of store.frames(chunk, task.rowsPerSegment)) {
+        if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+        await pusher.push(chunk.interval, { frame, dimensions, metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false });
+        report.rowsPushed = pusher.rowCount;
+        progress.tick();
+      }
+    }
+    const segments = await pusher.finish();
+    context.log(`built ${segments.length} segments for ${chunks.length} time chunks: ${pusher.rowCount} rows, ${pusher.sizeBytes} bytes`);
+    progress.phase('publishing');
+    const mode = publishMode(statement);
+    if (segments.length === 0 && mode.kind === 'append') return context.log('no rows to insert, nothing to publish');
+    const ids = await context.publish({ taskId: context.taskId, dataSource: statement.dataSource, segments, mode });
+    context.log(`published ${ids.length} segments`);
+  } finally {
+    store.close();
+  }
+}
+
+/** CLUSTERED BY comes first: rows are sorted by it within a time. */
+function dimensionsOf({ query: { columns }, clusteredBy }: WriteStatement): readonly OutputColumn[] {
+  const first = clusteredBy.flatMap((name) => columns.filter((column) => column.name === name));
+  return [...first, ...columns.filter((column) => !first.includes(column))].filter(({ name }) => name !== TIME_COLUMN);
+}
+
+/** Result columns go by position; from here on they have the names of the statement. */
+function named(frame: Frame, columns: readonly OutputColumn[]): Frame {
+  return { rowCount: frame.rowCount, columns: frame.columns.slice(0, columns.length).map((column, position) => ({ ...column, name: columns[position]?.name ?? column.name })) };
+}
+
+function checkedTimes(frame: Frame, { overwrite, query }: WriteStatement): Float64Array {
+  if (!query.columns.some(({ name }) => name === TIME_COLUMN)) return new Float64Array(frame.rowCount);
+  const times = timesOf(frame);
+  if (times === undefined) throw new ServiceError('internal', `${TIME_COLUMN} is no column of longs`);
+  let within: Interval | undefined;
+  for (const time of times) {
+    if (Number.isNaN(time)) throw new ServiceError('input_invalid', `a row has a null ${TIME_COLUMN}; filter such rows out, or give them a time with COALESCE`);
+    if (overwrite === null || overwrite === 'all' || (within !== undefined && within.start <= time && time < within.end)) continue;
+    within = overwrite.find(({ start, end }) => start <= time && time < end);
+    if (within === undefined) throw new ServiceError('input_invalid', `a row lies outside of OVERWRITE WHERE ${overwrite.map(formatInterval).join(', ')}; filter such rows out`);
+  }
+  return times;
+}

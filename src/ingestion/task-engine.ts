@@ -1,0 +1,34 @@
+import { createEngine } from '../execution/engine.js';
+import { instantiateKernels } from '../kernels/registry.js';
+import { KernelMemory } from '../kernels/memory.js';
+import { placeFrame } from '../storage/placed-frame.js';
+import { FrameEngine } from './build/frame-engine.js';
+import type { TaskContext } from './contract.js';
+
+/** The engine of a task, made when something is to be computed: most loads only parse and store. */
+export class LazyEngine {
+  private readonly context: TaskContext;
+  private engine: FrameEngine | null = null;
+
+  constructor(context: TaskContext) {
+    this.context = context;
+  }
+
+  get(): FrameEngine {
+    this.engine ??= this.open();
+    return this.engine;
+  }
+
+  async close(): Promise<void> {
+    await this.engine?.close();
+    this.engine = null;
+  }
+
+  private open(): FrameEngine {
+    const { kernels, signal } = this.context;
+    // A run of rows, its dictionaries and the groups made of it; grows as it is used.
+    const memory = KernelMemory.create({ maximumBytes: 2 ** 32 - 2 ** 16 });
+    const engine = createEngine({ kernels, memory, threads: 0 });
+    return new FrameEngine(engine, (frame) => placeFrame(frame, memory), kernels, signal);
+  }
+}

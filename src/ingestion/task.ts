@@ -1,0 +1,46 @@
+import { ServiceError } from '../base/errors.js';
+import { runIndexTask } from './batch/index-task.js';
+import type { Planning, TaskContext, TaskDescription, TaskOutcome } from './contract.js';
+import { Fields } from './spec/fields.js';
+import { parseIndexSpec, publishModeOf } from './spec/index-spec.js';
+import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
+
+const TYPES = ['index_parallel', 'index', 'query_controller'] as const;
+const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
+
+/**
+ * Checks a task payload as far as that goes without reading any input.
+ * @throws ServiceError `input_invalid` or `unsupported` naming the field
+ */
+export function validateTask(payload: unknown, planning: Planning): TaskDescription {
+  const fields = new Fields(payload, '');
+  const type = fields.type(TYPES);
+  fields.accept(KEYS);
+  const common = { id: fields.optionalString('id'), groupId: fields.optionalString('groupId'), context: contextOf(fields) };
+  if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, planning)) };
+  const spec = parseIndexSpec(fields.object('spec'), type, planning);
+  return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
+}
+
+/**
+ * Runs a task to its end. Nothing is visible before `context.publish`, which is called at most once.
+ * @returns the outcome, also of a task that failed or was cancelled
+ */
+export async function runTask(payload: unknown, context: TaskContext): Promise<TaskOutcome> {
+  try {
+    const fields = new Fields(payload, '');
+    const type = fields.type(TYPES);
+    if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.planning), context);
+    return await runIndexTask(parseIndexSpec(fields.object('spec'), type, context.planning), context);
+  } catch (error) {
+    const errorMessage = error instanceof Error ? error.message : String(error);
+    context.log(`failed: ${errorMessage}`);
+    if (!(error instanceof ServiceError) && error instanceof Error) context.log(error.stack ?? '');
+    return { succeeded: false, errorMessage, report: {} };
+  }
+}
+
+function contextOf(fields: Fields): Readonly<Record<string, unknown>> {
+  const context = fields.optionalObject('context');
+  return context === null ? {} : Object.fromEntries(context.keys().map((key) => [key, context.value(key)]));
+}
