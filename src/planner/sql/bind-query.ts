@@ -1,4 +1,4 @@
-import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { SqlSchema } from './schema.js';
 import { AggregateList } from './aggregates.js';
 import { type Bound, boundKey, children, settledType, transform } from './bound.js';
 import { type Place, bindExpression, condition } from './bind-expression.js';
@@ -23,7 +23,7 @@ interface Output {
 }
 
 /** Syntax tree → bound relational tree. */
-export function bindQuery(session: Session, schema: SchemaSource, query: SqlQuery): BoundQuery {
+export function bindQuery(session: Session, schema: SqlSchema, query: SqlQuery): BoundQuery {
   const source = bindFrom(session, schema, query.from);
   const where: Place = { session, scope: source.scope, aggregates: 'in WHERE' };
   let relation: Relation = query.where === null ? source.relation : { kind: 'filter', input: source.relation, condition: condition(where, query.where) };
@@ -62,7 +62,7 @@ export function bindQuery(session: Session, schema: SchemaSource, query: SqlQuer
   return { relation: { kind: 'project', input: relation, columns: projected }, plain: !grouped && !query.distinct && by.length === 0 && offset === 0 && limit === null };
 }
 
-function bindFrom(session: Session, schema: SchemaSource, from: SqlRelation | null): BoundSource {
+function bindFrom(session: Session, schema: SqlSchema, from: SqlRelation | null): BoundSource {
   switch (from?.kind) {
     case undefined:
       return bindNothing();

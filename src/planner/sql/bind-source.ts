@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
-import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { SqlSchema } from './schema.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { type Bound, settledType } from './bound.js';
 import { type Place, bindExpression } from './bind-expression.js';
@@ -22,7 +22,7 @@ export interface BoundSource {
 /** Existing clients say `druid` where we say `svc`. */
 const DATA_SCHEMA_NAMES: readonly string[] = [DATA_SCHEMA, 'druid'];
 
-export function bindTable(session: Session, schema: SchemaSource, table: Extract<SqlRelation, { kind: 'table' }>): BoundSource {
+export function bindTable(session: Session, schema: SqlSchema, table: Extract<SqlRelation, { kind: 'table' }>): BoundSource {
   const { source } = session;
   const name = table.path.at(-1) ?? '';
   const [schemaName] = table.path.slice(-2, -1);

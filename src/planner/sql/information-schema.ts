@@ -1,4 +1,4 @@
-import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { SqlSchema } from './schema.js';
 import type { Frame } from '../../model/frame.js';
 import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
@@ -13,7 +13,7 @@ type Cell = string | bigint | null;
 
 interface MetadataTable {
   readonly columns: readonly (readonly [name: string, type: ColumnType])[];
-  rows(schema: SchemaSource): readonly (readonly Cell[])[];
+  rows(schema: SqlSchema): readonly (readonly Cell[])[];
 }
 
 const text = (...names: readonly string[]): (readonly [string, ColumnType])[] => names.map((name) => [name, 'STRING']);
@@ -70,7 +70,7 @@ function columnRow(schema: string, table: string, column: ColumnSchema, index: n
 export const INFORMATION_SCHEMA_TABLES: readonly string[] = Object.keys(TABLES);
 
 /** A table of INFORMATION_SCHEMA as it is now; `undefined` for no such table. */
-export function informationSchemaTable(name: string, schema: SchemaSource): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
+export function informationSchemaTable(name: string, schema: SqlSchema): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   if (table === undefined) return undefined;
   const rows = table.rows(schema);

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../base/json.js';
-import type { SchemaSource, TableSchema } from '../../cluster/broker/contract.js';
+import type { SqlSchema, SqlTable } from './schema.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { planSql, type SqlRequest } from './plan-sql.js';
@@ -8,7 +8,7 @@ interface CachedPlan {
   readonly statement: PlannedStatement;
   readonly table: string;
   /** As it was when the plan was made: the plan holds as long as the schema gives this very object. */
-  readonly schema: TableSchema;
+  readonly schema: SqlTable;
 }
 
 /** Longer statements are seldom sent twice. */
@@ -27,7 +27,7 @@ export class PlanCache {
   }
 
   /** As `planSql`. */
-  plan(request: SqlRequest, schema: SchemaSource, now: EpochMs): PlannedStatement {
+  plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
     if (request.query.length > TEXT_LENGTH_MAX || /CURRENT_(TIMESTAMP|DATE)/i.test(request.query)) return planSql(request, schema, now);
     const key = `${request.context['sqlTimeZone'] ?? ''}\n${stringifyJson(request.parameters)}\n${request.query}`;
     const cached = this.plans.get(key);
@@ -43,7 +43,7 @@ export class PlanCache {
     return statement;
   }
 
-  private keep(key: string, statement: PlannedStatement, table: string, schema: SchemaSource): void {
+  private keep(key: string, statement: PlannedStatement, table: string, schema: SqlSchema): void {
     const tableSchema = schema.table(table);
     if (tableSchema === undefined) return;
     this.plans.set(key, { statement, table, schema: tableSchema });

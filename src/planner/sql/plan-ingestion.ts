@@ -1,5 +1,5 @@
 import { parsePeriod } from '../../base/time.js';
-import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { SqlSchema } from './schema.js';
 import { type Granularity, floorInstant } from '../../model/granularity.js';
 import { ETERNITY, type Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -21,7 +21,7 @@ type IngestionStatement = Extract<SqlStatement, { kind: 'insert' | 'replace' }>;
 const PARTITION_PERIODS: readonly string[] = ['PT1S', 'PT1M', 'PT5M', 'PT10M', 'PT15M', 'PT30M', 'PT1H', 'PT6H', 'PT8H', 'P1D', 'P1W', 'P1M', 'P3M', 'P1Y'];
 
 /** INSERT and REPLACE: the columns of the query, by their names, become the columns of the datasource. */
-export function planIngestion(session: Session, schema: SchemaSource, statement: IngestionStatement): PlannedStatement {
+export function planIngestion(session: Session, schema: SqlSchema, statement: IngestionStatement): PlannedStatement {
   const { source } = session;
   const { kind, query } = statement;
   if (query.orderBy.length > 0) throw source.error('sql_plan_invalid', query.orderBy[0]?.expression.at ?? query.at, `${kind.toUpperCase()} takes no ORDER BY; use CLUSTERED BY`);

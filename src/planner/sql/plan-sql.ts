@@ -1,4 +1,4 @@
-import type { SchemaSource } from '../../cluster/broker/contract.js';
+import type { SqlSchema } from './schema.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { bindQuery } from './bind-query.js';
@@ -23,7 +23,7 @@ export interface SqlRequest {
  * @throws ServiceError `sql_invalid` for text that does not parse, `sql_plan_invalid` for names and types that do not
  *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column
  */
-export function planSql(request: SqlRequest, schema: SchemaSource, now: EpochMs): PlannedStatement {
+export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
   const source = new SourceText(request.query);
   try {
     const statement = parseSql(source);

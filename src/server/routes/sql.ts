@@ -20,7 +20,7 @@ export interface TaskSubmission {
 export interface SqlRouteOptions {
   now(): EpochMs;
   /** For statements that name none. */
-  newId(): string;
+  newQueryId(): string;
   readonly defaultTimeoutMs: number;
   readonly maxTimeoutMs: number;
 }
@@ -56,7 +56,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
         if (!isIngestion(statement)) throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} as a task is not supported: send it to /svc/v2/sql`);
         if (statement.query.source.kind === 'table') throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} from the datasource ${statement.query.source.name} is not supported: select from TABLE(EXTERN(...)) or VALUES`);
         const { query, context, parameters } = body;
-        const id = `query-${body.read.sqlQueryId ?? options.newId()}`;
+        const id = `query-${body.read.sqlQueryId ?? options.newQueryId()}`;
         const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: statement.dataSource, spec: { query, context, parameters } });
         return withWarnings(json(200, { taskId: submitted.taskId, state: submitted.state }), body);
       },
@@ -101,7 +101,7 @@ function readBody(request: HttpRequest): SqlBody {
   reader.end();
   for (const key of ['typesHeader', 'sqlTypesHeader'] as const) if (result[key] && !header) refuse(key, 'false, or header to be true', true);
   const read = readSqlContext(context);
-  return { query, context, read, parameters, result, warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and has no effect`), ...read.warnings] };
+  return { query, context, read, parameters, result, warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings] };
 }
 
 /** JSON, or the text of the statement alone. */
@@ -109,7 +109,7 @@ function readFields(request: HttpRequest): unknown {
   const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
   const text = request.body.toString('utf8');
   if (mediaType === 'text/plain') return { query: text };
-  if (mediaType !== 'application/json') throw new ServiceError('content_type_unsupported', `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`);
+  if (mediaType !== 'application/json' && mediaType !== 'text/json') throw new ServiceError('content_type_unsupported', `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`);
   return parseJson(text);
 }
 
@@ -119,7 +119,7 @@ function contextFields(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function answer(broker: BrokerQueries, options: SqlRouteOptions, request: HttpRequest, body: SqlBody, statement: Exclude<PlannedStatement, Ingestion>): HttpResponse {
-  const sqlQueryId = body.read.sqlQueryId ?? options.newId();
+  const sqlQueryId = body.read.sqlQueryId ?? options.newQueryId();
   const { columns, frames } = statement.kind === 'explain' ? explained(statement.query) : { columns: statement.columns, frames: run(broker, statement, queryOptions(options, request, body.read, sqlQueryId)) };
   const headers = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
@@ -159,5 +159,5 @@ function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: S
 /** What the request said that had no effect, in one header. */
 function withWarnings(response: HttpResponse, { warnings }: SqlBody): HttpResponse {
   if (warnings.length === 0) return response;
-  return { ...response, headers: { ...response.headers, 'X-Svc-Warning': warnings.join('; ').replace(/[^\x20-\x7e]/g, '?') } };
+  return { ...response, headers: { ...response.headers, 'X-Svc-Warning': warnings.join('; ').replace(/[^\x20-\x7e]/g, '?').slice(0, 2000) } };
 }
