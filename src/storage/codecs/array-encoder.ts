@@ -13,7 +13,7 @@ export interface ByteSink {
 
 /** Largest power of ten tried for doubles that are decimal fractions. */
 const DECIMAL_POWER_MAX = 9;
-/** A layout that decodes more slowly has to be smaller by this factor. */
+/** Plain blocks decode fastest, then packed bits, then planes; a slower layout has to be smaller by this factor. */
 const FASTER_BIAS = 0.95;
 
 /** Turns arrays into blocks as `format.ts` draws them. One encoder serves one file. */
@@ -76,12 +76,12 @@ export class ArrayEncoder {
     const width = this.#words.bitWidth();
     const planes = Math.ceil(width / 8);
     let size = plain === null ? Number.POSITIVE_INFINITY : this.#plain(plain, this.#best, transform);
-    const isBytes = plain !== null && plain.BYTES_PER_ELEMENT === 1;
-    if (!isBytes) size = this.#keepSmaller(size, this.#planes(planes, this.#other, transform));
     const isFloat = plain instanceof Float32Array || plain instanceof Float64Array;
     const packedBytes = BLOCK_HEADER_BYTES + Math.ceil((this.#words.length * width) / 8);
-    // Packed bits hardly compress further, so they are tried only where they already are about as small.
+    // Packed bits hardly compress further, so they are made only where they already are about as small.
     if (!isFloat && width <= 32 && packedBytes * FASTER_BIAS < size) size = this.#keepSmaller(size, this.#pack(width, this.#other, transform));
+    const isBytes = plain !== null && plain.BYTES_PER_ELEMENT === 1;
+    if (!isBytes) size = this.#keepSmaller(size, this.#planes(planes, this.#other, transform));
     return size;
   }
 

@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'dolmen-deep-'));
+const root = join(directory, 'deep');
+mkdirSync(root);
+const storage = createLocalDeepStorage(root);
+const source = join(directory, 'source');
+writeFileSync(source, 'content');
+
+async function listed(): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const { path, sizeBytes, modifiedMs } of storage.list()) {
+    assert.is(sizeBytes, statSync(join(root, path)).size);
+    assert.is(modifiedMs, Math.floor(statSync(join(root, path)).mtimeMs));
+    paths.push(path);
+  }
+  return paths.sort();
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'none';
+  } catch (error) {
+    assert.instance(error, ServiceError);
+    return (error as ServiceError).code;
+  }
+}
+
+const test = suite('local deep storage');
+
+test('what is pushed is listed, pulled and removed', async () => {
+  const spec = await storage.push(source, 'task 1/wiki/a.segment');
+  assert.equal(spec, { type: 'local', path: 'task 1/wiki/a.segment' });
+  await storage.push(source, 'b.segment');
+  assert.equal(await listed(), ['b.segment', 'task 1/wiki/a.segment']);
+  const pulled = join(directory, 'pulled');
+  await storage.pull(spec, pulled);
+  assert.is(readFileSync(pulled, 'utf8'), 'content');
+
+  writeFileSync(pulled, 'damaged');
+  const again = join(directory, 'again');
+  await storage.pull(spec, again);
+  assert.is(readFileSync(again, 'utf8'), 'content', 'a pulled file is a copy of its own');
+
+  await storage.remove(spec);
+  await storage.remove(spec);
+  assert.equal(await listed(), ['b.segment']);
+  assert.is(readFileSync(source, 'utf8'), 'content', 'the pushed file stays the pusher’s');
+});
+
+test('pushing again replaces the file as a whole', async () => {
+  const other = join(directory, 'other');
+  writeFileSync(other, 'newer');
+  await storage.push(source, 'same');
+  await storage.push(other, 'same');
+  await storage.push(other, 'same');
+  assert.is(readFileSync(join(root, 'same'), 'utf8'), 'newer');
+  assert.equal(readdirSync(root).filter((name) => name.includes('tmp')), []);
+});
+
+test('what is not there', async () => {
+  assert.is(await codeOf(storage.push(join(directory, 'absent'), 'x/y')), 'not_found');
+  assert.is(await codeOf(storage.pull({ type: 'local', path: 'absent' }, join(directory, 'z'))), 'not_found');
+  assert.is(await codeOf(storage.pull({ type: 's3', path: 'same' }, join(directory, 'z'))), 'unsupported');
+  assert.equal(readdirSync(directory).filter((name) => name.includes('tmp') || name === 'z'), []);
+  const paths = [];
+  for await (const { path } of createLocalDeepStorage(join(directory, 'never made')).list()) paths.push(path);
+  assert.equal(paths, []);
+});
+
+for (const path of ['', '..', '../source', 'a/../../source', '/etc/passwd', 'a//b', './a', 'a/', 'a\0b', 'a\\..\\b']) {
+  test(`a path cannot leave the directory: ${JSON.stringify(path)}`, async () => {
+    const spec = { type: 'local', path };
+    assert.is(await codeOf(storage.push(source, path)), 'input_invalid');
+    assert.is(await codeOf(storage.pull(spec, join(directory, 'out'))), 'input_invalid');
+    assert.is(await codeOf(storage.remove(spec)), 'input_invalid');
+    assert.is(readFileSync(source, 'utf8'), 'content');
+  });
+}
+
+test.after(() => rmSync(directory, { recursive: true }));
+test.run();
