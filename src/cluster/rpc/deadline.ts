@@ -19,7 +19,6 @@ export function startDeadline(remainingMs: number, parent: AbortSignal | null): 
     () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
     Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),
   );
-  timer.unref();
   if (parent?.aborted === true) cancel();
   else parent?.addEventListener('abort', cancel, { once: true });
   return {

@@ -1,0 +1,266 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import fc from 'fast-check';
+import { ServiceError } from '../../src/base/errors.js';
+import { Broker } from '../../src/cluster/broker/broker.js';
+import type { QueryOptions } from '../../src/cluster/broker/contract.js';
+import { planReads } from '../../src/cluster/broker/scatter.js';
+import { ClusterView } from '../../src/cluster/broker/view.js';
+import type { HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
+import type { Peers } from '../../src/cluster/rpc/peers.js';
+import type { Engine } from '../../src/execution/contract.js';
+import { resolveTimeline } from '../../src/metadata/timeline.js';
+import type { Frame } from '../../src/model/frame.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
+
+const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
+const versionsOf = (view: ClusterView, dataSource = 'ds'): readonly string[] => view.find(dataSource)?.chunks.map((chunk) => chunk.version) ?? [];
+
+const OLD = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
+const NEW = [0, 1, 2].map((day) => segmentOf('ds', day, 'v2'));
+
+const views = suite('broker view');
+
+views('the first picture is taken as it is, served or not', () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: OLD });
+  assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+});
+
+views('a publish over many chunks shows only when all of it is served, then at once', () => {
+  const view = new ClusterView();
+  view.updateServers([inventoryOf('a', ids(OLD))]);
+  view.adopt({ revision: 1, segments: OLD });
+  for (const loaded of [0, 1, 2]) {
+    view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW.slice(0, loaded))])]);
+    view.adopt({ revision: 2, segments: NEW });
+    assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+    assert.equal(view.revisionsInUse(), { ds: 1 });
+  }
+  view.updateServers([inventoryOf('a', ids(OLD)), inventoryOf('b', ids(NEW))]);
+  view.adopt({ revision: 2, segments: NEW });
+  assert.equal(versionsOf(view), ['v2', 'v2', 'v2']);
+  assert.equal(view.revisionsInUse(), { ds: 2 });
+});
+
+views('a new datasource appears when it is served; one without segments is gone', () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: [] });
+  view.adopt({ revision: 2, segments: OLD });
+  assert.equal(view.dataSources(), []);
+  view.updateServers([inventoryOf('a', ids(OLD))]);
+  view.adopt({ revision: 2, segments: OLD });
+  assert.equal(view.dataSources(), ['ds']);
+  view.adopt({ revision: 3, segments: [] });
+  assert.equal(view.dataSources(), []);
+});
+
+views('one stuck datasource does not hold back another', () => {
+  const view = new ClusterView();
+  const other = [segmentOf('other', 0, 'v1')];
+  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(other)])]);
+  view.adopt({ revision: 1, segments: OLD });
+  view.adopt({ revision: 2, segments: [...NEW, ...other] });
+  assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+  assert.equal(versionsOf(view, 'other'), ['v1']);
+  assert.equal(view.revisionsInUse(), { ds: 1, other: 2 });
+});
+
+views('a running query keeps its revision in use until it ends', () => {
+  const view = new ClusterView();
+  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
+  view.adopt({ revision: 1, segments: OLD });
+  const first = view.pin('ds');
+  const second = view.pin('ds');
+  view.adopt({ revision: 2, segments: NEW });
+  assert.equal(first?.view.chunks.map((chunk) => chunk.version), ['v1', 'v1', 'v1']);
+  assert.equal(view.revisionsInUse(), { ds: 1 });
+  first?.release();
+  first?.release();
+  assert.equal(view.revisionsInUse(), { ds: 1 });
+  second?.release();
+  assert.equal(view.revisionsInUse(), { ds: 2 });
+});
+
+views('whatever arrives in whatever order, a view is a whole revision', () => {
+  const events = fc.array(fc.oneof(fc.record({ revision: fc.integer({ min: 1, max: 4 }) }), fc.record({ loaded: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) })), { maxLength: 30 });
+  fc.assert(
+    fc.property(events, (list) => {
+      const revisions = [1, 2, 3, 4].map((revision) => [0, 1, 2].map((day) => segmentOf('ds', day, `v${revision}`)));
+      const everything = revisions.flat();
+      const view = new ClusterView();
+      let newest = 0;
+      let served = new Set<string>();
+      for (const event of list) {
+        if ('revision' in event) newest = Math.max(newest, event.revision);
+        else {
+          const loaded = event.loaded.flatMap((at) => everything[at] ?? []);
+          served = new Set(ids(loaded));
+          view.updateServers([inventoryOf('a', ids(loaded))]);
+        }
+        const before = versionsOf(view)[0];
+        if (newest > 0) view.adopt({ revision: newest, segments: revisions[newest - 1] ?? [] });
+        const versions = versionsOf(view);
+        assert.ok(new Set(versions).size <= 1, `a mix: ${versions.join()}`);
+        if (before !== undefined && versions[0] !== before) assert.ok(ids(revisions[newest - 1] ?? []).every((id) => served.has(id)));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+views('the schema is the union of columns with the widest type of each', () => {
+  const view = new ClusterView();
+  const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({ ...segment, columns: [...segment.columns, ...extra] });
+  const column = (name: string, type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE') => ({ name, type, multiValue: false, hasNulls: false });
+  view.adopt({
+    revision: 1,
+    segments: [
+      columns(segmentOf('ds', 0, 'v1'), [column('x', 'LONG'), column('y', 'DOUBLE')]),
+      columns(segmentOf('ds', 1, 'v1'), [column('x', 'STRING'), column('z', 'FLOAT')]),
+    ],
+  });
+  const schema = view.find('ds')?.schema;
+  assert.equal(
+    schema?.columns.map(({ name, type, hasNulls }) => `${name} ${type} ${hasNulls}`),
+    ['__time LONG false', 'page STRING false', 'x STRING false', 'z FLOAT true', 'y DOUBLE true'],
+  );
+  assert.is(schema?.rowCount, 20);
+  assert.equal(schema?.interval, { start: 0, end: 2 * DAY });
+});
+
+views.run();
+
+const scatter = suite('scatter');
+
+scatter('all segments of one server are one read of the whole intervals', () => {
+  const intervals = [{ start: 0, end: 2 * DAY }];
+  const reads = planReads(resolveTimeline(OLD), intervals, () => [inventoryOf('a', [])]);
+  assert.equal(reads, [{ host: 'a', segmentIds: ids(OLD.slice(0, 2)), intervals }]);
+  assert.is(reads[0]?.intervals, intervals);
+});
+
+scatter('a chunk that is hidden in part is read only where it shows', () => {
+  const month: SegmentDescriptor = { ...segmentOf('ds', 0, 'v1'), id: { dataSource: 'ds', interval: { start: 0, end: 10 * DAY }, version: 'v1', partitionNumber: 0 } };
+  const inside = segmentOf('ds', 4, 'v2');
+  const reads = planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], () => [inventoryOf('a', [])]);
+  assert.equal(reads, [
+    { host: 'a', segmentIds: ids([month]), intervals: [{ start: 3 * DAY, end: 4 * DAY }, { start: 5 * DAY, end: 6 * DAY }] },
+    { host: 'a', segmentIds: ids([inside]), intervals: [{ start: 3 * DAY, end: 6 * DAY }] },
+  ]);
+});
+
+scatter('only servers of the highest priority are asked, each segment always at the same one', () => {
+  const servers = [inventoryOf('a', [], { priority: 5 }), inventoryOf('b', [], { priority: 5 }), inventoryOf('c', [], { priority: 1 })];
+  const many = Array.from({ length: 50 }, (_, day) => segmentOf('ds', day, 'v1'));
+  const plan = () => planReads(resolveTimeline(many), [{ start: 0, end: 50 * DAY }], () => servers);
+  assert.equal(plan().map((read) => read.host).sort(), ['a', 'b']);
+  assert.is(plan().reduce((count, read) => count + read.segmentIds.length, 0), 50);
+  assert.equal(plan(), plan());
+});
+
+scatter('a segment that nobody serves fails the query by name', () => {
+  try {
+    planReads(resolveTimeline(OLD), [{ start: DAY, end: 2 * DAY }], () => []);
+    assert.unreachable();
+  } catch (error) {
+    assert.ok(error instanceof ServiceError && error.code === 'segments_unavailable');
+    assert.ok(error.message.includes(segmentIdText(OLD[1]?.id ?? { dataSource: '', interval: { start: 0, end: 0 }, version: '', partitionNumber: 0 })));
+  }
+});
+
+scatter.run();
+
+const queries = suite('broker queries');
+
+/** A broker over fake historicals whose frames name the host and the segments that were read. */
+async function brokerOver(snapshot: SegmentsSnapshot, historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[] }>>) {
+  const asked: RunPlanRequest[] = [];
+  const services = Object.entries(historicals).map(([host, { ids: served, ...methods }]) => ({
+    host,
+    session: 's',
+    service: {
+      ...emptyHistorical(),
+      inventoryAfter: async () => inventoryOf(host, served),
+      async *runPlan(request: RunPlanRequest): AsyncIterable<Frame> {
+        asked.push(request);
+        yield { rowCount: request.segmentIds.length, columns: [] };
+      },
+      ...methods,
+    },
+  }));
+  const peers = {
+    all: () => services,
+    at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
+    leading: () => ({ snapshotAfter: async () => snapshot }),
+  } as unknown as Peers;
+  const engine: Engine = {
+    run: () => never(),
+    async *runViews() {},
+    async *merge(_plan, partials) {
+      let rowCount = 0;
+      for (const partial of partials) for await (const frame of partial) rowCount += frame.rowCount;
+      yield { rowCount, columns: [] };
+    },
+    counters: { rowsScanned: 0, rowsMatched: 0, segments: 0 },
+    close: async () => undefined,
+  };
+  const broker = new Broker({ engine, peers, placeFrame: () => never(), pollMs: 60_000, now: Date.now, log: () => undefined });
+  await broker.start();
+  return { broker, asked };
+}
+
+function never(): never {
+  throw new Error('not asked in these tests');
+}
+
+const options = (queryId = 'q', timeoutMs = 20_000): QueryOptions => ({ queryId, deadlineMs: Date.now() + timeoutMs, priority: 0, kernels: null, signal: new AbortController().signal });
+
+async function rowsOf(frames: AsyncIterable<Frame>): Promise<number> {
+  let rows = 0;
+  for await (const frame of frames) rows += frame.rowCount;
+  return rows;
+}
+
+queries('one server finishes the query by itself; several give parts that are merged', async () => {
+  const alone = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
+  assert.is(await rowsOf(alone.broker.run(scanPlan('ds'), options())), 3);
+  assert.equal(alone.asked.map(({ ending }) => ending), ['final']);
+  const split = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD.slice(0, 1)) }, b: { ids: ids(OLD.slice(1)) } });
+  assert.is(await rowsOf(split.broker.run(scanPlan('ds'), options())), 3);
+  assert.equal(split.asked.map(({ ending }) => ending), ['partial', 'partial']);
+  await alone.broker.stop();
+  await split.broker.stop();
+});
+
+queries('an unknown datasource is empty', async () => {
+  const { broker, asked } = await brokerOver({ revision: 1, segments: [] }, {});
+  assert.is(await rowsOf(broker.run(scanPlan('nowhere'), options())), 0);
+  assert.is(asked.length, 0);
+  await broker.stop();
+});
+
+/** Reads until its signal fires. */
+async function* untilAborted(_request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  throw signal.reason;
+}
+
+for (const [name, code, end] of [
+  ['cancelling by id ends every query of that id', 'cancelled', 'cancel'],
+  ['the deadline ends a query', 'timeout', 'deadline'],
+] as const)
+  queries(name, async () => {
+    const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD), runPlan: untilAborted } });
+    const running = [1, 2].map(() => rowsOf(broker.run(scanPlan('ds'), options('same', end === 'deadline' ? 100 : 20_000))).catch((error: ServiceError) => error.code));
+    await new Promise((resolve) => setImmediate(resolve));
+    if (end === 'cancel') assert.is(broker.cancel('same'), true);
+    assert.equal(await Promise.all(running), [code, code]);
+    assert.is(broker.cancel('same'), false);
+    assert.equal(await broker.revisionsInUse(), { ds: 1 });
+    await broker.stop();
+  });
+
+queries.run();

@@ -1,0 +1,56 @@
+import type { HistoricalService, ServerInventory } from '../../src/cluster/rpc/services.js';
+import { ETERNITY, type Interval } from '../../src/model/interval.js';
+import type { ScanPlan } from '../../src/model/plan.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
+
+/** A historical without segments; tests replace the methods they are about. */
+export function emptyHistorical(): HistoricalService {
+  return {
+    async *runPlan() {},
+    analyzeSegments: async () => [],
+    inventory: async () => inventoryOf('127.0.0.1:1', []),
+    inventoryAfter: async () => null,
+    loadSegments: async () => undefined,
+    dropSegments: async () => undefined,
+  };
+}
+
+let generations = 0;
+
+export function inventoryOf(host: string, segmentIds: readonly string[], rest: Partial<ServerInventory> = {}): ServerInventory {
+  return {
+    host,
+    tier: '_default_tier',
+    priority: 0,
+    maxSizeBytes: 1e9,
+    currentSizeBytes: segmentIds.length * 100,
+    generation: String(generations++),
+    segmentIds,
+    loading: [],
+    failed: {},
+    ...rest,
+  };
+}
+
+export function scanPlan(dataSource: string, intervals: readonly Interval[] = [ETERNITY]): ScanPlan {
+  return { operator: 'scan', dataSource, intervals, filter: null, virtualColumns: [], finish: [], columns: ['__time'], timeOrder: null, offset: 0, limit: null };
+}
+
+export const DAY = 86_400_000;
+
+/** A whole-day segment of 10 rows and 100 bytes. */
+export function segmentOf(dataSource: string, day: number, version: string, partition = 0, partitions = 1): SegmentDescriptor {
+  return {
+    id: { dataSource, interval: { start: day * DAY, end: (day + 1) * DAY }, version, partitionNumber: partition },
+    shardSpec: { type: 'numbered', partitionNum: partition, partitions },
+    loadSpec: { type: 'local', path: `${dataSource}/${day}/${version}/${partition}` },
+    sizeBytes: 100,
+    rowCount: 10,
+    dimensions: ['page'],
+    metrics: [],
+    columns: [
+      { name: '__time', type: 'LONG', multiValue: false, hasNulls: false },
+      { name: 'page', type: 'STRING', multiValue: false, hasNulls: false },
+    ],
+  };
+}
