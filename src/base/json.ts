@@ -40,6 +40,12 @@ function syntaxError(text: string, error: unknown): ServiceError {
   return new ServiceError('query_invalid', `the body is not valid JSON: ${what} at ${place}`, error);
 }
 
+/** A value as messages show it: its JSON, cut short; `nothing` when it was left out. */
+export function describeValue(value: unknown): string {
+  const text = value === undefined ? 'nothing' : stringifyJson(value);
+  return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+}
+
 /**
  * Values to JSON text. A bigint prints as its digits; NaN and the infinities, which JSON lacks, as strings; an object's
  * undefined members are left out. `indent` is the number of spaces of one level, 0 for one line.

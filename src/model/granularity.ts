@@ -4,6 +4,7 @@ import { DAY_MS, findZone } from '../base/calendar.js';
 import type { Zone } from '../base/calendar.js';
 import { ServiceError } from '../base/errors.js';
 import type { ErrorCode } from '../base/errors.js';
+import { describeValue } from '../base/json.js';
 import { ETERNITY } from './interval.js';
 import type { EpochMs, Interval } from './interval.js';
 
@@ -46,34 +47,34 @@ export function parseGranularity(value: unknown, path: string, code: ErrorCode =
     throw new ServiceError(code, message);
   };
   if (typeof value === 'string') return simpleGranularity(value) ?? fail(`${path}: unknown granularity "${value}"; accepted: ${SIMPLE_NAMES}, or an object of type period or duration`);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(`${path}: expected a granularity name or object, found ${JSON.stringify(value) ?? typeof value}`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(`${path}: expected a granularity name or object, found ${describeValue(value)}`);
   const fields = value as Readonly<Record<string, unknown>>;
   const { type } = fields;
   const accepted = typeof type === 'string' ? GRANULARITY_FIELDS[type] : undefined;
   if (accepted === undefined) {
     const simple = typeof type === 'string' ? simpleGranularity(type) : undefined;
-    if (simple === undefined || Object.keys(fields).length > 1) return fail(`${path}.type: unknown granularity type ${JSON.stringify(type) ?? 'undefined'}; accepted: all, none, period, duration`);
+    if (simple === undefined || Object.keys(fields).length > 1) return fail(`${path}.type: unknown granularity type ${describeValue(type)}; accepted: all, none, period, duration`);
     return simple;
   }
   const unknown = Object.keys(fields).find((key) => key !== 'type' && !accepted.includes(key));
   if (unknown !== undefined) return fail(`${path}: unknown key "${unknown}"; accepted: ${['type', ...accepted].join(', ')}`);
   const origin = fields['origin'] === undefined || fields['origin'] === null ? null : instantOf(fields['origin']);
-  if (origin === undefined) return fail(`${path}.origin: expected an instant, found ${JSON.stringify(fields['origin'])}`);
+  if (origin === undefined) return fail(`${path}.origin: expected an instant, found ${describeValue(fields['origin'])}`);
   switch (type) {
     case 'all':
     case 'none':
       return { kind: type };
     case 'duration': {
       const durationMs = Number(fields['duration']);
-      if (!Number.isSafeInteger(durationMs) || durationMs < 1) return fail(`${path}.duration: expected milliseconds above 0, found ${JSON.stringify(fields['duration']) ?? 'nothing'}`);
+      if (!Number.isSafeInteger(durationMs) || durationMs < 1) return fail(`${path}.duration: expected milliseconds above 0, found ${describeValue(fields['duration'])}`);
       return { kind: 'duration', durationMs, origin: origin ?? 0 };
     }
     default: {
       const { period, timeZone = 'UTC' } = fields;
       const parsed = typeof period === 'string' ? parsePeriod(period) : undefined;
-      if (parsed === undefined || typeof period !== 'string' || !movesForward(parsed)) return fail(`${path}.period: expected an ISO 8601 period longer than nothing, found ${JSON.stringify(period) ?? 'nothing'}`);
+      if (parsed === undefined || typeof period !== 'string' || !movesForward(parsed)) return fail(`${path}.period: expected an ISO 8601 period longer than nothing, found ${describeValue(period)}`);
       const zone = timeZone === null ? 'UTC' : timeZone;
-      if (typeof zone !== 'string' || findZone(zone) === undefined) return fail(`${path}.timeZone: unknown time zone ${JSON.stringify(timeZone)}`);
+      if (typeof zone !== 'string' || findZone(zone) === undefined) return fail(`${path}.timeZone: unknown time zone ${describeValue(timeZone)}`);
       return { kind: 'period', period, timeZone: zone, origin };
     }
   }

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import { describeValue } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
-import { describe, refuse } from './reader.js';
+import { refuse } from './reader.js';
 import type { ObjectReader } from './reader.js';
 
 /** The `context` of a query, read. Numbers and booleans may come as text. */
@@ -35,7 +36,7 @@ export function readContext(query: ObjectReader): QueryContext {
   if (kernels !== null && typeof kernels !== 'string') refuse('context.kernels', 'the name of a kernel set', kernels);
   for (const [key, { unless }] of Object.entries(REFUSED_KEYS)) {
     const given = keys[key] ?? null;
-    if (given !== null && String(given) !== String(unless)) throw new ServiceError('unsupported', `context.${key}: ${describe(given)} is not supported`);
+    if (given !== null && String(given) !== String(unless)) throw new ServiceError('unsupported', `context.${key}: ${describeValue(given)} is not supported`);
   }
   const other = Object.fromEntries(Object.entries(keys).filter(([key]) => !KNOWN_KEYS.includes(key)));
   return {

@@ -7,7 +7,7 @@ import type { Filter, FilterValue, StringOrdering } from '../../model/filter.js'
 import type { SearchTest } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
 import { UNSUPPORTED_FILTERS } from './names.js';
-import { describe, ObjectReader, readByType, readIntervals, refuse } from './reader.js';
+import { ObjectReader, readByType, readIntervals, refuse } from './reader.js';
 
 /** The type of a column where it is known; undefined otherwise. Comparisons with numbers are then made as numbers. */
 export type ColumnTypes = (name: string) => ColumnType | undefined;
@@ -135,7 +135,7 @@ function readBound(reader: ObjectReader, types: ColumnTypes): Filter {
   if (ordering === 'numeric' && type !== undefined && type !== 'STRING') {
     const bounds = [lower, upper].map((bound) => (bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE'))));
     const [low = null, high = null] = bounds;
-    if ((low === null) !== (lower === null) || (high === null) !== (upper === null)) refuse(reader.path, 'bounds that are numbers', describe(lower === null ? upper : lower));
+    if ((low === null) !== (lower === null) || (high === null) !== (upper === null)) refuse(reader.path, 'bounds that are numbers', lower === null ? upper : lower);
     return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
   }
   return { ...range, type: 'STRING', lower, upper };

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { describeValue } from '../../base/json.js';
 import { parseInterval } from '../../base/interval.js';
 import { nearestName } from '../../base/nearest-name.js';
 import type { Interval } from '../../model/interval.js';
@@ -12,13 +13,7 @@ export interface ReadNotes {
 }
 
 export function refuse(path: string, expected: string, found: unknown): never {
-  throw new ServiceError('query_invalid', `${path}: expected ${expected}, found ${describe(found)}`);
-}
-
-export function describe(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  const text = typeof value === 'bigint' ? value.toString() : (JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)) ?? typeof value);
-  return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+  throw new ServiceError('query_invalid', `${path}: expected ${expected}, found ${describeValue(found)}`);
 }
 
 /**
