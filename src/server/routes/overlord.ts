@@ -11,6 +11,7 @@ import { findSegment } from '../../metadata/segments.js';
 import { findTask, selectTasks, taskDocuments, type TaskRecord, type TaskState } from '../../metadata/tasks.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { DATASOURCES, formatInstant, json, kindOf, readCount, readInterval, readJson, route, STATE_READ, text } from './exchange.js';
+import { liveReport } from './live-report.js';
 import { segmentBody } from './segment-body.js';
 
 export interface OverlordSource {
@@ -62,9 +63,12 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
       return json(200, { task: taskId, status: taskBody(task) });
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/reports', DATASOURCES, async (_request, { taskId = '' }) => {
-      const { report } = await getTask(source, taskId);
-      if (report === null) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
-      return json(200, parseJson(report));
+      const { task, report } = await getTask(source, taskId);
+      if (report !== null) return json(200, parseJson(report));
+      // A query's report exists once it is through.
+      const progress = task.type === 'query_controller' ? null : await overlord.workerOf(task)?.progress(taskId);
+      if (!progress) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
+      return json(200, liveReport(taskId, progress));
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/log', DATASOURCES, (request, { taskId = '' }) => readLog(source, request, taskId)),
     route('GET', '/svc/indexer/v1/task/{taskId}/segments', DATASOURCES, async (_request, { taskId = '' }) => {

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../base/log.js';
+import { createPlanning } from '../cluster/planning.js';
+import { type Cluster, createCluster, type Processing } from '../cluster/roles.js';
+import type { Configuration } from '../configuration/configuration.js';
+import type { Role } from '../configuration/properties.js';
+import { createEngine } from '../execution/engine.js';
+import { validateTask } from '../ingestion/task.js';
+import { KernelMemory } from '../kernels/memory.js';
+import type { Route } from '../server/http.types.js';
+import { nativeRoutes } from '../server/routes/native.js';
+import { roleRoutes } from '../server/routes/roles.js';
+import { sqlRoutes } from '../server/routes/sql.js';
+import { statusRoutes } from '../server/routes/status.js';
+import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
+import { placeFrame } from '../storage/placed-frame.js';
+import { createSegmentStore } from '../storage/segment-store.js';
+
+/** The roles of this process, ready to be listened for. */
+export interface OpenRoles {
+  readonly clusterKey: string;
+  readonly statusRoutes: readonly Route[];
+  readonly routesOf: (role: Role) => readonly Route[];
+  /** To be called once the ports are open: from here on other processes call. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Puts the parts of a process together, from the bottom up. */
+export async function openRoles({
+  configuration,
+  log,
+  version,
+}: {
+  readonly configuration: Configuration;
+  readonly log: Log;
+  readonly version: string;
+}): Promise<OpenRoles> {
+  const processing = openProcessing(configuration);
+  const planning = createPlanning(Date.now);
+  const validate = (payload: unknown) => validateTask(payload, planning);
+  const storage = createLocalDeepStorage(configuration.get('svc.storage.directory'));
+  let cluster: Cluster;
+  try {
+    cluster = await createCluster({ configuration, log, processing, storage, validate });
+  } catch (error) {
+    await processing.engine.close();
+    throw error;
+  }
+  return {
+    clusterKey: cluster.clusterKey,
+    statusRoutes: statusRoutes({
+      configuration,
+      version,
+      modules: modulesOf(configuration, version),
+      selfDiscovered: () => cluster.coordination.discovered,
+    }),
+    routesOf: roleRoutes({ configuration, cluster, log, validate, queryRoutes: queryRoutes(configuration, cluster) }),
+    start: () => cluster.start(),
+    async stop() {
+      await cluster.stop();
+      await processing.engine.close();
+    },
+  };
+}
+
+/** Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes. */
+function openProcessing(configuration: Configuration): Processing {
+  const memory = KernelMemory.create({ maximumBytes: configuration.get('svc.processing.memoryBytes') });
+  const engine = createEngine({
+    kernels: configuration.get('svc.processing.kernels'),
+    memory,
+    threads: configuration.get('svc.processing.numThreads'),
+  });
+  const store = createSegmentStore({
+    memory,
+    cacheBytes: configuration.get('svc.processing.columnCacheBytes'),
+    run: (name, request) => engine.runJob(name, request),
+  });
+  return { engine, store, placeFrame: (frame) => placeFrame(frame, memory) };
+}
+
+function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): readonly Route[] {
+  if (broker === undefined) return [];
+  const options = {
+    now: Date.now,
+    newQueryId: randomUUID,
+    defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
+    maxTimeoutMs: configuration.get('svc.server.http.maxQueryTimeout'),
+  };
+  const tasks = {
+    submit: async (payload: unknown) => {
+      const { taskId } = await peers.leading('overlord').submit(payload);
+      return { taskId, state: 'RUNNING' };
+    },
+  };
+  return [...nativeRoutes(broker, options), ...sqlRoutes(broker, tasks, options)];
+}
+
+function modulesOf(
+  configuration: Configuration,
+  version: string,
+): readonly { readonly name: string; readonly artifact: string; readonly version: string }[] {
+  return [{ name: 'kernels', artifact: configuration.get('svc.processing.kernels'), version }];
+}

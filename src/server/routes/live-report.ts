@@ -1,0 +1,22 @@
+import type { TaskProgress } from '../../ingestion/contract.js';
+
+/**
+ * What the reports endpoint tells of a batch task while it runs: the counts so far in the places of the final report,
+ * and beside them how far it is, which the final report no longer has.
+ */
+export function liveReport(taskId: string, progress: TaskProgress): Readonly<Record<string, unknown>> {
+  const { phase, bytesRead, bytesTotal, processed, processedWithError, thrownAway, unparseable } = progress;
+  return {
+    ingestionStatsAndErrors: {
+      type: 'ingestionStatsAndErrors',
+      taskId,
+      payload: {
+        ingestionState: phase === 'determining_partitions' ? 'DETERMINE_PARTITIONS' : 'BUILD_SEGMENTS',
+        unparseableEvents: {},
+        rowStats: { buildSegments: { processed, processedWithError, thrownAway, unparseable, processedBytes: bytesRead } },
+        errorMsg: null,
+        progress: { phase, bytesRead, bytesTotal },
+      },
+    },
+  };
+}
