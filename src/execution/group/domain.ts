@@ -58,14 +58,20 @@ export function columnDomain(columns: QueryColumns, column: string, type: Column
   const stored = Object.hasOwn(columns.virtualColumns, name) ? undefined : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [view.columns[name]] : []));
   const virtual = columns.virtualColumns[name];
   if (stored === undefined) return virtual === undefined ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 } : computedDomain(columns, virtual, type);
-  const types = new Set(stored.map((view) => (view?.kind === 'number' ? view.type : 'STRING')));
-  const widest = widestType(types);
-  const wanted = type ?? widest;
+  const types = new Set(stored.flatMap((view) => storedType(view)));
+  const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (wanted === 'STRING') return textDomain(columns, name, types);
   const [base, last] = narrowRange(columns, stored);
   if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < LONGS_CARD_MAX) return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
   return { kind: 'wide', type: wanted };
+}
+
+/** A column of nulls alone says nothing of its type. */
+function storedType(column: SegmentView['columns'][string] | undefined): ColumnType[] {
+  if (column === undefined) return [];
+  if (column.kind === 'number') return [column.type];
+  return column.dictionary.count > (column.dictionary.hasNull ? 1 : 0) ? ['STRING'] : [];
 }
 
 /** Numbers are kept as they are, unless they come from runs of time: then there are few. */
@@ -79,13 +85,13 @@ function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: C
 function typeOfColumn(columns: QueryColumns, column: string, depth: number): ColumnType | undefined {
   const virtual = Object.hasOwn(columns.virtualColumns, column) && depth < 100 ? columns.virtualColumns[column] : undefined;
   if (virtual !== undefined) return virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1));
-  const types = new Set(columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? [view.columns[column]] : [])).map((view) => (view?.kind === 'number' ? view.type : 'STRING')));
+  const types = new Set(columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? storedType(view.columns[column]) : [])));
   return types.size === 0 ? undefined : widestType(types);
 }
 
 function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>): Domain {
   const dictionary = Object.hasOwn(columns.dictionaries, name) ? columns.dictionaries[name] : undefined;
-  const allText = types.size === 1 && types.has('STRING');
+  const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && types.size <= 1;
   if (allText && dictionary !== undefined) return { kind: 'dictionary', type: 'STRING', dictionary, card: Math.max(1, dictionary.count) };
   const [view] = columns.views;
   const only = columns.views.length === 1 ? view?.columns[name] : undefined;

@@ -1,0 +1,79 @@
+import type { Expression } from '../model/expression.js';
+import type { Filter } from '../model/filter.js';
+import { TIME_COLUMN } from '../model/schema.js';
+import { columnsOf } from './expression/compile.js';
+import type { RowPlan } from './contract.js';
+import { storedName, virtualColumnsByName } from './scope.js';
+import type { VirtualColumns } from './scope.js';
+
+/** What a plan needs of segments. */
+export interface NeededColumns {
+  /** Stored columns; virtual ones are replaced by what they read. */
+  readonly columns: readonly string[];
+  /** String columns whose ids must be comparable between segments. */
+  readonly comparable: readonly string[];
+}
+
+export function columnsOfPlan(plan: RowPlan): NeededColumns {
+  const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  const named = new Set<string>([TIME_COLUMN]);
+  const comparable = new Set<string>();
+  if (plan.filter !== null) filterColumns(plan.filter, named);
+  if (plan.operator === 'scan') for (const name of plan.columns) named.add(name);
+  if (plan.operator === 'group') {
+    for (const key of plan.keys) if (key.kind === 'column') comparable.add(key.column);
+    for (const aggregator of plan.aggregators) {
+      if (aggregator.filter !== null) filterColumns(aggregator.filter, named);
+      if (aggregator.kind === 'distinct') comparable.add(aggregator.column);
+      else if (aggregator.kind !== 'count') named.add(aggregator.column);
+    }
+  }
+  const shared = [...comparable].map((name) => storedName(virtualColumns, name)).filter((name) => !Object.hasOwn(virtualColumns, name));
+  return { columns: [...storedColumns([...named, ...comparable], virtualColumns)], comparable: [...new Set(shared)] };
+}
+
+function storedColumns(names: readonly string[], virtualColumns: VirtualColumns): Set<string> {
+  const stored = new Set<string>();
+  const visited = new Set<string>();
+  const visit = (name: string): void => {
+    const virtual = Object.hasOwn(virtualColumns, name) ? virtualColumns[name] : undefined;
+    if (virtual === undefined) {
+      stored.add(name);
+      return;
+    }
+    if (visited.has(name)) {
+      // It names itself: the stored column of that name.
+      stored.add(name);
+      return;
+    }
+    visited.add(name);
+    for (const input of columnsOf(virtual.expression)) visit(input);
+    visited.delete(name);
+  };
+  for (const name of names) visit(name);
+  return stored;
+}
+
+function filterColumns(filter: Filter, into: Set<string>): void {
+  switch (filter.kind) {
+    case 'true':
+    case 'false':
+      return;
+    case 'and':
+    case 'or':
+      for (const part of filter.filters) filterColumns(part, into);
+      return;
+    case 'not':
+      filterColumns(filter.filter, into);
+      return;
+    case 'expression':
+      expressionColumns(filter.expression, into);
+      return;
+    default:
+      into.add(filter.column);
+  }
+}
+
+function expressionColumns(expression: Expression, into: Set<string>): void {
+  for (const name of columnsOf(expression)) into.add(name);
+}

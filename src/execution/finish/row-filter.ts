@@ -1,0 +1,115 @@
+import { compileExpression } from '../../expression/evaluate.js';
+import { compareValues, convert, toTruth } from '../../expression/value.js';
+import type { Value } from '../../expression/value.js';
+import type { Filter, FilterValue } from '../../model/filter.js';
+import type { ColumnType } from '../../model/schema.js';
+import { matchesLike } from '../filter/like.js';
+import { STRING_ORDERINGS } from '../ordering.js';
+import { columnNamed, typeOfResult, valueAt } from './table.js';
+import type { ResultTable } from './table.js';
+
+/** true, false, or null for unknown. */
+type Truth = boolean | null;
+
+/** A filter over result rows (HAVING), row by row. */
+export function rowFilter(table: ResultTable, filter: Filter): (row: number) => Truth {
+  switch (filter.kind) {
+    case 'true':
+    case 'false':
+      return () => filter.kind === 'true';
+    case 'not': {
+      const inner = rowFilter(table, filter.filter);
+      return (row) => {
+        const truth = inner(row);
+        return truth === null ? null : !truth;
+      };
+    }
+    case 'and':
+    case 'or': {
+      const parts = filter.filters.map((part) => rowFilter(table, part));
+      const decisive = filter.kind === 'or';
+      return (row) => {
+        let result: Truth = !decisive;
+        for (const part of parts) {
+          const truth = part(row);
+          if (truth === decisive) return decisive;
+          if (truth === null) result = null;
+        }
+        return result;
+      };
+    }
+    case 'expression': {
+      const evaluate = compileExpression(filter.expression, (name) => table.columns.filter((column) => column.name === name).map(typeOfResult)[0]);
+      let current = 0;
+      const read = (name: string): Value => {
+        const column = table.columns.find((each) => each.name === name);
+        return column === undefined ? null : valueAt(column, current);
+      };
+      return (row) => {
+        current = row;
+        return toTruth(evaluate(read));
+      };
+    }
+    default: {
+      const column = columnNamed(table, filter.column);
+      if (filter.kind === 'null') return (row) => valueAt(column, row) === null;
+      const test = valueTest(filter);
+      const matchesNull = filter.kind === 'in' && filter.values.includes(null);
+      return (row) => {
+        const value = valueAt(column, row);
+        return value === null ? matchesNull || null : test(value);
+      };
+    }
+  }
+}
+
+type Comparison = Extract<Filter, { kind: 'equals' | 'in' | 'range' | 'like' }>;
+
+function valueTest(filter: Comparison): (value: string | number | bigint) => Truth {
+  switch (filter.kind) {
+    case 'equals':
+    case 'in': {
+      const wanted = filter.kind === 'equals' ? [filter.value] : filter.values;
+      const values = wanted.flatMap((value) => toType(value, filter.type) ?? []);
+      return (value) => {
+        const converted = toType(value, filter.type);
+        return converted === null ? null : values.some((each) => compareValues(each, converted) === 0);
+      };
+    }
+    case 'range': {
+      const text = filter.type === 'STRING' && filter.ordering !== 'numeric';
+      const type = text ? 'STRING' : filter.type === 'STRING' ? 'DOUBLE' : filter.type;
+      const compare = text ? (a: string | number | bigint, b: string | number | bigint) => STRING_ORDERINGS[filter.ordering](String(a), String(b)) : compareValues;
+      const bound = (value: FilterValue) => (typeof value === 'string' && !text ? toType(value, 'DOUBLE') : text && value !== null ? String(value) : value);
+      const lower = bound(filter.lower);
+      const upper = bound(filter.upper);
+      return (value) => {
+        const converted = text || typeof value === 'string' ? toType(value, type) : value;
+        if (converted === null) return null;
+        const below = lower === null ? 1 : (compare(converted, lower) ?? -1);
+        const above = upper === null ? -1 : (compare(converted, upper) ?? 1);
+        return (filter.lowerStrict || lower === null ? below > 0 : below >= 0) && (filter.upperStrict || upper === null ? above < 0 : above <= 0);
+      };
+    }
+    case 'like':
+      return (value) => matchesLike(String(convert(value, 'STRING')), filter.pattern, filter.escape);
+  }
+}
+
+function toType(value: FilterValue, type: ColumnType): string | number | bigint | null {
+  // A number compared as another type of number keeps its value: 2.5 is not the LONG 2.
+  if (typeof value === 'number' && type === 'LONG') return value;
+  if (typeof value === 'bigint' && type !== 'STRING' && type !== 'FLOAT') return value;
+  if (typeof value === 'string' && type === 'LONG') return convert(value, 'DOUBLE') === null ? null : exactNumber(value);
+  return convert(value, type);
+}
+
+function exactNumber(text: string): number | bigint | null {
+  const double = convert(text, 'DOUBLE');
+  return typeof double === 'number' && Number.isInteger(double) ? convertLong(text) : typeof double === 'number' ? double : null;
+}
+
+function convertLong(text: string): bigint | null {
+  const long = convert(text, 'LONG');
+  return typeof long === 'bigint' ? long : null;
+}

@@ -1,0 +1,100 @@
+import { ServiceError } from '../../base/errors.js';
+import type { SortKey } from '../../model/plan.js';
+import { STRING_ORDERINGS, compareText } from '../ordering.js';
+import { columnNamed } from './table.js';
+import type { ResultColumn, ResultTable } from './table.js';
+
+type CompareRows = (a: number, b: number) => number;
+
+/** The order of rows that sort keys ask for; ties go by the remaining key columns ascending, then by row. */
+export function rowOrder(table: ResultTable, by: readonly SortKey[]): CompareRows {
+  const rest = table.keys.filter((name) => !by.some((key) => key.column === name) && table.columns.some((column) => column.name === name));
+  const parts = [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))].map((key) => compareColumn(columnNamed(table, key.column), key));
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return (a, b) => only(a, b) || a - b;
+  return (a, b) => {
+    for (const part of parts) {
+      const order = part(a, b);
+      if (order !== 0) return order;
+    }
+    return a - b;
+  };
+}
+
+/** Rows [offset, offset + limit) of an order. With a limit well below the number of rows the rest is never sorted. */
+export function sortedRows(rowCount: number, compare: CompareRows, offset: number, limit: number | null): Uint32Array {
+  const wanted = limit === null ? rowCount : Math.min(rowCount, offset + limit);
+  if (wanted * 8 < rowCount) return bestRows(rowCount, compare, wanted).subarray(offset);
+  return Uint32Array.from({ length: rowCount }, (_, row) => row)
+    .sort(compare)
+    .subarray(offset, wanted);
+}
+
+/** A heap whose root is the worst row kept. */
+function bestRows(rowCount: number, compare: CompareRows, count: number): Uint32Array {
+  if (count === 0) return new Uint32Array(0);
+  const heap: number[] = [];
+  const sink = (from: number): void => {
+    const row = heap[from] ?? 0;
+    let at = from;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && compare(heap[child + 1] ?? 0, heap[child] ?? 0) > 0) child++;
+      if (compare(heap[child] ?? 0, row) <= 0) break;
+      heap[at] = heap[child] ?? 0;
+      at = child;
+    }
+    heap[at] = row;
+  };
+  for (let row = 0; row < count; row++) heap.push(row);
+  for (let at = count >>> 1; at >= 0; at--) sink(at);
+  for (let row = count; row < rowCount; row++) {
+    if (compare(row, heap[0] ?? 0) >= 0) continue;
+    heap[0] = row;
+    sink(0);
+  }
+  return Uint32Array.from(heap).sort(compare);
+}
+
+function compareColumn(column: ResultColumn, { descending, nulls, ordering }: SortKey): CompareRows {
+  const sign = descending ? -1 : 1;
+  const nullSign = nulls === 'first' ? -1 : 1;
+  if (column.kind === 'string') {
+    const { ids, text } = column;
+    const compare = ordering === 'lexicographic' ? compareText : STRING_ORDERINGS[ordering];
+    return (a, b) => {
+      const [idA, idB] = [ids[a] ?? 0, ids[b] ?? 0];
+      if (idA === idB) return 0;
+      const left = text(idA);
+      const right = text(idB);
+      if (left === null || right === null) return left === right ? 0 : left === null ? nullSign : -nullSign;
+      return sign * compare(left, right);
+    };
+  }
+  if (column.kind === 'multi') throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be ordered by`);
+  const isNull = column.nulls;
+  const compareNulls = (a: number, b: number): number | undefined => {
+    if (isNull === null || (isNull[a] !== 1 && isNull[b] !== 1)) return undefined;
+    return isNull[a] === isNull[b] ? 0 : isNull[a] === 1 ? nullSign : -nullSign;
+  };
+  if (column.kind === 'long') {
+    const { values } = column;
+    return (a, b) => {
+      const unknown = compareNulls(a, b);
+      if (unknown !== undefined) return unknown;
+      const [left, right] = [values[a] ?? 0n, values[b] ?? 0n];
+      return left < right ? -sign : left > right ? sign : 0;
+    };
+  }
+  const { values } = column;
+  return (a, b) => {
+    const unknown = compareNulls(a, b);
+    if (unknown !== undefined) return unknown;
+    const [left, right] = [values[a] ?? 0, values[b] ?? 0];
+    if (left < right) return -sign;
+    if (left > right) return sign;
+    // NaN comes after every number, whichever way the order runs, as in the kernels `top…`.
+    return (Number.isNaN(left) ? 1 : 0) - (Number.isNaN(right) ? 1 : 0);
+  };
+}

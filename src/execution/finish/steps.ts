@@ -1,0 +1,123 @@
+import { assert } from '../../base/errors.js';
+import { compileExpression } from '../../expression/evaluate.js';
+import { convert } from '../../expression/value.js';
+import type { Value } from '../../expression/value.js';
+import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
+import type { Granularity } from '../../model/granularity.js';
+import { ETERNITY } from '../../model/interval.js';
+import type { Interval } from '../../model/interval.js';
+import type { FinishStep, SortKey } from '../../model/plan.js';
+import { rowFilter } from './row-filter.js';
+import { rowOrder, sortedRows } from './sort.js';
+import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
+import type { ResultColumn, ResultTable } from './table.js';
+
+/** What the steps need to know of the leaf they follow. */
+export interface LeafResult {
+  readonly intervals: readonly Interval[];
+  /** Columns that are 0, rather than null, for a bucket without rows. */
+  readonly zeroColumns: ReadonlySet<string>;
+}
+
+const FILLED_BUCKETS_MAX = 10_000_000;
+
+export function runSteps(table: ResultTable, steps: readonly FinishStep[], leaf: LeafResult): ResultTable {
+  return steps.reduce((current, step) => runStep(current, step, leaf), table);
+}
+
+function runStep(table: ResultTable, step: FinishStep, leaf: LeafResult): ResultTable {
+  switch (step.step) {
+    case 'compute':
+      return { ...table, columns: [...table.columns, computeColumn(table, step)] };
+    case 'filter': {
+      const keeps = rowFilter(table, step.filter);
+      const kept: number[] = [];
+      for (let row = 0; row < table.rowCount; row++) if (keeps(row) === true) kept.push(row);
+      return kept.length === table.rowCount ? table : pickRows(table, Uint32Array.from(kept));
+    }
+    case 'sort':
+      return pickRows(table, sortedRows(table.rowCount, rowOrder(table, step.by), step.offset, step.limit));
+    case 'topPerBucket':
+      return topPerBucket(table, step.bucket, step.by, step.limit);
+    case 'limit': {
+      const end = step.limit === null ? table.rowCount : Math.min(table.rowCount, step.offset + step.limit);
+      return pickRows(table, Uint32Array.from({ length: Math.max(0, end - step.offset) }, (_, row) => row + step.offset));
+    }
+    case 'fillBuckets':
+      return fillBuckets(table, step.bucket, step.granularity, leaf);
+    case 'project':
+      return { ...table, keys: renamedKeys(table, step.columns), columns: step.columns.map(({ name, from }) => ({ ...columnNamed(table, from), name })) };
+  }
+}
+
+function renamedKeys(table: ResultTable, columns: readonly { readonly name: string; readonly from: string }[]): string[] {
+  return columns.filter(({ from }) => table.keys.includes(from)).map(({ name }) => name);
+}
+
+function computeColumn(table: ResultTable, { name, type, expression }: Extract<FinishStep, { step: 'compute' }>): ResultColumn {
+  const columns = new Map(table.columns.map((column) => [column.name, column]));
+  const evaluate = compileExpression(expression, (column) => {
+    const found = columns.get(column);
+    return found === undefined ? undefined : typeOfResult(found);
+  });
+  let row = 0;
+  const read = (column: string): Value => {
+    const found = columns.get(column);
+    return found === undefined ? null : valueAt(found, row);
+  };
+  const values: Value[] = new Array(table.rowCount);
+  for (; row < table.rowCount; row++) {
+    const value = evaluate(read);
+    values[row] = value === null ? null : convert(value, type);
+  }
+  return columnOf(name, type, values);
+}
+
+function topPerBucket(table: ResultTable, bucket: string, by: readonly SortKey[], limit: number): ResultTable {
+  const order = rowOrder(table, [{ column: bucket, descending: false, nulls: 'first', ordering: 'lexicographic' }, ...by]);
+  const sorted = sortedRows(table.rowCount, order, 0, null);
+  const buckets = columnNamed(table, bucket);
+  const kept: number[] = [];
+  let current: Value | undefined;
+  let taken = 0;
+  for (const row of sorted) {
+    const value = valueAt(buckets, row);
+    taken = value === current ? taken + 1 : 1;
+    current = value;
+    if (taken <= limit) kept.push(row);
+  }
+  return pickRows(table, Uint32Array.from(kept));
+}
+
+function fillBuckets(table: ResultTable, bucket: string, granularity: Granularity, leaf: LeafResult): ResultTable {
+  const buckets = columnNamed(table, bucket);
+  assert(buckets.kind === 'long', `bucket column ${bucket} is not LONG`);
+  const rowOf = new Map<bigint, number>();
+  buckets.values.forEach((start, row) => rowOf.set(start, row));
+  const starts = wantedBuckets(granularity, leaf.intervals, [...rowOf.keys()]);
+  if (starts.length === table.rowCount && starts.every((start, row) => buckets.values[row] === start)) return table;
+  const rows = starts.map((start) => rowOf.get(start));
+  const columns = table.columns.map((column): ResultColumn => {
+    if (column.name === bucket) return { ...column, kind: 'long', values: BigInt64Array.from(starts), nulls: null };
+    const empty: Value = leaf.zeroColumns.has(column.name) ? (column.kind === 'long' ? 0n : 0) : null;
+    return columnOf(column.name, typeOfResult(column), rows.map((row) => (row === undefined ? empty : valueAt(column, row))));
+  });
+  return { ...table, rowCount: starts.length, columns };
+}
+
+/** An interval that is open at an end is filled only as far as there are rows. */
+function wantedBuckets(granularity: Granularity, intervals: readonly Interval[], present: readonly bigint[]): bigint[] {
+  const found = present.map(Number).sort((a, b) => a - b);
+  const [first] = found;
+  const last = found.at(-1);
+  const wanted = new Set<bigint>();
+  for (const interval of intervals) {
+    const start = interval.start > ETERNITY.start ? interval.start : first;
+    const end = interval.end < ETERNITY.end ? interval.end : last === undefined ? undefined : Math.min(ETERNITY.end, nextBucketStart(granularity, last));
+    if (start === undefined || end === undefined || start >= end) continue;
+    if (granularity.kind === 'all') wanted.add(BigInt(interval.start));
+    else if (granularity.kind === 'none') for (const instant of present) wanted.add(instant);
+    else for (const boundary of bucketBoundaries(granularity, { start, end }, FILLED_BUCKETS_MAX).subarray(0, -1)) wanted.add(boundary);
+  }
+  return [...wanted].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}

@@ -1,0 +1,151 @@
+import { ServiceError, assert } from '../../base/errors.js';
+import type { Value } from '../../expression/value.js';
+import { isNullAt } from '../../model/frame.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import type { ColumnType } from '../../model/schema.js';
+
+/** Result rows outside of kernel memory, before and between finish steps. Strings stay ids until they are needed. */
+export interface ResultTable {
+  readonly rowCount: number;
+  readonly columns: readonly ResultColumn[];
+  /** Names of group keys, which break ties of sorts. */
+  readonly keys: readonly string[];
+}
+
+export type ResultColumn = { readonly name: string } & (
+  | { readonly kind: 'string'; readonly ids: Uint32Array; readonly text: (id: number) => string | null }
+  /** `nulls`: one byte a row, 1 where it is null; null when no row is. */
+  | { readonly kind: 'long'; readonly values: BigInt64Array; readonly nulls: Uint8Array | null }
+  /** Multi-value: row i is row `rows[i]` of a frame's column. Kept and picked, never computed with. */
+  | { readonly kind: 'multi'; readonly rows: Uint32Array; readonly of: MultiColumn }
+  | { readonly kind: 'double'; readonly type: 'FLOAT' | 'DOUBLE'; readonly values: Float64Array; readonly nulls: Uint8Array | null }
+);
+
+type MultiColumn = Extract<FrameColumn, { kind: 'multi' }>;
+
+export function columnNamed(table: ResultTable, name: string): ResultColumn {
+  const column = table.columns.find((each) => each.name === name);
+  assert(column !== undefined, `a finish step names the unknown column "${name}"`);
+  return column;
+}
+
+export function typeOfResult(column: ResultColumn): ColumnType {
+  return column.kind === 'string' || column.kind === 'multi' ? 'STRING' : column.kind === 'long' ? 'LONG' : column.type;
+}
+
+export function valueAt(column: ResultColumn, row: number): Value {
+  if (column.kind === 'string') return column.text(column.ids[row] ?? 0);
+  if (column.kind === 'multi') throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be computed with or ordered by`);
+  if (column.nulls !== null && column.nulls[row] === 1) return null;
+  return column.values[row] ?? null;
+}
+
+/** Texts by id, each decoded once. */
+export function rememberTexts(decode: (id: number) => string | null): (id: number) => string | null {
+  const known: (string | null | undefined)[] = [];
+  return (id) => {
+    const text = known[id];
+    if (text !== undefined) return text;
+    const decoded = decode(id);
+    known[id] = decoded;
+    return decoded;
+  };
+}
+
+export function columnOf(name: string, type: ColumnType, values: readonly Value[]): ResultColumn {
+  const rowCount = values.length;
+  if (type === 'STRING') {
+    const ids = Uint32Array.from({ length: rowCount }, (_, row) => row);
+    return { kind: 'string', name, ids, text: (id) => (values[id] === null || values[id] === undefined ? null : String(values[id])) };
+  }
+  const nulls = values.includes(null) ? Uint8Array.from(values, (value) => (value === null ? 1 : 0)) : null;
+  if (type === 'LONG') return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n)), nulls };
+  return { kind: 'double', name, type, values: Float64Array.from(values, (value) => (typeof value === 'number' ? value : 0)), nulls };
+}
+
+/** Rows `rows` in that order. */
+export function pickRows(table: ResultTable, rows: Uint32Array): ResultTable {
+  const pickNulls = (nulls: Uint8Array | null): Uint8Array | null => (nulls === null ? null : Uint8Array.from(rows, (row) => nulls[row] ?? 0));
+  const columns = table.columns.map((column): ResultColumn => {
+    if (column.kind === 'string') return { ...column, ids: Uint32Array.from(rows, (row) => column.ids[row] ?? 0) };
+    if (column.kind === 'multi') return { ...column, rows: Uint32Array.from(rows, (row) => column.rows[row] ?? 0) };
+    if (column.kind === 'double') return { ...column, values: Float64Array.from(rows, (row) => column.values[row] ?? 0), nulls: pickNulls(column.nulls) };
+    const values = new BigInt64Array(rows.length);
+    rows.forEach((row, index) => {
+      values[index] = column.values[row] ?? 0n;
+    });
+    return { ...column, values, nulls: pickNulls(column.nulls) };
+  });
+  return { ...table, rowCount: rows.length, columns };
+}
+
+/** Rows of one frame; a result is cut into several so that it can be sent while it is being read. */
+const FRAME_ROWS = 65536;
+
+export function* framesOf(table: ResultTable): Generator<Frame> {
+  for (let start = 0; start < table.rowCount; start += FRAME_ROWS) {
+    const end = Math.min(table.rowCount, start + FRAME_ROWS);
+    yield { rowCount: end - start, columns: table.columns.map((column) => frameColumn(column, start, end)) };
+  }
+}
+
+function frameColumn(column: ResultColumn, start: number, end: number): FrameColumn {
+  const { name } = column;
+  if (column.kind === 'string') return { kind: 'string', name, ...compactTexts(column.ids.subarray(start, end), column.text) };
+  if (column.kind === 'multi') return pickMultiple(name, column.of, column.rows.subarray(start, end));
+  const nulls = column.nulls === null ? null : nullBits(column.nulls.subarray(start, end));
+  if (column.kind === 'long') return { kind: 'long', name, values: column.values.slice(start, end), nulls };
+  return { kind: 'double', name, type: column.type, values: column.values.slice(start, end), nulls };
+}
+
+function pickMultiple(name: string, { offsets, ids, dictionary }: MultiColumn, rows: Uint32Array): FrameColumn {
+  const picked = new Uint32Array(rows.length + 1);
+  const values: number[] = [];
+  rows.forEach((row, index) => {
+    for (let at = offsets[row] ?? 0; at < (offsets[row + 1] ?? 0); at++) values.push(ids[at] ?? 0);
+    picked[index + 1] = values.length;
+  });
+  return { kind: 'multi', name, offsets: picked, ids: Uint32Array.from(values), dictionary };
+}
+
+/** A frame as a table that finish steps can work on. */
+export function tableOf(frame: Frame): ResultTable {
+  return { rowCount: frame.rowCount, columns: frame.columns.map((column) => resultColumn(column, frame.rowCount)), keys: [] };
+}
+
+function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
+  const { name } = column;
+  switch (column.kind) {
+    case 'string':
+      return { kind: 'string', name, ids: column.ids, text: (id) => column.dictionary[id] ?? null };
+    case 'multi':
+      return { kind: 'multi', name, rows: Uint32Array.from({ length: rowCount }, (_, row) => row), of: column };
+    default: {
+      const nulls = column.nulls === null ? null : Uint8Array.from({ length: rowCount }, (_, row) => (isNullAt(column.nulls, row) ? 1 : 0));
+      return { ...column, nulls };
+    }
+  }
+}
+
+/** Only the texts that these rows use. */
+function compactTexts(ids: Uint32Array, text: (id: number) => string | null): { ids: Uint32Array; dictionary: (string | null)[] } {
+  const dictionary: (string | null)[] = [];
+  const entries = new Map<number, number>();
+  const compact = Uint32Array.from(ids, (id) => {
+    let entry = entries.get(id);
+    if (entry === undefined) {
+      entry = dictionary.length;
+      entries.set(id, entry);
+      dictionary.push(text(id));
+    }
+    return entry;
+  });
+  return { ids: compact, dictionary };
+}
+
+export function nullBits(nulls: Uint8Array): Uint32Array | null {
+  if (!nulls.includes(1)) return null;
+  const bits = new Uint32Array(Math.ceil(nulls.length / 64) * 2);
+  for (let row = 0; row < nulls.length; row++) if (nulls[row] === 1) bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
+  return bits;
+}

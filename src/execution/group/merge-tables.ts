@@ -1,0 +1,109 @@
+import type { Address } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { kernelFor } from '../context.js';
+import type { Arena } from '../../kernels/memory.js';
+import { foldPairs, foldWidePairs } from './distinct.js';
+import type { ValuePool } from './domain.js';
+import { GroupWriter, foldPackedKeys } from './fold.js';
+import type { GroupTable, GroupTableParts } from './table.js';
+
+/** Adds the table of another thread to this one, by the same kernels that fold segments. Frees what the parts own. */
+export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
+  const { context, shape } = table;
+  const arena = context.memory.arena();
+  const scratch = { context, arena };
+  const { layout } = shape;
+  try {
+    const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
+    const addStates = (base: number, cells: Address, numbers: Address, n: number): void => {
+      context.kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
+      if (table.present !== 0) context.kernels.presentGroups(numbers, n, table.present);
+      shape.aggregators.forEach((_, index) => addState(table, parts, index, base, cells, numbers, n, scratch));
+    };
+    context.memory.u32(groupOf, parts.groupCount).fill(0);
+    if (layout.kind === 'dense') {
+      eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
+    } else {
+      const remaps = shape.keys.map((key, index) => (key.domain.kind === 'interned' ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : 0));
+      const writer = new GroupWriter(scratch, table);
+      const packed = { keys: parts.keys, count: parts.groupCount, words: layout.words, places: layout.places, flagWord: layout.flagWord, isConstant: shape.keys.map(() => false) };
+      foldPackedKeys(scratch, packed, remaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
+    }
+    shape.aggregators.forEach((aggregator, index) => {
+      if (aggregator.kind !== 'distinct') return;
+      const from = parts.states[index];
+      const into = table.states[index];
+      if (from === undefined || into === undefined) return;
+      if (aggregator.store.kind === 'bits') {
+        // Both tables number groups alike when they keep bits.
+        context.kernels.bitsOr(into.bits, from.bits, (parts.groupCount * aggregator.store.bitsPerGroup) / 64, into.bits);
+      } else if (from.pairs !== undefined) {
+        const { keys, count } = from.pairs;
+        const remap = aggregator.domain.kind === 'interned' ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? []) : 0;
+        if (aggregator.store.words === 2) foldWidePairs(scratch, table, index, keys, count, groupOf);
+        else foldPairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
+      }
+    });
+  } finally {
+    arena.release();
+    freeParts(context, parts);
+  }
+}
+
+export function freeParts(context: RunContext, parts: GroupTableParts): void {
+  for (const address of parts.owned) context.memory.free(address);
+}
+
+interface Scratch {
+  readonly context: RunContext;
+  readonly arena: Arena;
+}
+
+function addState(table: GroupTable, parts: GroupTableParts, index: number, base: number, cells: Address, numbers: Address, n: number, { context, arena }: Scratch): void {
+  const aggregator = table.shape.aggregators[index];
+  const from = parts.states[index];
+  const into = table.states[index];
+  if (aggregator === undefined || from === undefined || into === undefined || aggregator.kind === 'distinct') return;
+  const { kernels } = context;
+  const at = from.at + base * 8;
+  if (aggregator.kind === 'count' || (aggregator.kind === 'sum' && aggregator.state === 'I64')) kernels.sumGroupsI64(at, cells, numbers, n, into.at);
+  else if (aggregator.kind === 'sum') kernels.sumGroupsF64(at, cells, numbers, n, into.at, 1);
+  else kernelFor(kernels, `${aggregator.kind}Groups`, aggregator.state)(at, cells, numbers, n, into.at);
+  if (from.seen === 0) return;
+  const bits = arena.take(BLOCK_ROWS / 8);
+  const rows = arena.take(BLOCK_ROWS * 4);
+  const groups = arena.take(BLOCK_ROWS * 4);
+  kernels.filterRangeU8(from.seen + base, Math.min(BLOCK_ROWS, parts.groupCount - base), 1, 255, bits);
+  const kept = kernels.compactMask(bits, cells, numbers, n, rows, groups);
+  kernels.presentGroups(groups, kept, into.seen);
+}
+
+/** Existing groups of a dense table, in blocks; they have the same numbers in every table. */
+function eachPresent({ context, arena }: Scratch, parts: GroupTableParts, visit: (base: number, cells: Address, numbers: Address, n: number) => void): void {
+  const { kernels, memory } = context;
+  const bits = arena.take(BLOCK_ROWS / 8);
+  const cells = arena.take(BLOCK_ROWS * 4);
+  const numbers = arena.take(BLOCK_ROWS * 4);
+  const run = arena.take(12);
+  for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS) {
+    context.check();
+    kernels.filterRangeU8(parts.present + base, Math.min(BLOCK_ROWS, parts.groupCount - base), 1, 255, bits);
+    const n = kernels.bitsToRows(bits, 0, Math.min(BLOCK_ROWS, parts.groupCount - base), cells);
+    if (n === 0) continue;
+    memory.u32(run, 3).set([base, 0, n]);
+    kernels.keyDenseU32(cells, 0, n, 1, 0, numbers);
+    kernels.keyRuns(run, 1, 0, n, 1, 1, numbers);
+    visit(base, cells, numbers, n);
+  }
+}
+
+function internAll({ context, arena }: Scratch, pool: ValuePool | undefined, values: readonly (string | number | bigint | null)[]): Address {
+  const at = arena.take(Math.max(1, values.length) * 4);
+  const ids = context.memory.u32(at, values.length);
+  values.forEach((value, id) => {
+    ids[id] = pool?.idOf(value) ?? 0;
+  });
+  return at;
+}
+

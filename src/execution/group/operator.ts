@@ -1,0 +1,43 @@
+import type { Frame } from '../../model/frame.js';
+import type { RunContext } from '../context.js';
+import { framesOf } from '../finish/table.js';
+import type { ResultTable } from '../finish/table.js';
+import { runSteps } from '../finish/steps.js';
+import type { LeafResult } from '../finish/steps.js';
+import { mergeTable } from './merge-tables.js';
+import { partialRows } from './partial.js';
+import { groupRows } from './result.js';
+import { runMorsels } from './run.js';
+import type { GroupSource, Morsel, RowCounts } from './run.js';
+import { queryColumns, shapeGroups } from './shape.js';
+import type { GroupShape } from './shape.js';
+import type { GroupTable, GroupTableParts } from './table.js';
+
+/** What one thread does of a group plan: its morsels, and, if it is the one that ends the query, the rest. */
+export function shapeOf({ plan, views, dictionaries }: GroupSource): GroupShape {
+  return shapeGroups(plan, queryColumns(plan, views, dictionaries));
+}
+
+export function runGroups(shape: GroupShape, context: RunContext, next: () => Morsel | undefined, counts: RowCounts): GroupTable {
+  return runMorsels(shape, context, next, counts);
+}
+
+/** Joins the tables of other threads, and gives the result; frees the table. */
+export function endGroups(table: GroupTable, others: readonly GroupTableParts[], ending: 'final' | 'partial'): Frame[] {
+  const { context, shape } = table;
+  const arena = context.memory.arena();
+  try {
+    for (const parts of others) mergeTable(table, parts);
+    const scope = { context, arena };
+    const rows: ResultTable = ending === 'partial' ? partialRows(scope, table) : runSteps(groupRows(scope, table, shape.plan.finish), shape.plan.finish, leafOf(shape));
+    return [...framesOf(rows)];
+  } finally {
+    arena.release();
+    table.free();
+  }
+}
+
+function leafOf({ plan, aggregators }: GroupShape): LeafResult {
+  const zeros = aggregators.filter(({ kind, aggregator }) => kind === 'count' || kind === 'distinct' || aggregator.emptyIsZero === true);
+  return { intervals: plan.intervals, zeroColumns: new Set(zeros.map(({ name }) => name)) };
+}

@@ -1,0 +1,152 @@
+import { assert } from '../../base/errors.js';
+import type { Value } from '../../expression/value.js';
+import type { KernelMemory } from '../../kernels/memory.js';
+import type { FinishStep } from '../../model/plan.js';
+import type { Address } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { globalTextAt, textAt } from '../dictionary.js';
+import { columnOf, rememberTexts } from '../finish/table.js';
+import type { ResultColumn, ResultTable } from '../finish/table.js';
+import { countDistinct } from './distinct.js';
+import type { FoldScope } from './distinct.js';
+import { nullIdOf } from './domain.js';
+import type { Domain } from './domain.js';
+import type { AggregatorShape } from './shape.js';
+import type { GroupTable } from './table.js';
+import { bestGroups } from './top.js';
+
+/**
+ * The groups of a finished table as result rows. When the finish steps begin by keeping the best few by one aggregate,
+ * only those (and whatever ties with the last) leave kernel memory.
+ */
+export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly FinishStep[]): ResultTable {
+  const { shape } = table;
+  const values = stateAddresses(scope, table);
+  const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
+  const isEmpty = groups.length === 0 && shape.plan.emptyGroup && shape.keys.every((key) => key.domain.kind === 'constant');
+  return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, isEmpty, values);
+}
+
+/** Rows of the groups listed. `isEmpty`: it is the one group of no rows. */
+export function rowsOfGroups(scope: FoldScope, table: GroupTable, groups: Uint32Array, isEmpty: boolean, values = stateAddresses(scope, table)): ResultTable {
+  const { shape } = table;
+  const keys = shape.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
+  const aggregates = shape.aggregators.map((aggregator, index) => aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty));
+  return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
+}
+
+function stateAddresses(scope: FoldScope, table: GroupTable): Address[] {
+  return table.shape.aggregators.map((aggregator, index) => (aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0)));
+}
+
+export function listGroups({ context, arena }: FoldScope, table: GroupTable): Uint32Array {
+  if (table.present === 0) return Uint32Array.from({ length: table.groupCount }, (_, group) => group);
+  const { kernels, memory } = context;
+  const bits = arena.take(BLOCK_ROWS / 8);
+  const rows = arena.take(BLOCK_ROWS * 4);
+  const found: Uint32Array[] = [];
+  for (let base = 0; base < table.groupCount; base += BLOCK_ROWS) {
+    const n = Math.min(BLOCK_ROWS, table.groupCount - base);
+    kernels.filterRangeU8(table.present + base, n, 1, 255, bits);
+    const count = kernels.bitsToRows(bits, 0, n, rows);
+    if (count > 0) found.push(memory.u32(rows, count).map((row) => row + base));
+  }
+  const all = new Uint32Array(found.reduce((sum, part) => sum + part.length, 0));
+  found.reduce((at, part) => {
+    all.set(part, at);
+    return at + part.length;
+  }, 0);
+  return all;
+}
+
+function keyColumn({ context }: FoldScope, table: GroupTable, name: string, domain: Domain, index: number, groups: Uint32Array): ResultColumn {
+  const { memory } = context;
+  const { layout } = table.shape;
+  if (domain.kind === 'constant') return columnOf(name, domain.type, Array.from(groups, () => domain.value));
+  if (layout.kind === 'hash') {
+    const place = layout.places[index];
+    assert(place !== undefined && place.kind !== 'none', `key ${name} has no place`);
+    const { words } = layout;
+    if (place.kind === 'word') {
+      const flags = memory.u32(table.keys, table.groupCount * words * 2);
+      const flagWord = layout.flagWord ?? 0;
+      const nulls = Uint8Array.from(groups, (group) => ((flags[(group * words + flagWord) * 2] ?? 0) >>> place.flag) & 1);
+      const known = nulls.includes(1) ? nulls : null;
+      if (domain.type === 'LONG') {
+        const longs = memory.i64(table.keys, table.groupCount * words);
+        const values = new BigInt64Array(groups.length);
+        groups.forEach((group, row) => {
+          values[row] = longs[group * words + place.word] ?? 0n;
+        });
+        return { kind: 'long', name, values, nulls: known };
+      }
+      const doubles = memory.f64(table.keys, table.groupCount * words);
+      const values = Float64Array.from(groups, (group) => doubles[group * words + place.word] ?? 0);
+      return { kind: 'double', name, type: domain.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
+    }
+    const halves = memory.u32(table.keys, table.groupCount * words * 2);
+    const half = place.word * 2 + place.shift / 32;
+    return idColumn(context.memory, table, name, domain, index, Uint32Array.from(groups, (group) => halves[group * words * 2 + half] ?? 0));
+  }
+  const stride = layout.strides[index] ?? 1;
+  const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
+  return idColumn(context.memory, table, name, domain, index, Uint32Array.from(groups, (group) => Math.floor(group / stride) % card));
+}
+
+function idColumn(memory: KernelMemory, table: GroupTable, name: string, domain: Domain, index: number, ids: Uint32Array): ResultColumn {
+  const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
+  if (domain.type !== 'STRING') return columnOf(name, domain.type, Array.from(ids, decode));
+  return { kind: 'string', name, ids, text: rememberTexts((id) => textOf(decode(id))) };
+}
+
+/** What an id of a domain stands for. */
+export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Value[]): (id: number) => Value {
+  switch (domain.kind) {
+    case 'dictionary':
+      return (id) => globalTextAt(memory, domain.dictionary, id);
+    case 'local': {
+      const nullId = nullIdOf(domain);
+      return (id) => (id === nullId ? null : textAt(memory, domain.column.dictionary, id));
+    }
+    case 'buckets':
+      return (id) => domain.boundaries[id] ?? null;
+    case 'longs':
+      return (id) => domain.base + BigInt(id);
+    case 'constant':
+      return () => domain.value;
+    case 'interned':
+    case 'wide':
+      return (id) => pool[id] ?? null;
+  }
+}
+
+function textOf(value: Value): string | null {
+  return value === null ? null : String(value);
+}
+
+function aggregateColumn({ context }: FoldScope, table: GroupTable, aggregator: AggregatorShape, index: number, at: Address, groups: Uint32Array, isEmpty: boolean): ResultColumn {
+  const { memory } = context;
+  const { name } = aggregator;
+  const nulls = aggregator.kind === 'count' || aggregator.kind === 'distinct' ? null : nullsOf(table, aggregator, index, groups, isEmpty, memory);
+  const isZeroWhenNull = aggregator.aggregator.emptyIsZero === true;
+  const known = nulls === null || isZeroWhenNull ? null : nulls;
+  if (aggregator.type === 'LONG') {
+    const state = memory.i64(at, table.groupCount);
+    const values = new BigInt64Array(groups.length);
+    for (let row = 0; row < groups.length; row++) if (nulls === null || nulls[row] === 0) values[row] = state[groups[row] ?? 0] ?? 0n;
+    return { kind: 'long', name, values, nulls: known };
+  }
+  const state = memory.f64(at, table.groupCount);
+  const round = aggregator.type === 'FLOAT' ? Math.fround : (value: number): number => value;
+  const values = Float64Array.from(groups, (group, row) => (nulls === null || nulls[row] === 0 ? round(state[group] ?? 0) : 0));
+  return { kind: 'double', name, type: aggregator.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
+}
+
+function nullsOf(table: GroupTable, aggregator: AggregatorShape, index: number, groups: Uint32Array, isEmpty: boolean, memory: FoldScope['context']['memory']): Uint8Array | null {
+  if (isEmpty) return Uint8Array.from(groups, () => 1);
+  const seenAt = table.states[index]?.seen ?? 0;
+  if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct') return null;
+  const seen = memory.u8(seenAt, table.groupCount);
+  const nulls = Uint8Array.from(groups, (group) => (seen[group] === 1 ? 0 : 1));
+  return nulls.includes(1) ? nulls : null;
+}

@@ -1,0 +1,135 @@
+import type { GroupPlan } from '../../model/plan.js';
+import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
+import { blockAt, takeBits, wordsOf } from '../context.js';
+import type { Block, RunContext } from '../context.js';
+import { bindFilter } from '../filter/bind.js';
+import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
+import type { Match, Predicate } from '../filter/predicate.js';
+import { meets, rowsWithin } from '../row-ranges.js';
+import type { RowRange } from '../row-ranges.js';
+import { SegmentScope } from '../scope.js';
+import { SegmentGroups } from './segment-groups.js';
+import type { GroupShape } from './shape.js';
+import { GroupTable } from './table.js';
+
+/** What a group plan reads: plain data. */
+export interface GroupSource {
+  readonly plan: GroupPlan;
+  readonly views: readonly SegmentView[];
+  readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
+}
+
+/** A row range of one segment: the unit of work that threads take. */
+export interface Morsel extends RowRange {
+  readonly view: number;
+}
+
+export interface RowCounts {
+  rowsScanned: number;
+  rowsMatched: number;
+}
+
+const MORSEL_ROWS = 1 << 18;
+
+/**
+ * Cuts segments into morsels. A thread folds its local groups once per segment, so segments stay whole where there are
+ * enough of them for every thread.
+ */
+export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, threads: number): Morsel[] {
+  const met = views.flatMap((view, index) => (meets(view, plan.intervals) ? [{ view, index }] : []));
+  const rowsEach = threads <= 1 || met.length >= threads * 4 ? Infinity : MORSEL_ROWS;
+  return met.flatMap(({ view, index }) => {
+    const parts: Morsel[] = [];
+    for (let start = 0; start < view.rowCount; start += rowsEach) parts.push({ view: index, start, end: Math.min(view.rowCount, start + rowsEach) });
+    return parts;
+  });
+}
+
+/** Runs morsels, as `next` deals them out, into a table of this thread. The table's memory is the caller's. */
+export function runMorsels(shape: GroupShape, context: RunContext, next: () => Morsel | undefined, counts: RowCounts): GroupTable {
+  const table = new GroupTable(shape, context);
+  let open: OpenSegment | undefined;
+  try {
+    for (let morsel = next(); morsel !== undefined; morsel = next()) {
+      if (open?.index !== morsel.view) {
+        open?.close(table);
+        open = undefined;
+        open = openSegment(shape, context, morsel.view);
+      }
+      open?.run(morsel, counts);
+    }
+    open?.close(table);
+    return table;
+  } catch (error) {
+    open?.drop();
+    table.free();
+    throw error;
+  }
+}
+
+interface OpenSegment {
+  readonly index: number;
+  run(range: RowRange, counts: RowCounts): void;
+  close(table: GroupTable): void;
+  drop(): void;
+}
+
+function openSegment(shape: GroupShape, context: RunContext, index: number): OpenSegment | undefined {
+  const view = shape.columns.views[index];
+  if (view === undefined) return undefined;
+  const { plan } = shape;
+  const arena = context.memory.arena();
+  try {
+    const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
+    const ranges = rowsWithin(context, view, plan.intervals);
+    const predicate = plan.filter === null ? MATCH_ALL : bindFilter(scope, plan.filter, false);
+    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape);
+    const bits = takeBits(arena);
+    return {
+      index,
+      run(range, counts) {
+        for (const { start, end } of ranges) {
+          const from = Math.max(start, range.start);
+          const to = Math.min(end, range.end);
+          if (from >= to) continue;
+          counts.rowsScanned += to - from;
+          if (groups !== undefined) counts.rowsMatched += runRange(context, predicate, groups, from, to, view.rowCount, bits);
+        }
+      },
+      close(table) {
+        groups?.foldInto(table);
+        arena.release();
+      },
+      drop: () => arena.release(),
+    };
+  } catch (error) {
+    arena.release();
+    throw error;
+  }
+}
+
+/** Rows [from, to), block by block; returns how many passed the filter. */
+function runRange(context: RunContext, predicate: Predicate, groups: SegmentGroups, from: number, to: number, rowCount: number, bits: number): number {
+  let matched = 0;
+  for (let at = from; at < to; ) {
+    context.check();
+    const block = blockAt(at, rowCount);
+    const start = at - block.start;
+    const end = Math.min(block.rows, to - block.start);
+    const match = predicate.test(block);
+    matched += countMatches(context, block, start, end, match, bits);
+    for (let batch = start; match !== NONE && batch < end; batch += context.batchRows) groups.addRows(block, batch, Math.min(end, batch + context.batchRows), match);
+    at = block.start + end;
+  }
+  return matched;
+}
+
+function countMatches({ kernels }: RunContext, block: Block, start: number, end: number, match: Match, bits: number): number {
+  if (match === NONE) return 0;
+  if (match === ALL) return end - start;
+  const words = wordsOf(block);
+  if (start === 0 && end === block.rows) return kernels.bitsCount(match, words);
+  kernels.bitsFill(bits, words, start, end);
+  kernels.bitsAnd(bits, match, words, bits);
+  return kernels.bitsCount(bits, words);
+}

@@ -1,0 +1,114 @@
+import type { Frame } from '../../model/frame.js';
+import type { ScanPlan } from '../../model/plan.js';
+import type { ColumnType } from '../../model/schema.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { SegmentView } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import type { RowCounts } from '../group/run.js';
+import { SegmentScope, virtualColumnsByName } from '../scope.js';
+import type { VirtualColumns } from '../scope.js';
+import { readColumn } from './columns.js';
+import type { ScanColumn } from './columns.js';
+import { rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
+import type { RowBatch } from './order.js';
+import type { RowSource } from './row-source.js';
+
+const FRAME_ROWS = 16384;
+/** Of the first frame, so that the first rows leave early. */
+const FIRST_FRAME_ROWS = 1024;
+
+/**
+ * The rows of a scan in frames, produced only as they are asked for. `partial`: rows from the start up to offset +
+ * limit, with `__time` as the last column when rows are to be merged by it.
+ */
+export function* scanFrames(plan: ScanPlan, views: readonly SegmentView[], context: RunContext, ending: 'final' | 'partial', counts: RowCounts): Generator<Frame> {
+  const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  const query = { filter: plan.filter, intervals: plan.intervals, virtualColumns };
+  const wanted = ending === 'partial' ? partialColumns(plan) : plan.columns;
+  const columns = wanted.map((name) => scanColumn(context, name, views, virtualColumns));
+  const opened = new Set<RowSource>();
+  const batches = plan.timeOrder === null ? rowsInSegmentOrder(context, views, query, opened, counts) : rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
+  const skip = ending === 'partial' ? 0 : plan.offset;
+  const take = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
+  let pending: RowBatch[] = [];
+  let rowCount = 0;
+  let frameRows = FIRST_FRAME_ROWS;
+  try {
+    for (const batch of cut(batches, skip, take)) {
+      const changesSegment = plan.timeOrder === null && pending[0] !== undefined && pending[0].source !== batch.source;
+      if (changesSegment && rowCount > 0) {
+        yield frameOf(columns, pending, rowCount);
+        [pending, rowCount, frameRows] = [[], 0, FRAME_ROWS];
+      }
+      if (plan.timeOrder === null) releaseAllBut(opened, batch.source);
+      for (let from = 0; from < batch.rows.length; ) {
+        const rows = batch.rows.subarray(from, from + frameRows - rowCount);
+        pending.push({ source: batch.source, rows });
+        rowCount += rows.length;
+        from += rows.length;
+        if (rowCount < frameRows) continue;
+        yield frameOf(columns, pending, rowCount);
+        [pending, rowCount, frameRows] = [[], 0, FRAME_ROWS];
+      }
+    }
+    if (rowCount > 0) yield frameOf(columns, pending, rowCount);
+  } finally {
+    for (const source of opened) source.release();
+  }
+}
+
+/** What a partial scan sends: `__time` comes last when rows are merged by it and it was not asked for. */
+export function partialColumns(plan: ScanPlan): readonly string[] {
+  return plan.timeOrder === null || plan.columns.includes(TIME_COLUMN) ? plan.columns : [...plan.columns, TIME_COLUMN];
+}
+
+/** In segment order no row of an earlier segment comes again, once its last frame is made. */
+function releaseAllBut(opened: Set<RowSource>, current: RowSource): void {
+  for (const source of opened) {
+    if (source === current) continue;
+    source.release();
+    opened.delete(source);
+  }
+}
+
+/** Rows [skip, skip + take) of what the batches hold; the last one is read no further than needed. */
+function* cut(batches: Generator<RowBatch>, skip: number, take: number): Generator<RowBatch> {
+  let toSkip = skip;
+  let toTake = take;
+  if (toTake <= 0) return;
+  for (const { source, rows } of batches) {
+    if (rows.length <= toSkip) {
+      toSkip -= rows.length;
+      continue;
+    }
+    const kept = rows.subarray(toSkip, toSkip + Math.min(toTake, rows.length));
+    toSkip = 0;
+    toTake -= kept.length;
+    yield { source, rows: kept };
+    if (toTake <= 0) return;
+  }
+}
+
+function frameOf(columns: readonly ScanColumn[], batches: readonly RowBatch[], rowCount: number): Frame {
+  return { rowCount, columns: columns.map((column) => readColumn(column, batches, rowCount)) };
+}
+
+/** The widest type a column has over all segments. */
+function scanColumn(context: RunContext, name: string, views: readonly SegmentView[], virtualColumns: VirtualColumns): ScanColumn {
+  const types = new Set<ColumnType>();
+  let multiValue = false;
+  for (const view of views) {
+    const arena = context.memory.arena();
+    try {
+      const scope = new SegmentScope(context, view, virtualColumns, arena);
+      const type = scope.typeOf(name);
+      if (type !== undefined) types.add(type);
+      const source = scope.source(name);
+      multiValue ||= source.kind === 'string' && source.column.offsets !== 0;
+    } finally {
+      arena.release();
+    }
+  }
+  const type = (['STRING', 'DOUBLE', 'FLOAT', 'LONG'] as const).find((each) => types.has(each)) ?? 'STRING';
+  return { name, type, multiValue };
+}

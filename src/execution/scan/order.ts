@@ -1,0 +1,117 @@
+import { TIME_COLUMN } from '../../model/schema.js';
+import { parseSegmentId } from '../../model/segment-id.js';
+import type { SegmentView } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import type { RowCounts } from '../group/run.js';
+import { meets } from '../row-ranges.js';
+import { openRows } from './row-source.js';
+import type { RowQuery, RowSource } from './row-source.js';
+
+/** Rows of one segment that follow each other in the result. */
+export interface RowBatch {
+  readonly source: RowSource;
+  readonly rows: Uint32Array;
+}
+
+/** By interval start, version, partition. */
+export function inSegmentOrder(views: readonly SegmentView[]): SegmentView[] {
+  const keyed = views.map((view) => ({ view, id: parseSegmentId(view.id) }));
+  keyed.sort((a, b) => {
+    const byStart = a.view.interval.start - b.view.interval.start;
+    if (byStart !== 0) return byStart;
+    const [left, right] = [a.id?.version ?? '', b.id?.version ?? ''];
+    return left === right ? (a.id?.partitionNumber ?? 0) - (b.id?.partitionNumber ?? 0) : left < right ? -1 : 1;
+  });
+  return keyed.map(({ view }) => view);
+}
+
+/** Segments after each other, each in row order. What is opened is added to `opened`, for the caller to release. */
+export function* rowsInSegmentOrder(context: RunContext, views: readonly SegmentView[], query: RowQuery, opened: Set<RowSource>, counts: RowCounts): Generator<RowBatch> {
+  for (const view of inSegmentOrder(views)) {
+    if (!meets(view, query.intervals)) continue;
+    const source = openRows(context, view, query, counts);
+    opened.add(source);
+    for (const rows of source.blocks(false)) yield { source, rows };
+  }
+}
+
+interface Cursor {
+  readonly index: number;
+  readonly source: RowSource;
+  readonly blocks: Generator<Uint32Array>;
+  rows: Uint32Array;
+  at: number;
+}
+
+/**
+ * Rows by time. Segments are opened only when the order reaches them, and blocks read only as rows are asked for.
+ * Equal instants come in segment order, then row order; descending is the exact reverse. What is opened is added to
+ * `opened`, for the caller to release.
+ */
+export function* rowsInTimeOrder(context: RunContext, views: readonly SegmentView[], query: RowQuery, descending: boolean, opened: Set<RowSource>, counts: RowCounts): Generator<RowBatch> {
+  const sign = descending ? -1 : 1;
+  const edge = (view: SegmentView): number => (descending ? -view.timeMax : view.timeMin);
+  const waiting = inSegmentOrder(views)
+    .map((view, index) => ({ view, index }))
+    .filter(({ view }) => meets(view, query.intervals))
+    .sort((a, b) => edge(a.view) - edge(b.view) || sign * (a.index - b.index));
+  const active: Cursor[] = [];
+  const timeAt = (cursor: Cursor, at: number): number => sign * instantAt(cursor.source, cursor.rows[at] ?? 0);
+  const comesBefore = (a: Cursor, b: Cursor): boolean => {
+    const order = timeAt(a, a.at) - timeAt(b, b.at);
+    return order < 0 || (order === 0 && sign * (a.index - b.index) < 0);
+  };
+  while (waiting.length > 0 || active.length > 0) {
+    const first = active.reduce<Cursor | undefined>((best, cursor) => (best === undefined || comesBefore(cursor, best) ? cursor : best), undefined);
+    const next = waiting[0];
+    if (next !== undefined && (first === undefined || edge(next.view) <= timeAt(first, first.at))) {
+      waiting.shift();
+      const source = openRows(context, next.view, query, counts);
+      opened.add(source);
+      const cursor: Cursor = { index: next.index, source, blocks: source.blocks(descending), rows: new Uint32Array(0), at: 0 };
+      if (advance(cursor)) active.push(cursor);
+      continue;
+    }
+    if (first === undefined) break;
+    // As many rows as come before any other segment's: all of the block when it is alone.
+    const rivals = active.filter((cursor) => cursor !== first);
+    const nextEdge = next === undefined ? Infinity : edge(next.view);
+    let end = first.at + 1;
+    if (rivals.length === 0 && timeAt(first, first.rows.length - 1) < nextEdge) end = first.rows.length;
+    else {
+      const probe: Cursor = { ...first };
+      for (; end < first.rows.length; end++) {
+        probe.at = end;
+        if (timeAt(probe, end) >= nextEdge || rivals.some((rival) => comesBefore(rival, probe))) break;
+      }
+    }
+    yield { source: first.source, rows: first.rows.subarray(first.at, end) };
+    first.at = end;
+    if (end === first.rows.length && !advance(first)) active.splice(active.indexOf(first), 1);
+  }
+}
+
+function advance(cursor: Cursor): boolean {
+  const { value, done } = cursor.blocks.next();
+  if (done === true) return false;
+  cursor.rows = value;
+  cursor.at = 0;
+  return true;
+}
+
+/** Instant of a row; rows without `__time` are all of one instant. */
+export function instantAt({ scope }: RowSource, row: number): number {
+  const time = scope.view.columns[TIME_COLUMN];
+  if (time?.kind !== 'number') return 0;
+  const { memory } = scope.context;
+  switch (time.physical) {
+    case 'U8':
+      return Number(time.base) + (memory.u8(time.values + row, 1)[0] ?? 0);
+    case 'U16':
+      return Number(time.base) + (memory.u16(time.values + row * 2, 1)[0] ?? 0);
+    case 'U32':
+      return Number(time.base) + (memory.u32(time.values + row * 4, 1)[0] ?? 0);
+    default:
+      return Number(time.base + (memory.i64(time.values + row * 8, 1)[0] ?? 0n));
+  }
+}

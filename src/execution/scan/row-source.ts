@@ -1,0 +1,60 @@
+import type { Filter } from '../../model/filter.js';
+import type { Interval } from '../../model/interval.js';
+import type { Arena } from '../../kernels/memory.js';
+import type { SegmentView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { blockAt } from '../context.js';
+import type { RunContext } from '../context.js';
+import { bindFilter } from '../filter/bind.js';
+import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
+import type { RowCounts } from '../group/run.js';
+import { rowsWithin } from '../row-ranges.js';
+import { SegmentScope } from '../scope.js';
+import type { VirtualColumns } from '../scope.js';
+
+export interface RowQuery {
+  readonly filter: Filter | null;
+  readonly intervals: readonly Interval[];
+  readonly virtualColumns: VirtualColumns;
+}
+
+/** A segment opened for reading rows; `release` when no row of it is looked at any more. */
+export interface RowSource {
+  readonly scope: SegmentScope;
+  /** Numbers (in the segment) of matching rows, block by block, in row order or from the last row backwards. */
+  blocks(descending: boolean): Generator<Uint32Array>;
+  release(): void;
+}
+
+export function openRows(context: RunContext, view: SegmentView, query: RowQuery, counts: RowCounts): RowSource {
+  const arena: Arena = context.memory.arena();
+  const scope = new SegmentScope(context, view, query.virtualColumns, arena);
+  return { scope, blocks: (descending) => matchingBlocks(scope, query, descending, counts), release: () => arena.release() };
+}
+
+function* matchingBlocks(scope: SegmentScope, { filter, intervals }: RowQuery, descending: boolean, counts: RowCounts): Generator<Uint32Array> {
+  const { context, view, arena } = scope;
+  const { kernels, memory } = context;
+  const predicate = filter === null ? MATCH_ALL : bindFilter(scope, filter, false);
+  if (predicate.constant === NONE) return;
+  const rows = arena.take(BLOCK_ROWS * 4);
+  const ranges = rowsWithin(context, view, intervals);
+  for (const { start, end } of descending ? ranges.reverse() : ranges) {
+    const firstBlock = Math.floor(start / BLOCK_ROWS);
+    const lastBlock = Math.floor((end - 1) / BLOCK_ROWS);
+    for (let step = 0; step <= lastBlock - firstBlock; step++) {
+      context.check();
+      const block = blockAt((descending ? lastBlock - step : firstBlock + step) * BLOCK_ROWS, view.rowCount);
+      const from = Math.max(start, block.start) - block.start;
+      const to = Math.min(end, block.start + block.rows) - block.start;
+      counts.rowsScanned += to - from;
+      const match = predicate.test(block);
+      if (match === NONE) continue;
+      const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
+      if (count === 0) continue;
+      counts.rowsMatched += count;
+      const found = match === ALL ? Uint32Array.from({ length: count }, (_, row) => block.start + from + row) : memory.u32(rows, count).map((row) => row + block.start);
+      yield descending ? found.reverse() : found;
+    }
+  }
+}
