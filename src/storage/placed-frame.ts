@@ -66,17 +66,17 @@ function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memor
 
 function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
   const { ids, ends, dictionary } = column;
-  const count = dictionary.values.length;
+  const { count, hasNull } = dictionary;
   const physical = physicalOf(ids);
-  const placement = placeStrings({ physical, rowCount, idCount: ids.length, isMultiValue: ends !== null, dictionaryCount: count, textBytes: dictionary.text.length });
+  const placement = placeStrings({ physical, rowCount, idCount: ids.length, isMultiValue: ends !== null, dictionaryCount: count, textBytes: dictionary.bytes.length });
   const at = memory.allocate(placement.bytes);
   addresses.push(at);
   clearPadding(at, regionsOf(placement), memory);
   copyTo(memory, at, placement.ids, ids);
   if (ends !== null && placement.offsets !== null) copyOffsets(memory, at + placement.offsets.at, ends);
   copyOffsets(memory, at + placement.dictionaryOffsets.at, dictionary.ends);
-  copyTo(memory, at, placement.text, dictionary.text);
-  return stringView(physical, { count, hasNull: dictionary.hasNull }, placement, at);
+  copyTo(memory, at, placement.text, dictionary.bytes);
+  return stringView(physical, { count, hasNull }, placement, at);
 }
 
 function copyTo(memory: KernelMemory, column: Address, region: Region, values: ArrayBufferView): void {

@@ -5,6 +5,7 @@ import { ArrayEncoder } from './codecs/array-encoder.js';
 import { isIndexed, serializeBitmaps } from './codecs/bitmap-index.js';
 import { checksum } from './codecs/checksum.js';
 import { compressInto, frameBytesMax } from './codecs/zstd.js';
+import { extremesOf } from './columns/dictionary.js';
 import { type PhysicalNumberColumn, type PhysicalStringColumn, type PreparedColumn, prepareColumns, schemaOf, toPhysical } from './columns/physical.js';
 import type { SegmentInput } from './contract.js';
 import { DurableFile } from './durable-file.js';
@@ -86,18 +87,16 @@ function decimalText(value: bigint | number): string {
 
 function encodeStrings(column: PhysicalStringColumn, encoder: ArrayEncoder, rowCount: number): StoredColumn {
   const { name, ids, ends, dictionary, hasNulls } = column;
-  const first = dictionary.hasNull ? 1 : 0;
-  const count = dictionary.values.length;
+  const { count, hasNull } = dictionary;
   const bitmaps = isIndexed(count, rowCount) ? serializeBitmaps(ids, ends, count) : null;
   return {
     kind: 'string',
     name,
     hasNulls,
-    min: dictionary.values[first] ?? null,
-    max: dictionary.values[count - 1] ?? null,
+    ...extremesOf(dictionary),
     ids: encoder.integers(ids),
     ends: ends === null ? null : encoder.integers(ends, true),
-    dictionary: { count, hasNull: dictionary.hasNull, ends: encoder.integers(dictionary.ends, true), text: encoder.bytes(dictionary.text) },
+    dictionary: { count, hasNull, ends: encoder.integers(dictionary.ends, true), text: encoder.bytes(dictionary.bytes) },
     index: bitmaps === null ? null : { ends: encoder.integers(bitmaps.ends, true), bitmaps: encoder.bytes(bitmaps.bytes) },
   };
 }

@@ -22,17 +22,20 @@ export function isIndexed(valueCount: number, rowCount: number): boolean {
 /** @param ends  where row i's ids end; null: one id a row */
 export function serializeBitmaps(ids: Uint8Array | Uint16Array | Uint32Array, ends: Uint32Array | null, valueCount: number): SerializedBitmaps {
   const { starts, rows } = rowsById(ids, ends, valueCount);
-  const parts: Uint8Array[] = [];
+  const bitmap = new roaring.RoaringBitmap32();
   const bitmapEnds = new Uint32Array(valueCount);
+  let bytes = Buffer.alloc(ids.length * 2 + valueCount * 32);
   let at = 0;
   for (let id = 0; id < valueCount; id++) {
-    const bitmap = new roaring.RoaringBitmap32(rows.subarray(starts[id], starts[id + 1]));
+    bitmap.clear();
+    bitmap.addMany(rows.subarray(starts[id], starts[id + 1]));
     bitmap.runOptimize();
-    const bytes = bitmap.serialize('portable');
-    parts.push(bytes);
-    bitmapEnds[id] = at += bytes.length;
+    const size = bitmap.getSerializationSizeInBytes('portable');
+    if (at + size > bytes.length) bytes = Buffer.concat([bytes], Math.max(bytes.length * 2, at + size));
+    bitmap.serialize('portable', bytes.subarray(at, at + size));
+    bitmapEnds[id] = at += size;
   }
-  return { ends: bitmapEnds, bytes: Buffer.concat(parts, at) };
+  return { ends: bitmapEnds, bytes: bytes.subarray(0, at) };
 }
 
 /** Ascending rows that are in any of the bitmaps. */

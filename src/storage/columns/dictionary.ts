@@ -1,12 +1,10 @@
-/** Distinct values in the order of `DictionaryView`, and packed as it lays them out. */
-export interface SortedDictionary {
-  /** Ascending as JS compares strings; null, when present, first. */
-  readonly values: readonly (string | null)[];
+import { type PackedTexts, packTexts, sortTexts, textAt } from './packed-texts.js';
+
+/** Distinct values ascending as JS compares strings; see `DictionaryView`. */
+export interface SortedDictionary extends PackedTexts {
+  readonly count: number;
+  /** Null is id 0 and has no bytes. */
   readonly hasNull: boolean;
-  /** Where value i ends in `text`. */
-  readonly ends: Uint32Array;
-  /** UTF-8. */
-  readonly text: Uint8Array;
 }
 
 /**
@@ -22,53 +20,73 @@ export function sortDictionary(
   const isUsed = new Uint8Array(entries.length);
   for (let i = 0; i < ids.length; i++) isUsed[ids[i] ?? 0] = 1;
   let hasNull = needsNull;
+  const usedIds: number[] = [];
   const texts: string[] = [];
-  const used: number[] = [];
   for (let id = 0; id < entries.length; id++) {
     if (isUsed[id] === 0) continue;
     const entry = entries[id] ?? null;
-    used.push(id);
-    hasNull ||= entry === null;
-    texts.push(entry === null ? '' : wellFormed(entry));
+    if (entry === null) hasNull = true;
+    else {
+      usedIds.push(id);
+      texts.push(entry);
+    }
   }
-
-  const values: (string | null)[] = hasNull ? [null] : [];
-  const remap = new Uint32Array(entries.length);
-  const order = Uint32Array.from(texts, (_, at) => at).sort((a, b) => compareTexts(texts[a] ?? '', texts[b] ?? ''));
-  let last: string | null = null;
-  for (const at of order) {
-    const id = used[at] ?? 0;
-    if (entries[id] === null) continue; // remapped to 0 already
-    const text = texts[at] ?? '';
-    if (text !== last) values.push(text);
-    last = text;
-    remap[id] = values.length - 1;
+  const packed = packTexts(texts);
+  const order = sortTexts(packed);
+  const sorted = new DistinctTexts(packed, hasNull);
+  const remap = new Uint32Array(entries.length); // ids of null stay 0
+  for (let at = 0; at < order.length; at++) {
+    const text = order[at] ?? 0;
+    remap[usedIds[text] ?? 0] = sorted.add(text);
   }
-  return { dictionary: packDictionary(values, hasNull), remap };
+  return { dictionary: sorted.dictionary(), remap };
 }
 
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** Smallest and largest value that is not null. */
+export function extremesOf(dictionary: SortedDictionary): { min: string | null; max: string | null } {
+  const first = dictionary.hasNull ? 1 : 0;
+  if (dictionary.count === first) return { min: null, max: null };
+  return { min: textAt(dictionary, first), max: textAt(dictionary, dictionary.count - 1) };
 }
 
-/** UTF-8 has no lone surrogates: each becomes U+FFFD, before values are told apart. */
-function wellFormed(text: string): string {
-  return /[\ud800-\udfff]/.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text;
-}
+/** Takes texts in ascending order and keeps one of each. */
+class DistinctTexts {
+  readonly #from: PackedTexts;
+  readonly #hasNull: boolean;
+  readonly #bytes: Uint8Array;
+  readonly #ends: Uint32Array;
+  #count: number;
+  #end = 0;
 
-function packDictionary(values: readonly (string | null)[], hasNull: boolean): SortedDictionary {
-  const texts = hasNull ? values.slice(1) : values;
-  const parts: Buffer[] = [];
-  // A single string of all values could pass the longest string there may be.
-  for (let at = 0; at < texts.length; at += 65536) parts.push(Buffer.from(texts.slice(at, at + 65536).join(''), 'utf8'));
-  const text = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
-
-  const ends = new Uint32Array(values.length);
-  let units = 0;
-  for (let i = 0; i < values.length; i++) ends[i] = units += values[i]?.length ?? 0;
-  if (units !== text.length) {
-    let bytes = 0;
-    for (let i = 0; i < values.length; i++) ends[i] = bytes += Buffer.byteLength(values[i] ?? '', 'utf8');
+  constructor(from: PackedTexts, hasNull: boolean) {
+    this.#from = from;
+    this.#hasNull = hasNull;
+    this.#bytes = new Uint8Array(from.bytes.length);
+    this.#ends = new Uint32Array(from.ends.length + 1);
+    this.#count = hasNull ? 1 : 0;
   }
-  return { values, hasNull, ends, text };
+
+  /** Returns the id of the text, that of the one before when they are equal. */
+  add(text: number): number {
+    const { bytes, ends } = this.#from;
+    const start = text === 0 ? 0 : (ends[text - 1] ?? 0);
+    const length = (ends[text] ?? 0) - start;
+    if (this.#isLast(start, length)) return this.#count - 1;
+    for (let i = 0; i < length; i++) this.#bytes[this.#end + i] = bytes[start + i] ?? 0;
+    this.#end += length;
+    this.#ends[this.#count] = this.#end;
+    return this.#count++;
+  }
+
+  dictionary(): SortedDictionary {
+    return { count: this.#count, hasNull: this.#hasNull, ends: this.#ends.subarray(0, this.#count), bytes: this.#bytes.subarray(0, this.#end) };
+  }
+
+  #isLast(start: number, length: number): boolean {
+    if (this.#count === (this.#hasNull ? 1 : 0)) return false;
+    const lastStart = this.#count === 1 ? 0 : (this.#ends[this.#count - 2] ?? 0);
+    if (this.#end - lastStart !== length) return false;
+    for (let i = 0; i < length; i++) if (this.#bytes[lastStart + i] !== this.#from.bytes[start + i]) return false;
+    return true;
+  }
 }

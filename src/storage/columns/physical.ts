@@ -101,7 +101,7 @@ export function toPhysical(column: PreparedColumn): PhysicalColumn {
   if (column.kind === 'string') {
     const { name, ends, dictionary } = column;
     const hasNulls = dictionary.hasNull || (ends !== null && hasEmptyRow(ends));
-    return { kind: 'string', name, hasNulls, ids: narrowIds(column.ids, dictionary.values.length), ends, dictionary };
+    return { kind: 'string', name, hasNulls, ids: narrowIds(column.ids, dictionary.count), ends, dictionary };
   }
   const nulls = column.nulls === null ? null : trimNulls(column.nulls, column.values.length);
   if (column.kind === 'long') return { kind: 'number', name: column.name, type: 'LONG', nulls, ...narrowLongs(column.values, nulls) };
