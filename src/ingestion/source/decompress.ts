@@ -14,7 +14,7 @@ interface Compression {
 }
 
 const COMPRESSIONS: readonly Compression[] = [
-  { name: 'gzip', magic: [0x1f, 0x8b], extensions: ['.gz', '.gzip'], open: () => createGunzip() },
+  { name: 'gzip', magic: [0x1f, 0x8b], extensions: ['.gz', '.gzip'], open: () => createGunzip({ chunkSize: 1 << 20 }) },
   { name: 'zstd', magic: [0x28, 0xb5, 0x2f, 0xfd], extensions: ['.zst', '.zstd'], open: zstdDecompression },
 ];
 
