@@ -44,17 +44,19 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
 
 async function forward(source: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): Promise<HttpResponse> {
   const hosts = targetsOf(source, role, request, nextTurn);
-  const last = hosts.at(-1);
-  if (last === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
-  for (const host of hosts) {
-    const response = await sendTo(source, role, host, request);
-    // Only the Broker that runs a query can cancel it, so all of them are asked.
-    if (response.status !== 404 || host === last) return response;
-  }
-  throw new ServiceError('unavailable', `no ${role} answered`);
+  const responses = await Promise.all(hosts.map((host) => sendTo(source, role, host, request)));
+  const chosen = responses.find((response) => response.status !== 404) ?? responses[0];
+  if (chosen === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
+  await Promise.all(responses.filter((response) => response !== chosen).map(discard));
+  return chosen;
 }
 
-/** One host, Brokers in turn, except for a cancellation, which tries them all. */
+/** A connection is free again only once its body is read or left. */
+async function discard({ body }: HttpResponse): Promise<void> {
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
+}
+
+/** One host, Brokers in turn; a cancellation goes to all Brokers, since only the one that runs the query can end it. */
 function targetsOf({ coordination }: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): readonly string[] {
   if (role !== 'broker') {
     const leader = coordination.leader(role);

@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { assignSegments, type Target } from '../../src/cluster/coordinator/assignment.js';
+import { removeOrphans } from '../../src/cluster/coordinator/cleanup.js';
+import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
+import { decide, parseRules } from '../../src/cluster/coordinator/rules.js';
+import type { Peers } from '../../src/cluster/rpc/peers.js';
+import type { ServerInventory } from '../../src/cluster/rpc/services.js';
+import { takeLease } from '../../src/metadata/leadership.js';
+import { bumpRevision, insertSegments, markUnused, selectSegments } from '../../src/metadata/segments.js';
+import { insertTask } from '../../src/metadata/tasks.js';
+import { writeRules } from '../../src/metadata/settings.js';
+import type { Database } from '../../src/metadata/database.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import type { DeepStorage } from '../../src/storage/contract.js';
+import { openMetadata } from '../metadata/fixture.js';
+import { DAY, emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
+
+const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
+const target = (segment: SegmentDescriptor, tieredReplicants: Target['tieredReplicants'] = { _default_tier: 1 }): Target => ({ id: segmentIdText(segment.id), segment, tieredReplicants });
+
+const rules = suite('retention rules');
+
+const NOW = 1000 * DAY;
+const dayAgo = (days: number) => ({ start: NOW - days * DAY, end: NOW - (days - 1) * DAY });
+const decisions: readonly { name: string; rules: unknown; interval: { start: number; end: number }; kind: 'load' | 'drop' | 'broadcast' }[] = [
+  { name: 'no rule loads', rules: [], interval: dayAgo(500), kind: 'load' },
+  { name: 'the first rule that applies decides', rules: [{ type: 'loadByPeriod', period: 'P10D' }, { type: 'dropForever' }], interval: dayAgo(5), kind: 'load' },
+  { name: 'and else a later one', rules: [{ type: 'loadByPeriod', period: 'P10D' }, { type: 'dropForever' }], interval: dayAgo(50), kind: 'drop' },
+  { name: 'a period that reaches into the future', rules: [{ type: 'loadByPeriod', period: 'P1D' }, { type: 'dropForever' }], interval: dayAgo(-5), kind: 'load' },
+  { name: 'and one that does not', rules: [{ type: 'loadByPeriod', period: 'P1D', includeFuture: false }, { type: 'dropForever' }], interval: dayAgo(-5), kind: 'drop' },
+  { name: 'overlap is enough to load by interval', rules: [{ type: 'loadByInterval', interval: '1970-01-01/1970-01-02T12:00' }, { type: 'dropForever' }], interval: { start: DAY, end: 2 * DAY }, kind: 'load' },
+  { name: 'to drop by interval it is not', rules: [{ type: 'dropByInterval', interval: '1970-01-01/1970-01-02T12:00' }], interval: { start: DAY, end: 2 * DAY }, kind: 'load' },
+  { name: 'containment is', rules: [{ type: 'dropByInterval', interval: '1970-01-01/1970-01-03' }], interval: { start: DAY, end: 2 * DAY }, kind: 'drop' },
+  { name: 'drop before a period', rules: [{ type: 'dropBeforeByPeriod', period: 'P30D' }], interval: dayAgo(31), kind: 'drop' },
+  { name: 'not what reaches into it', rules: [{ type: 'dropBeforeByPeriod', period: 'P30D' }], interval: { start: NOW - 31 * DAY, end: NOW - 29 * DAY }, kind: 'load' },
+  { name: 'broadcast', rules: [{ type: 'broadcastForever' }], interval: dayAgo(1), kind: 'broadcast' },
+];
+for (const { name, rules: body, interval, kind } of decisions) rules(name, () => assert.is(decide(parseRules(body), interval, NOW).kind, kind));
+
+const refused: readonly { name: string; body: unknown; says: RegExp }[] = [
+  { name: 'no list', body: { type: 'loadForever' }, says: /expected an array/ },
+  { name: 'an unknown type', body: [{ type: 'keepForever' }], says: /rules\[0\]\.type: found "keepForever", expected one of loadForever/ },
+  { name: 'an unknown field', body: [{ type: 'dropForever', period: 'P1D' }], says: /rules\[0\]\.period/ },
+  { name: 'a bad period', body: [{ type: 'loadForever' }, { type: 'dropBeforeByPeriod', period: '1 day' }], says: /rules\[1\]\.period: found "1 day"/ },
+  { name: 'a negative count', body: [{ type: 'loadForever', tieredReplicants: { hot: -1 } }], says: /tieredReplicants\.hot: found -1/ },
+];
+for (const { name, body, says } of refused)
+  rules(`refuses ${name}`, () => {
+    assert.throws(() => parseRules(body), (error: unknown) => error instanceof ServiceError && error.code === 'input_invalid' && says.test(error.message));
+  });
+
+rules('absent replicas take the default, or none at all', () => {
+  assert.equal(parseRules([{ type: 'loadForever' }]), [{ type: 'loadForever', tieredReplicants: { _default_tier: 2 }, useDefaultTierForNull: true }]);
+  assert.equal(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]), [{ type: 'loadForever', tieredReplicants: {}, useDefaultTierForNull: false }]);
+});
+
+rules.run();
+
+const assignment = suite('assignment');
+const always = { mayDrop: () => true, mayLoad: () => true };
+
+assignment('loads to the emptiest servers, no more copies than there are servers', () => {
+  const segment = segmentOf('ds', 0, 'v1');
+  const servers = [inventoryOf('a', [], { currentSizeBytes: 500 }), inventoryOf('b', []), inventoryOf('c', [], { tier: 'cold' })];
+  assert.equal([...assignSegments({ targets: [target(segment)], servers, ...always }).loads], [['b', [segment]]]);
+  assert.equal([...assignSegments({ targets: [target(segment, { _default_tier: 5 })], servers, ...always }).loads.keys()].sort(), ['a', 'b']);
+});
+
+assignment('never fills a server beyond its size, and does not ask where it failed', () => {
+  const segments = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
+  const servers = [inventoryOf('a', [], { maxSizeBytes: 250 })];
+  const targets = segments.map((segment) => target(segment));
+  assert.is(assignSegments({ targets, servers, ...always }).loads.get('a')?.length, 2);
+  assert.is(assignSegments({ targets, servers, mayDrop: () => true, mayLoad: () => false }).loads.size, 0);
+});
+
+assignment('a segment being loaded is not asked for again', () => {
+  const segment = segmentOf('ds', 0, 'v1');
+  const servers = [inventoryOf('a', [], { loading: ids([segment]) }), inventoryOf('b', [])];
+  assert.is(assignSegments({ targets: [target(segment)], servers, ...always }).loads.size, 0);
+});
+
+assignment('a copy moves to another tier by being loaded there first', () => {
+  const segment = segmentOf('ds', 0, 'v1');
+  const moving = [target(segment, { cold: 1 })];
+  const before = assignSegments({ targets: moving, servers: [inventoryOf('a', ids([segment])), inventoryOf('c', [], { tier: 'cold' })], ...always });
+  assert.equal([[...before.loads.keys()], [...before.drops.keys()]], [['c'], []]);
+  const after = assignSegments({ targets: moving, servers: [inventoryOf('a', ids([segment])), inventoryOf('c', ids([segment]), { tier: 'cold' })], ...always });
+  assert.equal([[...after.loads.keys()], [...after.drops.keys()]], [[], ['a']]);
+});
+
+assignment('what no target names is dropped once that is allowed', () => {
+  const old = segmentOf('ds', 0, 'v1');
+  const servers = [inventoryOf('a', ids([old])), inventoryOf('b', ids([old]))];
+  assert.is(assignSegments({ targets: [], servers, mayDrop: () => false, mayLoad: () => true }).drops.size, 0);
+  assert.equal([...assignSegments({ targets: [], servers, ...always }).drops], [['a', ids([old])], ['b', ids([old])]]);
+});
+
+assignment('settles: what it asks for leaves nothing to ask for, and no wanted segment is ever without a copy', () => {
+  const segments = Array.from({ length: 6 }, (_, day) => segmentOf('ds', day, 'v1'));
+  const anyServer = fc.record({ tier: fc.constantFrom('_default_tier', 'cold'), held: fc.subarray([0, 1, 2, 3, 4, 5]) });
+  const anyTargets = fc.array(fc.record({ hot: fc.integer({ min: 0, max: 3 }), cold: fc.integer({ min: 0, max: 3 }) }), { minLength: 6, maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(anyServer, { minLength: 1, maxLength: 5 }), anyTargets, (list, wanted) => {
+      const targets = segments.flatMap((segment, at) => {
+        const { hot, cold } = wanted[at] ?? { hot: 0, cold: 0 };
+        return hot + cold === 0 ? [] : [target(segment, { _default_tier: hot, cold })];
+      });
+      let servers: ServerInventory[] = list.map(({ tier, held }, at) => inventoryOf(`h${at}`, held.map((day) => segmentIdText(segments[day]?.id ?? segments[0]!.id)), { tier }));
+      for (let round = 0; round < 4; round++) {
+        const { loads, drops } = assignSegments({ targets, servers, ...always });
+        if (loads.size === 0 && drops.size === 0) return;
+        const before = servers;
+        // The worst order: drops happen first.
+        for (const { id } of targets) {
+          const copies = before.filter((server) => server.segmentIds.includes(id) && drops.get(server.host)?.includes(id) !== true).length;
+          assert.ok(copies > 0 || !before.some((server) => server.segmentIds.includes(id)), `no copy of ${id} is left`);
+        }
+        servers = servers.map((server) => inventoryOf(server.host, [...server.segmentIds.filter((id) => drops.get(server.host)?.includes(id) !== true), ...ids(loads.get(server.host) ?? [])], { tier: server.tier }));
+      }
+      assert.unreachable('still asking after four rounds');
+    }),
+  );
+});
+
+assignment.run();
+
+interface Context {
+  database: Database;
+  close(): Promise<void>;
+}
+
+const duties = suite<Context>('coordinator');
+duties.before.each(async (context) => {
+  Object.assign(context, await openMetadata());
+});
+duties.after.each((context) => context.close());
+
+const NO_FILES: DeepStorage = {
+  push: async () => ({ type: 'local', path: '' }),
+  pull: async () => undefined,
+  remove: async () => undefined,
+  async *list() {},
+};
+
+/** A leading coordinator over one fake historical that loads at once, and a broker that reports what the test says. */
+async function lead(database: Database) {
+  const held = new Map<string, SegmentDescriptor>();
+  const state = { held, inUse: {} as Record<string, number>, dropped: [] as string[] };
+  const historical = {
+    ...emptyHistorical(),
+    inventoryAfter: async () => inventoryOf('h', [...held.keys()]),
+    loadSegments: async (segments: readonly SegmentDescriptor[]) => {
+      for (const segment of segments) held.set(segmentIdText(segment.id), segment);
+    },
+    dropSegments: async (dropped: readonly string[]) => {
+      for (const id of dropped) held.delete(id);
+      state.dropped.push(...dropped);
+    },
+  };
+  const broker = { revisionsInUse: async () => state.inUse, wake: async () => undefined };
+  const peers = { all: (role: string) => [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }] } as unknown as Peers;
+  const coordinator = new Coordinator({
+    database,
+    storage: NO_FILES,
+    peers,
+    periodMs: 10,
+    cleanupPeriodMs: 60_000,
+    orphanAgeMs: 0,
+    loadRetryMs: 1000,
+    now: Date.now,
+    log: (line) => assert.unreachable(line),
+  });
+  const leader = await takeLease(database, { role: 'coordinator', host: 'c', heldEpoch: null, nowMs: Date.now(), leaseMs: 60_000 });
+  await coordinator.gained({ role: 'coordinator', epoch: leader.epoch });
+  return { coordinator, state };
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const insert = (database: Database, segments: readonly SegmentDescriptor[]): Promise<void> =>
+  database.transaction(async (queries) => insertSegments(queries, segments, 0, await bumpRevision(queries)));
+
+duties('what is published gets loaded; what is replaced stays until no broker reads it', async ({ database }) => {
+  const { coordinator, state } = await lead(database);
+  const [old, fresh] = [segmentOf('ds', 0, 'v1'), segmentOf('ds', 0, 'v2')];
+  await insert(database, [old]);
+  await until(() => state.held.has(segmentIdText(old.id)));
+  state.inUse = { ds: (await coordinator.snapshot()).revision };
+
+  await database.transaction(async (queries) => {
+    await markUnused(queries, 'ds', { kind: 'all' }, 0);
+    await insertSegments(queries, [fresh], 0, await bumpRevision(queries));
+  });
+  await until(() => state.held.has(segmentIdText(fresh.id)));
+  // Many looks later the broker still reads the old revision.
+  for (let look = 0; look < 5; look++) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(state.dropped, []);
+  state.inUse = { ds: (await coordinator.snapshot()).revision };
+  await until(() => state.dropped.length > 0);
+  assert.equal(state.dropped, ids([old]));
+  await coordinator.lost();
+});
+
+duties('the snapshot holds what is visible and shall be loaded; rules that change it raise the revision', async ({ database }) => {
+  const { coordinator } = await lead(database);
+  await insert(database, [segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1'), segmentOf('b', 0, 'v0')]);
+  const before = await coordinator.snapshot();
+  assert.equal(ids(before.segments).sort(), ids([segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1')]));
+  await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]))));
+  const after = await coordinator.snapshot();
+  assert.equal(ids(after.segments), ids([segmentOf('a', 0, 'v1')]));
+  assert.ok(after.revision > before.revision);
+  assert.is(await coordinator.snapshotAfter(after.revision), null);
+  await coordinator.lost();
+});
+
+duties('drop rules and complete newer versions make segments unused', async ({ database }) => {
+  const { coordinator } = await lead(database);
+  await insert(database, [segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
+  await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'dropForever' }]))));
+  await coordinator.snapshot();
+  const used = ids(await selectSegments(database, { used: true }));
+  assert.equal(used.sort(), ids([segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]).sort());
+  await coordinator.lost();
+});
+
+duties('a coordinator that does not lead answers nothing', async ({ database }) => {
+  const { coordinator } = await lead(database);
+  await coordinator.lost();
+  assert.is(await coordinator.snapshot().catch((error: ServiceError) => error.code), 'not_leader');
+});
+
+duties('orphans go: files of finished tasks at once, unknown ones with age, those of live tasks and of segments stay', async ({ database }) => {
+  await database.transaction(async (queries) => {
+    for (const id of ['live', 'done']) await insertTask(queries, { id, groupId: id, type: 'index', dataSource: 'ds', priority: 0, payload: '{}' }, 0);
+    await queries.rows("UPDATE tasks SET state = 'FAILED' WHERE id = 'done'");
+  });
+  await insert(database, [{ ...segmentOf('ds', 0, 'v1'), loadSpec: { type: 'local', path: 'done/kept' } }]);
+  const files = new Map([['done/kept', 0], ['done/lost', 999], ['live/pushed', 0], ['stranger/old', 0], ['stranger/new', 950]]); // path → modified
+  const storage: DeepStorage = {
+    ...NO_FILES,
+    remove: async ({ path }) => void files.delete(path),
+    async *list() {
+      for (const [path, modifiedMs] of [...files]) yield { path, sizeBytes: 1, modifiedMs };
+    },
+  };
+  assert.is(await removeOrphans({ database, storage, nowMs: 1000, safetyAgeMs: 100 }), 2);
+  assert.equal([...files.keys()], ['done/kept', 'live/pushed', 'stranger/new']);
+});
+
+duties.run();
