@@ -1,3 +1,4 @@
+import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
@@ -52,7 +53,8 @@ export async function listenForRoles({ configuration, clusterKey, log, routesOf,
     }
   } catch (error) {
     await close(0);
-    throw error;
+    if (!(error instanceof ServiceError) || error.code !== 'unavailable') throw error;
+    throw new ServiceError('unavailable', `${error.message}; --port-offset moves all ports, svc.<role>.port one of them`, error);
   }
   const front = configuration.roles().includes('router') ? configuration.port('router') : servers[0]?.port;
   return { url: `http://${host}:${front}`, close };
