@@ -29,7 +29,9 @@ export function civilFromDays(days: number): CivilDate {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365);
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
   const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
@@ -59,7 +61,22 @@ export interface Zone {
 
 export const UTC: Zone = fixedZone('UTC', 0);
 
-const UTC_NAMES = new Set(['utc', 'z', 'gmt', 'ut', 'etc/utc', 'etc/gmt', 'zulu', 'etc/zulu', 'etc/uct', 'uct', 'universal', 'etc/universal', 'greenwich', 'etc/greenwich']);
+const UTC_NAMES = new Set([
+  'utc',
+  'z',
+  'gmt',
+  'ut',
+  'etc/utc',
+  'etc/gmt',
+  'zulu',
+  'etc/zulu',
+  'etc/uct',
+  'uct',
+  'universal',
+  'etc/universal',
+  'greenwich',
+  'etc/greenwich',
+]);
 const OFFSET = /^(?:UTC|GMT|UT)?([+-])(\d{2})(?::?(\d{2})(?::?(\d{2}))?)?$/;
 const zones = new Map<string, Zone>();
 
@@ -91,7 +108,8 @@ function fixedZone(id: string, offsetMs: number): Zone {
 
 function variableZone(id: string, rules: ZoneRules): Zone {
   // The zone data end where a double still counts milliseconds; beyond, the last or first offset holds.
-  const offsetAt = (instantMs: number): number => rules.offsetOfEpochMilli(Math.max(-8.64e15, Math.min(8.64e15, instantMs))).totalSeconds() * 1000;
+  const offsetAt = (instantMs: number): number =>
+    rules.offsetOfEpochMilli(Math.max(-8.64e15, Math.min(8.64e15, instantMs))).totalSeconds() * 1000;
   return {
     id,
     fixedOffsetMs: null,

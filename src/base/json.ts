@@ -19,7 +19,11 @@ export function parseJson(text: string): unknown {
     return parseLossless(text, null, parseNumber);
   } catch (error) {
     // It is valid JSON, so only what the slower parser cannot do is left: depth, or two values for one key.
-    throw new ServiceError('query_invalid', `the body cannot be read: ${error instanceof RangeError ? 'it is nested too deeply' : String(error)}`, error);
+    throw new ServiceError(
+      'query_invalid',
+      `the body cannot be read: ${error instanceof RangeError ? 'it is nested too deeply' : String(error)}`,
+      error,
+    );
   }
 }
 
@@ -36,7 +40,8 @@ function syntaxError(text: string, error: unknown): ServiceError {
   const before = text.slice(0, position).split('\n');
   const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
   if (text.trim() === '') return new ServiceError('query_invalid', 'the body is empty; expected JSON');
-  const what = position >= text.trimEnd().length ? 'the text ends too early' : `unexpected ${JSON.stringify(text.slice(position, position + 12))}`;
+  const what =
+    position >= text.trimEnd().length ? 'the text ends too early' : `unexpected ${JSON.stringify(text.slice(position, position + 12))}`;
   return new ServiceError('query_invalid', `the body is not valid JSON: ${what} at ${place}`, error);
 }
 

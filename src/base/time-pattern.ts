@@ -1,8 +1,8 @@
 import type { EpochMs } from '../model/interval.js';
-import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
 import type { Zone } from './calendar.js';
-import { ServiceError } from './errors.js';
+import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
 import type { ErrorCode } from './errors.js';
+import { ServiceError } from './errors.js';
 import { formatOffset } from './time.js';
 
 /**
@@ -50,7 +50,11 @@ export function formatWithPattern(pattern: string, options: Partial<PatternOptio
 
 function getZone(timeZone: string, code: ErrorCode): Zone {
   const zone = findZone(timeZone);
-  if (zone === undefined) throw new ServiceError(code, `unknown time zone "${timeZone}"; accepted: IANA names such as Europe/Berlin, UTC, and offsets such as +05:30`);
+  if (zone === undefined)
+    throw new ServiceError(
+      code,
+      `unknown time zone "${timeZone}"; accepted: IANA names such as Europe/Berlin, UTC, and offsets such as +05:30`,
+    );
   return zone;
 }
 
@@ -71,7 +75,11 @@ function compilePattern(pattern: string, code: ErrorCode): readonly Part[] {
       if (run.length < 2 || !run.endsWith("'")) throw new ServiceError(code, `time pattern "${pattern}": a quote is not closed`);
       parts.push({ kind: 'text', text: run.slice(1, -1).replaceAll("''", "'") });
     } else if (!/[A-Za-z]/.test(letter)) parts.push({ kind: 'text', text: run });
-    else if (!LETTERS.includes(letter)) throw new ServiceError(code, `time pattern "${pattern}": unknown letter "${letter}"; accepted: ${[...LETTERS].join(' ')}, and text in single quotes`);
+    else if (!LETTERS.includes(letter))
+      throw new ServiceError(
+        code,
+        `time pattern "${pattern}": unknown letter "${letter}"; accepted: ${[...LETTERS].join(' ')}, and text in single quotes`,
+      );
     else parts.push({ kind: 'field', letter, count: run.length, digits: letter === 'S' ? run.length : 9 });
   }
   return parts.map((part, index) => {
@@ -155,7 +163,12 @@ function readName(names: readonly string[], text: string, at: number, found: (in
   return -1;
 }
 
-function setNumber({ letter, count }: { readonly letter: string; readonly count: number }, value: number, digits: number, fields: Fields): void {
+function setNumber(
+  { letter, count }: { readonly letter: string; readonly count: number },
+  value: number,
+  digits: number,
+  fields: Fields,
+): void {
   switch (letter) {
     case 'y':
     case 'Y':
@@ -206,7 +219,9 @@ function setNumber({ letter, count }: { readonly letter: string; readonly count:
 
 function resolve(fields: Fields, zone: Zone): EpochMs | undefined {
   const { minute = 0, second = 0, millisecond = 0, halfDayHour } = fields;
-  const hour = fields.hour ?? (halfDayHour === undefined ? 0 : halfDayHour < 0 || halfDayHour > 11 ? -1 : halfDayHour + (fields.isAfternoon === true ? 12 : 0));
+  const hour =
+    fields.hour ??
+    (halfDayHour === undefined ? 0 : halfDayHour < 0 || halfDayHour > 11 ? -1 : halfDayHour + (fields.isAfternoon === true ? 12 : 0));
   const day = resolveDay(fields);
   if (day === undefined || hour < 0 || hour > 23 || minute > 59 || second > 59) return undefined;
   return (fields.zone ?? zone).fromLocal(day * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond);
@@ -277,7 +292,12 @@ export function readClock(localMs: number): Clock {
   };
 }
 
-function printField({ letter, count }: { readonly letter: string; readonly count: number }, clock: Clock, zone: Zone, offset: number): string {
+function printField(
+  { letter, count }: { readonly letter: string; readonly count: number },
+  clock: Clock,
+  zone: Zone,
+  offset: number,
+): string {
   switch (letter) {
     case 'y':
       return printYear(clock.year, count);

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../model/interval.js';
-import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
 import type { Zone } from './calendar.js';
+import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
 
 /** The bounds of eternity: a quarter of the 64-bit range, beyond what doubles count exactly, so they print as constants. */
 const MIN_INSTANT = -4611686018427387904;
@@ -95,7 +95,8 @@ export interface Period {
   readonly milliseconds: number;
 }
 
-const PERIOD = /^([+-])?P(?:([+-]?\d{1,9})Y)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})W)?(?:([+-]?\d{1,9})D)?(?:T(?:([+-]?\d{1,9})H)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})(?:[.,](\d{1,9}))?S)?)?$/i;
+const PERIOD =
+  /^([+-])?P(?:([+-]?\d{1,9})Y)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})W)?(?:([+-]?\d{1,9})D)?(?:T(?:([+-]?\d{1,9})H)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})(?:[.,](\d{1,9}))?S)?)?$/i;
 
 /** `P1D`, `PT15M`, `P1Y2M3W4DT5H6M7.8S`; undefined when it is no period or names no unit. */
 export function parsePeriod(text: string): Period | undefined {

@@ -2,8 +2,8 @@ import type { Expression } from '../model/expression.js';
 import type { ColumnType } from '../model/schema.js';
 import { constantOf, inferType } from './expression-type.js';
 import { getFunction } from './functions.js';
-import { convert } from './value.js';
 import type { Value } from './value.js';
+import { convert } from './value.js';
 
 /** Reads a column of the row at hand. */
 export type ColumnReader = (name: string) => Value;
@@ -21,7 +21,10 @@ export function evaluate(expression: Expression, columns: ColumnReader): Value {
 }
 
 /** Binds every function once; the result of each is converted to the type it declares. */
-export function compileExpression(expression: Expression, columnType: (name: string) => ColumnType | undefined): (columns: ColumnReader) => Value {
+export function compileExpression(
+  expression: Expression,
+  columnType: (name: string) => ColumnType | undefined,
+): (columns: ColumnReader) => Value {
   switch (expression.kind) {
     case 'literal': {
       const value = constantOf(expression)?.value ?? null;

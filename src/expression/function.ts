@@ -33,7 +33,12 @@ export function nullIfAnyNull(apply: (values: readonly Value[]) => Value): (valu
 }
 
 /** A function of a fixed result type without constants worth compiling, null when any argument is. */
-export function plainFunction(name: string, [minArguments, maxArguments]: readonly [number, number], type: ColumnType, apply: (values: readonly Value[]) => Value): ExpressionFunction {
+export function plainFunction(
+  name: string,
+  [minArguments, maxArguments]: readonly [number, number],
+  type: ColumnType,
+  apply: (values: readonly Value[]) => Value,
+): ExpressionFunction {
   const bound = nullIfAnyNull(apply);
   return { name, minArguments, maxArguments, type: () => type, bind: () => bound };
 }

@@ -28,11 +28,22 @@ export function getFunction(name: string, argumentCount: number): ExpressionFunc
   const found = FUNCTIONS.get(name);
   if (found === undefined) {
     if (UNSUPPORTED_FUNCTIONS.has(name)) throw new ServiceError('unsupported', `expression function ${name} is not supported`);
-    throw new ServiceError('query_invalid', `unknown expression function "${name}"; accepted: ${[...FUNCTIONS.keys()].filter((each) => /^\w/.test(each)).sort().join(', ')}`);
+    throw new ServiceError(
+      'query_invalid',
+      `unknown expression function "${name}"; accepted: ${[...FUNCTIONS.keys()]
+        .filter((each) => /^\w/.test(each))
+        .sort()
+        .join(', ')}`,
+    );
   }
   const { minArguments, maxArguments } = found;
   if (argumentCount < minArguments || argumentCount > maxArguments) {
-    const accepted = minArguments === maxArguments ? `${minArguments}` : maxArguments === Infinity ? `at least ${minArguments}` : `${minArguments} to ${maxArguments}`;
+    const accepted =
+      minArguments === maxArguments
+        ? `${minArguments}`
+        : maxArguments === Infinity
+          ? `at least ${minArguments}`
+          : `${minArguments} to ${maxArguments}`;
     throw new ServiceError('query_invalid', `expression function ${name} takes ${accepted} arguments, found ${argumentCount}`);
   }
   return found;

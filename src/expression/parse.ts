@@ -1,6 +1,7 @@
 import { ServiceError } from '../base/errors.js';
 import type { Expression } from '../model/expression.js';
 import { getFunction } from './functions.js';
+import { wrapLong } from './value.js';
 
 /**
  * The native expression language, as text: operators by precedence (unary ! -, ^, * / %, + -, comparisons, && ||),
@@ -24,7 +25,8 @@ interface Token {
 }
 
 const SPACE = /\s*/y;
-const TOKEN = /(?:(?<double>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?<long>\d+)|'(?<string>(?:[^'\\]|\\.)*)'|(?<name>[A-Za-z_$][\w$]*)|"(?<quotedName>(?:[^"\\]|\\.)*)"|(?<symbol>->|&&|\|\||[<>=!]=|[-+*/%^<>!(),[\]{}:;?.@]))/sy;
+const TOKEN =
+  /(?:(?<double>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?<long>\d+)|'(?<string>(?:[^'\\]|\\.)*)'|(?<name>[A-Za-z_$][\w$]*)|"(?<quotedName>(?:[^"\\]|\\.)*)"|(?<symbol>->|&&|\|\||[<>=!]=|[-+*/%^<>!(),[\]{}:;?.@]))/sy;
 
 function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
@@ -46,15 +48,35 @@ function tokenize(text: string): readonly Token[] {
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 function unescape(text: string): string {
-  return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, hex: string | undefined, character: string) => (hex === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(hex, 16))));
+  return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, hex: string | undefined, character: string) =>
+    hex === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 function mistake(text: string, at: number, found: string, expected = ''): ServiceError {
-  return new ServiceError('query_invalid', `expression "${text.length > 200 ? `${text.slice(0, 200)}...` : text}": found ${found} at column ${at + 1}${expected === '' ? '' : `; expected ${expected}`}`);
+  return new ServiceError(
+    'query_invalid',
+    `expression "${text.length > 200 ? `${text.slice(0, 200)}...` : text}": found ${found} at column ${at + 1}${expected === '' ? '' : `; expected ${expected}`}`,
+  );
 }
 
 /** && and || bind alike, as the language defines it. */
-const PRECEDENCE: Readonly<Record<string, number>> = { '&&': 1, '||': 1, '<': 2, '<=': 2, '>': 2, '>=': 2, '==': 2, '!=': 2, '+': 3, '-': 3, '*': 4, '/': 4, '%': 4, '^': 5 };
+const PRECEDENCE: Readonly<Record<string, number>> = {
+  '&&': 1,
+  '||': 1,
+  '<': 2,
+  '<=': 2,
+  '>': 2,
+  '>=': 2,
+  '==': 2,
+  '!=': 2,
+  '+': 3,
+  '-': 3,
+  '*': 4,
+  '/': 4,
+  '%': 4,
+  '^': 5,
+};
 
 /** Together they bound how deep a tree can get, and so the stack that walking it takes. */
 const NESTING_MAX = 300;
@@ -74,7 +96,8 @@ class Parser {
 
   /** An expression whose operators all bind at least as tightly as `minimum`. */
   expression(minimum: number): Expression {
-    if (++this.#nesting > NESTING_MAX) throw new ServiceError('query_invalid', `the expression is nested deeper than ${NESTING_MAX} levels`);
+    if (++this.#nesting > NESTING_MAX)
+      throw new ServiceError('query_invalid', `the expression is nested deeper than ${NESTING_MAX} levels`);
     let left = this.#unary();
     for (;;) {
       const operator = this.#peek();
@@ -162,7 +185,8 @@ class Parser {
   }
 
   #countOperator(): void {
-    if (++this.#operators > OPERATORS_MAX) throw new ServiceError('query_invalid', `the expression has more than ${OPERATORS_MAX} operators`);
+    if (++this.#operators > OPERATORS_MAX)
+      throw new ServiceError('query_invalid', `the expression has more than ${OPERATORS_MAX} operators`);
   }
 
   #peek(): Token {
@@ -206,9 +230,13 @@ class Parser {
 
 /** Signs apply from the inside out; a minus before a number is part of it. */
 function signed(expression: Expression, signs: readonly string[]): Expression {
-  return signs.reduceRight<Expression>((inner, sign) => {
-    if (sign === '-' && inner.kind === 'literal' && typeof inner.value === 'bigint') return { ...inner, value: -inner.value };
-    if (sign === '-' && inner.kind === 'literal' && typeof inner.value === 'number') return { ...inner, value: -inner.value };
-    return { kind: 'call', function: sign, arguments: [inner] };
-  }, expression);
+  return signs.reduceRight(applySign, expression);
+}
+
+function applySign(operand: Expression, sign: string): Expression {
+  if (sign === '-' && operand.kind === 'literal') {
+    if (typeof operand.value === 'bigint') return { kind: 'literal', type: 'LONG', value: wrapLong(-operand.value) };
+    if (typeof operand.value === 'number') return { kind: 'literal', type: 'DOUBLE', value: -operand.value };
+  }
+  return { kind: 'call', function: sign, arguments: [operand] };
 }

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
-import { ServiceError } from '../base/errors.js';
 import type { ErrorCode } from '../base/errors.js';
+import { ServiceError } from '../base/errors.js';
 
 /** A user's regular expression, matched in time linear in the text whatever the pattern. */
 export interface RegularExpression {
@@ -25,8 +25,13 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
     },
     replacer(replacement) {
       for (const [reference, number, name] of replacement.replace(/\\./gs, '').matchAll(/\$(?:(\d)|\{([^}]*)\})?/g)) {
-        const exists = number === undefined ? name !== undefined && name in compiled.namedGroups() : Number(number) <= compiled.groupCount();
-        if (!exists) throw new ServiceError(code, `the replacement "${replacement}" refers to "${reference}", a group that "${pattern}" does not have`);
+        const exists =
+          number === undefined ? name !== undefined && name in compiled.namedGroups() : Number(number) <= compiled.groupCount();
+        if (!exists)
+          throw new ServiceError(
+            code,
+            `the replacement "${replacement}" refers to "${reference}", a group that "${pattern}" does not have`,
+          );
       }
       return (text) => compiled.matcher(text).replaceAll(replacement, true);
     },
@@ -37,6 +42,10 @@ function compile(pattern: string, code: ErrorCode): RE2JS {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
-    throw new ServiceError(code, `"${pattern}" is not an accepted regular expression: ${error instanceof Error ? error.message : String(error)} (look-around and back-references are not supported)`, error);
+    throw new ServiceError(
+      code,
+      `"${pattern}" is not an accepted regular expression: ${error instanceof Error ? error.message : String(error)} (look-around and back-references are not supported)`,
+      error,
+    );
   }
 }

@@ -1,12 +1,12 @@
-import { addPeriod, formatInstant, parseInstant, parsePeriod } from '../base/time.js';
-import type { Period } from '../base/time.js';
-import { DAY_MS, findZone } from '../base/calendar.js';
 import type { Zone } from '../base/calendar.js';
-import { ServiceError } from '../base/errors.js';
+import { DAY_MS, findZone } from '../base/calendar.js';
 import type { ErrorCode } from '../base/errors.js';
+import { ServiceError } from '../base/errors.js';
 import { describeValue } from '../base/json.js';
-import { ETERNITY } from './interval.js';
+import type { Period } from '../base/time.js';
+import { addPeriod, formatInstant, parseInstant, parsePeriod } from '../base/time.js';
 import type { EpochMs, Interval } from './interval.js';
+import { ETERNITY } from './interval.js';
 
 /**
  * `all`: one bucket; `none`: one per millisecond. A `period` is an ISO 8601 period floored in a time zone,
@@ -46,14 +46,20 @@ export function parseGranularity(value: unknown, path: string, code: ErrorCode =
   const fail = (message: string): never => {
     throw new ServiceError(code, message);
   };
-  if (typeof value === 'string') return simpleGranularity(value) ?? fail(`${path}: unknown granularity "${value}"; accepted: ${SIMPLE_NAMES}, or an object of type period or duration`);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(`${path}: expected a granularity name or object, found ${describeValue(value)}`);
+  if (typeof value === 'string')
+    return (
+      simpleGranularity(value) ??
+      fail(`${path}: unknown granularity "${value}"; accepted: ${SIMPLE_NAMES}, or an object of type period or duration`)
+    );
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return fail(`${path}: expected a granularity name or object, found ${describeValue(value)}`);
   const fields = value as Readonly<Record<string, unknown>>;
   const { type } = fields;
   const accepted = typeof type === 'string' ? GRANULARITY_FIELDS[type] : undefined;
   if (accepted === undefined) {
     const simple = typeof type === 'string' ? simpleGranularity(type) : undefined;
-    if (simple === undefined || Object.keys(fields).length > 1) return fail(`${path}.type: unknown granularity type ${describeValue(type)}; accepted: all, none, period, duration`);
+    if (simple === undefined || Object.keys(fields).length > 1)
+      return fail(`${path}.type: unknown granularity type ${describeValue(type)}; accepted: all, none, period, duration`);
     return simple;
   }
   const unknown = Object.keys(fields).find((key) => key !== 'type' && !accepted.includes(key));
@@ -66,15 +72,18 @@ export function parseGranularity(value: unknown, path: string, code: ErrorCode =
       return { kind: type };
     case 'duration': {
       const durationMs = Number(fields['duration']);
-      if (!Number.isSafeInteger(durationMs) || durationMs < 1) return fail(`${path}.duration: expected milliseconds above 0, found ${describeValue(fields['duration'])}`);
+      if (!Number.isSafeInteger(durationMs) || durationMs < 1)
+        return fail(`${path}.duration: expected milliseconds above 0, found ${describeValue(fields['duration'])}`);
       return { kind: 'duration', durationMs, origin: origin ?? 0 };
     }
     default: {
       const { period, timeZone = 'UTC' } = fields;
       const parsed = typeof period === 'string' ? parsePeriod(period) : undefined;
-      if (parsed === undefined || typeof period !== 'string' || !movesForward(parsed)) return fail(`${path}.period: expected an ISO 8601 period longer than nothing, found ${describeValue(period)}`);
+      if (parsed === undefined || typeof period !== 'string' || !movesForward(parsed))
+        return fail(`${path}.period: expected an ISO 8601 period longer than nothing, found ${describeValue(period)}`);
       const zone = timeZone === null ? 'UTC' : timeZone;
-      if (typeof zone !== 'string' || findZone(zone) === undefined) return fail(`${path}.timeZone: unknown time zone ${describeValue(timeZone)}`);
+      if (typeof zone !== 'string' || findZone(zone) === undefined)
+        return fail(`${path}.timeZone: unknown time zone ${describeValue(timeZone)}`);
       return { kind: 'period', period, timeZone: zone, origin };
     }
   }
@@ -106,7 +115,8 @@ function simpleGranularity(name: string): Granularity | undefined {
 /** The simple name where there is one (`day`), else the period (with its zone and origin) or the duration in ms. */
 export function granularityName(granularity: Granularity): string {
   if (granularity.kind === 'all' || granularity.kind === 'none') return granularity.kind;
-  if (granularity.kind === 'duration') return `${granularity.durationMs}ms${granularity.origin === 0 ? '' : ` from ${formatInstant(granularity.origin)}`}`;
+  if (granularity.kind === 'duration')
+    return `${granularity.durationMs}ms${granularity.origin === 0 ? '' : ` from ${formatInstant(granularity.origin)}`}`;
   const { period, timeZone, origin } = granularity;
   const simple = Object.entries(SIMPLE_PERIODS).find(([, simplePeriod]) => simplePeriod === period);
   if (timeZone === 'UTC' && origin === null) return simple?.[0] ?? period;
@@ -135,7 +145,10 @@ export function bucketBoundaries(granularity: Granularity, interval: Interval, m
   const boundaries = [BigInt(floor(interval.start))];
   for (let start = floor(interval.start); start < interval.end; ) {
     if (boundaries.length > maxBuckets) {
-      throw new ServiceError('resource_limit', `granularity ${granularityName(granularity)} cuts ${formatInstant(interval.start)}/${formatInstant(interval.end)} into more than ${maxBuckets} buckets; take a coarser granularity or a shorter interval`);
+      throw new ServiceError(
+        'resource_limit',
+        `granularity ${granularityName(granularity)} cuts ${formatInstant(interval.start)}/${formatInstant(interval.end)} into more than ${maxBuckets} buckets; take a coarser granularity or a shorter interval`,
+      );
     }
     start = next(start);
     boundaries.push(BigInt(start));
@@ -177,7 +190,8 @@ function compileBuckets(granularity: Granularity): Buckets {
 function compilePeriod(text: string, timeZone: string, origin: EpochMs | null): Buckets {
   const period = parsePeriod(text);
   const zone = findZone(timeZone);
-  if (period === undefined || zone === undefined) throw new ServiceError('internal', `a granularity was not parsed: ${text} in ${timeZone}`);
+  if (period === undefined || zone === undefined)
+    throw new ServiceError('internal', `a granularity was not parsed: ${text} in ${timeZone}`);
   const { months, days, milliseconds } = period;
   const isOneWeek = months === 0 && milliseconds === 0 && /^P1W$/i.test(text);
   const localOrigin = isOneWeek ? -3 * DAY_MS : 0;

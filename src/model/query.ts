@@ -6,7 +6,15 @@ import type { Interval } from './interval.js';
 import type { ColumnType } from './schema.js';
 
 /** A native query, parsed: every field present, defaults filled in, names resolved. Told apart by `queryType`. */
-export type Query = TimeseriesQuery | TopNQuery | GroupByQuery | ScanQuery | SearchQuery | TimeBoundaryQuery | SegmentMetadataQuery | DataSourceMetadataQuery;
+export type Query =
+  | TimeseriesQuery
+  | TopNQuery
+  | GroupByQuery
+  | ScanQuery
+  | SearchQuery
+  | TimeBoundaryQuery
+  | SegmentMetadataQuery
+  | DataSourceMetadataQuery;
 
 interface BaseQuery {
   readonly dataSource: string;

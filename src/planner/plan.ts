@@ -1,11 +1,23 @@
 import { condenseIntervals, intersect } from '../base/interval.js';
 import type { Filter } from '../model/filter.js';
-import { ETERNITY } from '../model/interval.js';
 import type { Interval } from '../model/interval.js';
+import { ETERNITY } from '../model/interval.js';
 import type { FinishStep, GroupKey, GroupPlan, Plan, SortKey } from '../model/plan.js';
-import type { DataSourceMetadataQuery, DimensionSpec, GroupByQuery, PostAggregator, Query, ScanQuery, SearchQuery, SegmentMetadataQuery, TimeBoundaryQuery, TimeseriesQuery, TopNQuery } from '../model/query.js';
-import { TIME_COLUMN } from '../model/schema.js';
+import type {
+  DataSourceMetadataQuery,
+  DimensionSpec,
+  GroupByQuery,
+  PostAggregator,
+  Query,
+  ScanQuery,
+  SearchQuery,
+  SegmentMetadataQuery,
+  TimeBoundaryQuery,
+  TimeseriesQuery,
+  TopNQuery,
+} from '../model/query.js';
 import type { ColumnSchema } from '../model/schema.js';
+import { TIME_COLUMN } from '../model/schema.js';
 
 /** What the planner knows of tables; the broker's schema is one. */
 export interface KnownTables {
@@ -46,8 +58,15 @@ function computeSteps(postAggregators: readonly PostAggregator[]): FinishStep[] 
   return postAggregators.map(({ name, type, expression }) => ({ step: 'compute', name, type, expression }));
 }
 
-function leafOf(query: Exclude<Query, SegmentMetadataQuery | DataSourceMetadataQuery>): Pick<GroupPlan, 'dataSource' | 'intervals' | 'filter' | 'virtualColumns'> {
-  return { dataSource: query.dataSource, intervals: condenseIntervals(query.intervals ?? [ETERNITY]), filter: query.filter, virtualColumns: query.virtualColumns };
+function leafOf(
+  query: Exclude<Query, SegmentMetadataQuery | DataSourceMetadataQuery>,
+): Pick<GroupPlan, 'dataSource' | 'intervals' | 'filter' | 'virtualColumns'> {
+  return {
+    dataSource: query.dataSource,
+    intervals: condenseIntervals(query.intervals ?? [ETERNITY]),
+    filter: query.filter,
+    virtualColumns: query.virtualColumns,
+  };
 }
 
 const BY_TIME: SortKey = { column: TIME_COLUMN, descending: false, nulls: 'first', ordering: 'numeric' };
@@ -61,7 +80,8 @@ function planTimeseries(query: TimeseriesQuery, tables: KnownTables): readonly P
   const fills = keys.length > 0 && !query.skipEmptyBuckets;
   const finish: FinishStep[] = [];
   if (fills) finish.push({ step: 'fillBuckets', bucket: TIME_COLUMN, granularity: query.granularity });
-  if (keys.length > 0 && (query.descending || !fills)) finish.push({ step: 'sort', by: [{ ...BY_TIME, descending: query.descending }], offset: 0, limit: query.limit });
+  if (keys.length > 0 && (query.descending || !fills))
+    finish.push({ step: 'sort', by: [{ ...BY_TIME, descending: query.descending }], offset: 0, limit: query.limit });
   else if (query.limit !== null) finish.push({ step: 'limit', offset: 0, limit: query.limit });
   const plan: GroupPlan = {
     operator: 'group',
@@ -83,14 +103,26 @@ function planTopN(query: TopNQuery): Plan {
   // Post-aggregators that the ranking does not need are computed for the best rows only.
   const rankedBy = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
   finish.push(...computeSteps(postAggregators.slice(0, rankedBy)));
-  if (metric.kind === 'dimension' && metric.previousStop !== null) finish.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
+  if (metric.kind === 'dimension' && metric.previousStop !== null)
+    finish.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
   const by: SortKey[] =
     metric.kind === 'numeric'
       ? [{ column: metric.column, descending: !metric.inverted, nulls: metric.inverted ? 'first' : 'last', ordering: 'numeric' }]
       : [{ column: dimension.name, descending: metric.inverted, nulls: metric.inverted ? 'last' : 'first', ordering: metric.ordering }];
-  finish.push(keys.length === 0 ? { step: 'sort', by, offset: 0, limit: threshold } : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold });
+  finish.push(
+    keys.length === 0
+      ? { step: 'sort', by, offset: 0, limit: threshold }
+      : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold },
+  );
   finish.push(...computeSteps(postAggregators.slice(rankedBy)));
-  return { operator: 'group', ...leafOf(query), keys: [...keys, dimensionKey(dimension)], aggregators: query.aggregators, emptyGroup: false, finish };
+  return {
+    operator: 'group',
+    ...leafOf(query),
+    keys: [...keys, dimensionKey(dimension)],
+    aggregators: query.aggregators,
+    emptyGroup: false,
+    finish,
+  };
 }
 
 /** Values after the one where the page before ended. */
@@ -105,11 +137,20 @@ function planGroupBy(query: GroupByQuery): Plan {
   const hasTime = query.granularity.kind !== 'all';
   const finish = computeSteps(query.postAggregators);
   if (query.having !== null) finish.push({ step: 'filter', filter: query.having });
-  const ordered = query.orderBy.map(({ column, descending, ordering }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering }));
+  const ordered = query.orderBy.map(
+    ({ column, descending, ordering }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering }),
+  );
   // What the query does not order comes by its dimensions; time goes before all unless it was asked to come after.
   const rest = query.dimensions
     .filter(({ name }) => !ordered.some(({ column }) => column === name))
-    .map(({ name, type }): SortKey => ({ column: name, descending: false, nulls: 'first', ordering: type === 'STRING' ? 'lexicographic' : 'numeric' }));
+    .map(
+      ({ name, type }): SortKey => ({
+        column: name,
+        descending: false,
+        nulls: 'first',
+        ordering: type === 'STRING' ? 'lexicographic' : 'numeric',
+      }),
+    );
   const byTime = hasTime ? [BY_TIME] : [];
   const by = query.sortByDimensionsFirst ? [...ordered, ...rest, ...byTime] : [...byTime, ...ordered, ...rest];
   if (by.length > 0) finish.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
@@ -126,13 +167,24 @@ function planScan(query: ScanQuery, tables: KnownTables): Plan {
 function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
   const dimensions =
     query.dimensions ??
-    (tables.table(query.dataSource)?.columns ?? []).filter(({ type }) => type === 'STRING').map(({ name }): DimensionSpec => ({ column: name, name, type: 'STRING' }));
+    (tables.table(query.dataSource)?.columns ?? [])
+      .filter(({ type }) => type === 'STRING')
+      .map(({ name }): DimensionSpec => ({ column: name, name, type: 'STRING' }));
   return dimensions.map((dimension) => {
     const { name } = dimension;
-    const tests = query.tests.map((test): Filter => ({
-      kind: 'expression',
-      expression: { kind: 'call', function: test.function, arguments: [{ kind: 'column', name }, { kind: 'literal', type: 'STRING', value: test.text }] },
-    }));
+    const tests = query.tests.map(
+      (test): Filter => ({
+        kind: 'expression',
+        expression: {
+          kind: 'call',
+          function: test.function,
+          arguments: [
+            { kind: 'column', name },
+            { kind: 'literal', type: 'STRING', value: test.text },
+          ],
+        },
+      }),
+    );
     // Tested after grouping: once for each value, and a row of many values counts for those that pass only.
     const keys = timeKeys(query);
     const by: SortKey[] = [{ column: name, descending: false, nulls: 'first', ordering: query.ordering }];
@@ -144,7 +196,9 @@ function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
       emptyGroup: false,
       finish: [
         { step: 'filter', filter: tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests } },
-        keys.length === 0 ? { step: 'sort', by, offset: 0, limit: query.limit } : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: query.limit },
+        keys.length === 0
+          ? { step: 'sort', by, offset: 0, limit: query.limit }
+          : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: query.limit },
       ],
     };
   });
@@ -176,5 +230,12 @@ function planSegmentMetadata(query: SegmentMetadataQuery, tables: KnownTables): 
 }
 
 function planDataSourceMetadata(query: DataSourceMetadataQuery): Plan {
-  return { operator: 'timeBoundary', dataSource: query.dataSource, intervals: condenseIntervals(query.intervals ?? [ETERNITY]), filter: null, virtualColumns: [], finish: [] };
+  return {
+    operator: 'timeBoundary',
+    dataSource: query.dataSource,
+    intervals: condenseIntervals(query.intervals ?? [ETERNITY]),
+    filter: null,
+    virtualColumns: [],
+    finish: [],
+  };
 }

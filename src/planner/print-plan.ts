@@ -1,5 +1,5 @@
-import { stringifyJson } from '../base/json.js';
 import { formatInterval } from '../base/interval.js';
+import { stringifyJson } from '../base/json.js';
 import { printExpression } from '../expression/print.js';
 import type { Aggregator } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
@@ -9,7 +9,8 @@ import type { FinishStep, GroupKey, Plan, SortKey } from '../model/plan.js';
 /** A plan as text, one line for each part that is there: for golden files, logs and EXPLAIN. */
 export function printPlan(plan: Plan): string {
   const lines = [`${plan.operator} ${plan.dataSource} over ${plan.intervals.map(formatInterval).join(', ') || 'nothing'}`];
-  for (const { name, expression, outputType } of plan.virtualColumns) lines.push(`virtual ${name}${outputType === null ? '' : ` ${outputType}`} = ${printExpression(expression)}`);
+  for (const { name, expression, outputType } of plan.virtualColumns)
+    lines.push(`virtual ${name}${outputType === null ? '' : ` ${outputType}`} = ${printExpression(expression)}`);
   if (plan.filter !== null) lines.push(`where ${printFilter(plan.filter)}`);
   switch (plan.operator) {
     case 'group':
@@ -23,7 +24,10 @@ export function printPlan(plan: Plan): string {
       if (plan.offset > 0 || plan.limit !== null) lines.push(printLimit(plan.offset, plan.limit));
       break;
     case 'segmentMetadata':
-      lines.push(`analyse ${plan.analyses.join(', ') || 'nothing'}`, `columns ${plan.columns.kind === 'list' ? plan.columns.names.join(', ') : plan.columns.kind}`);
+      lines.push(
+        `analyse ${plan.analyses.join(', ') || 'nothing'}`,
+        `columns ${plan.columns.kind === 'list' ? plan.columns.names.join(', ') : plan.columns.kind}`,
+      );
       if (plan.merge) lines.push('merged');
       break;
     case 'timeBoundary':
@@ -40,7 +44,12 @@ function printKey(key: GroupKey): string {
 
 function printAggregator(aggregator: Aggregator): string {
   const { name, kind, filter } = aggregator;
-  const what = kind === 'count' ? 'count' : kind === 'distinct' ? `distinct ${aggregator.column}` : `${kind} ${aggregator.column} as ${aggregator.type}`;
+  const what =
+    kind === 'count'
+      ? 'count'
+      : kind === 'distinct'
+        ? `distinct ${aggregator.column}`
+        : `${kind} ${aggregator.column} as ${aggregator.type}`;
   return `${name} = ${what}${filter === null ? '' : ` where ${printFilter(filter)}`}`;
 }
 

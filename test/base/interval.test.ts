@@ -15,7 +15,8 @@ const cases: readonly { text: string; start: string; end: string }[] = [
   { text: '2015/2016', start: '2015-01-01', end: '2016-01-01' },
   { text: '2015-09-12/2015-09-12', start: '2015-09-12', end: '2015-09-12' },
 ];
-for (const { text, start, end } of cases) intervals(text, () => assert.equal(parseInterval(text), { start: Date.parse(start), end: Date.parse(end) }));
+for (const { text, start, end } of cases)
+  intervals(text, () => assert.equal(parseInterval(text), { start: Date.parse(start), end: Date.parse(end) }));
 
 for (const text of ['', '2015', '2015/', '/2015', '2015/2014', 'P1D/P1D', '2015/2016/2017', 'a/b']) {
   intervals(`"${text}" is none`, () => assert.is(parseInterval(text), undefined));

@@ -13,7 +13,10 @@ json('64-bit integers survive reading and writing', () => {
 });
 
 json('long fractions and exponents are numbers', () => {
-  assert.equal(parseJson('[0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456]'), [0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456]);
+  assert.equal(
+    parseJson('[0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456]'),
+    [0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456],
+  );
 });
 
 json('agrees with JSON.parse and JSON.stringify on what those hold', () => {

@@ -46,22 +46,35 @@ const read: readonly { pattern: string; text: string; timeZone?: string; iso: st
   { pattern: 'EEE yyyy-MM-dd', text: 'Sun 2015-09-12', iso: null },
 ];
 for (const { pattern, text, timeZone, iso } of read) {
-  patterns(`reads ${text} by ${pattern}`, () => assert.is(parseWithPattern(pattern, timeZone === undefined ? {} : { timeZone })(text), iso === null ? undefined : Date.parse(iso)));
+  patterns(`reads ${text} by ${pattern}`, () =>
+    assert.is(parseWithPattern(pattern, timeZone === undefined ? {} : { timeZone })(text), iso === null ? undefined : Date.parse(iso)),
+  );
 }
 
 patterns('what is printed is read back', () => {
-  for (const pattern of ["yyyy-MM-dd'T'HH:mm:ss.SSSZZ", 'yyyyMMddHHmmssSSS Z', "xxxx-'W'ww-e HH:mm:ss.SSS Z", 'yyyy DDD KK:mm:ss.SSS a Z', 'EEEE d MMMM yyyy kk:mm:ss.SSS ZZZ']) {
+  for (const pattern of [
+    "yyyy-MM-dd'T'HH:mm:ss.SSSZZ",
+    'yyyyMMddHHmmssSSS Z',
+    "xxxx-'W'ww-e HH:mm:ss.SSS Z",
+    'yyyy DDD KK:mm:ss.SSS a Z',
+    'EEEE d MMMM yyyy kk:mm:ss.SSS ZZZ',
+  ]) {
     for (const timeZone of ['UTC', 'Asia/Kathmandu', '-03:30']) {
       const print = formatWithPattern(pattern, { timeZone });
       const parse = parseWithPattern(pattern);
-      fc.assert(fc.property(fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2100, 0) }), (ms) => assert.is(parse(print(ms)), ms, print(ms))));
+      fc.assert(
+        fc.property(fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2100, 0) }), (ms) => assert.is(parse(print(ms)), ms, print(ms))),
+      );
     }
   }
 });
 
 for (const pattern of ['yyyy-bb', "yyyy 'open"]) {
   patterns(`refuses ${pattern}`, () => {
-    assert.throws(() => parseWithPattern(pattern, { code: 'query_invalid' }), (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid');
+    assert.throws(
+      () => parseWithPattern(pattern, { code: 'query_invalid' }),
+      (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid',
+    );
   });
 }
 patterns.run();

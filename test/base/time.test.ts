@@ -68,7 +68,16 @@ instants('prints the wall clock of a zone with its offset', () => {
 instants('offsets agree with those of the JavaScript engine', () => {
   for (const id of ['America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Pacific/Apia']) {
     const zone = zoneOf(id);
-    const clock = new Intl.DateTimeFormat('en-US', { timeZone: id, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' });
+    const clock = new Intl.DateTimeFormat('en-US', {
+      timeZone: id,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
     fc.assert(
       fc.property(fc.integer({ min: Date.UTC(1975, 0) / 1000, max: Date.UTC(2035, 0) / 1000 }), (seconds) => {
         const parts = Object.fromEntries(clock.formatToParts(seconds * 1000).map(({ type, value }) => [type, Number(value)]));

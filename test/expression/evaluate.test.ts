@@ -6,12 +6,23 @@ import { evaluate } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
 import { FUNCTIONS, UNSUPPORTED_FUNCTIONS } from '../../src/expression/functions.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import { doubleText } from '../../src/expression/value.js';
 import type { Value } from '../../src/expression/value.js';
+import { doubleText } from '../../src/expression/value.js';
 
 const MAX = 9223372036854775807n;
 const T = BigInt(Date.UTC(2015, 8, 12, 10, 20, 30, 456));
-const row: Readonly<Record<string, Value>> = { l: 7n, m: -2n, max: MAX, d: 2.5, s: 'Hello', n: null, t: T, num: '42', zero: 0n, word: 'naïve 日本' };
+const row: Readonly<Record<string, Value>> = {
+  l: 7n,
+  m: -2n,
+  max: MAX,
+  d: 2.5,
+  s: 'Hello',
+  n: null,
+  t: T,
+  num: '42',
+  zero: 0n,
+  word: 'naïve 日本',
+};
 const run = (text: string): Value => evaluate(parseExpression(text), (name) => row[name] ?? null);
 
 const evaluation = suite('evaluate');
@@ -211,7 +222,10 @@ const refused: readonly { text: string; message: RegExp }[] = [
 ];
 for (const { text, message } of refused) {
   evaluation(`refuses ${text}`, () => {
-    assert.throws(() => run(text), (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && message.test(error.message));
+    assert.throws(
+      () => run(text),
+      (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && message.test(error.message),
+    );
   });
 }
 
@@ -221,7 +235,10 @@ evaluation('LONG arithmetic is that of 64-bit integers', () => {
     fc.property(long, long, fc.constantFrom('+', '-', '*'), (a, b, operator) => {
       const exact = operator === '+' ? a + b : operator === '-' ? a - b : a * b;
       const expression = parseExpression(`a ${operator} b`);
-      assert.is(evaluate(expression, (name) => (name === 'a' ? a : b)), BigInt.asIntN(64, exact));
+      assert.is(
+        evaluate(expression, (name) => (name === 'a' ? a : b)),
+        BigInt.asIntN(64, exact),
+      );
     }),
   );
 });
@@ -231,7 +248,17 @@ evaluation('LIKE agrees with the same pattern as a regular expression', () => {
   fc.assert(
     fc.property(word, word, (text, pattern) => {
       const twin = new RegExp(`^${pattern.replaceAll('%', '.*').replaceAll('_', '.')}$`, 'su');
-      const found = evaluate({ kind: 'call', function: 'like', arguments: [{ kind: 'column', name: 'x' }, { kind: 'literal', type: 'STRING', value: pattern }] }, () => text);
+      const found = evaluate(
+        {
+          kind: 'call',
+          function: 'like',
+          arguments: [
+            { kind: 'column', name: 'x' },
+            { kind: 'literal', type: 'STRING', value: pattern },
+          ],
+        },
+        () => text,
+      );
       assert.is(found, twin.test(text) ? 1n : 0n);
     }),
     { numRuns: 1000 },
@@ -243,7 +270,19 @@ evaluation('a pattern of many wildcards ends soon', () => {
 });
 
 evaluation('doubles print as Java prints them', () => {
-  const printed: readonly [number, string][] = [[1, '1.0'], [0.1, '0.1'], [100, '100.0'], [1e7, '1.0E7'], [12345678.9, '1.23456789E7'], [0.001, '0.001'], [0.00012, '1.2E-4'], [-1.5e300, '-1.5E300'], [-0, '-0.0'], [Number.NaN, 'NaN'], [-Infinity, '-Infinity']];
+  const printed: readonly [number, string][] = [
+    [1, '1.0'],
+    [0.1, '0.1'],
+    [100, '100.0'],
+    [1e7, '1.0E7'],
+    [12345678.9, '1.23456789E7'],
+    [0.001, '0.001'],
+    [0.00012, '1.2E-4'],
+    [-1.5e300, '-1.5E300'],
+    [-0, '-0.0'],
+    [Number.NaN, 'NaN'],
+    [-Infinity, '-Infinity'],
+  ];
   for (const [value, text] of printed) assert.is(doubleText(value), text);
 });
 evaluation.run();
@@ -275,9 +314,18 @@ const typeCases: readonly [text: string, type: string][] = [
   ["timestamp_floor(__time, 'P1D')", 'LONG'],
   ['strlen(s)', 'LONG'],
 ];
-for (const [text, type] of typeCases) typing(text, () => assert.is(expressionType(parseExpression(text), (name) => (types as Record<string, 'LONG' | 'DOUBLE' | 'FLOAT' | 'STRING'>)[name]), type));
+for (const [text, type] of typeCases)
+  typing(text, () =>
+    assert.is(
+      expressionType(parseExpression(text), (name) => (types as Record<string, 'LONG' | 'DOUBLE' | 'FLOAT' | 'STRING'>)[name]),
+      type,
+    ),
+  );
 
 typing('no function is both there and refused', () => {
-  assert.equal([...FUNCTIONS.keys()].filter((name) => UNSUPPORTED_FUNCTIONS.has(name)), []);
+  assert.equal(
+    [...FUNCTIONS.keys()].filter((name) => UNSUPPORTED_FUNCTIONS.has(name)),
+    [],
+  );
 });
 typing.run();

@@ -1,11 +1,11 @@
-import * as fc from 'fast-check';
 import { ChronoUnit, Instant, LocalDateTime, ZoneId } from '@js-joda/core';
+import * as fc from 'fast-check';
 import '@js-joda/timezone';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { bucketBoundaries, floorInstant, granularityName, nextBucketStart, parseGranularity } from '../../src/model/granularity.js';
 import type { Granularity } from '../../src/model/granularity.js';
+import { bucketBoundaries, floorInstant, granularityName, nextBucketStart, parseGranularity } from '../../src/model/granularity.js';
 
 const parsing = suite('parseGranularity');
 
@@ -17,9 +17,15 @@ parsing('simple names', () => {
 });
 
 parsing('objects', () => {
-  assert.equal(parseGranularity({ type: 'period', period: 'P1D', timeZone: 'America/Los_Angeles', origin: '2012-02-01T00:00:00-08:00' }, 'g'), {
-    kind: 'period', period: 'P1D', timeZone: 'America/Los_Angeles', origin: Date.UTC(2012, 1, 1, 8),
-  });
+  assert.equal(
+    parseGranularity({ type: 'period', period: 'P1D', timeZone: 'America/Los_Angeles', origin: '2012-02-01T00:00:00-08:00' }, 'g'),
+    {
+      kind: 'period',
+      period: 'P1D',
+      timeZone: 'America/Los_Angeles',
+      origin: Date.UTC(2012, 1, 1, 8),
+    },
+  );
   assert.equal(parseGranularity({ type: 'duration', duration: 7200000 }, 'g'), { kind: 'duration', durationMs: 7_200_000, origin: 0 });
 });
 
@@ -36,7 +42,10 @@ const refused: readonly { value: unknown; message: RegExp }[] = [
 ];
 for (const { value, message } of refused) {
   parsing(`refuses ${JSON.stringify(value)}`, () => {
-    assert.throws(() => parseGranularity(value, 'g'), (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && message.test(error.message));
+    assert.throws(
+      () => parseGranularity(value, 'g'),
+      (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && message.test(error.message),
+    );
   });
 }
 parsing.run();
@@ -50,15 +59,69 @@ const floors: readonly { name: string; granularity: unknown; at: string; start: 
   { name: 'month', granularity: 'month', at: '2016-02-29T23:59Z', start: '2016-02-01', next: '2016-03-01' },
   { name: 'quarter', granularity: 'quarter', at: '2015-05-31', start: '2015-04-01', next: '2015-07-01' },
   { name: 'year before 1970', granularity: 'year', at: '1915-05-31', start: '1915-01-01', next: '1916-01-01' },
-  { name: 'duration with origin', granularity: { type: 'duration', duration: 7200000, origin: '2012-01-01T00:30:00Z' }, at: '2012-01-01T00:00Z', start: '2011-12-31T22:30Z', next: '2012-01-01T00:30Z' },
-  { name: 'two days from an origin', granularity: { type: 'period', period: 'P2D', origin: '2012-01-02' }, at: '2012-01-05T12:00Z', start: '2012-01-04', next: '2012-01-06' },
-  { name: 'months from the last day of one', granularity: { type: 'period', period: 'P1M', origin: '2015-01-31' }, at: '2015-03-01', start: '2015-02-28', next: '2015-03-31' },
-  { name: 'day of 23 hours', granularity: { type: 'period', period: 'P1D', timeZone: 'America/New_York' }, at: '2015-03-08T12:00Z', start: '2015-03-08T05:00Z', next: '2015-03-09T04:00Z' },
-  { name: 'day of 25 hours', granularity: { type: 'period', period: 'P1D', timeZone: 'America/New_York' }, at: '2015-11-01T12:00Z', start: '2015-11-01T04:00Z', next: '2015-11-02T05:00Z' },
-  { name: 'day without a midnight', granularity: { type: 'period', period: 'P1D', timeZone: 'America/Sao_Paulo' }, at: '2015-10-18T12:00Z', start: '2015-10-18T03:00Z', next: '2015-10-19T02:00Z' },
-  { name: 'hour of a zone off by half an hour', granularity: { type: 'period', period: 'PT1H', timeZone: 'Asia/Kolkata' }, at: '2015-09-12T10:20Z', start: '2015-09-12T09:30Z', next: '2015-09-12T10:30Z' },
-  { name: 'hour cut short by a half-hour change', granularity: { type: 'period', period: 'PT1H', timeZone: 'Australia/Lord_Howe' }, at: '2015-10-03T15:45Z', start: '2015-10-03T15:30Z', next: '2015-10-03T16:00Z' },
-  { name: 'week in a zone', granularity: { type: 'period', period: 'P1W', timeZone: 'Europe/Berlin' }, at: '2015-09-12', start: '2015-09-06T22:00Z', next: '2015-09-13T22:00Z' },
+  {
+    name: 'duration with origin',
+    granularity: { type: 'duration', duration: 7200000, origin: '2012-01-01T00:30:00Z' },
+    at: '2012-01-01T00:00Z',
+    start: '2011-12-31T22:30Z',
+    next: '2012-01-01T00:30Z',
+  },
+  {
+    name: 'two days from an origin',
+    granularity: { type: 'period', period: 'P2D', origin: '2012-01-02' },
+    at: '2012-01-05T12:00Z',
+    start: '2012-01-04',
+    next: '2012-01-06',
+  },
+  {
+    name: 'months from the last day of one',
+    granularity: { type: 'period', period: 'P1M', origin: '2015-01-31' },
+    at: '2015-03-01',
+    start: '2015-02-28',
+    next: '2015-03-31',
+  },
+  {
+    name: 'day of 23 hours',
+    granularity: { type: 'period', period: 'P1D', timeZone: 'America/New_York' },
+    at: '2015-03-08T12:00Z',
+    start: '2015-03-08T05:00Z',
+    next: '2015-03-09T04:00Z',
+  },
+  {
+    name: 'day of 25 hours',
+    granularity: { type: 'period', period: 'P1D', timeZone: 'America/New_York' },
+    at: '2015-11-01T12:00Z',
+    start: '2015-11-01T04:00Z',
+    next: '2015-11-02T05:00Z',
+  },
+  {
+    name: 'day without a midnight',
+    granularity: { type: 'period', period: 'P1D', timeZone: 'America/Sao_Paulo' },
+    at: '2015-10-18T12:00Z',
+    start: '2015-10-18T03:00Z',
+    next: '2015-10-19T02:00Z',
+  },
+  {
+    name: 'hour of a zone off by half an hour',
+    granularity: { type: 'period', period: 'PT1H', timeZone: 'Asia/Kolkata' },
+    at: '2015-09-12T10:20Z',
+    start: '2015-09-12T09:30Z',
+    next: '2015-09-12T10:30Z',
+  },
+  {
+    name: 'hour cut short by a half-hour change',
+    granularity: { type: 'period', period: 'PT1H', timeZone: 'Australia/Lord_Howe' },
+    at: '2015-10-03T15:45Z',
+    start: '2015-10-03T15:30Z',
+    next: '2015-10-03T16:00Z',
+  },
+  {
+    name: 'week in a zone',
+    granularity: { type: 'period', period: 'P1W', timeZone: 'Europe/Berlin' },
+    at: '2015-09-12',
+    start: '2015-09-06T22:00Z',
+    next: '2015-09-13T22:00Z',
+  },
 ];
 for (const { name, granularity, at, start, next } of floors) {
   flooring(name, () => {
@@ -108,9 +171,15 @@ for (const timeZone of zones) {
 flooring('boundaries cover an interval and end it', () => {
   const day = parseGranularity('day', 'g');
   const interval = { start: Date.UTC(2015, 8, 12, 6), end: Date.UTC(2015, 8, 14) };
-  assert.equal([...bucketBoundaries(day, interval, 2)], [12, 13, 14].map((date) => BigInt(Date.UTC(2015, 8, date))));
+  assert.equal(
+    [...bucketBoundaries(day, interval, 2)],
+    [12, 13, 14].map((date) => BigInt(Date.UTC(2015, 8, date))),
+  );
   assert.equal([...bucketBoundaries({ kind: 'all' }, interval, 1)], [BigInt(interval.start), BigInt(interval.end)]);
-  assert.throws(() => bucketBoundaries(day, interval, 1), (error: unknown) => error instanceof ServiceError && error.code === 'resource_limit');
+  assert.throws(
+    () => bucketBoundaries(day, interval, 1),
+    (error: unknown) => error instanceof ServiceError && error.code === 'resource_limit',
+  );
 });
 
 flooring('names', () => {

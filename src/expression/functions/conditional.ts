@@ -1,16 +1,20 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ColumnType } from '../../model/schema.js';
-import { commonType, plainFunction } from '../function.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import { compareValues, convert, fromTruth, toTruth } from '../value.js';
+import { commonType, plainFunction } from '../function.js';
 import type { Value } from '../value.js';
+import { compareValues, convert, fromTruth, toTruth } from '../value.js';
 
 const CAST_TYPES: Readonly<Record<string, ColumnType>> = { LONG: 'LONG', DOUBLE: 'DOUBLE', FLOAT: 'FLOAT', STRING: 'STRING' };
 
 function castType(constant: Constant | undefined): ColumnType {
   const name = constant?.value;
   const type = typeof name === 'string' ? CAST_TYPES[name.toUpperCase()] : undefined;
-  if (type === undefined) throw new ServiceError('query_invalid', `cast: the second argument is a type in quotes, one of ${Object.keys(CAST_TYPES).join(', ')}; found ${typeof name === 'string' ? `'${name}'` : 'something else'}`);
+  if (type === undefined)
+    throw new ServiceError(
+      'query_invalid',
+      `cast: the second argument is a type in quotes, one of ${Object.keys(CAST_TYPES).join(', ')}; found ${typeof name === 'string' ? `'${name}'` : 'something else'}`,
+    );
   return type;
 }
 
@@ -31,7 +35,10 @@ const ifFunction: ExpressionFunction = {
   minArguments: 3,
   maxArguments: 3,
   type: ([, then = null, otherwise = null]) => commonType([then, otherwise]),
-  bind: () => ([condition = null, then = null, otherwise = null]) => (toTruth(condition) === true ? then : otherwise),
+  bind:
+    () =>
+    ([condition = null, then = null, otherwise = null]) =>
+      toTruth(condition) === true ? then : otherwise,
 };
 
 /** case_searched(condition, result, ..., [else]): the result of the first condition that is true. */
@@ -78,7 +85,16 @@ function firstNotNull(name: string, maxArguments: number): ExpressionFunction {
 
 /** A question about one or two values that always has an answer, LONG 1 or 0. */
 function question(name: string, arity: number, holds: (a: Value, b: Value) => boolean): ExpressionFunction {
-  return { name, minArguments: arity, maxArguments: arity, type: () => 'LONG', bind: () => ([a = null, b = null]) => fromTruth(holds(a, b)) };
+  return {
+    name,
+    minArguments: arity,
+    maxArguments: arity,
+    type: () => 'LONG',
+    bind:
+      () =>
+      ([a = null, b = null]) =>
+        fromTruth(holds(a, b)),
+  };
 }
 
 function areSame(a: Value, b: Value): boolean {

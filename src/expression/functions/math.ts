@@ -1,7 +1,7 @@
-import { plainFunction } from '../function.js';
 import type { ExpressionFunction } from '../function.js';
-import { toDouble, toLong, truncateToLong, wrapLong } from '../value.js';
+import { plainFunction } from '../function.js';
 import type { Value } from '../value.js';
+import { toDouble, toLong, truncateToLong, wrapLong } from '../value.js';
 
 /** DOUBLE in, DOUBLE out. */
 function ofDouble(name: string, apply: (x: number) => number): ExpressionFunction {

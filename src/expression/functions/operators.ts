@@ -1,14 +1,18 @@
 import { ServiceError } from '../../base/errors.js';
-import { commonType, nullIfAnyNull } from '../function.js';
 import type { ExpressionFunction, MaybeType } from '../function.js';
-import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
+import { commonType, nullIfAnyNull } from '../function.js';
 import type { Value } from '../value.js';
+import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
 
 /**
  * Arithmetic: two LONGs give a LONG that wraps at 64 bits, anything else a DOUBLE; a STRING beside a number is read as
  * a number. LONG division cuts towards zero; by zero, as the remainder by zero, it is null.
  */
-function arithmetic(name: string, onLongs: (a: bigint, b: bigint) => bigint | null, onDoubles: (a: number, b: number) => number): ExpressionFunction {
+function arithmetic(
+  name: string,
+  onLongs: (a: bigint, b: bigint) => bigint | null,
+  onDoubles: (a: number, b: number) => number,
+): ExpressionFunction {
   const apply = nullIfAnyNull(([a = null, b = null]) => {
     if (typeof a === 'bigint' && typeof b === 'bigint') return onLongs(a, b);
     if (typeof a === 'string' && typeof b === 'string') return name === '+' ? a + b : null;
@@ -22,7 +26,8 @@ function arithmetic(name: string, onLongs: (a: bigint, b: bigint) => bigint | nu
     maxArguments: 2,
     type(types) {
       if (types[0] === 'STRING' && types[1] === 'STRING') {
-        if (name !== '+') throw new ServiceError('query_invalid', `operator ${name} takes numbers, found two strings; cast them to 'LONG' or 'DOUBLE'`);
+        if (name !== '+')
+          throw new ServiceError('query_invalid', `operator ${name} takes numbers, found two strings; cast them to 'LONG' or 'DOUBLE'`);
         return 'STRING';
       }
       return numericType(types);
@@ -36,7 +41,11 @@ function numericType(types: readonly MaybeType[]): MaybeType {
   return type === 'STRING' ? 'DOUBLE' : type;
 }
 
-const minus = arithmetic('-', (a, b) => wrapLong(a - b), (a, b) => a - b);
+const minus = arithmetic(
+  '-',
+  (a, b) => wrapLong(a - b),
+  (a, b) => a - b,
+);
 
 /** With one argument the sign changes. */
 const minusOrNegate: ExpressionFunction = {
@@ -92,7 +101,8 @@ const not: ExpressionFunction = {
   minArguments: 1,
   maxArguments: 1,
   type: () => 'LONG',
-  bind: () =>
+  bind:
+    () =>
     ([value = null]) => {
       const truth = toTruth(value);
       return truth === null ? null : fromTruth(!truth);
@@ -100,11 +110,27 @@ const not: ExpressionFunction = {
 };
 
 export const OPERATORS: readonly ExpressionFunction[] = [
-  arithmetic('+', (a, b) => wrapLong(a + b), (a, b) => a + b),
+  arithmetic(
+    '+',
+    (a, b) => wrapLong(a + b),
+    (a, b) => a + b,
+  ),
   minusOrNegate,
-  arithmetic('*', (a, b) => wrapLong(a * b), (a, b) => a * b),
-  arithmetic('/', (a, b) => (b === 0n ? null : wrapLong(a / b)), (a, b) => a / b),
-  arithmetic('%', (a, b) => (b === 0n ? null : a % b), (a, b) => a % b),
+  arithmetic(
+    '*',
+    (a, b) => wrapLong(a * b),
+    (a, b) => a * b,
+  ),
+  arithmetic(
+    '/',
+    (a, b) => (b === 0n ? null : wrapLong(a / b)),
+    (a, b) => a / b,
+  ),
+  arithmetic(
+    '%',
+    (a, b) => (b === 0n ? null : a % b),
+    (a, b) => a % b,
+  ),
   arithmetic('^', powerOfLongs, (a, b) => a ** b),
   comparison('==', (order) => order === 0),
   comparison('!=', (order) => order !== 0),

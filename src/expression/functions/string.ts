@@ -1,10 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
-import { nullIfAnyNull, plainFunction } from '../function.js';
 import type { Constant, ExpressionFunction } from '../function.js';
+import { nullIfAnyNull, plainFunction } from '../function.js';
 import { compileLike } from '../like-pattern.js';
 import { compileRegularExpression } from '../regular-expression.js';
-import { fromTruth, parseLong, toLong, toText, wrapLong } from '../value.js';
 import type { Value } from '../value.js';
+import { fromTruth, parseLong, toLong, toText, wrapLong } from '../value.js';
 
 /** Any value as text; only asked where nulls are out of the way. */
 const text = (value: Value | undefined): string => toText(value ?? null) ?? '';
@@ -21,7 +21,12 @@ function constantText(constant: Constant | undefined, what: string): string | nu
 }
 
 /** A function whose second argument (and third) are compiled once; null patterns make every answer null. */
-function compiledFunction(name: string, [minArguments, maxArguments]: readonly [number, number], type: 'STRING' | 'LONG', compile: (constants: readonly (Constant | undefined)[]) => ((values: readonly Value[]) => Value) | null): ExpressionFunction {
+function compiledFunction(
+  name: string,
+  [minArguments, maxArguments]: readonly [number, number],
+  type: 'STRING' | 'LONG',
+  compile: (constants: readonly (Constant | undefined)[]) => ((values: readonly Value[]) => Value) | null,
+): ExpressionFunction {
   return {
     name,
     minArguments,
@@ -34,7 +39,8 @@ function compiledFunction(name: string, [minArguments, maxArguments]: readonly [
 const like = compiledFunction('like', [2, 3], 'LONG', (constants) => {
   const pattern = constantText(constants[1], 'like: the pattern');
   const escape = constants.length > 2 ? constantText(constants[2], 'like: the escape character') : null;
-  if (escape !== null && [...escape].length !== 1) throw new ServiceError('query_invalid', `like: the escape is one character, found '${escape}'`);
+  if (escape !== null && [...escape].length !== 1)
+    throw new ServiceError('query_invalid', `like: the escape is one character, found '${escape}'`);
   if (pattern === null) return null;
   const matches = compileLike(pattern, escape);
   return (values) => fromTruth(matches(text(values[0])));
@@ -45,7 +51,8 @@ const regexpExtract = compiledFunction('regexp_extract', [2, 3], 'STRING', (cons
   const group = constants.length > 2 ? toLong(constants[2]?.value ?? null) : 0n;
   if (pattern === null) return null;
   const compiled = compileRegularExpression(pattern);
-  if (group === null || group < 0n || group > BigInt(compiled.groupCount)) throw new ServiceError('query_invalid', `regexp_extract: the group is a constant from 0 to ${compiled.groupCount}`);
+  if (group === null || group < 0n || group > BigInt(compiled.groupCount))
+    throw new ServiceError('query_invalid', `regexp_extract: the group is a constant from 0 to ${compiled.groupCount}`);
   return (values) => compiled.extract(text(values[0]), Number(group));
 });
 
@@ -80,7 +87,9 @@ function trimmed(value: string, characters: string, ends: { readonly start: bool
 }
 
 function trimFunction(name: string, ends: { readonly start: boolean; readonly end: boolean }): ExpressionFunction {
-  return plainFunction(name, [1, 2], 'STRING', ([value, characters]) => trimmed(text(value), characters === undefined ? ' ' : text(characters), ends));
+  return plainFunction(name, [1, 2], 'STRING', ([value, characters]) =>
+    trimmed(text(value), characters === undefined ? ' ' : text(characters), ends),
+  );
 }
 
 /** Longest text that padding and repetition make. */
@@ -95,7 +104,8 @@ function padFunction(name: string, atStart: boolean): ExpressionFunction {
   });
 }
 
-const ofText = (name: string, type: 'STRING' | 'LONG', apply: (value: string) => Value): ExpressionFunction => plainFunction(name, [1, 1], type, ([value]) => apply(text(value)));
+const ofText = (name: string, type: 'STRING' | 'LONG', apply: (value: string) => Value): ExpressionFunction =>
+  plainFunction(name, [1, 1], type, ([value]) => apply(text(value)));
 
 const parseLongFunction = plainFunction('parse_long', [1, 2], 'LONG', ([value, radixValue]) => {
   const radix = radixValue === undefined ? 10 : integer(radixValue);
@@ -134,7 +144,9 @@ export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
     const count = integer(length);
     return count === null || count < 0 ? null : text(value).slice(Math.max(0, text(value).length - count));
   }),
-  plainFunction('replace', [3, 3], 'STRING', ([value, search, replacement]) => text(value).replaceAll(text(search), () => text(replacement))),
+  plainFunction('replace', [3, 3], 'STRING', ([value, search, replacement]) =>
+    text(value).replaceAll(text(search), () => text(replacement)),
+  ),
   plainFunction('repeat', [2, 2], 'STRING', ([value, times]) => {
     const count = integer(times);
     return count === null || count < 1 || count * text(value).length > TEXT_LENGTH_MAX ? null : text(value).repeat(count);
@@ -149,7 +161,9 @@ export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
     return start === null ? null : BigInt(text(value).indexOf(text(search), start));
   }),
   plainFunction('contains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(text(value).includes(text(search)))),
-  plainFunction('icontains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(text(value).toLowerCase().includes(text(search).toLowerCase()))),
+  plainFunction('icontains_string', [2, 2], 'LONG', ([value, search]) =>
+    fromTruth(text(value).toLowerCase().includes(text(search).toLowerCase())),
+  ),
   like,
   regexpExtract,
   regexpLike,

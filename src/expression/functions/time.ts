@@ -1,18 +1,23 @@
-import { findZone } from '../../base/calendar.js';
 import type { Zone } from '../../base/calendar.js';
+import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { addPeriod, formatInstantIn, parseInstant, parsePeriod } from '../../base/time.js';
-import { formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
 import type { Clock } from '../../base/time-pattern.js';
-import { bucketsOf, parseGranularity } from '../../model/granularity.js';
+import { formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
 import type { Buckets } from '../../model/granularity.js';
+import { bucketsOf, parseGranularity } from '../../model/granularity.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import { toLong, toText } from '../value.js';
 import type { Value } from '../value.js';
+import { toLong, toText } from '../value.js';
 
 /** Functions over instants, LONGs of milliseconds. Periods, units, patterns and zones are constants. */
-function timeFunction(name: string, [minArguments, maxArguments]: readonly [number, number], type: ColumnType, compile: (constants: readonly (Constant | undefined)[]) => (value: Value, values: readonly Value[]) => Value): ExpressionFunction {
+function timeFunction(
+  name: string,
+  [minArguments, maxArguments]: readonly [number, number],
+  type: ColumnType,
+  compile: (constants: readonly (Constant | undefined)[]) => (value: Value, values: readonly Value[]) => Value,
+): ExpressionFunction {
   return {
     name,
     minArguments,
@@ -79,7 +84,8 @@ const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
 const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
   const text = optionalText(constants, 1, 'timestamp_shift: the period');
   const period = text === undefined ? undefined : parsePeriod(text);
-  if (period === undefined) throw new ServiceError('query_invalid', `timestamp_shift: expected an ISO 8601 period, found '${text ?? 'null'}'`);
+  if (period === undefined)
+    throw new ServiceError('query_invalid', `timestamp_shift: expected an ISO 8601 period, found '${text ?? 'null'}'`);
   const zone = zoneOf(constants, 3, 'timestamp_shift');
   return (value, values) => {
     const instant = toInstant(value);
@@ -114,7 +120,8 @@ const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number
 const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) => {
   const name = optionalText(constants, 1, 'timestamp_extract: the unit')?.toUpperCase() ?? 'null';
   const unit = Object.hasOwn(UNITS, name) ? UNITS[name] : undefined;
-  if (unit === undefined) throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${name}'; accepted: ${Object.keys(UNITS).join(', ')}`);
+  if (unit === undefined)
+    throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${name}'; accepted: ${Object.keys(UNITS).join(', ')}`);
   const zone = zoneOf(constants, 2, 'timestamp_extract');
   return (value) => {
     const instant = toInstant(value);
@@ -126,7 +133,10 @@ const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) =>
 const parse = timeFunction('timestamp_parse', [1, 3], 'LONG', (constants) => {
   const pattern = optionalText(constants, 1, 'timestamp_parse: the pattern');
   const zone = zoneOf(constants, 2, 'timestamp_parse');
-  const read = pattern === undefined ? (text: string) => parseInstant(text.trim(), zone.id) : parseWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
+  const read =
+    pattern === undefined
+      ? (text: string) => parseInstant(text.trim(), zone.id)
+      : parseWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
   return (value) => {
     const instant = read(toText(value) ?? '');
     return instant === undefined ? null : BigInt(instant);
@@ -148,11 +158,23 @@ function timestampOf(name: string, unitMs: bigint): ExpressionFunction {
 const format = timeFunction('timestamp_format', [1, 3], 'STRING', (constants) => {
   const pattern = optionalText(constants, 1, 'timestamp_format: the pattern');
   const zone = zoneOf(constants, 2, 'timestamp_format');
-  const print = pattern === undefined ? (ms: number) => formatInstantIn(ms, zone) : formatWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
+  const print =
+    pattern === undefined
+      ? (ms: number) => formatInstantIn(ms, zone)
+      : formatWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
   return (value) => {
     const instant = toInstant(value);
     return instant === null ? null : print(instant);
   };
 });
 
-export const TIME_FUNCTIONS: readonly ExpressionFunction[] = [floor, ceil, shift, extract, parse, format, timestampOf('timestamp', 1n), timestampOf('unix_timestamp', 1000n)];
+export const TIME_FUNCTIONS: readonly ExpressionFunction[] = [
+  floor,
+  ceil,
+  shift,
+  extract,
+  parse,
+  format,
+  timestampOf('timestamp', 1n),
+  timestampOf('unix_timestamp', 1000n),
+];

@@ -1,17 +1,17 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
-import { parseGranularity } from '../../model/granularity.js';
 import type { Granularity } from '../../model/granularity.js';
+import { parseGranularity } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
 import type { DimensionSpec, PostAggregator } from '../../model/query.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { aggregatorType, readAggregators, VirtualColumns } from './columns.js';
-import { readFilter } from './filter.js';
 import type { ColumnTypes } from './filter.js';
+import { readFilter } from './filter.js';
 import { readPostAggregators } from './post-aggregator.js';
-import { readIntervals, refuse } from './reader.js';
 import type { ObjectReader } from './reader.js';
+import { readIntervals, refuse } from './reader.js';
 
 /** What every query type that reads rows has. */
 export interface Leaf {
@@ -39,11 +39,19 @@ export interface Aggregation extends Leaf {
 }
 
 /** What timeseries, topN and groupBy share. `dimensions` are read first: post-aggregators may name them. */
-export function readAggregation(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, dimensions: readonly DimensionSpec[]): Aggregation {
+export function readAggregation(
+  reader: ObjectReader,
+  dataSource: string,
+  tableTypes: ColumnTypes,
+  dimensions: readonly DimensionSpec[],
+): Aggregation {
   const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
   const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
   const aggregators = readAggregators(reader, columns);
-  const types = new Map([...dimensions.map(({ name, type }) => [name, type] as const), ...aggregators.map((each) => [each.name, aggregatorType(each)] as const)]);
+  const types = new Map([
+    ...dimensions.map(({ name, type }) => [name, type] as const),
+    ...aggregators.map((each) => [each.name, aggregatorType(each)] as const),
+  ]);
   const postAggregators = readPostAggregators(reader, (name) => types.get(name));
   refuseRepeatedNames([...dimensions, ...aggregators, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);

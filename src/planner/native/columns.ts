@@ -4,13 +4,13 @@ import { parseExpression } from '../../expression/parse.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { DimensionSpec } from '../../model/query.js';
-import { TIME_COLUMN } from '../../model/schema.js';
 import type { ColumnType } from '../../model/schema.js';
-import { readFilter } from './filter.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { ColumnTypes } from './filter.js';
+import { readFilter } from './filter.js';
 import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_DIMENSION_SPECS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
-import { readByType, refuse } from './reader.js';
 import type { ObjectReader } from './reader.js';
+import { readByType, refuse } from './reader.js';
 
 const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
@@ -45,7 +45,8 @@ export class VirtualColumns {
         'virtual column',
       );
       if (column.name === TIME_COLUMN) refuse(`${path}.name`, `a name other than ${TIME_COLUMN}`, column.name);
-      if (this.list.some(({ name }) => name === column.name)) throw new ServiceError('query_invalid', `${path}.name: two virtual columns are called "${column.name}"`);
+      if (this.list.some(({ name }) => name === column.name))
+        throw new ServiceError('query_invalid', `${path}.name: two virtual columns are called "${column.name}"`);
       this.list.push(column);
     });
     // An expression that does not type fails here, with its own message, rather than on a server.
@@ -62,8 +63,10 @@ export class VirtualColumns {
 
 /** A dimension: its name, or an object of type default. Values are strings unless `outputType` says otherwise. */
 export function readDimensionSpec(value: unknown, path: string, reader: ObjectReader): DimensionSpec {
-  const spec = typeof value === 'string' ? { column: value, name: value, type: 'STRING' as const } : readDimensionObject(reader.reader(value, path));
-  if (spec.name === TIME_COLUMN) throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
+  const spec =
+    typeof value === 'string' ? { column: value, name: value, type: 'STRING' as const } : readDimensionObject(reader.reader(value, path));
+  if (spec.name === TIME_COLUMN)
+    throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
   return spec;
 }
 
@@ -85,7 +88,17 @@ export function readAggregators(reader: ObjectReader, virtualColumns: VirtualCol
   return reader.list('aggregations', (value, path) => readAggregator(reader.reader(value, path), virtualColumns));
 }
 
-const NUMBER_AGGREGATORS = ['longSum', 'longMin', 'longMax', 'doubleSum', 'doubleMin', 'doubleMax', 'floatSum', 'floatMin', 'floatMax'] as const;
+const NUMBER_AGGREGATORS = [
+  'longSum',
+  'longMin',
+  'longMax',
+  'doubleSum',
+  'doubleMin',
+  'doubleMax',
+  'floatSum',
+  'floatMin',
+  'floatMax',
+] as const;
 
 function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns): Aggregator {
   return readByType<Aggregator>(
@@ -98,7 +111,9 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns): A
         const aggregator = readAggregator(inner.object('aggregator'), virtualColumns);
         return { ...aggregator, name: name ?? aggregator.name, filter: both(filter, aggregator.filter) };
       },
-      ...Object.fromEntries(NUMBER_AGGREGATORS.map((type) => [type, (inner: ObjectReader) => readNumberAggregator(inner, type, virtualColumns)])),
+      ...Object.fromEntries(
+        NUMBER_AGGREGATORS.map((type) => [type, (inner: ObjectReader) => readNumberAggregator(inner, type, virtualColumns)]),
+      ),
     },
     UNSUPPORTED_AGGREGATORS,
     'aggregator',
@@ -114,7 +129,8 @@ function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGA
   const type = name.startsWith('long') ? 'LONG' : name.startsWith('double') ? 'DOUBLE' : 'FLOAT';
   const fieldName = reader.optionalString('fieldName');
   const expression = reader.optionalString('expression');
-  if ((fieldName === undefined) === (expression === undefined)) refuse(reader.path, 'either a fieldName or an expression', fieldName === undefined ? undefined : 'both');
+  if ((fieldName === undefined) === (expression === undefined))
+    refuse(reader.path, 'either a fieldName or an expression', fieldName === undefined ? undefined : 'both');
   const column = fieldName ?? virtualColumns.add(expression ?? '');
   return { kind, name: reader.string('name'), filter: null, column, type };
 }

@@ -1,7 +1,16 @@
 /** How each documented context key is treated by native queries. A key outside of all lists belongs to the user. */
 
 /** Read by `readContext` or by the query type it concerns. */
-export const HONOURED_KEYS: readonly string[] = ['timeout', 'priority', 'queryId', 'skipEmptyBuckets', 'grandTotal', 'sortByDimsFirst', 'serializeDateTimeAsLong', 'kernels'];
+export const HONOURED_KEYS: readonly string[] = [
+  'timeout',
+  'priority',
+  'queryId',
+  'skipEmptyBuckets',
+  'grandTotal',
+  'sortByDimsFirst',
+  'serializeDateTimeAsLong',
+  'kernels',
+];
 
 /**
  * They choose between ways to the same answer, of which there is only one here, or tune one that is not there:

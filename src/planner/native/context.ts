@@ -2,8 +2,8 @@ import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
-import { refuse } from './reader.js';
 import type { ObjectReader } from './reader.js';
+import { refuse } from './reader.js';
 
 /** The `context` of a query, read. Numbers and booleans may come as text. */
 export interface QueryContext {
@@ -31,12 +31,14 @@ export function readContext(query: ObjectReader): QueryContext {
   if (typeof value !== 'object' || Array.isArray(value)) refuse('context', 'an object', value);
   const keys = value as Readonly<Record<string, unknown>>;
   const queryId = keys['queryId'] ?? null;
-  if (queryId !== null && (typeof queryId !== 'string' || queryId === '' || /[^\x20-\x7e]/.test(queryId))) refuse('context.queryId', 'a string of printable ASCII', queryId);
+  if (queryId !== null && (typeof queryId !== 'string' || queryId === '' || /[^\x20-\x7e]/.test(queryId)))
+    refuse('context.queryId', 'a string of printable ASCII', queryId);
   const kernels = keys['kernels'] ?? null;
   if (kernels !== null && typeof kernels !== 'string') refuse('context.kernels', 'the name of a kernel set', kernels);
   for (const [key, { unless }] of Object.entries(REFUSED_KEYS)) {
     const given = keys[key] ?? null;
-    if (given !== null && String(given) !== String(unless)) throw new ServiceError('unsupported', `context.${key}: ${describeValue(given)} is not supported`);
+    if (given !== null && String(given) !== String(unless))
+      throw new ServiceError('unsupported', `context.${key}: ${describeValue(given)} is not supported`);
   }
   const other = Object.fromEntries(Object.entries(keys).filter(([key]) => !KNOWN_KEYS.includes(key)));
   return {
@@ -60,7 +62,8 @@ function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: 
   const value = keys[key] ?? null;
   if (value === null) return null;
   const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < minimum) refuse(`context.${key}`, minimum === 0 ? 'an integer of at least 0' : 'an integer', value);
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < minimum)
+    refuse(`context.${key}`, minimum === 0 ? 'an integer of at least 0' : 'an integer', value);
   return number;
 }
 

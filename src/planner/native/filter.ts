@@ -71,7 +71,9 @@ function readDimension(reader: ObjectReader): string {
 function readSelector(reader: ObjectReader, types: ColumnTypes): Filter {
   const column = readDimension(reader);
   const value = textOf(reader.raw('value'), reader.at('value'));
-  return value === null ? { kind: 'null', column } : { kind: 'equals', column, ...typed(column, [value], types, (type, [only = null]) => ({ type, value: only })) };
+  return value === null
+    ? { kind: 'null', column }
+    : { kind: 'equals', column, ...typed(column, [value], types, (type, [only = null]) => ({ type, value: only })) };
 }
 
 function readIn(reader: ObjectReader, types: ColumnTypes): Filter {
@@ -85,7 +87,12 @@ function readIn(reader: ObjectReader, types: ColumnTypes): Filter {
 }
 
 /** The values as numbers if the column holds numbers and all of them are some that convert without loss; else as text. */
-function typed<Result>(column: string, values: readonly string[], types: ColumnTypes, make: (type: ColumnType, values: readonly FilterValue[]) => Result): Result {
+function typed<Result>(
+  column: string,
+  values: readonly string[],
+  types: ColumnTypes,
+  make: (type: ColumnType, values: readonly FilterValue[]) => Result,
+): Result {
   const type = types(column);
   if (type === undefined || type === 'STRING') return make('STRING', values);
   const converted = values.map((value) => numberOf(value, type));
@@ -135,7 +142,8 @@ function readBound(reader: ObjectReader, types: ColumnTypes): Filter {
   if (ordering === 'numeric' && type !== undefined && type !== 'STRING') {
     const bounds = [lower, upper].map((bound) => (bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE'))));
     const [low = null, high = null] = bounds;
-    if ((low === null) !== (lower === null) || (high === null) !== (upper === null)) refuse(reader.path, 'bounds that are numbers', lower === null ? upper : lower);
+    if ((low === null) !== (lower === null) || (high === null) !== (upper === null))
+      refuse(reader.path, 'bounds that are numbers', lower === null ? upper : lower);
     return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
   }
   return { ...range, type: 'STRING', lower, upper };
@@ -174,7 +182,16 @@ function readRange(reader: ObjectReader): Filter {
   const upper = readMatchValue(reader, 'upper', type);
   if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
   const ordering = type === 'STRING' ? 'lexicographic' : 'numeric';
-  return { kind: 'range', column, type, ordering, lower, upper, lowerStrict: reader.boolean('lowerOpen', false), upperStrict: reader.boolean('upperOpen', false) };
+  return {
+    kind: 'range',
+    column,
+    type,
+    ordering,
+    lower,
+    upper,
+    lowerStrict: reader.boolean('lowerOpen', false),
+    upperStrict: reader.boolean('upperOpen', false),
+  };
 }
 
 function readLike(reader: ObjectReader): Filter {
@@ -184,7 +201,14 @@ function readLike(reader: ObjectReader): Filter {
 }
 
 export function textCall(name: string, column: string, text: string): Expression {
-  return { kind: 'call', function: name, arguments: [{ kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: text }] };
+  return {
+    kind: 'call',
+    function: name,
+    arguments: [
+      { kind: 'column', name: column },
+      { kind: 'literal', type: 'STRING', value: text },
+    ],
+  };
 }
 
 function readRegex(reader: ObjectReader): Filter {
@@ -195,12 +219,15 @@ function readRegex(reader: ObjectReader): Filter {
 
 /** What a search filter or search query looks for, as tests that all must hold. */
 export function readSearchTest(reader: ObjectReader): readonly SearchTest[] {
-  const contains = (isCaseSensitive: boolean): 'contains_string' | 'icontains_string' => (isCaseSensitive ? 'contains_string' : 'icontains_string');
+  const contains = (isCaseSensitive: boolean): 'contains_string' | 'icontains_string' =>
+    isCaseSensitive ? 'contains_string' : 'icontains_string';
   return readByType<readonly SearchTest[]>(
     reader,
     {
       insensitive_contains: (inner) => [{ function: 'icontains_string', text: inner.string('value') }],
-      contains: (inner) => [{ function: contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false))), text: inner.string('value') }],
+      contains: (inner) => [
+        { function: contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false))), text: inner.string('value') },
+      ],
       fragment: (inner) => {
         const name = contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false)));
         const values = inner.strings('values');
@@ -220,14 +247,27 @@ export function readSearchTest(reader: ObjectReader): readonly SearchTest[] {
 
 function readSearch(reader: ObjectReader): Filter {
   const column = readDimension(reader);
-  const filters = readSearchTest(reader.object('query')).map((test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }));
+  const filters = readSearchTest(reader.object('query')).map(
+    (test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }),
+  );
   return filters.length === 1 && filters[0] !== undefined ? filters[0] : { kind: 'and', filters };
 }
 
 function readIntervalFilter(reader: ObjectReader): Filter {
   const column = readDimension(reader);
   const intervals = readIntervals(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an array of intervals', undefined);
-  const ranges = intervals.map(({ start, end }): Filter => ({ kind: 'range', column, type: 'LONG', ordering: 'numeric', lower: longOf(start), upper: longOf(end), lowerStrict: false, upperStrict: true }));
+  const ranges = intervals.map(
+    ({ start, end }): Filter => ({
+      kind: 'range',
+      column,
+      type: 'LONG',
+      ordering: 'numeric',
+      lower: longOf(start),
+      upper: longOf(end),
+      lowerStrict: false,
+      upperStrict: true,
+    }),
+  );
   return ranges.length === 1 && ranges[0] !== undefined ? ranges[0] : { kind: 'or', filters: ranges };
 }
 

@@ -4,10 +4,10 @@ import type { GroupByQuery, OrderBy } from '../../model/query.js';
 import { readAggregation } from './aggregation.js';
 import { readDimensionSpec } from './columns.js';
 import type { QueryContext } from './context.js';
-import { readFilter, readOrdering } from './filter.js';
 import type { ColumnTypes } from './filter.js';
-import { readByType, refuse } from './reader.js';
+import { readFilter, readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
+import { readByType, refuse } from './reader.js';
 
 export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): GroupByQuery {
   const dimensions = reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader));
@@ -43,8 +43,12 @@ function readLimitSpec(reader: ObjectReader | undefined, outputType: ColumnTypes
 }
 
 function readOrderBy(value: unknown, path: string, reader: ObjectReader, outputType: ColumnTypes): OrderBy {
-  const order = typeof value === 'string' ? { column: value, descending: false, ordering: 'lexicographic' as const } : readOrderObject(reader.reader(value, path));
-  if (outputType(order.column) === undefined) throw new ServiceError('query_invalid', `${path}: "${order.column}" is no dimension, aggregator or post-aggregator of this query`);
+  const order =
+    typeof value === 'string'
+      ? { column: value, descending: false, ordering: 'lexicographic' as const }
+      : readOrderObject(reader.reader(value, path));
+  if (outputType(order.column) === undefined)
+    throw new ServiceError('query_invalid', `${path}: "${order.column}" is no dimension, aggregator or post-aggregator of this query`);
   return order;
 }
 
@@ -61,15 +65,21 @@ function readOrderObject(reader: ObjectReader): OrderBy {
 /** Conditions on the rows of the result, as a filter over its columns. */
 function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): Filter {
   if (depth > 500) throw new ServiceError('query_invalid', `${reader.path}: having clauses are nested deeper than 500 levels`);
-  const compare = (make: (column: string, type: 'LONG' | 'DOUBLE', value: bigint | number) => Filter) => (inner: ObjectReader): Filter => {
-    const column = inner.string('aggregation');
-    if (outputType(column) === undefined) throw new ServiceError('query_invalid', `${inner.at('aggregation')}: "${column}" is no aggregator or post-aggregator of this query`);
-    const value = inner.raw('value');
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    if ((typeof number !== 'number' && typeof number !== 'bigint') || Number.isNaN(number)) refuse(inner.at('value'), 'a number', value);
-    const isLong = typeof number === 'bigint' || (Number.isSafeInteger(number) && outputType(column) === 'LONG');
-    return isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number));
-  };
+  const compare =
+    (make: (column: string, type: 'LONG' | 'DOUBLE', value: bigint | number) => Filter) =>
+    (inner: ObjectReader): Filter => {
+      const column = inner.string('aggregation');
+      if (outputType(column) === undefined)
+        throw new ServiceError(
+          'query_invalid',
+          `${inner.at('aggregation')}: "${column}" is no aggregator or post-aggregator of this query`,
+        );
+      const value = inner.raw('value');
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+      if ((typeof number !== 'number' && typeof number !== 'bigint') || Number.isNaN(number)) refuse(inner.at('value'), 'a number', value);
+      const isLong = typeof number === 'bigint' || (Number.isSafeInteger(number) && outputType(column) === 'LONG');
+      return isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number));
+    };
   const range = { kind: 'range', ordering: 'numeric', lower: null, upper: null, lowerStrict: true, upperStrict: true } as const;
   return readByType<Filter>(
     reader,

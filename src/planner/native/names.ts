@@ -1,5 +1,15 @@
 /** Documented names of the native query language that are refused as unsupported, told apart from unknown ones. */
-export const UNSUPPORTED_FILTERS: readonly string[] = ['columnComparison', 'arrayContainsElement', 'javascript', 'extraction', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
+export const UNSUPPORTED_FILTERS: readonly string[] = [
+  'columnComparison',
+  'arrayContainsElement',
+  'javascript',
+  'extraction',
+  'spatial',
+  'bloom',
+  'inType',
+  'istrue',
+  'isfalse',
+];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
   'doubleMean doubleFirst doubleLast floatFirst floatLast longFirst longLast stringFirst stringLast doubleAny floatAny longAny stringAny cardinality hyperUnique ' +
@@ -24,8 +34,26 @@ export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
 
 export const UNSUPPORTED_DIMENSION_SPECS: readonly string[] = ['extraction', 'listFiltered', 'regexFiltered', 'prefixFiltered', 'lookup'];
 
-export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['nested-field', 'mv-filtered', 'fallback', 'mv-regex-filtered', 'mv-prefix-filtered', 'nested-object', 'nested-merge'];
+export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = [
+  'nested-field',
+  'mv-filtered',
+  'fallback',
+  'mv-regex-filtered',
+  'mv-prefix-filtered',
+  'nested-object',
+  'nested-merge',
+];
 
-export const UNSUPPORTED_DATA_SOURCES: readonly string[] = ['lookup', 'union', 'inline', 'query', 'join', 'unnest', 'globalTable', 'filter', 'restrict'];
+export const UNSUPPORTED_DATA_SOURCES: readonly string[] = [
+  'lookup',
+  'union',
+  'inline',
+  'query',
+  'join',
+  'unnest',
+  'globalTable',
+  'filter',
+  'restrict',
+];
 
 export const UNSUPPORTED_QUERY_TYPES: readonly string[] = ['movingAverage', 'windowOperator', 'union', 'select'];

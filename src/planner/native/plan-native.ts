@@ -1,9 +1,9 @@
-import type { Query } from '../../model/query.js';
 import type { Plan } from '../../model/plan.js';
-import { planQuery } from '../plan.js';
+import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
-import { parseQuery } from './query.js';
+import { planQuery } from '../plan.js';
 import type { ParsedQuery } from './query.js';
+import { parseQuery } from './query.js';
 
 export interface PlannedNative extends ParsedQuery {
   readonly query: Query;

@@ -6,8 +6,8 @@ import type { PostAggregator } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { ColumnTypes } from './filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from './names.js';
-import { readByType, refuse } from './reader.js';
 import type { ObjectReader } from './reader.js';
+import { readByType, refuse } from './reader.js';
 
 /** What a post-aggregator computes; the name is optional where it is a field of another. */
 interface Computed {
@@ -31,17 +31,20 @@ export function readPostAggregators(reader: ObjectReader, outputType: ColumnType
 const DEPTH_MAX = 300;
 
 function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0): Computed {
-  if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${reader.path}: post-aggregators are nested deeper than ${DEPTH_MAX} levels`);
+  if (depth > DEPTH_MAX)
+    throw new ServiceError('query_invalid', `${reader.path}: post-aggregators are nested deeper than ${DEPTH_MAX} levels`);
   const fields = (inner: ObjectReader, least: number): readonly Expression[] => {
     const list = inner.list('fields', (value, path) => readPostAggregator(inner.reader(value, path), types, depth + 1).expression);
     if (list.length < least) refuse(inner.at('fields'), `at least ${least} post-aggregators`, inner.raw('fields'));
     return list;
   };
-  const extreme = (name: 'greatest' | 'least', type: 'LONG' | 'DOUBLE') => (inner: ObjectReader): Computed => ({
-    name: inner.optionalString('name'),
-    type,
-    expression: call(name, ...fields(inner, 1).map((field) => cast(field, type))),
-  });
+  const extreme =
+    (name: 'greatest' | 'least', type: 'LONG' | 'DOUBLE') =>
+    (inner: ObjectReader): Computed => ({
+      name: inner.optionalString('name'),
+      type,
+      expression: call(name, ...fields(inner, 1).map((field) => cast(field, type))),
+    });
   return readByType<Computed>(
     reader,
     {
@@ -49,7 +52,9 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0)
         const combine = ARITHMETIC[inner.choice('fn', ARITHMETIC_NAMES, undefined)];
         // How its values compare matters to a topN or limit that sorts by it alone, where numbers sort as numbers.
         inner.choice('ordering', ['numericFirst'], 'numericFirst');
-        const expression = fields(inner, 2).map((field) => cast(field, 'DOUBLE')).reduce(combine);
+        const expression = fields(inner, 2)
+          .map((field) => cast(field, 'DOUBLE'))
+          .reduce(combine);
         return { name: inner.optionalString('name'), type: 'DOUBLE', expression };
       },
       fieldAccess: (inner) => readFieldAccess(inner, types),
@@ -58,7 +63,9 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0)
       expression: (inner) => {
         inner.choice('ordering', ['numericFirst'], 'numericFirst');
         const expression = parseExpression(inner.string('expression'));
-        const type = inner.has('outputType') ? inner.choice('outputType', ['STRING', 'LONG', 'FLOAT', 'DOUBLE'], undefined) : expressionType(expression, types);
+        const type = inner.has('outputType')
+          ? inner.choice('outputType', ['STRING', 'LONG', 'FLOAT', 'DOUBLE'], undefined)
+          : expressionType(expression, types);
         return { name: inner.optionalString('name'), type, expression };
       },
       doubleGreatest: extreme('greatest', 'DOUBLE'),
@@ -74,7 +81,11 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0)
 function readFieldAccess(reader: ObjectReader, types: ColumnTypes): Computed {
   const field = reader.string('fieldName');
   const type = types(field);
-  if (type === undefined) throw new ServiceError('query_invalid', `${reader.at('fieldName')}: "${field}" is no aggregator, dimension or earlier post-aggregator of this query`);
+  if (type === undefined)
+    throw new ServiceError(
+      'query_invalid',
+      `${reader.at('fieldName')}: "${field}" is no aggregator, dimension or earlier post-aggregator of this query`,
+    );
   return { name: reader.optionalString('name'), type, expression: { kind: 'column', name: field } };
 }
 
@@ -91,7 +102,8 @@ function call(name: string, ...operands: readonly Expression[]): Expression {
 }
 
 function cast(expression: Expression, type: ColumnType): Expression {
-  if (expression.kind === 'literal' && expression.value !== null && type === 'DOUBLE') return { ...expression, type, value: Number(expression.value) };
+  if (expression.kind === 'literal' && expression.value !== null && type === 'DOUBLE')
+    return { ...expression, type, value: Number(expression.value) };
   return call('cast', expression, { kind: 'literal', type: 'STRING', value: type });
 }
 

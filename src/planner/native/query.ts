@@ -2,8 +2,8 @@ import { ServiceError } from '../../base/errors.js';
 import { nearestName } from '../../base/nearest-name.js';
 import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
-import { readContext } from './context.js';
 import type { QueryContext } from './context.js';
+import { readContext } from './context.js';
 import type { ColumnTypes } from './filter.js';
 import { readGroupBy } from './group-by.js';
 import { UNSUPPORTED_DATA_SOURCES, UNSUPPORTED_QUERY_TYPES } from './names.js';
@@ -49,7 +49,10 @@ export function parseQuery(body: unknown, lenient: boolean, tables: KnownTables)
   if (read === undefined) {
     if (UNSUPPORTED_QUERY_TYPES.includes(type)) throw new ServiceError('unsupported', `queryType: "${type}" is not supported`);
     const nearest = nearestName(type, Object.keys(QUERY_TYPES));
-    throw new ServiceError('query_invalid', `queryType: unknown query type "${type}"${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}; accepted: ${Object.keys(QUERY_TYPES).join(', ')}`);
+    throw new ServiceError(
+      'query_invalid',
+      `queryType: unknown query type "${type}"${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}; accepted: ${Object.keys(QUERY_TYPES).join(', ')}`,
+    );
   }
   const dataSource = readDataSource(reader);
   const context = readContext(reader);

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
-import { describeValue } from '../../base/json.js';
 import { parseInterval } from '../../base/interval.js';
+import { describeValue } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 import type { Interval } from '../../model/interval.js';
 
@@ -79,7 +79,8 @@ export class ObjectReader {
     const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
     // A bound no row count reaches is no bound; clients send the largest LONG for it.
     if (typeof number === 'bigint' && number > 0n) return Number.MAX_SAFE_INTEGER;
-    if (typeof number !== 'number' || !Number.isInteger(number) || number < minimum) refuse(this.at(key), `an integer of at least ${minimum}`, value);
+    if (typeof number !== 'number' || !Number.isInteger(number) || number < minimum)
+      refuse(this.at(key), `an integer of at least ${minimum}`, value);
     return Math.min(number, Number.MAX_SAFE_INTEGER);
   }
 
@@ -138,13 +139,21 @@ export function readChoice<Name extends string>(value: unknown, path: string, na
 }
 
 /** Reads an object by its `type` from a table; names outside of it are told apart into documented and unknown ones. */
-export function readByType<Result>(reader: ObjectReader, table: Readonly<Record<string, (reader: ObjectReader) => Result>>, unsupported: readonly string[], what: string): Result {
+export function readByType<Result>(
+  reader: ObjectReader,
+  table: Readonly<Record<string, (reader: ObjectReader) => Result>>,
+  unsupported: readonly string[],
+  what: string,
+): Result {
   const type = reader.string('type');
   const read = Object.hasOwn(table, type) ? table[type] : undefined;
   if (read === undefined) {
     if (unsupported.includes(type)) throw new ServiceError('unsupported', `${reader.at('type')}: ${what} "${type}" is not supported`);
     const nearest = nearestName(type, Object.keys(table));
-    throw new ServiceError('query_invalid', `${reader.at('type')}: unknown ${what} "${type}"${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}; accepted: ${Object.keys(table).join(', ')}`);
+    throw new ServiceError(
+      'query_invalid',
+      `${reader.at('type')}: unknown ${what} "${type}"${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}; accepted: ${Object.keys(table).join(', ')}`,
+    );
   }
   const result = read(reader);
   reader.end();
@@ -164,7 +173,11 @@ function readIntervalList(value: unknown, path: string, reader: ObjectReader): r
   const spec = reader.reader(value, path);
   const type = spec.choice('type', ['intervals', 'LegacySegmentSpec', 'segments'], undefined);
   if (type === 'segments') throw new ServiceError('unsupported', `${spec.at('type')}: intervals by segment are not supported`);
-  const intervals = readIntervalList(spec.raw('intervals') ?? refuse(spec.at('intervals'), 'an array of intervals', undefined), spec.at('intervals'), spec);
+  const intervals = readIntervalList(
+    spec.raw('intervals') ?? refuse(spec.at('intervals'), 'an array of intervals', undefined),
+    spec.at('intervals'),
+    spec,
+  );
   spec.end();
   return intervals;
 }

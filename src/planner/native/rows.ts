@@ -1,12 +1,19 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseGranularity } from '../../model/granularity.js';
-import type { AnalysisType, DataSourceMetadataQuery, ScanQuery, SearchQuery, SegmentMetadataQuery, TimeBoundaryQuery } from '../../model/query.js';
+import type {
+  AnalysisType,
+  DataSourceMetadataQuery,
+  ScanQuery,
+  SearchQuery,
+  SegmentMetadataQuery,
+  TimeBoundaryQuery,
+} from '../../model/query.js';
 import { readLeaf } from './aggregation.js';
 import { readDimensionSpec, VirtualColumns } from './columns.js';
-import { readFilter, readOrdering, readSearchTest } from './filter.js';
 import type { ColumnTypes } from './filter.js';
-import { readChoice, readIntervals } from './reader.js';
+import { readFilter, readOrdering, readSearchTest } from './filter.js';
 import type { ObjectReader } from './reader.js';
+import { readChoice, readIntervals } from './reader.js';
 
 /** The query types that do not aggregate: rows, values, bounds and descriptions. */
 export function readScan(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): ScanQuery {
@@ -59,7 +66,16 @@ export function readTimeBoundary(reader: ObjectReader, dataSource: string, table
   };
 }
 
-const ANALYSIS_TYPES: readonly AnalysisType[] = ['cardinality', 'minmax', 'size', 'interval', 'timestampSpec', 'queryGranularity', 'aggregators', 'rollup'];
+const ANALYSIS_TYPES: readonly AnalysisType[] = [
+  'cardinality',
+  'minmax',
+  'size',
+  'interval',
+  'timestampSpec',
+  'queryGranularity',
+  'aggregators',
+  'rollup',
+];
 
 function readAnalysisType(value: unknown, path: string): AnalysisType {
   if (value === 'projections') throw new ServiceError('unsupported', `${path}: the analysis "projections" is not supported`);
@@ -83,10 +99,20 @@ export function readSegmentMetadata(reader: ObjectReader, dataSource: string): S
     analysisTypes: reader.has('analysisTypes') ? analysisTypes : ['cardinality', 'interval', 'minmax'],
     toInclude: kind === 'list' ? { kind, names } : { kind },
     merge: reader.boolean('merge', false),
-    aggregatorMergeStrategy: reader.choice('aggregatorMergeStrategy', ['strict', 'lenient', 'earliest', 'latest'], lenientMerge ? 'lenient' : 'strict'),
+    aggregatorMergeStrategy: reader.choice(
+      'aggregatorMergeStrategy',
+      ['strict', 'lenient', 'earliest', 'latest'],
+      lenientMerge ? 'lenient' : 'strict',
+    ),
   };
 }
 
 export function readDataSourceMetadata(reader: ObjectReader, dataSource: string): DataSourceMetadataQuery {
-  return { queryType: 'dataSourceMetadata', dataSource, intervals: readIntervals(reader, 'intervals') ?? null, filter: null, virtualColumns: [] };
+  return {
+    queryType: 'dataSourceMetadata',
+    dataSource,
+    intervals: readIntervals(reader, 'intervals') ?? null,
+    filter: null,
+    virtualColumns: [],
+  };
 }

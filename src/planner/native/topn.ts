@@ -2,10 +2,10 @@ import { ServiceError } from '../../base/errors.js';
 import type { TopNMetric, TopNQuery } from '../../model/query.js';
 import { readAggregation } from './aggregation.js';
 import { readDimensionSpec } from './columns.js';
-import { readOrdering } from './filter.js';
 import type { ColumnTypes } from './filter.js';
-import { readByType, refuse } from './reader.js';
+import { readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
+import { readByType, refuse } from './reader.js';
 
 export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): TopNQuery {
   const dimension = readDimensionSpec(reader.raw('dimension') ?? refuse('dimension', 'a dimension', undefined), 'dimension', reader);
@@ -14,7 +14,13 @@ export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: C
   if (metric.kind === 'numeric' && (metric.column === dimension.name || outputType(metric.column) === undefined)) {
     throw new ServiceError('query_invalid', `metric: "${metric.column}" is no aggregator or post-aggregator of this query`);
   }
-  return { queryType: 'topN', ...aggregation, dimension, threshold: reader.optionalInteger('threshold', 1) ?? refuse('threshold', 'an integer of at least 1', undefined), metric };
+  return {
+    queryType: 'topN',
+    ...aggregation,
+    dimension,
+    threshold: reader.optionalInteger('threshold', 1) ?? refuse('threshold', 'an integer of at least 1', undefined),
+    metric,
+  };
 }
 
 /** A metric's name, or an object of type numeric, dimension or inverted; inverting twice restores. */
@@ -29,7 +35,12 @@ function readMetricObject(reader: ObjectReader): TopNMetric {
     reader,
     {
       numeric: (inner) => ({ kind: 'numeric', column: inner.string('metric'), inverted: false }),
-      dimension: (inner) => ({ kind: 'dimension', ordering: readOrdering(inner, 'ordering'), previousStop: inner.optionalString('previousStop') ?? null, inverted: false }),
+      dimension: (inner) => ({
+        kind: 'dimension',
+        ordering: readOrdering(inner, 'ordering'),
+        previousStop: inner.optionalString('previousStop') ?? null,
+        inverted: false,
+      }),
       inverted: (inner) => {
         const metric = readMetric(inner);
         return { ...metric, inverted: !metric.inverted };

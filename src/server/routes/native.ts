@@ -3,11 +3,11 @@ import { condenseIntervals, formatInterval } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
 import type { Frame } from '../../model/frame.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { EpochMs } from '../../model/interval.js';
+import { ETERNITY } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
-import { planNative } from '../../planner/native/plan-native.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
+import { planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
@@ -68,14 +68,19 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
 
 function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs }: NativeRouteOptions): number {
   if (timeoutMs === null) return defaultTimeoutMs;
-  if (timeoutMs > maxTimeoutMs) throw new ServiceError('query_invalid', `context.timeout: ${timeoutMs} is above the ${maxTimeoutMs} ms of svc.server.http.maxQueryTimeout`);
+  if (timeoutMs > maxTimeoutMs)
+    throw new ServiceError(
+      'query_invalid',
+      `context.timeout: ${timeoutMs} is above the ${maxTimeoutMs} ms of svc.server.http.maxQueryTimeout`,
+    );
   return timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
 }
 
 /** Frames to the JSON of the query's type. */
 function writeResult(broker: BrokerQueries, { query, plans, context }: PlannedNative, queryOptions: QueryOptions): AsyncIterable<string> {
   const writeOptions = { timesAsLong: context.serializeDateTimeAsLong };
-  const frames = (plan: Plan | undefined): AsyncIterable<Frame> => (plan === undefined || plan.operator === 'segmentMetadata' ? noFrames() : broker.run(plan, queryOptions));
+  const frames = (plan: Plan | undefined): AsyncIterable<Frame> =>
+    plan === undefined || plan.operator === 'segmentMetadata' ? noFrames() : broker.run(plan, queryOptions);
   const [plan, second] = plans;
   switch (query.queryType) {
     case 'timeseries':
@@ -87,7 +92,11 @@ function writeResult(broker: BrokerQueries, { query, plans, context }: PlannedNa
     case 'scan':
       return writeScan(query, plan?.operator === 'scan' ? plan.columns : [], frames(plan));
     case 'search':
-      return writeSearch(query, plans.map((each) => ({ dimension: searchedDimension(each), frames: frames(each) })), writeOptions);
+      return writeSearch(
+        query,
+        plans.map((each) => ({ dimension: searchedDimension(each), frames: frames(each) })),
+        writeOptions,
+      );
     case 'timeBoundary':
       return writeTimeBoundary(query, frames(plan), writeOptions);
     case 'dataSourceMetadata':
@@ -118,7 +127,15 @@ function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpRespon
     version: segment.id.version,
     partitionNumber: segment.id.partitionNumber,
     size: segment.sizeBytes,
-    locations: hosts.map(({ host, tier, priority, maxSizeBytes }) => ({ name: host, host, hostAndTlsPort: null, maxSize: maxSizeBytes, type: 'historical', tier, priority })),
+    locations: hosts.map(({ host, tier, priority, maxSizeBytes }) => ({
+      name: host,
+      host,
+      hostAndTlsPort: null,
+      maxSize: maxSizeBytes,
+      type: 'historical',
+      tier,
+      priority,
+    })),
   }));
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body: stringifyJson(body, request.query.has('pretty') ? 2 : 0) };
 }

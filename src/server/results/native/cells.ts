@@ -1,6 +1,6 @@
 import { doubleText, floatText } from '../../../expression/value.js';
-import { isNullAt } from '../../../model/frame.js';
 import type { Frame, FrameColumn } from '../../../model/frame.js';
+import { isNullAt } from '../../../model/frame.js';
 
 /** Gives the JSON of one row's value. */
 export type CellWriter = (row: number) => string;

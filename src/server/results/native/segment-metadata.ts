@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../../base/json.js';
 import { condenseIntervals, formatInterval } from '../../../base/interval.js';
+import { stringifyJson } from '../../../base/json.js';
 import type { SegmentMetadataQuery } from '../../../model/query.js';
 import type { ColumnAnalysis, SegmentAnalysis } from '../../../model/segment.js';
 
@@ -63,7 +63,16 @@ function mergeColumns(a: ColumnAnalysis, b: ColumnAnalysis): ColumnAnalysis {
   if (b.errorMessage !== null) return b;
   if (a.type !== b.type) {
     const [first = '', second = ''] = [a.type, b.type].sort();
-    return { type: 'STRING', hasMultipleValues: false, hasNulls: false, sizeBytes: 0, cardinality: null, minValue: null, maxValue: null, errorMessage: `error:cannot_merge_diff_types: [${first}] and [${second}]` };
+    return {
+      type: 'STRING',
+      hasMultipleValues: false,
+      hasNulls: false,
+      sizeBytes: 0,
+      cardinality: null,
+      minValue: null,
+      maxValue: null,
+      errorMessage: `error:cannot_merge_diff_types: [${first}] and [${second}]`,
+    };
   }
   return {
     type: a.type,
@@ -78,7 +87,11 @@ function mergeColumns(a: ColumnAnalysis, b: ColumnAnalysis): ColumnAnalysis {
   };
 }
 
-function extreme(a: ColumnAnalysis['minValue'], b: ColumnAnalysis['minValue'], isBetter: (x: string | number | bigint, y: string | number | bigint) => boolean): ColumnAnalysis['minValue'] {
+function extreme(
+  a: ColumnAnalysis['minValue'],
+  b: ColumnAnalysis['minValue'],
+  isBetter: (x: string | number | bigint, y: string | number | bigint) => boolean,
+): ColumnAnalysis['minValue'] {
   if (a === null || b === null) return a ?? b;
   return isBetter(b, a) ? b : a;
 }
@@ -89,7 +102,10 @@ function sameOrNull<Value>(values: readonly Value[]): Value | null {
 }
 
 /** strict: all or nothing; lenient: what conflicts is null by name; earliest, latest: of segments in time order, the first or last. */
-function mergeAggregators(analyses: readonly SegmentAnalysis[], strategy: SegmentMetadataQuery['aggregatorMergeStrategy']): SegmentAnalysis['aggregators'] {
+function mergeAggregators(
+  analyses: readonly SegmentAnalysis[],
+  strategy: SegmentMetadataQuery['aggregatorMergeStrategy'],
+): SegmentAnalysis['aggregators'] {
   const byTime = [...analyses].sort((a, b) => (a.intervals[0]?.start ?? 0) - (b.intervals[0]?.start ?? 0));
   const lists = (strategy === 'latest' ? byTime.reverse() : byTime).map(({ aggregators }) => aggregators);
   if (strategy === 'strict' && lists.includes(null)) return null;

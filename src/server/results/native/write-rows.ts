@@ -2,8 +2,8 @@ import { formatInstant } from '../../../base/time.js';
 import type { Frame } from '../../../model/frame.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
-import { arrayWriter, instantReader, objectWriter } from './cells.js';
 import type { CellWriter } from './cells.js';
+import { arrayWriter, instantReader, objectWriter } from './cells.js';
 import { TextPieces } from './text-stream.js';
 
 export interface WriteOptions {
@@ -49,7 +49,12 @@ function outputNames(query: TimeseriesQuery | TopNQuery | GroupByQuery): string[
  * `[{"timestamp": ..., "result": {...}}]`.
  * @param totals  the one row of the grand total, which goes last, without a time; null when none was asked for
  */
-export function writeTimeseries(query: TimeseriesQuery, frames: Frames, totals: Frames | null, options: WriteOptions): AsyncIterable<string> {
+export function writeTimeseries(
+  query: TimeseriesQuery,
+  frames: Frames,
+  totals: Frames | null,
+  options: WriteOptions,
+): AsyncIterable<string> {
   const time = timeWriter(options);
   const names = outputNames(query);
   const totalFrames = new Set<Frame>();

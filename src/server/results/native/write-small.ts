@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../../base/json.js';
 import { formatInstant } from '../../../base/time.js';
 import { STRING_ORDERINGS } from '../../../execution/ordering.js';
-import { cellAt } from '../../../model/frame.js';
 import type { Frame } from '../../../model/frame.js';
+import { cellAt } from '../../../model/frame.js';
 import type { EpochMs } from '../../../model/interval.js';
 import type { SearchQuery, TimeBoundaryQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
@@ -10,7 +10,9 @@ import { instantReader } from './cells.js';
 import type { WriteOptions } from './write-rows.js';
 
 /** The first and last instant of a timeBoundary plan's result; null when no row matched. */
-export async function readTimeBounds(frames: AsyncIterable<Frame>): Promise<{ readonly minTime: EpochMs; readonly maxTime: EpochMs } | null> {
+export async function readTimeBounds(
+  frames: AsyncIterable<Frame>,
+): Promise<{ readonly minTime: EpochMs; readonly maxTime: EpochMs } | null> {
   for await (const frame of frames) {
     if (frame.rowCount > 0) return { minTime: instantReader(frame, 'minTime')(0), maxTime: instantReader(frame, 'maxTime')(0) };
   }
@@ -20,7 +22,11 @@ export async function readTimeBounds(frames: AsyncIterable<Frame>): Promise<{ re
 const printTime = (ms: EpochMs, { timesAsLong }: WriteOptions): string | number => (timesAsLong ? ms : formatInstant(ms));
 
 /** `[{"timestamp": ..., "result": {"minTime": ..., "maxTime": ...}}]`, or the one bound that was asked for. */
-export async function* writeTimeBoundary(query: TimeBoundaryQuery, frames: AsyncIterable<Frame>, options: WriteOptions): AsyncIterable<string> {
+export async function* writeTimeBoundary(
+  query: TimeBoundaryQuery,
+  frames: AsyncIterable<Frame>,
+  options: WriteOptions,
+): AsyncIterable<string> {
   const bounds = await readTimeBounds(frames);
   if (bounds === null) return yield '[]';
   const minTime = printTime(bounds.minTime, options);
@@ -48,7 +54,11 @@ interface SearchHit {
  * dimensions, ordered by value and then dimension, no more than the limit in all.
  * @param results  of the search's plans, each with the name of its dimension
  */
-export async function* writeSearch(query: SearchQuery, results: Iterable<{ readonly dimension: string; readonly frames: AsyncIterable<Frame> }>, options: WriteOptions): AsyncIterable<string> {
+export async function* writeSearch(
+  query: SearchQuery,
+  results: Iterable<{ readonly dimension: string; readonly frames: AsyncIterable<Frame> }>,
+  options: WriteOptions,
+): AsyncIterable<string> {
   const hits = new Map<EpochMs, SearchHit[]>();
   for (const { dimension, frames } of results) {
     for await (const frame of frames) collectHits(query, dimension, frame, hits);
