@@ -119,7 +119,7 @@ function leaf(clauses: Clauses): Pick<Plan, 'dataSource' | 'intervals' | 'filter
 
 function scanPlan(clauses: Clauses): Plan {
   const { sort, output, offset, limit } = clauses;
-  const virtual = new ComputedColumns('v', [...output.map(({ bound }) => bound), ...sort.map(({ bound }) => bound)]);
+  const virtual = new ComputedColumns('v', [...output, ...sort].map(({ bound }) => bound).concat(clauses.where ?? []));
   const wanted = output.map(({ name, bound }) => ({ name, from: virtual.nameOf(bound) }));
   const [first] = sort;
   const byTime = clauses.source.kind === 'table' && sort.length === 1 && first?.bound.kind === 'column' && first.bound.name === TIME_COLUMN ? first : undefined;

@@ -1,0 +1,85 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../../src/base/errors.js';
+import { planText } from './plan-text.js';
+
+const errors = suite('SQL that does not plan');
+
+const CASES: readonly { readonly sql: string; readonly code?: string; readonly says: RegExp; readonly parameters?: readonly unknown[] }[] = [
+  { sql: 'SELECT chanel FROM wiki', says: /^line 1, column 8: unknown column chanel; did you mean channel\?/ },
+  { sql: 'SELECT 1 FROM wikki', says: /column 15: unknown table wikki; did you mean wiki\?/ },
+  { sql: 'SELECT 1 FROM other.wiki', says: /unknown schema other/ },
+  { sql: 'SELECT x.page FROM wiki', says: /column 8: unknown table x; this query reads wiki/ },
+  { sql: 'SELECT UPER(page) FROM wiki', says: /unknown function UPER; did you mean UPPER\?/ },
+  { sql: 'SELECT EARLIEST(page) FROM wiki', code: 'unsupported', says: /function EARLIEST/ },
+  { sql: 'SELECT * FROM sys.segments', code: 'unsupported', says: /sys\.segments/ },
+  { sql: 'SELECT * FROM INFORMATION_SCHEMA.TABELS', says: /did you mean TABLES/ },
+  { sql: 'SELECT page, COUNT(*) FROM wiki', says: /column page is neither in GROUP BY/ },
+  { sql: 'SELECT page FROM wiki GROUP BY channel HAVING city = \'x\'', says: /column city is neither|column page is neither/ },
+  { sql: 'SELECT page FROM wiki WHERE COUNT(*) > 1', says: /aggregate COUNT cannot stand in WHERE/ },
+  { sql: 'SELECT COUNT(*) FROM wiki GROUP BY 1', says: /column 1 is an aggregate/ },
+  { sql: 'SELECT page FROM wiki ORDER BY 2', says: /there is no column 2; the query selects 1/ },
+  { sql: 'SELECT SUM(MAX(added)) FROM wiki', says: /aggregate MAX cannot stand inside SUM/ },
+  { sql: 'SELECT SUM(page) FROM wiki', says: /SUM: argument 1 must be a number, found VARCHAR/ },
+  { sql: 'SELECT MIN(page) FROM wiki', says: /MIN: argument 1 must be a number/ },
+  { sql: 'SELECT SUM(DISTINCT added) FROM wiki', code: 'unsupported', says: /SUM\(DISTINCT\)/ },
+  { sql: 'SELECT UPPER(page) FILTER (WHERE TRUE) FROM wiki', says: /no aggregate/ },
+  { sql: 'SELECT page FROM wiki WHERE added', says: /expected a condition, found BIGINT/ },
+  { sql: 'SELECT page + 1 FROM wiki', says: /cannot compute VARCHAR \+ INTEGER 1/ },
+  { sql: 'SELECT __time = 1 FROM wiki', says: /cannot compare TIMESTAMP with INTEGER 1/ },
+  { sql: "SELECT __time > 'noon' FROM wiki", says: /'noon' cannot be read as TIMESTAMP/ },
+  { sql: "SELECT added = 'x' FROM wiki", says: /'x' cannot be read as BIGINT/ },
+  { sql: "SELECT TIMESTAMP '2024-13-01'", says: /is no TIMESTAMP/ },
+  { sql: "SELECT __time + INTERVAL '1' DAYS FROM wiki", says: /no interval of DAYS/ },
+  { sql: "SELECT INTERVAL '1' DAY", code: 'unsupported', says: /INTERVAL/ },
+  { sql: 'SELECT FLOOR(__time TO FORTNIGHT) FROM wiki', says: /unknown unit FORTNIGHT; accepted: SECOND/ },
+  { sql: 'SELECT EXTRACT(NOON FROM __time) FROM wiki', says: /unknown unit NOON/ },
+  { sql: "SELECT TIME_FLOOR(__time, 'day') FROM wiki", says: /column 8: .*period/ },
+  { sql: "SELECT TIME_FLOOR(__time, 'P1D', NULL, 'Mars/Base') FROM wiki", says: /time zone/ },
+  { sql: "SELECT REGEXP_LIKE(page, '(') FROM wiki", says: /regular expression/ },
+  { sql: 'SELECT page LIKE city FROM wiki', code: 'unsupported', says: /LIKE pattern/ },
+  { sql: 'SELECT UPPER(page, city) FROM wiki', says: /UPPER takes 1 arguments, found 2/ },
+  { sql: 'SELECT CASE WHEN added > 1 THEN 1 ELSE __time END FROM wiki', says: /CASE gives TIMESTAMP/ },
+  { sql: 'SELECT CAST(page AS BOOLEAN) FROM wiki', says: /cannot cast VARCHAR to BOOLEAN/ },
+  { sql: 'SELECT page FROM wiki LIMIT -1', says: /LIMIT takes an integer/ },
+  { sql: 'SELECT page FROM wiki LIMIT added', says: /LIMIT takes an integer|unknown/ },
+  { sql: 'SELECT DISTINCT page FROM wiki ORDER BY added', says: /SELECT DISTINCT/ },
+  { sql: 'SELECT DISTINCT COUNT(*) FROM wiki GROUP BY page', code: 'unsupported', says: /DISTINCT/ },
+  { sql: 'SELECT * FROM (SELECT COUNT(*) FROM wiki)', code: 'unsupported', says: /subquery with/ },
+  { sql: 'SELECT *', says: /\* needs a FROM/ },
+  { sql: 'SELECT ?', says: /no value was given for parameter 1/ },
+  { sql: 'SELECT ?', parameters: [{ type: 'BIGINT', value: 'x' }], says: /parameters\[0\]\.value: expected a BIGINT/ },
+  { sql: 'SELECT ?', parameters: [{ type: 'TEXT', value: 'x' }], says: /unknown SQL type TEXT/ },
+  { sql: 'SELECT ?', parameters: [{ type: 'VARCHAR', valeu: 'x' }], says: /unknown key valeu/ },
+  { sql: 'SELECT * FROM TABLE(EXTERN(\'{}\', \'{}\'))', says: /needs the columns/ },
+  { sql: 'SELECT * FROM TABLE(EXTERN(\'{\', \'{}\')) (a VARCHAR)', says: /input source of EXTERN: it is not valid JSON/ },
+  { sql: 'SELECT * FROM TABLE(EXTERN(\'{}\', \'{}\')) (a COMPLEX<json>)', code: 'unsupported', says: /COMPLEX<JSON>/ },
+  { sql: 'INSERT INTO w SELECT page FROM wiki PARTITIONED BY DAY', says: /needs a column __time/ },
+  { sql: 'INSERT INTO w SELECT added AS __time FROM wiki PARTITIONED BY DAY', says: /must be a TIMESTAMP, found BIGINT/ },
+  { sql: 'INSERT INTO w SELECT __time, added + 1 FROM wiki PARTITIONED BY DAY', says: /column 2 of the query has no name/ },
+  { sql: 'INSERT INTO w SELECT __time, page, city AS page FROM wiki PARTITIONED BY DAY', says: /two columns named page/ },
+  { sql: 'INSERT INTO w SELECT __time FROM wiki ORDER BY 1 PARTITIONED BY DAY', says: /use CLUSTERED BY/ },
+  { sql: "INSERT INTO w SELECT __time FROM wiki PARTITIONED BY TIME_FLOOR(__time, 'PT7M')", says: /PARTITIONED BY takes/ },
+  { sql: 'INSERT INTO w SELECT __time FROM wiki PARTITIONED BY DAY CLUSTERED BY page', says: /CLUSTERED BY takes columns of the query/ },
+  { sql: "REPLACE INTO w OVERWRITE WHERE __time > TIMESTAMP '2024-01-01' SELECT __time FROM wiki PARTITIONED BY DAY", says: /must begin and end where partitions/ },
+  { sql: "REPLACE INTO w OVERWRITE WHERE page = 'x' SELECT __time FROM wiki PARTITIONED BY DAY", says: /unknown column page/ },
+  { sql: 'INSERT INTO "a/b" SELECT __time FROM wiki PARTITIONED BY DAY', says: /cannot name a datasource/ },
+];
+
+for (const { sql, code = 'sql_plan_invalid', says, parameters } of CASES) {
+  errors(`${sql} ${parameters === undefined ? '' : JSON.stringify(parameters)}`, () => {
+    try {
+      planText(sql, {}, parameters);
+    } catch (error) {
+      assert.instance(error, ServiceError);
+      if (!(error instanceof ServiceError)) return;
+      assert.match(error.message, says);
+      assert.is(error.code, code);
+      return;
+    }
+    assert.unreachable('it was planned');
+  });
+}
+
+errors('an unknown time zone is named', () => assert.throws(() => planText('SELECT 1', { sqlTimeZone: 'Mars' }), /context\.sqlTimeZone.*Mars/));
+errors.run();
