@@ -118,5 +118,7 @@ function report(file, { passed, failed, skipped, output, trouble, seconds }) {
   process.stdout.write(
     `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
   );
+  // uvu keeps to itself what a `before` hook throws.
+  if (failed > 0 && trouble === undefined && !output.includes('FAIL')) process.stdout.write('    a before hook threw\n');
   if (failed > 0) process.stdout.write(`${output.replace(/^/gm, '    ')}\n`);
 }
