@@ -1,13 +1,18 @@
 import { parseJson } from '../base/json.js';
-import { segmentIdText } from '../model/segment-id.js';
 import type { ColumnAnalysis, SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
+import { segmentIdText } from '../model/segment-id.js';
 import { type Footer, type SegmentDescription, type StoredColumn, storedBytes } from './format.js';
 
 /**
  * What segmentMetadata tells of a segment, from its footer alone. Parts that are not among `analyses` are null, empty
  * or 0; sizes are bytes in the file.
  */
-export function analyzeFooter(footer: Footer, descriptor: SegmentDescriptor, columns: readonly string[] | 'all', analyses: readonly string[]): SegmentAnalysis {
+export function analyzeFooter(
+  footer: Footer,
+  descriptor: SegmentDescriptor,
+  columns: readonly string[] | 'all',
+  analyses: readonly string[],
+): SegmentAnalysis {
   const has = (analysis: string): boolean => analyses.includes(analysis);
   const description = parseJson(footer.description) as SegmentDescription;
   const chosen = footer.columns.filter(({ name }) => columns === 'all' || columns.includes(name));

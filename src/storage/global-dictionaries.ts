@@ -1,6 +1,6 @@
 import type { KernelMemory } from '../kernels/memory.js';
-import type { RunStorageJob } from './jobs.js';
 import { EMPTY_TABLE, freeTable, type InternTable, internBytesMax, tableBytes } from './jobs/intern-dictionary.js';
+import type { RunStorageJob } from './jobs.js';
 import type { ResidentMemory } from './resident-memory.js';
 import type { Address, DictionaryView } from './view.js';
 

@@ -18,10 +18,17 @@ export interface StorageJobs {
 export type StorageJobName = keyof StorageJobs;
 
 /** Runs a job on some thread of the process over the memory the store was made with. A job's error comes back as thrown. */
-export type RunStorageJob = <Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']) => Promise<StorageJobs[Name]['response']>;
+export type RunStorageJob = <Name extends StorageJobName>(
+  name: Name,
+  request: StorageJobs[Name]['request'],
+) => Promise<StorageJobs[Name]['response']>;
 
 export const STORAGE_JOBS: {
-  readonly [Name in StorageJobName]: (request: StorageJobs[Name]['request'], memory: KernelMemory, kernels: KernelSet) => StorageJobs[Name]['response'];
+  readonly [Name in StorageJobName]: (
+    request: StorageJobs[Name]['request'],
+    memory: KernelMemory,
+    kernels: KernelSet,
+  ) => StorageJobs[Name]['response'];
 } = { verifySegment, loadColumn, internDictionary, findRows };
 
 /** Jobs on the calling thread: ingestion children and tests. */

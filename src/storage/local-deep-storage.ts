@@ -13,7 +13,8 @@ type LoadSpec = Parameters<DeepStorage['remove']>[0];
  */
 export function createLocalDeepStorage(directory: string): DeepStorage {
   const fileOf = (loadSpec: LoadSpec): string => {
-    if (loadSpec.type !== 'local') throw new ServiceError('unsupported', `loadSpec.type: found ${JSON.stringify(loadSpec.type)}, accepted: "local"`);
+    if (loadSpec.type !== 'local')
+      throw new ServiceError('unsupported', `loadSpec.type: found ${JSON.stringify(loadSpec.type)}, accepted: "local"`);
     return resolveInside(directory, loadSpec.path);
   };
   return {
@@ -43,7 +44,8 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
 function resolveInside(directory: string, key: string): string {
   const parts = key.split('/');
   const isPlain = (part: string): boolean => part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && !part.includes('\\');
-  if (!parts.every(isPlain)) throw new ServiceError('input_invalid', `path in deep storage: found ${JSON.stringify(key)}, expected names joined by slashes`);
+  if (!parts.every(isPlain))
+    throw new ServiceError('input_invalid', `path in deep storage: found ${JSON.stringify(key)}, expected names joined by slashes`);
   return join(directory, ...parts);
 }
 
@@ -104,7 +106,10 @@ async function syncIfThere(directory: string): Promise<void> {
   }
 }
 
-async function* listFiles(root: string, below: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number; readonly modifiedMs: number }> {
+async function* listFiles(
+  root: string,
+  below: string,
+): AsyncIterable<{ readonly path: string; readonly sizeBytes: number; readonly modifiedMs: number }> {
   for await (const entry of entriesOf(join(root, below.split('/').join(sep)))) {
     const path = posix.join(below, entry.name);
     if (entry.isDirectory()) yield* listFiles(root, path);

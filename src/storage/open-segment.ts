@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { ColumnSchema } from '../model/schema.js';
-import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentDescriptor } from '../model/segment.js';
+import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { placementOf, viewOfStored } from './columns/views.js';
 import type { Footer, StoredColumn } from './format.js';
@@ -73,7 +73,9 @@ export class OpenSegment {
 
   /** u32 [dictionary count]: datasource-wide ids of a column that the caller has pinned; pinned too. */
   pinRemap(column: string, dictionary: DictionaryView, textBytes: number, global: GlobalDictionary): Promise<Resident> {
-    return this.#resident.pin(this.#key('remap', column), Math.max(dictionary.count, 1) * 4, (address) => global.intern(dictionary, textBytes, address));
+    return this.#resident.pin(this.#key('remap', column), Math.max(dictionary.count, 1) * 4, (address) =>
+      global.intern(dictionary, textBytes, address),
+    );
   }
 
   /** Ascending rows of which some value is among the local dictionary `ids`; null when the column has no bitmap index. */

@@ -3,7 +3,13 @@ import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame } from '../model/frame.js';
 import { ETERNITY } from '../model/interval.js';
 import { TIME_COLUMN } from '../model/schema.js';
-import { type PhysicalColumn, type PhysicalNumberColumn, type PhysicalStringColumn, prepareColumns, toPhysical } from './columns/physical.js';
+import {
+  type PhysicalColumn,
+  type PhysicalNumberColumn,
+  type PhysicalStringColumn,
+  prepareColumns,
+  toPhysical,
+} from './columns/physical.js';
 import { placeNumbers, placeStrings, type Region, regionsOf } from './columns/placement.js';
 import { numberView, stringView } from './columns/views.js';
 import { clearPadding } from './jobs/load-column.js';
@@ -34,7 +40,10 @@ export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
       columns[column.name] = placeColumn(column, frame.rowCount, memory, addresses);
     }
     const time = columns[TIME_COLUMN];
-    const [timeMin, timeMax] = time?.kind === 'number' && time.min !== null && time.max !== null ? [Number(time.min), Number(time.max)] : [ETERNITY.start, ETERNITY.end];
+    const [timeMin, timeMax] =
+      time?.kind === 'number' && time.min !== null && time.max !== null
+        ? [Number(time.min), Number(time.max)]
+        : [ETERNITY.start, ETERNITY.end];
     return { view: { id: '', dataSource: '', interval: ETERNITY, rowCount: frame.rowCount, timeMin, timeMax, columns }, release };
   } catch (error) {
     release();
@@ -43,12 +52,21 @@ export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
 }
 
 function checkTime(column: PhysicalColumn): void {
-  const isSorted = column.kind === 'number' && column.nulls === null && column.values.every((value, row) => row === 0 || value >= (column.values[row - 1] ?? value));
-  if (!isSorted) throw new ServiceError('unsupported', `column ${TIME_COLUMN} of rows that are not in a segment: expected instants that ascend and are never null`);
+  const isSorted =
+    column.kind === 'number' &&
+    column.nulls === null &&
+    column.values.every((value, row) => row === 0 || value >= (column.values[row - 1] ?? value));
+  if (!isSorted)
+    throw new ServiceError(
+      'unsupported',
+      `column ${TIME_COLUMN} of rows that are not in a segment: expected instants that ascend and are never null`,
+    );
 }
 
 function placeColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
-  return column.kind === 'number' ? placeNumberColumn(column, rowCount, memory, addresses) : placeStringColumn(column, rowCount, memory, addresses);
+  return column.kind === 'number'
+    ? placeNumberColumn(column, rowCount, memory, addresses)
+    : placeStringColumn(column, rowCount, memory, addresses);
 }
 
 function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
@@ -58,7 +76,8 @@ function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memor
   const at = memory.allocate(placement.bytes);
   addresses.push(at);
   copyTo(memory, at, placement.values, values);
-  if (nulls !== null && placement.nulls !== null) copyTo(memory, at, placement.nulls, new Uint8Array(nulls.buffer, nulls.byteOffset, placement.nulls.used));
+  if (nulls !== null && placement.nulls !== null)
+    copyTo(memory, at, placement.nulls, new Uint8Array(nulls.buffer, nulls.byteOffset, placement.nulls.used));
   copyTo(memory, at, placement.ranges, ranges);
   clearPadding(at, regionsOf(placement), memory);
   return numberView({ type, physical, base, min, max }, placement, at);
@@ -68,7 +87,14 @@ function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memor
   const { ids, ends, dictionary } = column;
   const { count, hasNull } = dictionary;
   const physical = physicalOf(ids);
-  const placement = placeStrings({ physical, rowCount, idCount: ids.length, isMultiValue: ends !== null, dictionaryCount: count, textBytes: dictionary.bytes.length });
+  const placement = placeStrings({
+    physical,
+    rowCount,
+    idCount: ids.length,
+    isMultiValue: ends !== null,
+    dictionaryCount: count,
+    textBytes: dictionary.bytes.length,
+  });
   const at = memory.allocate(placement.bytes);
   addresses.push(at);
   clearPadding(at, regionsOf(placement), memory);

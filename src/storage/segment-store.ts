@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import { assert, ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { ColumnSchema } from '../model/schema.js';
-import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
+import { segmentIdText } from '../model/segment-id.js';
 import { analyzeFooter } from './analysis.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import type { Lease, LeaseRequest, SegmentStore } from './contract.js';
@@ -126,8 +126,10 @@ function openFile(file: string): number {
 /** @throws ServiceError `segment_corrupt` when the file is whole but not the one the descriptor was published with */
 function checkAgainst(descriptor: SegmentDescriptor, footer: Footer, source: SegmentFile): void {
   const sizeBytes = fstatSync(source.descriptor).size;
-  if (sizeBytes !== descriptor.sizeBytes) throw corrupt(source.file, `it has ${sizeBytes} bytes, its descriptor says ${descriptor.sizeBytes}`);
-  if (footer.rowCount !== descriptor.rowCount) throw corrupt(source.file, `it has ${footer.rowCount} rows, its descriptor says ${descriptor.rowCount}`);
+  if (sizeBytes !== descriptor.sizeBytes)
+    throw corrupt(source.file, `it has ${sizeBytes} bytes, its descriptor says ${descriptor.sizeBytes}`);
+  if (footer.rowCount !== descriptor.rowCount)
+    throw corrupt(source.file, `it has ${footer.rowCount} rows, its descriptor says ${descriptor.rowCount}`);
   const { start, end } = descriptor.id.interval;
   if (footer.timeMin < start || footer.timeMax >= end) {
     throw corrupt(source.file, `its rows reach from ${footer.timeMin} to ${footer.timeMax}, outside its interval ${start} to ${end}`);

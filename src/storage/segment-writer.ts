@@ -6,7 +6,14 @@ import { isIndexed, serializeBitmaps } from './codecs/bitmap-index.js';
 import { checksum } from './codecs/checksum.js';
 import { compressInto, frameBytesMax } from './codecs/zstd.js';
 import { extremesOf } from './columns/dictionary.js';
-import { type PhysicalNumberColumn, type PhysicalStringColumn, type PreparedColumn, prepareColumns, schemaOf, toPhysical } from './columns/physical.js';
+import {
+  type PhysicalNumberColumn,
+  type PhysicalStringColumn,
+  type PreparedColumn,
+  prepareColumns,
+  schemaOf,
+  toPhysical,
+} from './columns/physical.js';
 import type { SegmentInput } from './contract.js';
 import { DurableFile } from './durable-file.js';
 import { encodeHeader, encodeTrailer, type Footer, type SegmentDescription, type StoredColumn } from './format.js';
@@ -129,4 +136,3 @@ function appendFooter(out: DurableFile, footer: Footer): void {
   out.append(bytes);
   out.append(encodeTrailer({ footerOffset, footerBytes: bytes.length, jsonBytes: json.length, footerChecksum: checksum(bytes) }));
 }
-

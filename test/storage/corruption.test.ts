@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
 import { checksum } from '../../src/storage/codecs/checksum.js';
 import { arraysOf, type Footer, HEADER_BYTES, TRAILER_BYTES } from '../../src/storage/format.js';
-import { segmentIdText } from '../../src/model/segment-id.js';
 import { verifySegment } from '../../src/storage/jobs/verify-segment.js';
 import type { Table } from './table.js';
 import { DAY, descriptorOf, openWorkbench, writeTable } from './workbench.js';
@@ -56,7 +56,11 @@ const regions: [string, number, number][] = [
   ...footer.columns.flatMap((column) =>
     arraysOf(column).flatMap((array, at) => {
       let start = array.start;
-      return array.bytes.map((bytes, block): [string, number, number] => [`${column.name}, array ${at}, block ${block}`, start, (start += bytes)]);
+      return array.bytes.map((bytes, block): [string, number, number] => [
+        `${column.name}, array ${at}, block ${block}`,
+        start,
+        (start += bytes),
+      ]);
     }),
   ),
 ];

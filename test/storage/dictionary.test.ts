@@ -13,7 +13,24 @@ function valuesOf(dictionary: SortedDictionary): (string | null)[] {
 const everyId = (entries: readonly unknown[]): Uint32Array => Uint32Array.from(entries.keys());
 
 /** Long common parts, and characters on both sides of where UTF-8 and UTF-16 disagree. */
-const part = fc.constantFrom('', 'a', 'ab', 'same beginning ', '\u0000', '\u007f', '\u0080', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\ufffd', '\uffff', '\u{10000}', '\u{1f319}', '\u{10ffff}');
+const part = fc.constantFrom(
+  '',
+  'a',
+  'ab',
+  'same beginning ',
+  '\u0000',
+  '\u007f',
+  '\u0080',
+  '\u07ff',
+  '\u0800',
+  '\ud7ff',
+  '\ue000',
+  '\ufffd',
+  '\uffff',
+  '\u{10000}',
+  '\u{1f319}',
+  '\u{10ffff}',
+);
 const value = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
 
 test('values come sorted as JS compares strings, each once', () => {

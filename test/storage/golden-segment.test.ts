@@ -43,7 +43,14 @@ for (const kernels of ['reference', 'simd']) {
       const found = readTable(view, bench.memory);
       for (const [name, { kind, cells }] of Object.entries(GOLDEN_TABLE)) {
         const differing = cells.findIndex((cell, row) => {
-          const expected = kind === 'float' ? Math.fround(Number(cell)) : Array.isArray(cell) ? (cell.length > 1 ? JSON.stringify(cell) : (cell[0] ?? null)) : cell;
+          const expected =
+            kind === 'float'
+              ? Math.fround(Number(cell))
+              : Array.isArray(cell)
+                ? cell.length > 1
+                  ? JSON.stringify(cell)
+                  : (cell[0] ?? null)
+                : cell;
           const actual = found[name]?.[row];
           return !Object.is(Array.isArray(actual) ? JSON.stringify(actual) : actual, expected);
         });
@@ -53,7 +60,12 @@ for (const kernels of ['reference', 'simd']) {
       const analysis = await bench.store.analyze(id, [], ['timestampSpec', 'queryGranularity', 'rollup', 'aggregators']);
       assert.equal(
         [analysis.timestampSpec, analysis.queryGranularity, analysis.rollup, analysis.aggregators],
-        [{ column: 't', format: 'iso' }, 'minute', true, { rows: { type: 'count', name: 'rows' }, big: { type: 'x', name: 'big', of: 12345678901234567890n } }],
+        [
+          { column: 't', format: 'iso' },
+          'minute',
+          true,
+          { rows: { type: 'count', name: 'rows' }, big: { type: 'x', name: 'big', of: 12345678901234567890n } },
+        ],
       );
       lease.release();
     } finally {

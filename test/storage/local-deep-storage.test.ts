@@ -62,14 +62,20 @@ test('pushing again replaces the file as a whole', async () => {
   await storage.push(other, 'same');
   await storage.push(other, 'same');
   assert.is(readFileSync(join(root, 'same'), 'utf8'), 'newer');
-  assert.equal(readdirSync(root).filter((name) => name.includes('tmp')), []);
+  assert.equal(
+    readdirSync(root).filter((name) => name.includes('tmp')),
+    [],
+  );
 });
 
 test('what is not there', async () => {
   assert.is(await codeOf(storage.push(join(directory, 'absent'), 'x/y')), 'not_found');
   assert.is(await codeOf(storage.pull({ type: 'local', path: 'absent' }, join(directory, 'z'))), 'not_found');
   assert.is(await codeOf(storage.pull({ type: 's3', path: 'same' }, join(directory, 'z'))), 'unsupported');
-  assert.equal(readdirSync(directory).filter((name) => name.includes('tmp') || name === 'z'), []);
+  assert.equal(
+    readdirSync(directory).filter((name) => name.includes('tmp') || name === 'z'),
+    [],
+  );
   const paths = [];
   for await (const { path } of createLocalDeepStorage(join(directory, 'never made')).list()) paths.push(path);
   assert.equal(paths, []);

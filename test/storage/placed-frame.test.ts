@@ -12,14 +12,31 @@ const column = (kind: Table[string]['kind'], cells: Table[string]['cells']): Tab
 
 test('keep the order of rows, whatever they hold', () => {
   const memory = KernelMemory.create({ maximumBytes: 64 * 1024 * 1024 });
-  const cell = fc.tuple(fc.option(fc.string()), fc.array(fc.string(), { minLength: 2, maxLength: 3 }), fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })), fc.option(fc.double()));
+  const cell = fc.tuple(
+    fc.option(fc.string()),
+    fc.array(fc.string(), { minLength: 2, maxLength: 3 }),
+    fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
+    fc.option(fc.double()),
+  );
   fc.assert(
     fc.property(fc.array(cell, { minLength: 1, maxLength: 200 }), (rows) => {
       const table: Table = {
-        s: column('string', rows.map(([s]) => s)),
-        m: column('multi', rows.map(([, m]) => m)),
-        l: column('long', rows.map(([, , l]) => l)),
-        d: column('double', rows.map(([, , , d]) => d)),
+        s: column(
+          'string',
+          rows.map(([s]) => s),
+        ),
+        m: column(
+          'multi',
+          rows.map(([, m]) => m),
+        ),
+        l: column(
+          'long',
+          rows.map(([, , l]) => l),
+        ),
+        d: column(
+          'double',
+          rows.map(([, , , d]) => d),
+        ),
       };
       const placed = placeFrame(frameOf(table), memory);
       const found = readTable(placed.view, memory);
@@ -34,7 +51,10 @@ test('keep the order of rows, whatever they hold', () => {
 
 test('a frame without rows has columns without rows', () => {
   const memory = KernelMemory.create({ maximumBytes: 64 * 1024 * 1024 });
-  const placed = placeFrame(frameOf({ s: column('string', []), m: column('multi', []), l: column('long', []), d: column('double', []) }), memory);
+  const placed = placeFrame(
+    frameOf({ s: column('string', []), m: column('multi', []), l: column('long', []), d: column('double', []) }),
+    memory,
+  );
   assert.equal(readTable(placed.view, memory), { s: [], m: [], l: [], d: [] });
   placed.release();
   assert.is(memory.allocatedBytes, 0);
@@ -45,7 +65,11 @@ test('times say where they begin and end; times out of order are refused', () =>
   const placed = placeFrame(frameOf({ __time: column('long', [5n, 5n, 9n]) }), memory);
   assert.equal([placed.view.timeMin, placed.view.timeMax], [5, 9]);
   placed.release();
-  for (const cells of [[2n, 1n], [1n, null], [-(2n ** 40n), -(2n ** 41n)]]) {
+  for (const cells of [
+    [2n, 1n],
+    [1n, null],
+    [-(2n ** 40n), -(2n ** 41n)],
+  ]) {
     try {
       placeFrame(frameOf({ __time: column('long', cells) }), memory);
       assert.unreachable();
@@ -58,7 +82,10 @@ test('times say where they begin and end; times out of order are refused', () =>
 
 test('a frame that does not fit leaves nothing behind', () => {
   const memory = KernelMemory.create({ maximumBytes: 1024 * 1024 });
-  const wide = column('double', Array.from({ length: 70_000 }, (_, row) => row / 3));
+  const wide = column(
+    'double',
+    Array.from({ length: 70_000 }, (_, row) => row / 3),
+  );
   try {
     placeFrame(frameOf({ a: wide, b: wide }), memory);
     assert.unreachable();

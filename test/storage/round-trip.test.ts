@@ -47,15 +47,31 @@ function expectedCell(kind: string, cell: FrameCell): FrameCell {
 
 function assertCells(found: readonly FrameCell[], expected: readonly FrameCell[], name: string): void {
   assert.is(found.length, expected.length);
-  const at = expected.findIndex((cell, row) => !(Array.isArray(cell) ? JSON.stringify(cell) === JSON.stringify(found[row]) : Object.is(cell, found[row])));
+  const at = expected.findIndex(
+    (cell, row) => !(Array.isArray(cell) ? JSON.stringify(cell) === JSON.stringify(found[row]) : Object.is(cell, found[row])),
+  );
   if (at >= 0) assert.unreachable(`${name}, row ${at}: found ${String(found[at])}, expected ${String(expected[at])}`);
 }
 
-const time = (rows: number): Table[string] => ({ kind: 'long', cells: Array.from({ length: rows }, (_, row) => BigInt(DAY.start + ((row * 7919) % 10007))) });
+const time = (rows: number): Table[string] => ({
+  kind: 'long',
+  cells: Array.from({ length: rows }, (_, row) => BigInt(DAY.start + ((row * 7919) % 10007))),
+});
 
-const text = fc.oneof(fc.constantFrom('', 'a', 'b', '\u0000', '\uffff', '\u{1f319}', '\ud7ff', 'ß'), fc.string({ unit: 'grapheme', maxLength: 12 }));
-const long = fc.oneof(fc.bigInt({ min: MIN_I64, max: MAX_I64 }), fc.bigInt({ min: -300n, max: 300n }), fc.constantFrom(MIN_I64, MAX_I64, 0n));
-const double = fc.oneof(fc.double(), fc.integer({ min: -10000, max: 10000 }).map((cents) => cents / 100), fc.constantFrom(Number.NaN, -0, 0, Number.POSITIVE_INFINITY, Number.MAX_VALUE, 5e-324));
+const text = fc.oneof(
+  fc.constantFrom('', 'a', 'b', '\u0000', '\uffff', '\u{1f319}', '\ud7ff', 'ß'),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+);
+const long = fc.oneof(
+  fc.bigInt({ min: MIN_I64, max: MAX_I64 }),
+  fc.bigInt({ min: -300n, max: 300n }),
+  fc.constantFrom(MIN_I64, MAX_I64, 0n),
+);
+const double = fc.oneof(
+  fc.double(),
+  fc.integer({ min: -10000, max: 10000 }).map((cents) => cents / 100),
+  fc.constantFrom(Number.NaN, -0, 0, Number.POSITIVE_INFINITY, Number.MAX_VALUE, 5e-324),
+);
 const instant = fc.oneof(fc.bigInt({ min: 0n, max: 3n }), fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }));
 const nullable = <Cell>(cell: fc.Arbitrary<Cell>): fc.Arbitrary<Cell | null> => fc.option(cell, { freq: 4 });
 
@@ -76,11 +92,17 @@ const randomTable: fc.Arbitrary<Table> = fc.integer({ min: 1, max: 90 }).chain((
 const test = suite('segment round trip');
 
 test('random tables, sorted by several dimensions', async () => {
-  await fc.assert(fc.asyncProperty(randomTable, (table) => assertRoundTrip(table, ['s', 'm', 'l', 'd'])), { numRuns: 150 });
+  await fc.assert(
+    fc.asyncProperty(randomTable, (table) => assertRoundTrip(table, ['s', 'm', 'l', 'd'])),
+    { numRuns: 150 },
+  );
 });
 
 test('random tables under the WebAssembly kernels', async () => {
-  await fc.assert(fc.asyncProperty(randomTable, (table) => assertRoundTrip(table, ['m'], 'simd-debug')), { numRuns: 50 });
+  await fc.assert(
+    fc.asyncProperty(randomTable, (table) => assertRoundTrip(table, ['m'], 'simd-debug')),
+    { numRuns: 50 },
+  );
 });
 
 const oneByOne: { name: string; table: Table; dimensions?: string[] }[] = [
@@ -90,7 +112,10 @@ const oneByOne: { name: string; table: Table; dimensions?: string[] }[] = [
     table: {
       __time: time(rows),
       s: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => (row % 5 === 0 ? null : `v${row % 300}`)) },
-      m: { kind: 'multi', cells: Array.from({ length: rows }, (_, row) => Array.from({ length: row % 4 }, (__, at) => `w${(row + at) % 70}`)) },
+      m: {
+        kind: 'multi',
+        cells: Array.from({ length: rows }, (_, row) => Array.from({ length: row % 4 }, (__, at) => `w${(row + at) % 70}`)),
+      },
       l: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row < 5000 ? null : BigInt(row) * 1_000_003n)) },
       price: { kind: 'double', cells: Array.from({ length: rows }, (_, row) => ((row * 31) % 10000) / 100) },
       third: { kind: 'double', cells: Array.from({ length: rows }, (_, row) => row / 3) },
@@ -100,7 +125,10 @@ const oneByOne: { name: string; table: Table; dimensions?: string[] }[] = [
   })),
   {
     name: '70,000 distinct values',
-    table: { __time: time(70_000), s: { kind: 'string', cells: Array.from({ length: 70_000 }, (_, row) => `user-${(row * 7919) % 70_000}`) } },
+    table: {
+      __time: time(70_000),
+      s: { kind: 'string', cells: Array.from({ length: 70_000 }, (_, row) => `user-${(row * 7919) % 70_000}`) },
+    },
     dimensions: ['s'],
   },
   {
@@ -128,7 +156,10 @@ const oneByOne: { name: string; table: Table; dimensions?: string[] }[] = [
   },
   {
     name: 'times across more than 2^32 milliseconds, unsorted',
-    table: { __time: { kind: 'long', cells: [2n ** 40n, -5n, 2n ** 33n, -(2n ** 50n), 0n] }, l: { kind: 'long', cells: [1n, 2n, 3n, 4n, 5n] } },
+    table: {
+      __time: { kind: 'long', cells: [2n ** 40n, -5n, 2n ** 33n, -(2n ** 50n), 0n] },
+      l: { kind: 'long', cells: [1n, 2n, 3n, 4n, 5n] },
+    },
   },
   {
     name: 'a multi-value column with at most one value a row is a plain one',
@@ -145,7 +176,10 @@ test('a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD', async () => {
   const bench = openWorkbench();
   try {
     const file = join(bench.directory, 'one.segment');
-    const descriptor = descriptorOf(await writeTable(file, { __time: { kind: 'long', cells: [1n, 2n, 3n, 4n] }, s: { kind: 'string', cells } }, []), { interval: ETERNITY });
+    const descriptor = descriptorOf(
+      await writeTable(file, { __time: { kind: 'long', cells: [1n, 2n, 3n, 4n] }, s: { kind: 'string', cells } }, []),
+      { interval: ETERNITY },
+    );
     await bench.store.open(file, descriptor);
     const lease = await bench.store.lease({ segmentIds: [segmentIdText(descriptor.id)], columns: ['s'], globalDictionaries: [] });
     const [view] = lease.segments;
@@ -172,10 +206,23 @@ test('no rows are refused', async () => {
 
 test('the frame written is left as it was', async () => {
   const bench = openWorkbench();
-  const frame = frameOf({ __time: { kind: 'long', cells: [3n, 1n, 2n] }, l: { kind: 'long', cells: [null, 2n, 3n] }, d: { kind: 'double', cells: [null, 1, 2] }, s: { kind: 'string', cells: ['b', 'a', null] } });
+  const frame = frameOf({
+    __time: { kind: 'long', cells: [3n, 1n, 2n] },
+    l: { kind: 'long', cells: [null, 2n, 3n] },
+    d: { kind: 'double', cells: [null, 1, 2] },
+    s: { kind: 'string', cells: ['b', 'a', null] },
+  });
   const before = structuredClone(frame);
   try {
-    await writeSegment(join(bench.directory, 'one.segment'), { frame, dimensions: ['s'], metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false });
+    await writeSegment(join(bench.directory, 'one.segment'), {
+      frame,
+      dimensions: ['s'],
+      metrics: [],
+      aggregators: null,
+      timestampSpec: null,
+      queryGranularity: null,
+      rollup: false,
+    });
     assert.equal(frame, before);
   } finally {
     bench.close();

@@ -22,7 +22,11 @@ function countedJobs(): { counts: Map<string, number>; wrap: (run: RunStorageJob
   return { counts, wrap };
 }
 
-async function open(bench: Workbench, table: Table, options: { partitionNumber?: number; dataSource?: string; dimensions?: string[] } = {}): Promise<string> {
+async function open(
+  bench: Workbench,
+  table: Table,
+  options: { partitionNumber?: number; dataSource?: string; dimensions?: string[] } = {},
+): Promise<string> {
   const file = join(bench.directory, `${options.dataSource ?? 'test'}-${options.partitionNumber ?? 0}.segment`);
   const descriptor = descriptorOf(await writeTable(file, table, options.dimensions ?? []), options);
   await bench.store.open(file, descriptor);
@@ -61,11 +65,18 @@ test('columns lie in memory as view.ts says', async () => {
       s: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => (row % 2 === 0 ? null : `s${row % 400}`)) },
       m: { kind: 'multi', cells: Array.from({ length: rows }, (_, row) => (row === 0 ? [] : ['a', 'b'])) },
     });
-    const lease = await bench.store.lease({ segmentIds: [id], columns: ['narrow', 'wide', 'd', 's', 'm', 'absent'], globalDictionaries: [] });
+    const lease = await bench.store.lease({
+      segmentIds: [id],
+      columns: ['narrow', 'wide', 'd', 's', 'm', 'absent'],
+      globalDictionaries: [],
+    });
     const [view] = lease.segments;
     assert.ok(view);
     assert.equal(Object.keys(view.columns).sort(), ['__time', 'd', 'm', 'narrow', 's', 'wide']);
-    assert.equal([view.id, view.dataSource, view.rowCount, view.timeMin, view.timeMax], [id, 'test', rows, DAY.start, DAY.start + rows - 1]);
+    assert.equal(
+      [view.id, view.dataSource, view.rowCount, view.timeMin, view.timeMax],
+      [id, 'test', rows, DAY.start, DAY.start + rows - 1],
+    );
     const { narrow, wide, d, s, m } = view.columns;
     const memory = bench.memory;
 
@@ -88,7 +99,10 @@ test('columns lie in memory as view.ts says', async () => {
     function assertZeros(column: ColumnView, at: number, from: number, to: number): void {
       assert.is(at % 64, 0);
       const width = PHYSICAL_BYTES[column.physical];
-      assert.ok(memory.u8(at + from * width, (to - from) * width).every((byte) => byte === 0), 'padding is zero');
+      assert.ok(
+        memory.u8(at + from * width, (to - from) * width).every((byte) => byte === 0),
+        'padding is zero',
+      );
     }
     lease.release();
   } finally {
@@ -120,7 +134,10 @@ test('the least recently used column makes room, a leased one never does', async
   // Room for __time, two bytes a row, and for two columns of eight.
   const cacheBytes = rows * 2 + 2.5 * rows * 8;
   const bench = openWorkbench({ wrap, cacheBytes });
-  const noise = (seed: number): Table[string] => ({ kind: 'double', cells: Array.from({ length: rows }, (_, row) => Math.sin(row * seed)) });
+  const noise = (seed: number): Table[string] => ({
+    kind: 'double',
+    cells: Array.from({ length: rows }, (_, row) => Math.sin(row * seed)),
+  });
   try {
     const id = await open(bench, { __time: times(rows), a: noise(1), b: noise(2), c: noise(3), d: noise(4) });
     const lease = (columns: string[]) => bench.store.lease({ segmentIds: [id], columns, globalDictionaries: [] });
@@ -150,7 +167,10 @@ test('the least recently used column makes room, a leased one never does', async
 test('a segment closes when its leases have ended, and takes its columns along', async () => {
   const bench = openWorkbench();
   try {
-    const id = await open(bench, { __time: times(100), s: { kind: 'string', cells: Array.from({ length: 100 }, (_, row) => String(row)) } });
+    const id = await open(bench, {
+      __time: times(100),
+      s: { kind: 'string', cells: Array.from({ length: 100 }, (_, row) => String(row)) },
+    });
     const request = { segmentIds: [id], columns: ['s'], globalDictionaries: ['s'] };
     const lease = await bench.store.lease(request);
     let isClosed = false;
@@ -179,7 +199,8 @@ for (const kernels of ['reference', 'simd-debug']) {
         ['', 'zz', null, 'c'],
       ];
       const ids: string[] = [];
-      for (const [partitionNumber, cells] of values.entries()) ids.push(await open(bench, { __time: times(4), s: { kind: 'string', cells }, n: times(4) }, { partitionNumber }));
+      for (const [partitionNumber, cells] of values.entries())
+        ids.push(await open(bench, { __time: times(4), s: { kind: 'string', cells }, n: times(4) }, { partitionNumber }));
       ids.push(await open(bench, { __time: times(4) }, { partitionNumber: 3 }));
 
       const first = await bench.store.lease({ segmentIds: ids.slice(0, 1), columns: ['s'], globalDictionaries: ['s'] });
@@ -198,7 +219,10 @@ for (const kernels of ['reference', 'simd-debug']) {
         const column = view.columns['s'];
         assert.ok(column?.kind === 'string');
         const remap = bench.memory.u32(global.remaps[view.id] ?? 0, column.dictionary.count);
-        assert.equal([...remap].map((id) => globalValues[id]), readDictionary(column, bench.memory));
+        assert.equal(
+          [...remap].map((id) => globalValues[id]),
+          readDictionary(column, bench.memory),
+        );
       }
       assert.equal(readGlobal(early, bench.memory), earlyValues, 'an older lease still reads its own');
       first.release();
@@ -222,7 +246,11 @@ test('dictionaries grow under leases, side by side, and after their remaps were 
       ids.push(await open(bench, { __time: times(rows), s: { kind: 'string', cells } }, { partitionNumber }));
     }
     for (let round = 0; round < 2; round++) {
-      const leases = await Promise.all([ids.slice(0, 3), ids.slice(2, 6), ids].map((segmentIds) => bench.store.lease({ segmentIds, columns: ['s'], globalDictionaries: ['s'] })));
+      const leases = await Promise.all(
+        [ids.slice(0, 3), ids.slice(2, 6), ids].map((segmentIds) =>
+          bench.store.lease({ segmentIds, columns: ['s'], globalDictionaries: ['s'] }),
+        ),
+      );
       for (const lease of leases) {
         const global = globalOf(lease);
         const globalValues = readGlobal(global, bench.memory);
@@ -236,7 +264,11 @@ test('dictionaries grow under leases, side by side, and after their remaps were 
         lease.release();
       }
       // Another datasource pushes columns and remaps out.
-      const other = await open(bench, { __time: times(80_000), d: { kind: 'double', cells: Array.from({ length: 80_000 }, (_, row) => Math.sin(row)) } }, { dataSource: 'other', partitionNumber: round });
+      const other = await open(
+        bench,
+        { __time: times(80_000), d: { kind: 'double', cells: Array.from({ length: 80_000 }, (_, row) => Math.sin(row)) } },
+        { dataSource: 'other', partitionNumber: round },
+      );
       (await bench.store.lease({ segmentIds: [other], columns: ['d'], globalDictionaries: [] })).release();
     }
     assert.ok((counts.get('internDictionary') ?? 0) > 6, 'some remaps were made again');
@@ -266,12 +298,22 @@ test('the bitmap index gives the rows of values', async () => {
     };
     const rowsWhere = (condition: (row: number) => boolean): number[] => Array.from({ length: rows }, (_, row) => row).filter(condition);
     const plain = dictionaryOf('s');
-    for (const value of plain) assert.equal([...((await bench.store.findRows(id, 's', [plain.indexOf(value)])) ?? [])], rowsWhere((row) => valueOf(row) === value));
+    for (const value of plain)
+      assert.equal(
+        [...((await bench.store.findRows(id, 's', [plain.indexOf(value)])) ?? [])],
+        rowsWhere((row) => valueOf(row) === value),
+      );
     const several = dictionaryOf('m');
     for (const [at, value] of several.entries()) {
-      assert.equal([...((await bench.store.findRows(id, 'm', [at])) ?? [])], rowsWhere((row) => lists[row]?.includes(value ?? '') ?? false));
+      assert.equal(
+        [...((await bench.store.findRows(id, 'm', [at])) ?? [])],
+        rowsWhere((row) => lists[row]?.includes(value ?? '') ?? false),
+      );
     }
-    assert.equal([...((await bench.store.findRows(id, 'm', [0, 2])) ?? [])], rowsWhere((row) => [several[0], several[2]].some((value) => lists[row]?.includes(value ?? ''))));
+    assert.equal(
+      [...((await bench.store.findRows(id, 'm', [0, 2])) ?? [])],
+      rowsWhere((row) => [several[0], several[2]].some((value) => lists[row]?.includes(value ?? ''))),
+    );
     assert.is((await bench.store.findRows(id, 'constant', [0]))?.length, rows);
     assert.is((await bench.store.findRows(id, 's', []))?.length, 0);
     assert.is(await bench.store.findRows(id, 'unique', [1]), null, 'a column of distinct values has no index');
@@ -295,7 +337,10 @@ test('analyses come from the footer', async () => {
     const all = await bench.store.analyze(id, 'all', ['cardinality', 'minmax', 'size', 'interval', 'rollup']);
     assert.equal([all.id, all.numRows, all.intervals, all.rollup, all.aggregators], [id, 3, [DAY], false, null]);
     const { s, m, l, d } = all.columns;
-    assert.equal([s?.type, s?.hasMultipleValues, s?.hasNulls, s?.cardinality, s?.minValue, s?.maxValue], ['STRING', false, true, 3, 'a', 'b']);
+    assert.equal(
+      [s?.type, s?.hasMultipleValues, s?.hasNulls, s?.cardinality, s?.minValue, s?.maxValue],
+      ['STRING', false, true, 3, 'a', 'b'],
+    );
     assert.equal([m?.hasMultipleValues, m?.hasNulls, m?.cardinality], [true, false, 3]);
     assert.equal([l?.type, l?.cardinality, l?.minValue, l?.maxValue, l?.hasNulls], ['LONG', null, -5n, 2n ** 60n + 1n, true]);
     assert.ok(Object.is(d?.minValue, -0) && d?.maxValue === Number.POSITIVE_INFINITY);
@@ -304,7 +349,10 @@ test('analyses come from the footer', async () => {
 
     const few = await bench.store.analyze(id, ['s'], []);
     assert.equal(Object.keys(few.columns), ['s']);
-    assert.equal([few.intervals, few.sizeBytes, few.rollup, few.columns['s']?.cardinality, few.columns['s']?.minValue], [[], 0, null, null, null]);
+    assert.equal(
+      [few.intervals, few.sizeBytes, few.rollup, few.columns['s']?.cardinality, few.columns['s']?.minValue],
+      [[], 0, null, null, null],
+    );
     assert.is(await codeOf(bench.store.analyze('absent', 'all', [])), 'segments_unavailable');
   } finally {
     bench.close();

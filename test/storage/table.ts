@@ -1,6 +1,14 @@
 import type { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame, FrameCell, FrameColumn } from '../../src/model/frame.js';
-import type { Address, ColumnView, GlobalDictionaryView, NumberColumnView, Physical, SegmentView, StringColumnView } from '../../src/storage/view.js';
+import type {
+  Address,
+  ColumnView,
+  GlobalDictionaryView,
+  NumberColumnView,
+  Physical,
+  SegmentView,
+  StringColumnView,
+} from '../../src/storage/view.js';
 
 /** A table as plain cells, column by column: what the tests say, and what they read back. */
 export type Table = Readonly<Record<string, TableColumn>>;
@@ -131,7 +139,8 @@ function readStrings(column: StringColumnView, rowCount: number, memory: KernelM
 
 export function readDictionary({ dictionary }: StringColumnView, memory: KernelMemory): (string | null)[] {
   const offsets = memory.u32(dictionary.offsets, dictionary.count + 1);
-  const textOf = (id: number): string => Buffer.from(memory.u8(dictionary.bytes + (offsets[id] ?? 0), (offsets[id + 1] ?? 0) - (offsets[id] ?? 0)).slice()).toString('utf8');
+  const textOf = (id: number): string =>
+    Buffer.from(memory.u8(dictionary.bytes + (offsets[id] ?? 0), (offsets[id + 1] ?? 0) - (offsets[id] ?? 0)).slice()).toString('utf8');
   return Array.from({ length: dictionary.count }, (_, id) => (id === 0 && dictionary.hasNull ? null : textOf(id)));
 }
 

@@ -21,7 +21,9 @@ export interface Workbench {
   close(): void;
 }
 
-export function openWorkbench(options: { kernels?: string; cacheBytes?: number; wrap?: (run: RunStorageJob) => RunStorageJob } = {}): Workbench {
+export function openWorkbench(
+  options: { kernels?: string; cacheBytes?: number; wrap?: (run: RunStorageJob) => RunStorageJob } = {},
+): Workbench {
   const directory = mkdtempSync(join(tmpdir(), 'dolmen-storage-'));
   const memory = KernelMemory.create({ maximumBytes: 512 * 1024 * 1024 });
   const here = runJobsHere(memory, instantiateKernels(options.kernels ?? 'reference', memory));
@@ -31,13 +33,29 @@ export function openWorkbench(options: { kernels?: string; cacheBytes?: number; 
 }
 
 export async function writeTable(file: string, table: Table, dimensions: readonly string[]): Promise<WrittenSegment> {
-  return await writeSegment(file, { frame: frameOf(table), dimensions, metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false });
+  return await writeSegment(file, {
+    frame: frameOf(table),
+    dimensions,
+    metrics: [],
+    aggregators: null,
+    timestampSpec: null,
+    queryGranularity: null,
+    rollup: false,
+  });
 }
 
-export function descriptorOf(written: WrittenSegment, options: { dataSource?: string; interval?: Interval; partitionNumber?: number } = {}): SegmentDescriptor {
+export function descriptorOf(
+  written: WrittenSegment,
+  options: { dataSource?: string; interval?: Interval; partitionNumber?: number } = {},
+): SegmentDescriptor {
   const partitionNumber = options.partitionNumber ?? 0;
   return {
-    id: { dataSource: options.dataSource ?? 'test', interval: options.interval ?? DAY, version: '2026-01-01T00:00:00.000Z', partitionNumber },
+    id: {
+      dataSource: options.dataSource ?? 'test',
+      interval: options.interval ?? DAY,
+      version: '2026-01-01T00:00:00.000Z',
+      partitionNumber,
+    },
     shardSpec: { type: 'numbered', partitionNum: partitionNumber, partitions: 0 },
     loadSpec: { type: 'local', path: '' },
     sizeBytes: written.sizeBytes,

@@ -1,10 +1,19 @@
 import { readSync } from 'node:fs';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import { BLOCK_HEADER_BYTES, type BlockHeader, corrupt, corruptBlock, decodeBlockHeader, LAYOUT, type StoredArray, TRANSFORM } from '../format.js';
+import {
+  BLOCK_HEADER_BYTES,
+  type BlockHeader,
+  corrupt,
+  corruptBlock,
+  decodeBlockHeader,
+  LAYOUT,
+  type StoredArray,
+  TRANSFORM,
+} from '../format.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../view.js';
 import { checksum } from './checksum.js';
-import { joinPlanes16, joinPlanes32, joinPlanes64 } from './words.js';
+import { joinPlanes } from './words.js';
 import { decompressInto } from './zstd.js';
 
 /** An open segment file: `descriptor` belongs to the store and is valid in every thread of the process. */
@@ -50,7 +59,13 @@ export class ArrayDecoder {
   }
 
   /** Decodes the blocks that hold elements [start, end) to `out`; returns the element that lies there. */
-  decodeRange(array: StoredArray, range: { readonly start: number; readonly end: number }, out: Address, column: string, name: string): number {
+  decodeRange(
+    array: StoredArray,
+    range: { readonly start: number; readonly end: number },
+    out: Address,
+    column: string,
+    name: string,
+  ): number {
     const first = Math.floor(range.start / array.blockLength);
     const stride = array.blockLength * PHYSICAL_BYTES[array.physical];
     for (let block = 0, start = array.start; block * array.blockLength < range.end; block++) {
@@ -101,7 +116,7 @@ export class ArrayDecoder {
     const scratch = this.#region();
     if (layout === LAYOUT.planes) {
       this.#decompress(frames, scratch, elements * width);
-      joinPlanes(this.#memory, scratch, width, physical, elements, out);
+      placePlanes(this.#memory, scratch, width, physical, elements, out);
       return;
     }
     this.#decompress(frames, scratch, Math.ceil((elements * width) / 32) * 4);
@@ -131,18 +146,13 @@ export class ArrayDecoder {
   }
 }
 
-function joinPlanes(memory: KernelMemory, planes: Address, width: number, physical: Physical, elements: number, out: Address): void {
+function placePlanes(memory: KernelMemory, planes: Address, width: number, physical: Physical, elements: number, out: Address): void {
   const from = memory.u8(planes, elements * width);
-  switch (PHYSICAL_BYTES[physical]) {
-    case 1:
-      return memory.u8(out, elements).set(from);
-    case 2:
-      return joinPlanes16(from, width, memory.u16(out, elements));
-    case 4:
-      return joinPlanes32(from, width, memory.u32(out, elements));
-    default:
-      return joinPlanes64(from, width, memory.u32(out, elements * 2));
-  }
+  const elementBytes = PHYSICAL_BYTES[physical];
+  if (elementBytes === 2 || elementBytes === 4 || elementBytes === 8) {
+    // An odd number of 16-bit elements ends within a word, which is inside the padding of every array.
+    joinPlanes(from, width, elements, elementBytes, memory.u32(out, Math.ceil((elements * elementBytes) / 4)));
+  } else memory.u8(out, elements).set(from);
 }
 
 /** The bytes lie in a buffer that the next call overwrites. @throws ServiceError `segment_corrupt` when the file is shorter */

@@ -54,10 +54,17 @@ export class ArrayEncoder {
 
   /** Bytes without inner structure: text, serialized bitmaps. */
   bytes(elements: Uint8Array): StoredArray {
-    return this.#blocks(elements, 'U8', TEXT_BLOCK_BYTES, (block) => this.#plain(block, this.#best, { transform: TRANSFORM.none, power: 0, base: 0n }));
+    return this.#blocks(elements, 'U8', TEXT_BLOCK_BYTES, (block) =>
+      this.#plain(block, this.#best, { transform: TRANSFORM.none, power: 0, base: 0n }),
+    );
   }
 
-  #blocks<Block extends Elements>(elements: Block, physical: Physical, blockLength: number, encode: (block: Block, start: number) => number): StoredArray {
+  #blocks<Block extends Elements>(
+    elements: Block,
+    physical: Physical,
+    blockLength: number,
+    encode: (block: Block, start: number) => number,
+  ): StoredArray {
     const start = this.#sink.offset;
     const bytes: number[] = [];
     const checksums: number[] = [];
@@ -79,7 +86,8 @@ export class ArrayEncoder {
     const isFloat = plain instanceof Float32Array || plain instanceof Float64Array;
     const packedBytes = BLOCK_HEADER_BYTES + Math.ceil((this.#words.length * width) / 8);
     // Packed bits hardly compress further, so they are made only where they already are about as small.
-    if (!isFloat && width <= 32 && packedBytes * FASTER_BIAS < size) size = this.#keepSmaller(size, this.#pack(width, this.#other, transform));
+    if (!isFloat && width <= 32 && packedBytes * FASTER_BIAS < size)
+      size = this.#keepSmaller(size, this.#pack(width, this.#other, transform));
     const isBytes = plain !== null && plain.BYTES_PER_ELEMENT === 1;
     if (!isBytes) size = this.#keepSmaller(size, this.#planes(planes, this.#other, transform));
     return size;

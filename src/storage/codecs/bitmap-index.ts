@@ -20,7 +20,11 @@ export function isIndexed(valueCount: number, rowCount: number): boolean {
 }
 
 /** @param ends  where row i's ids end; null: one id a row */
-export function serializeBitmaps(ids: Uint8Array | Uint16Array | Uint32Array, ends: Uint32Array | null, valueCount: number): SerializedBitmaps {
+export function serializeBitmaps(
+  ids: Uint8Array | Uint16Array | Uint32Array,
+  ends: Uint32Array | null,
+  valueCount: number,
+): SerializedBitmaps {
   const { starts, rows } = rowsById(ids, ends, valueCount);
   const bitmap = new roaring.RoaringBitmap32();
   const bitmapEnds = new Uint32Array(valueCount);
@@ -44,7 +48,11 @@ export function rowsInAny(bitmaps: readonly Uint8Array[]): Uint32Array {
 }
 
 /** Rows ascending within each id: those of id i are rows[starts[i] .. starts[i + 1]). */
-function rowsById(ids: Uint8Array | Uint16Array | Uint32Array, ends: Uint32Array | null, valueCount: number): { starts: Uint32Array; rows: Uint32Array } {
+function rowsById(
+  ids: Uint8Array | Uint16Array | Uint32Array,
+  ends: Uint32Array | null,
+  valueCount: number,
+): { starts: Uint32Array; rows: Uint32Array } {
   const starts = new Uint32Array(valueCount + 1);
   for (let i = 0; i < ids.length; i++) starts[(ids[i] ?? 0) + 1] = (starts[(ids[i] ?? 0) + 1] ?? 0) + 1;
   for (let id = 0; id < valueCount; id++) starts[id + 1] = (starts[id + 1] ?? 0) + (starts[id] ?? 0);

@@ -27,7 +27,9 @@ export class Words {
       return;
     }
     this.high.fill(0, 0, elements.length);
-    this.low.set(elements instanceof Float32Array ? new Uint32Array(elements.buffer, elements.byteOffset, elements.length) : (elements as Uint32Array));
+    this.low.set(
+      elements instanceof Float32Array ? new Uint32Array(elements.buffer, elements.byteOffset, elements.length) : (elements as Uint32Array),
+    );
   }
 
   /** Replaces each element by its distance from the one before; the first by its distance from (low, high). */
@@ -78,35 +80,64 @@ export class Words {
   }
 }
 
-/** Puts byte planes (`planes[p * length + i]`, `width` of them, lowest first) together again as 16-bit elements. */
-export function joinPlanes16(planes: Uint8Array, width: number, out: Uint16Array): void {
-  const length = out.length;
-  const second = width > 1 ? length : 0;
-  const mask = width > 1 ? 0xffff : 0xff;
-  for (let i = 0; i < length; i++) out[i] = ((planes[i] ?? 0) | ((planes[second + i] ?? 0) << 8)) & mask;
+/**
+ * Puts byte planes (`planes[p * rows + i]`, `width` of them, lowest first, 4-byte aligned) together again as unsigned
+ * elements; `out` is their words: two elements of 16 bits to a word, one of 32, or two words to an element of 64.
+ */
+export function joinPlanes(planes: Uint8Array, width: number, rows: number, elementBytes: 2 | 4 | 8, out: Uint32Array): void {
+  if (elementBytes === 2) return joinPairs(planes, width, rows, out);
+  const wordsPerRow = elementBytes / 4;
+  joinQuads(planes, 0, Math.min(width, 4), rows, out, wordsPerRow, 0);
+  if (wordsPerRow === 2) joinQuads(planes, 4, Math.max(width - 4, 0), rows, out, wordsPerRow, 1);
 }
 
-/** The same as 32-bit elements. */
-export function joinPlanes32(planes: Uint8Array, width: number, out: Uint32Array): void {
-  joinWords(planes, 0, width, out, 1, 0, out.length);
+// Both work on words of four rows at a time, a byte of each; rows past the last multiple of four follow one by one.
+// A plane that is not there is read from plane 0 and cleared by a mask.
+const EVEN = 0x00ff00ff;
+const ODD = 0xff00ff00;
+
+function joinPairs(planes: Uint8Array, width: number, rows: number, out: Uint32Array): void {
+  const maskB = width > 1 ? -1 : 0;
+  const atB = width > 1 ? rows : 0;
+  const quads = rows % 4 === 0 ? rows / 4 : 0; // else planes do not begin at words
+  const words = new Uint32Array(planes.buffer, planes.byteOffset, quads * width);
+  for (let q = 0, b = atB / 4; q < quads; q++, b++) {
+    const wordA = words[q] ?? 0;
+    const wordB = (words[b] ?? 0) & maskB;
+    const even = (wordA & EVEN) | ((wordB & EVEN) << 8);
+    const odd = ((wordA >>> 8) & EVEN) | (wordB & ODD);
+    out[2 * q] = (even & 0xffff) | (odd << 16);
+    out[2 * q + 1] = (even >>> 16) | (odd & 0xffff0000);
+  }
+  const elements = new Uint16Array(out.buffer, out.byteOffset, rows);
+  for (let row = quads * 4; row < rows; row++) elements[row] = (planes[row] ?? 0) | (((planes[atB + row] ?? 0) << 8) & maskB);
 }
 
-/** The same as 64-bit elements, `out` being their words. */
-export function joinPlanes64(planes: Uint8Array, width: number, out: Uint32Array): void {
-  const length = out.length / 2;
-  joinWords(planes, 0, Math.min(width, 4), out, 2, 0, length);
-  joinWords(planes, 4, Math.max(width - 4, 0), out, 2, 1, length);
-}
-
-/** out[i * step + offset] = byte i of planes [first, first + width), width 0 to 4. */
-function joinWords(planes: Uint8Array, first: number, width: number, out: Uint32Array, step: number, offset: number, length: number): void {
-  // A missing plane is read from some other one and cleared by the mask.
-  const at0 = width > 0 ? first * length : 0;
-  const at1 = width > 1 ? (first + 1) * length : 0;
-  const at2 = width > 2 ? (first + 2) * length : 0;
-  const at3 = width > 3 ? (first + 3) * length : 0;
-  const mask = width > 3 ? 0xffffffff : 2 ** (8 * width) - 1;
-  for (let i = 0, to = offset; i < length; i++, to += step) {
-    out[to] = ((planes[at0 + i] ?? 0) | ((planes[at1 + i] ?? 0) << 8) | ((planes[at2 + i] ?? 0) << 16) | ((planes[at3 + i] ?? 0) << 24)) & mask;
+/** out[row * step + offset] = the bytes of planes [first, first + width), width 0 to 4. */
+function joinQuads(planes: Uint8Array, first: number, width: number, rows: number, out: Uint32Array, step: number, offset: number): void {
+  const [atA, maskA] = width > 0 ? [first * rows, -1] : [0, 0];
+  const [atB, maskB] = width > 1 ? [(first + 1) * rows, -1] : [0, 0];
+  const [atC, maskC] = width > 2 ? [(first + 2) * rows, -1] : [0, 0];
+  const [atD, maskD] = width > 3 ? [(first + 3) * rows, -1] : [0, 0];
+  const quads = rows % 4 === 0 ? rows / 4 : 0;
+  const words = new Uint32Array(planes.buffer, planes.byteOffset, quads === 0 ? 0 : planes.length / 4);
+  for (let q = 0, to = offset; q < quads; q++, to += 4 * step) {
+    const wordA = (words[atA / 4 + q] ?? 0) & maskA;
+    const wordB = (words[atB / 4 + q] ?? 0) & maskB;
+    const wordC = (words[atC / 4 + q] ?? 0) & maskC;
+    const wordD = (words[atD / 4 + q] ?? 0) & maskD;
+    const evenLow = (wordA & EVEN) | ((wordB & EVEN) << 8);
+    const oddLow = ((wordA >>> 8) & EVEN) | (wordB & ODD);
+    const evenHigh = (wordC & EVEN) | ((wordD & EVEN) << 8);
+    const oddHigh = ((wordC >>> 8) & EVEN) | (wordD & ODD);
+    out[to] = (evenLow & 0xffff) | (evenHigh << 16);
+    out[to + step] = (oddLow & 0xffff) | (oddHigh << 16);
+    out[to + 2 * step] = (evenLow >>> 16) | (evenHigh & 0xffff0000);
+    out[to + 3 * step] = (oddLow >>> 16) | (oddHigh & 0xffff0000);
+  }
+  for (let row = quads * 4; row < rows; row++) {
+    const low = ((planes[atA + row] ?? 0) & maskA) | (((planes[atB + row] ?? 0) & maskB) << 8);
+    const high = ((planes[atC + row] ?? 0) & maskC) | (((planes[atD + row] ?? 0) & maskD) << 8);
+    out[row * step + offset] = low | (high << 16);
   }
 }

@@ -79,7 +79,12 @@ class DistinctTexts {
   }
 
   dictionary(): SortedDictionary {
-    return { count: this.#count, hasNull: this.#hasNull, ends: this.#ends.subarray(0, this.#count), bytes: this.#bytes.subarray(0, this.#end) };
+    return {
+      count: this.#count,
+      hasNull: this.#hasNull,
+      ends: this.#ends.subarray(0, this.#count),
+      bytes: this.#bytes.subarray(0, this.#end),
+    };
   }
 
   #isLast(start: number, length: number): boolean {

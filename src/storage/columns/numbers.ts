@@ -30,7 +30,8 @@ export function narrowLongs(values: BigInt64Array, nulls: Uint32Array | null): P
 
   const base = min ?? 0n;
   const baseLow = Number(BigInt.asUintN(32, base));
-  const narrow = span > 0xffffn ? new Uint32Array(values.length) : span > 0xffn ? new Uint16Array(values.length) : new Uint8Array(values.length);
+  const narrow =
+    span > 0xffffn ? new Uint32Array(values.length) : span > 0xffn ? new Uint16Array(values.length) : new Uint8Array(values.length);
   // The range fits 32 bits, so the low words alone tell how far a value is from the base.
   for (let row = 0; row < values.length; row++) narrow[row] = (words[2 * row] ?? 0) - baseLow;
   return { values: nulls === null ? narrow : zeroNulls(narrow, nulls), base, min, max, ranges };
@@ -106,7 +107,10 @@ function outwards(value: bigint | null, isMinimum: boolean): number {
 }
 
 /** Null rows keep a value of 0, whatever the frame had there. Changes `values`. */
-function zeroNulls<Values extends Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array>(values: Values, nulls: Uint32Array): Values {
+function zeroNulls<Values extends Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array>(
+  values: Values,
+  nulls: Uint32Array,
+): Values {
   for (let row = 0; row < values.length; row++) if (isNullAt(nulls, row)) values[row] = 0;
   return values;
 }

@@ -66,7 +66,10 @@ function sortStrings(column: Extract<FrameColumn, { kind: 'string' | 'multi' }>,
 }
 
 /** Row ends from 0 on, whatever part of a larger array the frame's offsets point into. */
-function rowEnds(column: Extract<FrameColumn, { kind: 'multi' }>, rowCount: number): { ids: Uint32Array; ends: Uint32Array; hasEmpty: boolean } {
+function rowEnds(
+  column: Extract<FrameColumn, { kind: 'multi' }>,
+  rowCount: number,
+): { ids: Uint32Array; ends: Uint32Array; hasEmpty: boolean } {
   const { offsets } = column;
   const start = offsets[0] ?? 0;
   const ends = new Uint32Array(rowCount);
@@ -126,4 +129,3 @@ export function schemaOf(column: PhysicalColumn): ColumnSchema {
     ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
     : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
 }
-

@@ -42,7 +42,11 @@ export function viewOfStored(column: StoredColumn, rowCount: number, at: Address
   );
 }
 
-export function numberView(column: Pick<NumberColumnView, 'type' | 'physical' | 'base' | 'min' | 'max'>, placement: NumberPlacement, at: Address): NumberColumnView {
+export function numberView(
+  column: Pick<NumberColumnView, 'type' | 'physical' | 'base' | 'min' | 'max'>,
+  placement: NumberPlacement,
+  at: Address,
+): NumberColumnView {
   return {
     kind: 'number',
     ...column,
@@ -52,7 +56,12 @@ export function numberView(column: Pick<NumberColumnView, 'type' | 'physical' | 
   };
 }
 
-export function stringView(physical: Physical, dictionary: { readonly count: number; readonly hasNull: boolean }, placement: StringPlacement, at: Address): StringColumnView {
+export function stringView(
+  physical: Physical,
+  dictionary: { readonly count: number; readonly hasNull: boolean },
+  placement: StringPlacement,
+  at: Address,
+): StringColumnView {
   if (physical !== 'U8' && physical !== 'U16' && physical !== 'U32') throw new ServiceError('internal', `ids of type ${physical}`);
   return {
     kind: 'string',

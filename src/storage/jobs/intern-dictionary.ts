@@ -36,7 +36,11 @@ const CHUNK_BYTES_MIN = 64 * 1024;
  *          caller's to free once no query reads them; old slots are freed already.
  * @throws ServiceError `resource_limit`, with the table of the request unchanged
  */
-export function internDictionary({ table, dictionary, remap }: InternDictionaryRequest, memory: KernelMemory, kernels: KernelSet): InternTable {
+export function internDictionary(
+  { table, dictionary, remap }: InternDictionaryRequest,
+  memory: KernelMemory,
+  kernels: KernelSet,
+): InternTable {
   const counters = memory.allocate(8);
   try {
     const room = makeRoom(table, roomNeeded(dictionary, memory), memory, kernels);
@@ -64,7 +68,11 @@ export function internDictionary({ table, dictionary, remap }: InternDictionaryR
 /** Most bytes of kernel memory that interning may add to what `table` has. */
 export function internBytesMax(table: InternTable, dictionary: { readonly count: number; readonly textBytes: number }): number {
   const grown = sizesFor(table, { count: dictionary.count, textBytes: dictionary.textBytes + 3 * dictionary.count });
-  return (grown.capacity === table.capacity ? 0 : grown.capacity * 4) + (grown.entryCapacity === table.entryCapacity ? 0 : grown.entryCapacity * 8) + grown.chunkBytes;
+  return (
+    (grown.capacity === table.capacity ? 0 : grown.capacity * 4) +
+    (grown.entryCapacity === table.entryCapacity ? 0 : grown.entryCapacity * 8) +
+    grown.chunkBytes
+  );
 }
 
 export function tableBytes(table: InternTable): number {

@@ -29,26 +29,45 @@ export function loadColumn(request: LoadColumnRequest, memory: KernelMemory, ker
   return null;
 }
 
-function loadNumbers({ address, rowCount }: LoadColumnRequest, column: StoredNumberColumn, memory: KernelMemory, decoder: ArrayDecoder): void {
+function loadNumbers(
+  { address, rowCount }: LoadColumnRequest,
+  column: StoredNumberColumn,
+  memory: KernelMemory,
+  decoder: ArrayDecoder,
+): void {
   const placement = numberPlacementOf(column, rowCount);
   clearPadding(address, regionsOf(placement), memory);
   decoder.decode(column.values, address + placement.values.at, column.name, 'values');
-  if (column.nulls !== null && placement.nulls !== null) decoder.decode(column.nulls, address + placement.nulls.at, column.name, 'null mask');
+  if (column.nulls !== null && placement.nulls !== null)
+    decoder.decode(column.nulls, address + placement.nulls.at, column.name, 'null mask');
   decoder.decode(column.ranges, address + placement.ranges.at, column.name, 'block ranges');
 }
 
-function loadStrings({ address, rowCount }: LoadColumnRequest, column: StoredStringColumn, memory: KernelMemory, decoder: ArrayDecoder): void {
+function loadStrings(
+  { address, rowCount }: LoadColumnRequest,
+  column: StoredStringColumn,
+  memory: KernelMemory,
+  decoder: ArrayDecoder,
+): void {
   const placement = stringPlacementOf(column, rowCount);
   clearPadding(address, regionsOf(placement), memory);
   const { name, dictionary } = column;
   decoder.decode(column.ids, address + placement.ids.at, name, 'ids');
-  if (column.ends !== null && placement.offsets !== null) decodeOffsets(column.ends, address + placement.offsets.at, name, 'row offsets', memory, decoder);
+  if (column.ends !== null && placement.offsets !== null)
+    decodeOffsets(column.ends, address + placement.offsets.at, name, 'row offsets', memory, decoder);
   decodeOffsets(dictionary.ends, address + placement.dictionaryOffsets.at, name, 'dictionary offsets', memory, decoder);
   decoder.decode(dictionary.text, address + placement.text.at, name, 'dictionary text');
 }
 
 /** Ends become offsets by a 0 in front; they are decoded where blocks are aligned and then moved up by one. */
-function decodeOffsets(ends: StoredArray, address: Address, column: string, name: string, memory: KernelMemory, decoder: ArrayDecoder): void {
+function decodeOffsets(
+  ends: StoredArray,
+  address: Address,
+  column: string,
+  name: string,
+  memory: KernelMemory,
+  decoder: ArrayDecoder,
+): void {
   decoder.decode(ends, address, column, name);
   const offsets = memory.u32(address, ends.length + 1);
   offsets.copyWithin(1, 0, ends.length);

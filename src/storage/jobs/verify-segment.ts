@@ -2,7 +2,19 @@ import { fstatSync } from 'node:fs';
 import { readAt, type SegmentFile } from '../codecs/array-decoder.js';
 import { checksum } from '../codecs/checksum.js';
 import { decompressInto } from '../codecs/zstd.js';
-import { arraysOf, checkHeader, corrupt, corruptBlock, decodeTrailer, type Footer, HEADER_BYTES, parseFooter, type StoredArray, TRAILER_BYTES, type Trailer } from '../format.js';
+import {
+  arraysOf,
+  checkHeader,
+  corrupt,
+  corruptBlock,
+  decodeTrailer,
+  type Footer,
+  HEADER_BYTES,
+  parseFooter,
+  type StoredArray,
+  TRAILER_BYTES,
+  type Trailer,
+} from '../format.js';
 
 /**
  * Reads the whole file and compares every checksum.

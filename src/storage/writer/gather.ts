@@ -5,7 +5,9 @@ import type { PreparedColumn } from '../columns/physical.js';
 export function gatherRows(column: PreparedColumn, order: Uint32Array): PreparedColumn {
   switch (column.kind) {
     case 'string':
-      return column.ends === null ? { ...column, ids: gather32(column.ids, order) } : { ...column, ...gatherLists(column.ids, column.ends, order) };
+      return column.ends === null
+        ? { ...column, ids: gather32(column.ids, order) }
+        : { ...column, ...gatherLists(column.ids, column.ends, order) };
     case 'long':
       return { ...column, values: gather64(column.values, order), nulls: gatherBits(column.nulls, order) };
     case 'double':
