@@ -1,0 +1,220 @@
+import { ServiceError } from '../base/errors.js';
+import type { KernelMemory } from '../kernels/memory.js';
+import type { Frame } from '../model/frame.js';
+import type { GroupPlan, Plan } from '../model/plan.js';
+import type { SegmentStore } from '../storage/contract.js';
+import type { StorageJobName, StorageJobs } from '../storage/jobs.js';
+import { BLOCK_ROWS } from '../storage/view.js';
+import type { GlobalDictionaryView, SegmentView } from '../storage/view.js';
+import { columnsOfPlan } from './columns-of-plan.js';
+import { cancelledError } from './context.js';
+import type { Engine, RowPlan, RunCounters, RunOptions } from './contract.js';
+import { StreamedSteps } from './finish/stream.js';
+import { runSteps } from './finish/steps.js';
+import { framesOf } from './finish/table.js';
+import { morselsOf } from './group/run.js';
+import type { RowCounts } from './group/run.js';
+import type { GroupTableParts } from './group/table.js';
+import { mergeScans } from './merge/scan.js';
+import { ThreadPool, workHere } from './threads/pool.js';
+import type { OpenStream, Workplace } from './threads/pool.js';
+import { FLAG_BYTES } from './threads/work.js';
+import type { RunControl } from './threads/work.js';
+import { boundaryRows } from './time-boundary.js';
+
+export interface EngineOptions {
+  readonly memory: KernelMemory;
+  /** Name of the kernel set for queries that name none. */
+  readonly kernels: string;
+  /** Processing threads; 0: everything runs where it is asked for. */
+  readonly threads: number;
+  /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
+  readonly groupBytesMax?: number;
+}
+
+export interface ProcessingEngine extends Engine {
+  /** Storage's jobs run on the same threads as queries. */
+  runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']>;
+}
+
+/** A hand-over to a thread costs more than reading this many rows where the query arrived. */
+const ROWS_RUN_HERE = 100_000;
+const DEFAULT_GROUP_BYTES = 1 << 30;
+
+export function createEngine(options: EngineOptions): ProcessingEngine {
+  return new LocalEngine(options);
+}
+
+class LocalEngine implements ProcessingEngine {
+  readonly counters: RunCounters = { rowsScanned: 0, rowsMatched: 0, segments: 0 };
+  readonly #options: EngineOptions;
+  readonly #here: Workplace;
+  readonly #pool: ThreadPool | undefined;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#here = workHere(options.memory, options.kernels);
+    this.#pool = options.threads > 0 ? new ThreadPool(options) : undefined;
+  }
+
+  runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']> {
+    return (this.#pool?.choose(1)[0] ?? this.#here).call(name, request);
+  }
+
+  async *run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+    const { columns, comparable } = columnsOfPlan(plan);
+    const lease = await store.lease({ segmentIds, columns, globalDictionaries: comparable });
+    try {
+      yield* this.#runOver(plan, lease.segments, lease.dictionaries, options, signal);
+    } finally {
+      lease.release();
+    }
+  }
+
+  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame> {
+    return this.#runOver(plan, views, {}, options, signal);
+  }
+
+  async *merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+    switch (plan.operator) {
+      case 'segmentMetadata':
+        throw new ServiceError('internal', 'segment metadata is merged by the broker, not by execution');
+      case 'group': {
+        const frames = (await Promise.all(partials.map(collect))).flat();
+        yield* this.#controlled(options, signal, async function* (control, engine) {
+          const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0);
+          yield* engine.#read(engine.#placeFor(rows).open('mergeGroups', { control, plan, frames, ending: options.ending }), false);
+        });
+        return;
+      }
+      case 'scan': {
+        const final = options.ending === 'final';
+        const steps = new StreamedSteps(final ? plan.finish : [], { intervals: plan.intervals, zeroColumns: new Set() });
+        for await (const frame of mergeScans(plan, partials, !final)) {
+          if (signal.aborted) throw cancelledError();
+          yield* steps.push(frame);
+        }
+        yield* steps.end();
+        return;
+      }
+      case 'timeBoundary': {
+        let [min, max] = [Infinity, -Infinity];
+        for (const frame of (await Promise.all(partials.map(collect))).flat()) {
+          const [first, last] = frame.columns;
+          if (frame.rowCount === 0 || first?.kind !== 'long' || last?.kind !== 'long') continue;
+          min = Math.min(min, Number(first.values[0]));
+          max = Math.max(max, Number(last.values[0]));
+        }
+        const rows = boundaryRows(min, max);
+        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  async *#runOver(plan: RowPlan, views: readonly SegmentView[], dictionaries: Readonly<Record<string, GlobalDictionaryView>>, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+    this.counters.segments += views.length;
+    const rows = views.reduce((sum, view) => sum + view.rowCount, 0);
+    yield* this.#controlled(options, signal, async function* (control, engine) {
+      switch (plan.operator) {
+        case 'group':
+          yield* engine.#runGroup(plan, views, dictionaries, options.ending, control, rows);
+          return;
+        case 'scan':
+          yield* engine.#read(engine.#placeFor(rows).open('scan', { control, plan, views, ending: options.ending }));
+          return;
+        case 'timeBoundary':
+          yield* engine.#read(engine.#placeFor(rows).open('timeBoundary', { control, plan, views, ending: options.ending }));
+      }
+    });
+  }
+
+  async *#runGroup(plan: GroupPlan, views: readonly SegmentView[], dictionaries: Readonly<Record<string, GlobalDictionaryView>>, ending: 'final' | 'partial', control: RunControl, rows: number): AsyncGenerator<Frame> {
+    const threads = this.#pool === undefined || rows < ROWS_RUN_HERE ? 1 : this.#options.threads;
+    const morsels = morselsOf(views, plan, threads);
+    const request = { control, source: { plan, views, dictionaries }, morsels };
+    if (threads === 1 || morsels.length < 2) {
+      yield* this.#read(this.#placeFor(rows).open('group', { ...request, ending, awaitsParts: false }));
+      return;
+    }
+    const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morsels.length)) ?? [];
+    const stream = last.open('group', { ...request, ending, awaitsParts: true });
+    const parts: GroupTableParts[] = [];
+    let failure: unknown;
+    // A thread that fails stops the others; all have ended before memory is given back.
+    const work = [stream.next().then((item) => item !== null && this.#count(item.counts)), ...others.map((thread) => thread.call('groupPart', request).then((result) => parts.push(result.parts) && this.#count(result.counts)))];
+    await Promise.all(
+      work.map((each) =>
+        each.catch((error: unknown) => {
+          failure ??= error;
+          this.#raiseFlag(control);
+        }),
+      ),
+    );
+    if (failure !== undefined) {
+      await stream.close();
+      for (const { owned } of parts) for (const address of owned) this.#options.memory.free(address);
+      throw failure;
+    }
+    yield* this.#read(stream, false, parts);
+  }
+
+  /** The frames of a stream; closes it when the reader stops early. */
+  async *#read(stream: OpenStream, counts = true, parts?: readonly GroupTableParts[]): AsyncGenerator<Frame> {
+    let last: RowCounts | undefined;
+    try {
+      for (let item = await stream.next(parts); item !== null; item = item.isLast ? null : await stream.next()) {
+        last = item.counts;
+        if (item.frame !== null) yield item.frame;
+      }
+    } finally {
+      if (counts && last !== undefined) this.#count(last);
+      await stream.close();
+    }
+  }
+
+  /** Runs `work` with shared flags that the signal raises; they live until all threads are through with them. */
+  async *#controlled(options: RunOptions, signal: AbortSignal, work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+    if (signal.aborted) throw cancelledError();
+    const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES } = this.#options;
+    const flags = memory.allocate(FLAG_BYTES);
+    memory.i32(flags, 2).fill(0);
+    const control: RunControl = {
+      flags,
+      deadlineMs: options.deadlineMs,
+      kernels: options.kernels ?? kernels,
+      batchRows: options.batchRows ?? BLOCK_ROWS,
+      groupBytesMax: groupBytesMax / Math.max(1, threads),
+    };
+    const abort = (): void => this.#raiseFlag(control);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      yield* work(control, this);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      memory.free(flags);
+    }
+  }
+
+  #raiseFlag({ flags }: RunControl): void {
+    Atomics.store(this.#options.memory.i32(flags, 1), 0, 1);
+  }
+
+  #placeFor(rows: number): Workplace {
+    return rows < ROWS_RUN_HERE ? this.#here : (this.#pool?.choose(1)[0] ?? this.#here);
+  }
+
+  #count({ rowsScanned, rowsMatched }: RowCounts): void {
+    this.counters.rowsScanned += rowsScanned;
+    this.counters.rowsMatched += rowsMatched;
+  }
+}
+
+async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const collected: Frame[] = [];
+  for await (const frame of frames) collected.push(frame);
+  return collected;
+}

@@ -1,0 +1,55 @@
+import type { ErrorCode } from '../../base/errors.js';
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { GroupTableParts } from '../group/table.js';
+import type { StreamItem } from './work.js';
+
+/** To a processing thread. `id` names one call or stream for as long as it lasts. */
+export type ToThread =
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly request: unknown }
+  | { readonly kind: 'open'; readonly id: number; readonly name: string; readonly request: unknown }
+  /** Asks for the next frame. */
+  | { readonly kind: 'next'; readonly id: number; readonly parts: readonly GroupTableParts[] | undefined }
+  /** The rest of the stream is not wanted. */
+  | { readonly kind: 'close'; readonly id: number }
+  | { readonly kind: 'end' };
+
+/** Every message to a thread but `end` is answered once. */
+export type FromThread =
+  | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
+  | { readonly id: number; readonly kind: 'item'; readonly item: StreamItem | null }
+  | { readonly id: number; readonly kind: 'error'; readonly error: PlainError };
+
+/** An error as it crosses threads. */
+export interface PlainError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly stack: string;
+}
+
+export function toPlainError(error: unknown): PlainError {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  if (error instanceof ServiceError) return { code: error.code, message: error.message, stack };
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error), stack };
+}
+
+export function fromPlainError({ code, message, stack }: PlainError): ServiceError {
+  return new ServiceError(code, message, code === 'internal' ? stack : undefined);
+}
+
+/** The arrays of a frame, which move instead of being copied. */
+export function transferables(frame: Frame | null): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const add = (view: ArrayBufferView | null): void => {
+    if (view !== null && view.buffer instanceof ArrayBuffer) buffers.add(view.buffer);
+  };
+  for (const column of frame?.columns ?? []) {
+    if (column.kind === 'string' || column.kind === 'multi') add(column.ids);
+    if (column.kind === 'multi') add(column.offsets);
+    if (column.kind === 'long' || column.kind === 'double') {
+      add(column.values);
+      add(column.nulls);
+    }
+  }
+  return [...buffers];
+}

@@ -1,0 +1,172 @@
+import { ServiceError } from '../../base/errors.js';
+import type { KernelSet } from '../../kernels/contract.js';
+import type { KernelMemory } from '../../kernels/memory.js';
+import { instantiateKernels } from '../../kernels/registry.js';
+import type { Frame } from '../../model/frame.js';
+import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
+import { STORAGE_JOBS } from '../../storage/jobs.js';
+import type { StorageJobs } from '../../storage/jobs.js';
+import { placeFrame } from '../../storage/placed-frame.js';
+import type { Address, SegmentView } from '../../storage/view.js';
+import { cancelledError } from '../context.js';
+import type { RunContext } from '../context.js';
+import { StreamedSteps } from '../finish/stream.js';
+import { framesOf } from '../finish/table.js';
+import { runSteps } from '../finish/steps.js';
+import { endGroups, runGroups, shapeOf } from '../group/operator.js';
+import { mergePlan } from '../group/partial.js';
+import type { GroupSource, Morsel, RowCounts } from '../group/run.js';
+import type { GroupTableParts } from '../group/table.js';
+import { concatFrames } from '../merge/concat.js';
+import { scanFrames } from '../scan/operator.js';
+import { timeBoundary } from '../time-boundary.js';
+
+/** How a query runs on a thread; plain data. */
+export interface RunControl {
+  /** i32 words in kernel memory: 1 once cancelled; number of the next morsel to take. */
+  readonly flags: Address;
+  readonly deadlineMs: number;
+  readonly kernels: string;
+  readonly batchRows: number;
+  readonly groupBytesMax: number;
+}
+
+export const FLAG_BYTES = 8;
+
+/** What is asked of a thread and answered once. */
+export interface Calls extends StorageJobs {
+  readonly groupPart: { readonly request: GroupRequest; readonly response: { readonly parts: GroupTableParts; readonly counts: RowCounts } };
+}
+
+/** What is asked of a thread and answered frame by frame. */
+export interface Streams {
+  readonly group: GroupRequest & { readonly ending: 'final' | 'partial'; readonly awaitsParts: boolean };
+  readonly scan: { readonly control: RunControl; readonly plan: ScanPlan; readonly views: readonly SegmentView[]; readonly ending: 'final' | 'partial' };
+  readonly timeBoundary: { readonly control: RunControl; readonly plan: TimeBoundaryPlan; readonly views: readonly SegmentView[]; readonly ending: 'final' | 'partial' };
+  readonly mergeGroups: { readonly control: RunControl; readonly plan: GroupPlan; readonly frames: readonly Frame[]; readonly ending: 'final' | 'partial' };
+}
+
+export interface GroupRequest {
+  readonly control: RunControl;
+  readonly source: GroupSource;
+  readonly morsels: readonly Morsel[];
+}
+
+/** One answer of a stream. The first one of `group` that awaits parts of other threads has no frame: it means "ready". */
+export interface StreamItem {
+  readonly frame: Frame | null;
+  readonly isLast: boolean;
+  readonly counts: RowCounts;
+}
+
+export type Stream = Generator<StreamItem, void, readonly GroupTableParts[] | undefined>;
+
+/** A thread's own things. */
+export class WorkBench {
+  readonly memory: KernelMemory;
+  readonly #defaultKernels: string;
+  readonly #kernelSets = new Map<string, KernelSet>();
+
+  constructor(memory: KernelMemory, defaultKernels: string) {
+    this.memory = memory;
+    this.#defaultKernels = defaultKernels;
+  }
+
+  kernels(name = this.#defaultKernels): KernelSet {
+    const known = this.#kernelSets.get(name);
+    if (known !== undefined) return known;
+    const kernels = instantiateKernels(name, this.memory);
+    this.#kernelSets.set(name, kernels);
+    return kernels;
+  }
+
+  context({ flags, deadlineMs, kernels, batchRows, groupBytesMax }: RunControl): RunContext {
+    const words = this.memory.i32(flags, 1);
+    return {
+      memory: this.memory,
+      kernels: this.kernels(kernels),
+      batchRows,
+      groupBytesMax,
+      check: () => {
+        if (Atomics.load(words, 0) !== 0) throw cancelledError();
+        if (Date.now() > deadlineMs) throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
+      },
+    };
+  }
+}
+
+type CallHandlers = { readonly [Name in keyof Calls]: (request: Calls[Name]['request'], bench: WorkBench) => Calls[Name]['response'] };
+
+/** Every call by name: storage's jobs and our own. */
+export const CALLS: CallHandlers = {
+  verifySegment: (request, bench) => STORAGE_JOBS.verifySegment(request, bench.memory, bench.kernels()),
+  loadColumn: (request, bench) => STORAGE_JOBS.loadColumn(request, bench.memory, bench.kernels()),
+  internDictionary: (request, bench) => STORAGE_JOBS.internDictionary(request, bench.memory, bench.kernels()),
+  findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
+  groupPart: (request, bench) => {
+    const counts = noRows();
+    const table = runGroups(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
+    return { parts: table.detach(), counts };
+  },
+};
+
+export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
+  *group(request, bench) {
+    const counts = noRows();
+    const table = runGroups(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
+    let parts: readonly GroupTableParts[] = [];
+    if (request.awaitsParts) {
+      let isAnswered = false;
+      try {
+        parts = (yield { frame: null, isLast: false, counts }) ?? [];
+        isAnswered = true;
+      } finally {
+        if (!isAnswered) table.free();
+      }
+    }
+    yield* items(endGroups(table, parts, request.ending), counts);
+  },
+  *scan({ control, plan, views, ending }, bench) {
+    const counts = noRows();
+    const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], { intervals: plan.intervals, zeroColumns: new Set() });
+    for (const frame of scanFrames(plan, views, bench.context(control), ending, counts)) {
+      for (const each of steps.push(frame)) yield { frame: each, isLast: false, counts };
+    }
+    yield* items([...steps.end()], counts);
+  },
+  *timeBoundary({ control, plan, views, ending }, bench) {
+    const counts = noRows();
+    const rows = timeBoundary(plan, views, bench.context(control), counts);
+    const finished = ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows;
+    yield* items([...framesOf(finished)], counts);
+  },
+  *mergeGroups({ control, plan, frames, ending }, bench) {
+    const counts = noRows();
+    const context = bench.context(control);
+    const placed = placeFrame(concatFrames(frames), bench.memory);
+    try {
+      const merged = mergePlan(plan);
+      const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} });
+      let taken = false;
+      const table = runGroups(shape, context, () => (taken ? undefined : ((taken = true), { view: 0, start: 0, end: placed.view.rowCount })), counts);
+      yield* items(endGroups(table, [], ending), counts);
+    } finally {
+      placed.release();
+    }
+  },
+};
+
+function noRows(): RowCounts {
+  return { rowsScanned: 0, rowsMatched: 0 };
+}
+
+/** Threads of a query share one counter, so a fast thread takes more. */
+function morselTaker({ control, morsels }: GroupRequest, memory: KernelMemory): () => Morsel | undefined {
+  const words = memory.i32(control.flags, 2);
+  return () => morsels[Atomics.add(words, 1, 1)];
+}
+
+function* items(frames: readonly Frame[], counts: RowCounts): Stream {
+  if (frames.length === 0) yield { frame: null, isLast: true, counts };
+  for (const [index, frame] of frames.entries()) yield { frame, isLast: index === frames.length - 1, counts };
+}
