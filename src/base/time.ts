@@ -8,8 +8,7 @@ const MAX_INSTANT = 4611686018427387904;
 const MIN_INSTANT_TEXT = '-146136543-09-08T08:23:32.096Z';
 const MAX_INSTANT_TEXT = '146140482-04-24T15:36:27.903Z';
 
-const INSTANT =
-  /^([+-]?\d{4,9})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ](?:(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?)?)?(Z|z|[+-]\d{2}(?::?\d{2})?)?$/;
+const OFFSET = /^(?:z|[+-]\d{2}(?::?\d{2})?)$/;
 
 /**
  * An ISO 8601 instant, whole or cut short anywhere (`2015`, `2015-09-12`, `2015-09-12T00Z`); a space may stand for the T.
@@ -17,29 +16,85 @@ const INSTANT =
  * @returns undefined when it is no such text or no such day, hour or zone; digits beyond milliseconds are cut off
  */
 export function parseInstant(text: string, timeZone = 'UTC'): EpochMs | undefined {
-  const parts = INSTANT.exec(text);
-  if (parts === null) return undefined;
-  const year = Number(parts[1]);
-  const month = Number(parts[2] ?? 1);
-  const day = Number(parts[3] ?? 1);
-  const hour = Number(parts[4] ?? 0);
-  const minute = Number(parts[5] ?? 0);
-  const second = Number(parts[6] ?? 0);
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  const scan = new Scanner(text);
+  const isNegative = scan.accept('-');
+  if (!isNegative) scan.accept('+');
+  const year = scan.digits(4, 9);
+  let month = 1;
+  let day = 1;
+  let hour = 0;
+  let minute = 0;
+  let second = 0;
+  let millisecond = 0;
+  if (scan.accept('-')) {
+    month = scan.digits(1, 2);
+    if (scan.accept('-')) day = scan.digits(1, 2);
+  }
+  if (scan.accept('T') || scan.accept(' ')) {
+    if (scan.isDigit()) hour = scan.digits(1, 2);
+    if (scan.accept(':')) minute = scan.digits(2, 2);
+    if (scan.accept(':')) second = scan.digits(2, 2);
+    if (scan.accept('.') || scan.accept(',')) millisecond = scan.fraction();
+  }
+  const offset = scan.rest();
+  const zone = offset === 'Z' ? UTC : offset === '' ? findZone(timeZone) : OFFSET.test(offset) ? findZone(offset) : undefined;
+  if (scan.failed || zone === undefined || month < 1 || month > 12) return undefined;
+  const signedYear = isNegative ? -year : year;
+  if (day < 1 || day > daysInMonth(signedYear, month)) return undefined;
   // 24:00 is the end of the day.
   if (hour > 24 || minute > 59 || second > 59 || (hour === 24 && (minute > 0 || second > 0))) return undefined;
-  const millisecond = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'));
-  const zone = parts[8] === undefined ? findZone(timeZone) : findZone(parts[8]);
-  if (zone === undefined) return undefined;
-  const timeOfDay = ((hour * 60 + minute) * 60 + second) * 1000 + millisecond;
+  return toInstant(signedYear, month, day, ((hour * 60 + minute) * 60 + second) * 1000 + millisecond, zone);
+}
+
+function toInstant(year: number, month: number, day: number, timeOfDay: number, zone: Zone): EpochMs | undefined {
+  const days = daysFromCivil(year, month, day);
   if (Math.abs(year) > 280_000) {
     // Beyond 2^53 milliseconds a sum of doubles would round twice.
-    const exact = BigInt(daysFromCivil(year, month, day)) * BigInt(DAY_MS) + BigInt(timeOfDay) - BigInt(zone.fixedOffsetMs ?? 0);
-    const instant = Number(exact);
+    const instant = Number(BigInt(days) * BigInt(DAY_MS) + BigInt(timeOfDay) - BigInt(zone.fixedOffsetMs ?? 0));
     return instant < MIN_INSTANT || instant > MAX_INSTANT ? undefined : instant;
   }
-  const local = daysFromCivil(year, month, day) * DAY_MS + timeOfDay;
-  return zone === UTC ? local : zone.fromLocal(local);
+  return zone.fromLocal(days * DAY_MS + timeOfDay);
+}
+
+/** Reads a text from left to right; once something is not there as it must be, it has failed for good. */
+class Scanner {
+  failed = false;
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  accept(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  isDigit(): boolean {
+    const digit = this.#text.charCodeAt(this.#at) - 48;
+    return digit >= 0 && digit <= 9;
+  }
+
+  digits(least: number, most: number): number {
+    const start = this.#at;
+    let value = 0;
+    while (this.#at - start < most && this.isDigit()) value = value * 10 + this.#text.charCodeAt(this.#at++) - 48;
+    if (this.#at - start < least) this.failed = true;
+    return value;
+  }
+
+  /** The milliseconds of one to nine digits after the point. */
+  fraction(): number {
+    const start = this.#at;
+    const value = this.digits(1, 9);
+    return Math.floor((value * 1000) / 10 ** (this.#at - start));
+  }
+
+  rest(): string {
+    return this.#text.slice(this.#at);
+  }
 }
 
 const TWO_DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));

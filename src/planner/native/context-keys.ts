@@ -17,7 +17,7 @@ export const HONOURED_KEYS: readonly string[] = [
  * accepted, with nothing left to do.
  */
 export const NOTHING_TO_DO_KEYS: readonly string[] = (
-  'lane perSegmentTimeout useCache populateCache useResultLevelCache populateResultLevelCache maxQueuedBytes maxSubqueryRows maxSubqueryBytes enableParallelMerge ' +
+  'lane useCache populateCache useResultLevelCache populateResultLevelCache maxQueuedBytes maxSubqueryRows maxSubqueryBytes enableParallelMerge ' +
   'parallelMergeParallelism parallelMergeInitialYieldRows parallelMergeSmallBatchRows useFilterCNF secondaryPartitionPruning debug setProcessingThreadNames ' +
   'cloneQueryMode minTopNThreshold enableJoinFilterPushDown enableJoinFilterRewrite enableJoinFilterRewriteValueColumnFilters enableRewriteJoinToFilter ' +
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +
@@ -48,5 +48,6 @@ export const REFUSED_KEYS: Readonly<Record<string, { readonly unless: unknown }>
   realtimeSegmentsOnly: { unless: false },
   groupByEnableMultiValueUnnesting: { unless: true },
   brokerService: { unless: null },
+  perSegmentTimeout: { unless: null },
   maxScatterGatherBytes: { unless: null },
 };

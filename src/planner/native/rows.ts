@@ -21,7 +21,7 @@ export function readScan(reader: ObjectReader, dataSource: string, tableTypes: C
   const names = reader.strings('columns');
   const order = reader.choice('order', ['none', 'ascending', 'descending'], 'none');
   reader.unsupported('orderBy');
-  reader.boolean('legacy', false);
+  if (reader.boolean('legacy', false)) throw new ServiceError('unsupported', 'legacy: the legacy form of scan is not supported');
   return {
     queryType: 'scan',
     ...leaf,
