@@ -31,7 +31,7 @@ function refuseOtherNodes() {
   throw new StepFailed(`Node.js ${process.versions.node} is not supported: install 20.19 or later of 20, or any 22`);
 }
 
-/** Why `npm ci` is due, or undefined. npm's own record of what it installed is compared with the lock file. */
+/** Why an installation is due, or undefined. npm's own record of what it installed is compared with the lock file. */
 function installReason() {
   const record = join(MODULES, '.package-lock.json');
   if (!existsSync(record)) return 'packages are not installed';
@@ -59,6 +59,8 @@ async function install(reason) {
   process.stderr.write(`${reason}: installing takes one to three minutes\n`);
   const total = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages).length;
   const progress = () => `${existsSync(MODULES) ? readdirSync(MODULES).length : 0} of about ${total} packages`;
-  await step('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], { progress });
+  // Not `npm ci`: it refuses a lock file made where a registry lacked optional packages of other platforms. The lock file
+  // is kept to, and never written.
+  await step('npm install', 'npm', ['install', '--no-save', '--no-audit', '--no-fund'], { progress });
   writeFileSync(ABI_FILE, process.versions.modules);
 }
