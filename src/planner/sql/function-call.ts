@@ -133,8 +133,9 @@ export function describe(bound: Bound): string {
  * pattern, zone or period is reported with its position and not by a server later.
  */
 export function folded(bound: Bound, session: Session, at: number): Bound {
+  if (bound.kind === 'literal') return bound;
   const operands = children(bound);
-  const constant = bound.kind !== 'literal' && bound.kind !== 'column' && bound.kind !== 'aggregate' && operands.every(({ kind }) => kind === 'literal');
+  const constant = isConstant(bound);
   if (!constant && bound.kind !== 'call') return bound;
   try {
     if (!constant) {
@@ -147,6 +148,10 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
     if (error instanceof ServiceError && error.code !== 'internal') throw session.source.error('sql_plan_invalid', at, error.message);
     throw error;
   }
+}
+
+function isConstant(bound: Bound): boolean {
+  return bound.kind === 'literal' || (bound.kind !== 'column' && bound.kind !== 'aggregate' && children(bound).every(isConstant));
 }
 
 /** A function of fixed types with a namesake in the expression language. */
