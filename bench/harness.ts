@@ -1,0 +1,57 @@
+/** One of several ways to do the same work. */
+export interface Contender {
+  readonly name: string;
+  /** Does the work once. */
+  run(): void;
+}
+
+export interface Timing {
+  readonly name: string;
+  /** Of each round, nanoseconds for the work once; round r of all contenders ran side by side. */
+  readonly nanoseconds: readonly number[];
+}
+
+/**
+ * Times contenders against each other in one process: after a warm-up, rounds in which each runs for at least
+ * `roundMs`, the order reversed every other round, so that a busy neighbour hits all alike. Answers are compared
+ * before, by the caller.
+ */
+export function alternate(contenders: readonly Contender[], options: { readonly rounds: number; readonly roundMs: number }): Timing[] {
+  for (const contender of contenders) repeat(contender, options.roundMs / 2);
+  const taken = contenders.map((): number[] => []);
+  for (let round = 0; round < options.rounds; round++) {
+    const order = [...contenders.keys()];
+    if (round % 2 === 1) order.reverse();
+    for (const index of order) {
+      const contender = contenders[index];
+      if (contender !== undefined) taken[index]?.push(repeat(contender, options.roundMs));
+    }
+  }
+  return contenders.map(({ name }, index) => ({ name, nanoseconds: taken[index] ?? [] }));
+}
+
+/** Nanoseconds a run, over as many runs as fill `forMs`. */
+function repeat(contender: Contender, forMs: number): number {
+  const begin = process.hrtime.bigint();
+  const until = begin + BigInt(Math.round(forMs * 1e6));
+  let runs = 0;
+  let now = begin;
+  do {
+    contender.run();
+    runs++;
+    now = process.hrtime.bigint();
+  } while (now < until);
+  return Number(now - begin) / runs;
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** How many times faster `a` was than `b`: the median over the rounds, of which each saw both under one load. */
+export function speedUp(a: Timing, b: Timing): number {
+  return median(a.nanoseconds.map((time, round) => (b.nanoseconds[round] ?? Number.NaN) / time));
+}
