@@ -142,19 +142,32 @@ export class Overlord implements OverlordService, Candidate {
 
   /** In order: a task that must wait also holds back later ones that would get in its way for ever. */
   async #grantLocks(): Promise<void> {
-    const { database, validate, now } = this.#options;
+    const { database, now } = this.#options;
     const held: LockRequest[] = [];
     for (const task of await selectTasks(database, { states: ['WAITING'] })) {
-      const documents = await taskDocuments(database, task.id);
-      if (documents === undefined) continue;
-      const request = lockRequestOf(task.id, validate(parseJson(documents.payload)));
+      const request = await this.#lockRequestOf(task);
+      if (request === undefined) continue;
+      const heldBack = held.some((earlier) => earlier.dataSource === request.dataSource && earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request)));
       const granted =
-        !held.some((earlier) => earlier.dataSource === request.dataSource && earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request))) &&
+        !heldBack &&
         (await fencedTransaction(database, this.fence(), async (queries) => {
           const locks = await acquireLocks(queries, request, now());
           return locks !== undefined && (await moveTask(queries, task.id, 'WAITING', 'PENDING'));
         }));
       if (!granted) held.push(request);
+    }
+  }
+
+  /** A payload that was accepted by another version of this program may not be acceptable here: then the task fails. */
+  async #lockRequestOf(task: TaskRecord): Promise<LockRequest | undefined> {
+    const { database, validate, now } = this.#options;
+    const documents = await taskDocuments(database, task.id);
+    if (documents === undefined) return undefined;
+    try {
+      return lockRequestOf(task.id, validate(parseJson(documents.payload)));
+    } catch (error) {
+      await endTask(database, this.fence(), task.id, { succeeded: false, error: toServiceError(error).message, report: null }, now());
+      return undefined;
     }
   }
 

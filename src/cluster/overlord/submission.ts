@@ -11,7 +11,7 @@ import { ETERNITY, type EpochMs } from '../../model/interval.js';
 export type ValidateTask = (payload: unknown) => TaskDescription;
 
 /** Characters of an id: it names a log file and the folder of the task's files in deep storage. */
-const TASK_ID = /^[^\s/\\\p{Cc}]{1,200}$/u;
+const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
 /** Priority of batch tasks when the context names none. */
 const DEFAULT_PRIORITY = 50;
 
@@ -19,7 +19,7 @@ const DEFAULT_PRIORITY = 50;
 export function newTask(payload: unknown, description: TaskDescription, nowMs: EpochMs): NewTask {
   const id = description.id ?? generateId(description, nowMs);
   if (!TASK_ID.test(id) || id === '.' || id === '..')
-    throw new ServiceError('input_invalid', `id: found '${id.slice(0, 100)}', expected 1 to 200 characters without white space, / and \\`);
+    throw new ServiceError('input_invalid', `id: found '${id.slice(0, 100)}', expected 1 to 200 characters without / and \\, no space at either end`);
   return {
     id,
     groupId: description.groupId ?? id,
@@ -54,6 +54,6 @@ function parsePriority(value: unknown): number {
 
 /** Unique without asking anyone, and telling what it is in lists and file names. */
 function generateId({ type, dataSource }: TaskDescription, nowMs: EpochMs): string {
-  const readable = dataSource.replace(/[\s/\\\p{Cc}]/gu, '-').slice(0, 80);
+  const readable = dataSource.replace(/[/\\\s\p{Cc}]/gu, '-').slice(0, 80);
   return `${type}_${readable}_${randomBytes(5).toString('hex')}_${formatInstant(nowMs)}`;
 }

@@ -3,7 +3,9 @@ import type { Peers } from '../../cluster/rpc/peers.js';
 import type { Database } from '../../metadata/database.js';
 import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';
+import { dynamicConfigRoutes } from './coordinator/dynamic-config.js';
 import { loadingRoutes } from './coordinator/loading.js';
+import { lookupRoutes } from './coordinator/lookups.js';
 import { metadataRoutes } from './coordinator/metadata.js';
 import { ruleRoutes } from './coordinator/rules.js';
 import { segmentRoutes } from './coordinator/segments.js';
@@ -19,5 +21,5 @@ export interface CoordinatorSource {
 
 /** Everything the leading Coordinator answers, one file for each area of the specification. */
 export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
-  return [...metadataRoutes(source), ...catalogRoutes(source), ...loadingRoutes(source), ...segmentRoutes(source), ...ruleRoutes(source)];
+  return [metadataRoutes, catalogRoutes, loadingRoutes, segmentRoutes, ruleRoutes, dynamicConfigRoutes, lookupRoutes].flatMap((area) => area(source));
 }

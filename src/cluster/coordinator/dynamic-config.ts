@@ -1,0 +1,44 @@
+import { ServiceError } from '../../base/errors.js';
+import { nearestName } from '../../base/nearest-name.js';
+
+/** The Coordinator's dynamic configuration, flat, as the interface spells it. */
+export const DYNAMIC_CONFIG_DEFAULTS = {
+  millisToWaitBeforeDeleting: 900_000,
+  mergeBytesLimit: 524_288_000,
+  mergeSegmentsLimit: 100,
+  maxSegmentsToMove: 100,
+  replicantLifetime: 15,
+  replicationThrottleLimit: 500,
+  balancerComputeThreads: 1,
+  killDataSourceWhitelist: [],
+  killPendingSegmentsSkipList: [],
+  maxSegmentsInNodeLoadingQueue: 500,
+  decommissioningNodes: [],
+  pauseCoordination: false,
+  replicateAfterLoadTimeout: false,
+  useRoundRobinSegmentAssignment: true,
+  smartSegmentLoading: true,
+} satisfies Readonly<Record<string, number | boolean | readonly string[]>>;
+
+export type DynamicConfig = Readonly<Record<keyof typeof DYNAMIC_CONFIG_DEFAULTS, number | boolean | readonly string[]>>;
+
+export function readDynamicConfig(stored: string | undefined): DynamicConfig {
+  return stored === undefined ? DYNAMIC_CONFIG_DEFAULTS : { ...DYNAMIC_CONFIG_DEFAULTS, ...(JSON.parse(stored) as Partial<DynamicConfig>) };
+}
+
+/** @throws ServiceError `input_invalid` for an unknown field or a value of another type than the default has */
+export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<string, unknown>): DynamicConfig {
+  const known = new Map<string, number | boolean | readonly string[]>(Object.entries(DYNAMIC_CONFIG_DEFAULTS));
+  for (const [name, value] of changes) {
+    const fallback = known.get(name);
+    if (fallback === undefined) {
+      const nearest = nearestName(name, [...known.keys()]);
+      throw new ServiceError('input_invalid', `${name}: unknown field${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
+    }
+    const accepted = typeof fallback === 'number' ? 'an integer' : typeof fallback === 'boolean' ? 'true or false' : 'an array of texts';
+    const fits =
+      typeof fallback === 'object' ? Array.isArray(value) && value.every((each) => typeof each === 'string') : typeof fallback === 'number' ? Number.isInteger(value) : typeof value === 'boolean';
+    if (!fits) throw new ServiceError('input_invalid', `${name}: found ${JSON.stringify(value)}, expected ${accepted}`);
+  }
+  return { ...current, ...Object.fromEntries(changes) };
+}

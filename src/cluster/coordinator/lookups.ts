@@ -1,0 +1,63 @@
+import { ServiceError } from '../../base/errors.js';
+
+/** A lookup as it is configured. What `lookupExtractorFactory` may hold is checked where it is loaded. */
+export interface Lookup {
+  readonly version: string | null;
+  readonly lookupExtractorFactory: Readonly<Record<string, unknown>>;
+}
+
+/** By tier, then by name. A tier without lookups does not exist. */
+export type Lookups = Readonly<Record<string, Readonly<Record<string, Lookup>>>>;
+
+/** @throws ServiceError `input_invalid` naming the path of what is wrong */
+export function parseLookup(value: unknown, path: string): Lookup {
+  const fields = fieldsOf(value, path);
+  const stranger = [...fields.keys()].find((name) => name !== 'version' && name !== 'lookupExtractorFactory');
+  if (stranger !== undefined) throw new ServiceError('input_invalid', `${path}.${stranger}: unknown field; accepted are version and lookupExtractorFactory`);
+  const version = fields.get('version') ?? null;
+  if (version !== null && typeof version !== 'string') throw new ServiceError('input_invalid', `${path}.version: found ${JSON.stringify(version)}, expected a text`);
+  const factory = fieldsOf(fields.get('lookupExtractorFactory'), `${path}.lookupExtractorFactory`);
+  if (typeof factory.get('type') !== 'string') throw new ServiceError('input_invalid', `${path}.lookupExtractorFactory.type: expected a text such as map`);
+  return { version, lookupExtractorFactory: Object.fromEntries(factory) };
+}
+
+/** The body of a bulk update: lookups by tier and name. */
+export function parseLookups(value: unknown): Lookups {
+  const tiers = [...fieldsOf(value, 'body')].map(([tier, lookups]) => {
+    const parsed = [...fieldsOf(lookups, tier)].map(([name, lookup]) => [name, parseLookup(lookup, `${tier}.${name}`)] as const);
+    return [tier, Object.fromEntries(parsed)] as const;
+  });
+  return Object.fromEntries(tiers);
+}
+
+/**
+ * Adds or replaces; nothing is removed.
+ * @throws ServiceError `input_invalid` when a version is not higher, compared as text, than the one it replaces
+ */
+export function mergeLookups(current: Lookups, changes: Lookups): Lookups {
+  const merged: Record<string, Record<string, Lookup>> = {};
+  for (const [tier, lookups] of Object.entries(current)) merged[tier] = { ...lookups };
+  for (const [tier, lookups] of Object.entries(changes)) {
+    for (const [name, lookup] of Object.entries(lookups)) {
+      const known = current[tier]?.[name];
+      if (known !== undefined && (lookup.version ?? '') <= (known.version ?? ''))
+        throw new ServiceError('input_invalid', `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a text above '${known.version ?? ''}'`);
+      (merged[tier] ??= {})[name] = lookup;
+    }
+  }
+  return merged;
+}
+
+/** Without one lookup, or without the whole tier; undefined when there is no such. */
+export function removeLookup(current: Lookups, tier: string, name: string | null): Lookups | undefined {
+  const lookups = current[tier];
+  if (lookups === undefined || (name !== null && lookups[name] === undefined)) return undefined;
+  const rest = name === null ? {} : Object.fromEntries(Object.entries(lookups).filter(([each]) => each !== name));
+  const others = Object.entries(current).filter(([each]) => each !== tier);
+  return Object.fromEntries(Object.keys(rest).length === 0 ? others : [...others, [tier, rest]]);
+}
+
+function fieldsOf(value: unknown, path: string): ReadonlyMap<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(value) ?? 'nothing'}, expected an object`);
+  return new Map(Object.entries(value));
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from '../../../base/errors.js';
+import { type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
+import type { Queries } from '../../../metadata/database.js';
+import { fencedTransaction } from '../../../metadata/leadership.js';
+import { audit, findConfig, writeConfig } from '../../../metadata/settings.js';
+import type { HttpRequest, Route } from '../../http.types.js';
+import type { CoordinatorSource } from '../coordinator.js';
+import { CONFIG_READ, CONFIG_WRITE, json, readAuthor, readJson, route } from '../exchange.js';
+
+const BASE = '/svc/coordinator/v1/lookups/config';
+const CONFIG_NAME = 'lookups';
+
+/** The configuration of lookups. Whether processes have loaded them is not known here: nothing loads them yet. */
+export function lookupRoutes({ coordinator, database, now }: CoordinatorSource): readonly Route[] {
+  const read = async (queries: Queries): Promise<Lookups> => JSON.parse((await findConfig(queries, CONFIG_NAME)) ?? '{}') as Lookups;
+  const change = (request: HttpRequest, alter: (current: Lookups) => Lookups) =>
+    fencedTransaction(database, coordinator.fence(), async (queries) => {
+      const payload = JSON.stringify(alter(await read(queries)));
+      await writeConfig(queries, CONFIG_NAME, payload);
+      await audit(queries, { type: 'lookups', key: 'lookups' }, readAuthor(request), payload, now());
+    });
+  const remove = (tier: string, name: string | null) => (current: Lookups) => {
+    const rest = removeLookup(current, tier, name);
+    if (rest === undefined) throw new ServiceError('not_found', `no lookup ${name === null ? `tier ${tier}` : `${name} in tier ${tier}`}`);
+    return rest;
+  };
+
+  return [
+    route('GET', BASE, CONFIG_READ, async () => json(200, Object.keys(await read(database)))),
+    route('GET', `${BASE}/all`, CONFIG_READ, async () => json(200, await read(database))),
+    route('POST', BASE, CONFIG_WRITE, async (request) => {
+      const lookups = parseLookups(readJson(request));
+      await change(request, (current) => mergeLookups(current, lookups));
+      return json(202, lookups);
+    }),
+    route('GET', `${BASE}/{tier}`, CONFIG_READ, async (_request, { tier = '' }) => {
+      const lookups = (await read(database))[tier];
+      if (lookups === undefined) throw new ServiceError('not_found', `no lookup tier ${tier}`);
+      return json(200, Object.keys(lookups));
+    }),
+    route('DELETE', `${BASE}/{tier}`, CONFIG_WRITE, async (request, { tier = '' }) => {
+      await change(request, remove(tier, null));
+      return { status: 202 };
+    }),
+    route('GET', `${BASE}/{tier}/{name}`, CONFIG_READ, async (_request, { tier = '', name = '' }) => {
+      const lookup = (await read(database))[tier]?.[name];
+      if (lookup === undefined) throw new ServiceError('not_found', `no lookup ${name} in tier ${tier}`);
+      return json(200, lookup);
+    }),
+    route('POST', `${BASE}/{tier}/{name}`, CONFIG_WRITE, async (request, { tier = '', name = '' }) => {
+      const lookup = parseLookup(readJson(request), name);
+      await change(request, (current) => mergeLookups(current, { [tier]: { [name]: lookup } }));
+      return { status: 202 };
+    }),
+    route('DELETE', `${BASE}/{tier}/{name}`, CONFIG_WRITE, async (request, { tier = '', name = '' }) => {
+      await change(request, remove(tier, name));
+      return { status: 202 };
+    }),
+  ];
+}

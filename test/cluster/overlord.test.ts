@@ -1,0 +1,255 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { Overlord } from '../../src/cluster/overlord/overlord.js';
+import type { Coordination, Member } from '../../src/cluster/membership/coordination.js';
+import type { Peers } from '../../src/cluster/rpc/peers.js';
+import type { MiddleManagerService, TaskAssignment } from '../../src/cluster/rpc/services.js';
+import type { TaskDescription } from '../../src/ingestion/contract.js';
+import type { Database } from '../../src/metadata/database.js';
+import { takeLease } from '../../src/metadata/leadership.js';
+import { locksOfTask } from '../../src/metadata/locks.js';
+import { selectSegments } from '../../src/metadata/segments.js';
+import { findTask, type TaskState } from '../../src/metadata/tasks.js';
+import type { Interval } from '../../src/model/interval.js';
+import { DAY, day, openMetadata, pushed } from '../metadata/fixture.js';
+
+const EVERYTHING: Interval = { start: -1000 * DAY, end: 1000 * DAY };
+
+interface Payload {
+  readonly id: string;
+  readonly dataSource?: string;
+  readonly replace?: readonly Interval[];
+  readonly priority?: number;
+}
+
+function describe(payload: unknown): TaskDescription {
+  const { id, dataSource = 'ds', replace, priority } = payload as Payload;
+  if (id === undefined) throw new ServiceError('input_invalid', 'id is missing');
+  return { type: 'index', dataSource, id, groupId: null, context: priority === undefined ? {} : { priority }, mode: replace === undefined ? { kind: 'append' } : { kind: 'replace', intervals: replace }, spec: {} };
+}
+
+/** A worker process that accepts what it has slots for and runs it until the test says otherwise. */
+class Worker implements MiddleManagerService {
+  readonly running: string[] = [];
+  readonly member: Member;
+  enabled = true;
+  failure: ServiceError | null = null;
+  capacity: number;
+
+  constructor(host: string, session: string, capacity = 10) {
+    this.member = { role: 'middleManager', host, session, details: {} };
+    this.capacity = capacity;
+  }
+
+  async status() {
+    const { host, session } = this.member;
+    return { host, session, capacity: this.capacity, enabled: this.enabled, runningTasks: this.running, lastCompletedMs: 0 };
+  }
+
+  async assign({ taskId }: TaskAssignment) {
+    if (this.failure !== null) throw this.failure;
+    this.running.push(taskId);
+  }
+
+  async shutdownTask(taskId: string) {
+    this.running.splice(this.running.indexOf(taskId), 1);
+  }
+
+  progress = async () => null;
+  log = async () => null;
+}
+
+interface Context {
+  database: Database;
+  workers: Worker[];
+  overlord: Overlord;
+  /** Another overlord takes over, as after a restart. */
+  succeed(): Promise<Overlord>;
+  close(): Promise<void>;
+}
+
+const overlords = suite<Context>('overlord');
+
+overlords.before.each(async (context) => {
+  const { database, close } = await openMetadata();
+  const workers = [new Worker('w:1', 's1')];
+  const led: Overlord[] = [];
+  const peers = {
+    all: () => workers.map((worker) => ({ host: worker.member.host, session: worker.member.session, service: worker })),
+    at: (_role: string, host: string) => workers.find((worker) => worker.member.host === host),
+    leading: () => ({ wake: async () => undefined, cleanUp: async () => undefined }),
+  } as unknown as Peers;
+  const coordination: Pick<Coordination, 'members'> = { members: () => workers.map((worker) => worker.member) };
+  const storage = { push: async () => ({ type: 'local', path: '' }), pull: async () => undefined, remove: async () => undefined, async *list() {} };
+  const succeed = async () => {
+    const overlord = new Overlord({ database, storage, coordination, peers, validate: describe, periodMs: 10, now: Date.now, log: () => undefined });
+    const leader = await takeLease(database, { role: 'overlord', host: 'o', heldEpoch: null, nowMs: Date.now(), leaseMs: 60_000 });
+    await overlord.gained({ role: 'overlord', epoch: leader.epoch });
+    led.push(overlord);
+    return overlord;
+  };
+  Object.assign(context, {
+    database,
+    workers,
+    succeed,
+    overlord: await succeed(),
+    close: async () => {
+      for (const overlord of led) await overlord.lost();
+      await close();
+    },
+  });
+});
+overlords.after.each((context) => context.close());
+
+async function untilState(database: Database, id: string, state: TaskState): Promise<void> {
+  while ((await findTask(database, id))?.state !== state) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const stateOf = async (database: Database, id: string): Promise<TaskState | undefined> => (await findTask(database, id))?.state;
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
+
+async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'nothing was thrown',
+    (error: unknown) => (error instanceof ServiceError ? error.code : error),
+  );
+}
+
+overlords('a task runs and its end is told', async ({ database, overlord, workers }) => {
+  assert.equal(await overlord.submit({ id: 'a' }), { taskId: 'a' });
+  await untilState(database, 'a', 'RUNNING');
+  assert.equal(workers[0]?.running, ['a']);
+  await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: { rows: 2n ** 60n } });
+  assert.is(await stateOf(database, 'a'), 'SUCCESS');
+  assert.equal(await locksOfTask(database, 'a'), []);
+});
+
+overlords('what cannot run is refused at once, a taken id is a conflict', async ({ database, overlord }) => {
+  assert.is(await codeOf(overlord.submit({})), 'input_invalid');
+  assert.is(await codeOf(overlord.submit({ id: '../escape' })), 'input_invalid');
+  await overlord.submit({ id: 'a' });
+  assert.is(await codeOf(overlord.submit({ id: 'a' })), 'conflict');
+  assert.is(await stateOf(database, '../escape'), undefined);
+});
+
+overlords('tasks that would write the same intervals wait for each other, in order', async ({ database, overlord }) => {
+  await overlord.submit({ id: 'first', replace: [day(0)] });
+  await untilState(database, 'first', 'RUNNING');
+  await overlord.submit({ id: 'second', replace: [EVERYTHING] });
+  await overlord.submit({ id: 'third' });
+  await overlord.submit({ id: 'elsewhere', dataSource: 'other', replace: [EVERYTHING] });
+  await untilState(database, 'elsewhere', 'RUNNING');
+  await settle();
+  // The third could run beside the first, but would then keep the second waiting.
+  assert.equal([await stateOf(database, 'second'), await stateOf(database, 'third')], ['WAITING', 'WAITING']);
+  await overlord.taskEnded({ taskId: 'first', session: 's1', succeeded: true, errorMessage: null, report: null });
+  await untilState(database, 'second', 'RUNNING');
+  await settle();
+  assert.is(await stateOf(database, 'third'), 'WAITING');
+  await overlord.taskEnded({ taskId: 'second', session: 's1', succeeded: false, errorMessage: 'x', report: null });
+  await untilState(database, 'third', 'RUNNING');
+});
+
+overlords('appends to the same intervals run side by side', async ({ database, overlord }) => {
+  await overlord.submit({ id: 'a' });
+  await overlord.submit({ id: 'b' });
+  await untilState(database, 'a', 'RUNNING');
+  await untilState(database, 'b', 'RUNNING');
+});
+
+overlords('a task waits for a slot and then goes by priority', async ({ database, overlord, workers }) => {
+  const worker = workers[0];
+  if (worker !== undefined) worker.enabled = false;
+  await overlord.submit({ id: 'low', dataSource: 'x', priority: 1 });
+  await overlord.submit({ id: 'high', dataSource: 'y', priority: 9 });
+  await untilState(database, 'low', 'PENDING');
+  await untilState(database, 'high', 'PENDING');
+  if (worker !== undefined) {
+    worker.capacity = 1;
+    worker.enabled = true;
+  }
+  await untilState(database, 'high', 'RUNNING');
+  await settle();
+  assert.is(await stateOf(database, 'low'), 'PENDING');
+});
+
+overlords('a worker that refuses leaves the task pending for another', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  if (worker !== undefined) worker.failure = new ServiceError('capacity_exceeded', 'full');
+  await overlord.submit({ id: 'a' });
+  await untilState(database, 'a', 'PENDING');
+  await settle();
+  workers.push(new Worker('w:2', 's2', 20));
+  await untilState(database, 'a', 'RUNNING');
+  while (workers[1]?.running.length === 0) await settle();
+  assert.is((await findTask(database, 'a'))?.workerHost, 'w:2');
+});
+
+overlords('shutting down ends the task and its process; a finished one is not found', async ({ database, overlord, workers }) => {
+  await overlord.submit({ id: 'a' });
+  await untilState(database, 'a', 'RUNNING');
+  await overlord.shutdownTask('a', 'by request');
+  assert.equal(workers[0]?.running, []);
+  const task = await findTask(database, 'a');
+  assert.equal([task?.state, task?.error], ['FAILED', 'by request']);
+  assert.is(await codeOf(overlord.shutdownTask('a', 'again')), 'not_found');
+  assert.is(await codeOf(overlord.shutdownTask('unknown', 'x')), 'not_found');
+  // What the process still had to say changes nothing, and it may not publish any more.
+  await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
+  assert.is(await stateOf(database, 'a'), 'FAILED');
+  assert.is(await codeOf(overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } })), 'conflict');
+});
+
+overlords('after a restart accepted tasks are still there and go on', async ({ database, overlord, workers, succeed }) => {
+  await overlord.submit({ id: 'running' });
+  await untilState(database, 'running', 'RUNNING');
+  const worker = workers[0];
+  if (worker !== undefined) worker.enabled = false;
+  await overlord.submit({ id: 'pending' });
+  await untilState(database, 'pending', 'PENDING');
+  await overlord.lost();
+  assert.is(await codeOf(overlord.submit({ id: 'nobody leads' })), 'not_leader');
+  const successor = await succeed();
+  if (worker !== undefined) worker.enabled = true;
+  await untilState(database, 'pending', 'RUNNING');
+  assert.is(await stateOf(database, 'running'), 'RUNNING');
+  await successor.taskEnded({ taskId: 'running', session: 's1', succeeded: true, errorMessage: null, report: null });
+  assert.is(await stateOf(database, 'running'), 'SUCCESS');
+});
+
+overlords('a deposed overlord cannot publish', async ({ database, overlord, succeed }) => {
+  await overlord.submit({ id: 'a' });
+  await untilState(database, 'a', 'RUNNING');
+  const request = { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
+  const successor = await succeed();
+  assert.is(await codeOf(overlord.publish(request)), 'not_leader');
+  assert.equal(await selectSegments(database, {}), []);
+  assert.is((await successor.publish(request)).length, 1);
+});
+
+overlords('tasks of a worker that is gone fail, except those that had published: they succeeded', async ({ database, overlord, workers }) => {
+  await overlord.submit({ id: 'early' });
+  await overlord.submit({ id: 'late' });
+  await untilState(database, 'early', 'RUNNING');
+  await untilState(database, 'late', 'RUNNING');
+  await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } });
+  // The same address, started anew: it knows nothing of its predecessor's tasks.
+  workers.splice(0, 1, new Worker('w:1', 's2'));
+  await untilState(database, 'early', 'FAILED');
+  await untilState(database, 'late', 'SUCCESS');
+  assert.match((await findTask(database, 'early'))?.error ?? '', /worker w:1 .* is gone; nothing of it was published/);
+  assert.equal(await locksOfTask(database, 'early'), []);
+});
+
+overlords('killing removes the unused segments inside the interval and their files', async ({ database, overlord }) => {
+  await overlord.submit({ id: 'a' });
+  await untilState(database, 'a', 'RUNNING');
+  await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } });
+  assert.is(await overlord.kill('ds', EVERYTHING), 0);
+  await database.rows('UPDATE segments SET used = 0');
+  assert.is(await overlord.kill('ds', day(0)), 1);
+  assert.is((await selectSegments(database, {})).length, 1);
+});
+
+overlords.run();
