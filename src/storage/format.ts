@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { ColumnType } from '../model/schema.js';
+import type { ColumnSchema, ColumnType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
 import type { Physical } from './view.js';
 
@@ -159,6 +159,12 @@ export function arraysOf(column: StoredColumn): StoredArray[] {
       ? [column.values, column.nulls, column.ranges]
       : [column.ids, column.ends, column.dictionary.ends, column.dictionary.text, column.index?.ends, column.index?.bitmaps];
   return arrays.filter((array) => array !== null && array !== undefined);
+}
+
+export function schemaOf(column: StoredColumn): ColumnSchema {
+  return column.kind === 'number'
+    ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
+    : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
 }
 
 /** Bytes a column takes in the file. */

@@ -4,7 +4,7 @@ import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { placementOf, viewOfStored } from './columns/views.js';
-import type { Footer, StoredColumn } from './format.js';
+import { type Footer, type StoredColumn, schemaOf } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import type { Resident, ResidentMemory } from './resident-memory.js';
@@ -39,11 +39,7 @@ export class OpenSegment {
   }
 
   get schema(): ColumnSchema[] {
-    return this.footer.columns.map((column) =>
-      column.kind === 'number'
-        ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
-        : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls },
-    );
+    return this.footer.columns.map(schemaOf);
   }
 
   /** Keeps the segment open until the matching `letGo`. */

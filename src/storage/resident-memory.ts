@@ -68,7 +68,11 @@ export class ResidentMemory {
    * @throws ServiceError `resource_limit`
    */
   reserve(bytes: number): void {
-    while (this.#bytes + bytes > this.#budgetBytes) if (!this.#evictOne()) throw this.#overBudget(bytes);
+    if (this.#bytes + bytes > this.#budgetBytes) {
+      // What cannot succeed evicts nothing.
+      if (this.#pinnedBytes() + bytes > this.#budgetBytes) throw this.#overBudget(bytes);
+      while (this.#bytes + bytes > this.#budgetBytes) this.#evictOne();
+    }
     this.#bytes += bytes;
   }
 
@@ -109,6 +113,13 @@ export class ResidentMemory {
     }
   }
 
+  /** Reservations count as pinned. */
+  #pinnedBytes(): number {
+    let pinned = this.#bytes;
+    for (const entry of this.#entries.values()) if (entry.pins === 0) pinned -= entry.bytes;
+    return pinned;
+  }
+
   #evictOne(): boolean {
     for (const [key, entry] of this.#entries) {
       if (entry.pins > 0) continue;
@@ -127,7 +138,7 @@ export class ResidentMemory {
   #overBudget(bytes: number): ServiceError {
     return new ServiceError(
       'resource_limit',
-      `columns: ${bytes} bytes are needed while queries hold ${this.#bytes} of ${this.#budgetBytes}; the limit is svc.processing.columnCacheBytes`,
+      `columns: ${bytes} bytes are needed while queries hold ${this.#pinnedBytes()} of ${this.#budgetBytes}; the limit is svc.processing.columnCacheBytes`,
     );
   }
 }

@@ -11,12 +11,11 @@ import {
   type PhysicalStringColumn,
   type PreparedColumn,
   prepareColumns,
-  schemaOf,
   toPhysical,
 } from './columns/physical.js';
 import type { SegmentInput } from './contract.js';
 import { DurableFile } from './durable-file.js';
-import { encodeHeader, encodeTrailer, type Footer, type SegmentDescription, type StoredColumn } from './format.js';
+import { encodeHeader, encodeTrailer, type Footer, type SegmentDescription, type StoredColumn, schemaOf } from './format.js';
 import { gatherRows } from './writer/gather.js';
 import { sortRows } from './writer/row-order.js';
 
@@ -40,16 +39,14 @@ export async function writeSegment(file: string, input: SegmentInput): Promise<W
     out.append(encodeHeader());
     const encoder = new ArrayEncoder(out);
     const stored: StoredColumn[] = [];
-    const schemas: ColumnSchema[] = [];
     for (const prepared of columns) {
       const column = toPhysical(prepared);
       stored.push(column.kind === 'number' ? encodeNumbers(column, encoder) : encodeStrings(column, encoder, input.frame.rowCount));
-      schemas.push(schemaOf(column));
     }
     appendFooter(out, footerOf(input, stored));
     const sizeBytes = out.offset;
     out.commit();
-    return { sizeBytes, rowCount: input.frame.rowCount, columns: schemas };
+    return { sizeBytes, rowCount: input.frame.rowCount, columns: stored.map(schemaOf) };
   } catch (error) {
     out.abandon();
     throw error;

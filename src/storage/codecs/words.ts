@@ -18,7 +18,7 @@ export class Words {
 
   load(elements: Elements): void {
     this.length = elements.length;
-    if (elements.BYTES_PER_ELEMENT === 8) {
+    if (elements instanceof BigInt64Array || elements instanceof Float64Array) {
       const words = new Uint32Array(elements.buffer, elements.byteOffset, elements.length * 2);
       for (let i = 0; i < elements.length; i++) {
         this.low[i] = words[2 * i] ?? 0;
@@ -26,10 +26,9 @@ export class Words {
       }
       return;
     }
+    const bits = elements instanceof Float32Array ? new Uint32Array(elements.buffer, elements.byteOffset, elements.length) : elements;
+    this.low.set(bits);
     this.high.fill(0, 0, elements.length);
-    this.low.set(
-      elements instanceof Float32Array ? new Uint32Array(elements.buffer, elements.byteOffset, elements.length) : (elements as Uint32Array),
-    );
   }
 
   /** Replaces each element by its distance from the one before; the first by its distance from (low, high). */

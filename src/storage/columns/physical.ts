@@ -1,6 +1,6 @@
 import { assert } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import type { ColumnSchema, ColumnType } from '../../model/schema.js';
+import type { ColumnType } from '../../model/schema.js';
 import { type SortedDictionary, sortDictionary } from './dictionary.js';
 import { narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
 
@@ -122,10 +122,4 @@ function trimNulls(nulls: Uint32Array, rowCount: number): Uint32Array | null {
 
 function narrowIds(ids: Uint32Array, count: number): Uint8Array | Uint16Array | Uint32Array {
   return count <= 0x100 ? new Uint8Array(ids) : count <= 0x10000 ? new Uint16Array(ids) : ids;
-}
-
-export function schemaOf(column: PhysicalColumn): ColumnSchema {
-  return column.kind === 'number'
-    ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
-    : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
 }

@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { ServiceError } from '../../base/errors.js';
 import { readAt, type SegmentFile } from '../codecs/array-decoder.js';
 import { checksum } from '../codecs/checksum.js';
 import { decompressInto } from '../codecs/zstd.js';
@@ -21,6 +22,15 @@ import {
  * @throws ServiceError `segment_corrupt` naming the file and what does not match
  */
 export function verifySegment(source: SegmentFile): Footer {
+  try {
+    return verify(source);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw corrupt(source.file, 'it cannot be read', error);
+  }
+}
+
+function verify(source: SegmentFile): Footer {
   const { file, descriptor } = source;
   const fileBytes = fstatSync(descriptor).size;
   if (fileBytes < HEADER_BYTES + TRAILER_BYTES) throw corrupt(file, `${fileBytes} bytes are too few for a segment`);
