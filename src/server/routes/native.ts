@@ -79,8 +79,9 @@ function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs 
 /** Frames to the JSON of the query's type. */
 function writeResult(broker: BrokerQueries, { query, plans, context }: PlannedNative, queryOptions: QueryOptions): AsyncIterable<string> {
   const writeOptions = { timesAsLong: context.serializeDateTimeAsLong };
+  // No interval of a plan means that no segment can have a row for it.
   const frames = (plan: Plan | undefined): AsyncIterable<Frame> =>
-    plan === undefined || plan.operator === 'segmentMetadata' ? noFrames() : broker.run(plan, queryOptions);
+    plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0 ? noFrames() : broker.run(plan, queryOptions);
   const [plan, second] = plans;
   switch (query.queryType) {
     case 'timeseries':
