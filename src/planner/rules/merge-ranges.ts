@@ -16,7 +16,13 @@ export function mergeRanges(filters: readonly Filter[]): readonly Filter[] {
 
 /** Whether one bounds from below and the other from above, in the same order of the same column. */
 function complete(one: Range, other: Range): boolean {
-  return one.column === other.column && one.type === other.type && one.ordering === other.ordering && (one.lower === null) !== (other.lower === null) && (one.upper === null) !== (other.upper === null);
+  return (
+    one.column === other.column &&
+    one.type === other.type &&
+    one.ordering === other.ordering &&
+    (one.lower === null) !== (other.lower === null) &&
+    (one.upper === null) !== (other.upper === null)
+  );
 }
 
 function joined(one: Range, other: Range): Range {

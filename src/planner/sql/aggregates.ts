@@ -1,7 +1,7 @@
-import { type Bound, and, boundKey, call, literal, not, settledType, text } from './bound.js';
+import type { SqlType } from '../../model/statement.js';
+import { and, type Bound, boundKey, call, literal, not, settledType, text } from './bound.js';
 import type { FunctionCall } from './function-call.js';
 import { isInstant, isNumeric, nativeType } from './sql-type.js';
-import type { SqlType } from '../../model/statement.js';
 
 /** An aggregate of a query, over the rows that also meet `filter`. */
 export interface BoundAggregate {
@@ -18,7 +18,11 @@ export class AggregateList {
   private readonly indexes = new Map<string, number>();
 
   add(aggregate: BoundAggregate): Bound {
-    const key = [aggregate.kind, aggregate.type, ...[aggregate.operand, aggregate.filter].map((part) => (part === null ? '' : boundKey(part)))].join('|');
+    const key = [
+      aggregate.kind,
+      aggregate.type,
+      ...[aggregate.operand, aggregate.filter].map((part) => (part === null ? '' : boundKey(part))),
+    ].join('|');
     let index = this.indexes.get(key);
     if (index === undefined) {
       index = this.aggregates.push(aggregate) - 1;
@@ -49,7 +53,10 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     if (bound.count > 1) throw bound.session.source.unsupported(bound.at, 'COUNT of several values');
     const operand = bound.arguments[0];
     // A literal that is not null, as in COUNT(1), counts every row.
-    const counted = operand === undefined || (operand.kind === 'literal' && operand.value !== null) ? filter : andFilter(filter, not({ kind: 'isNull', type: 'BOOLEAN', operand }));
+    const counted =
+      operand === undefined || (operand.kind === 'literal' && operand.value !== null)
+        ? filter
+        : andFilter(filter, not({ kind: 'isNull', type: 'BOOLEAN', operand }));
     return list.add({ kind: 'count', operand: null, filter: counted, type: 'BIGINT' });
   },
   SUM(use) {
@@ -61,7 +68,12 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   AVG(use) {
     const operand = numericOperand(use);
     const sum = use.list.add({ kind: 'sum', operand, filter: use.filter, type: sumType(operand) });
-    const count = use.list.add({ kind: 'count', operand: null, filter: andFilter(use.filter, not({ kind: 'isNull', type: 'BOOLEAN', operand })), type: 'BIGINT' });
+    const count = use.list.add({
+      kind: 'count',
+      operand: null,
+      filter: andFilter(use.filter, not({ kind: 'isNull', type: 'BOOLEAN', operand })),
+      type: 'BIGINT',
+    });
     return call('DOUBLE', '/', call('DOUBLE', 'cast', sum, text('DOUBLE')), count);
   },
   APPROX_COUNT_DISTINCT: countDistinct,

@@ -1,9 +1,9 @@
 import { parseInstant } from '../../base/time.js';
 import { type AggregateList, SQL_AGGREGATES } from './aggregates.js';
-import { type Bound, FALSE, NULL, TRUE, and, call, literal, not, or } from './bound.js';
+import { and, type Bound, call, FALSE, literal, NULL, not, or, TRUE } from './bound.js';
 import { castTo } from './cast.js';
 import { compare } from './comparison.js';
-import { FunctionCall, describe, folded, unify } from './function-call.js';
+import { describe, FunctionCall, folded, unify } from './function-call.js';
 import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from './functions.js';
 import { INTERVAL_UNITS, type IntervalValue, intervalValue } from './interval-literal.js';
 import { type Scope, suggestion } from './scope.js';
@@ -34,7 +34,7 @@ export function bindExpression(place: Place, expression: SqlExpression): Bound {
 }
 
 function bind(place: Place, expression: SqlExpression): Bound {
-  const { session, scope } = place;
+  const { session } = place;
   const { source } = session;
   const { at } = expression;
   const inner = (operand: SqlExpression): Bound => bindExpression(place, operand);
@@ -43,14 +43,24 @@ function bind(place: Place, expression: SqlExpression): Bound {
       return literal(expression.type, expression.value);
     case 'instant': {
       const instant = parseInstant(expression.text.trim(), session.timeZone);
-      if (instant === undefined) throw source.error('sql_plan_invalid', at, `'${expression.text}' is no ${expression.type}; expected 2015-09-12${expression.type === 'DATE' ? '' : ' 13:00:00'}`);
+      if (instant === undefined)
+        throw source.error(
+          'sql_plan_invalid',
+          at,
+          `'${expression.text}' is no ${expression.type}; expected 2015-09-12${expression.type === 'DATE' ? '' : ' 13:00:00'}`,
+        );
       return literal(expression.type, BigInt(instant));
     }
     case 'interval':
       throw source.unsupported(at, 'an INTERVAL that is not added to or subtracted from a timestamp');
     case 'parameter': {
       const value = session.parameters[expression.index];
-      if (value === undefined) throw source.error('sql_plan_invalid', at, `no value was given for parameter ${expression.index + 1}; ${session.parameters.length} were given`);
+      if (value === undefined)
+        throw source.error(
+          'sql_plan_invalid',
+          at,
+          `no value was given for parameter ${expression.index + 1}; ${session.parameters.length} were given`,
+        );
       return value;
     }
     case 'name':
@@ -59,7 +69,8 @@ function bind(place: Place, expression: SqlExpression): Bound {
       throw source.error('sql_plan_invalid', at, '* can only stand in the select list and in COUNT(*)');
     case 'negate': {
       const operand = inner(expression.operand);
-      if (operand.type !== 'NULL' && !isNumeric(operand.type)) throw source.error('sql_plan_invalid', at, `cannot negate ${describe(operand)}`);
+      if (operand.type !== 'NULL' && !isNumeric(operand.type))
+        throw source.error('sql_plan_invalid', at, `cannot negate ${describe(operand)}`);
       return call(operand.type, '-', operand);
     }
     case 'not':
@@ -84,7 +95,8 @@ function bind(place: Place, expression: SqlExpression): Bound {
     }
     case 'between': {
       const [operand, low, high] = [inner(expression.operand), inner(expression.low), inner(expression.high)];
-      const within = (from: Bound, to: Bound): Bound => and([compare(session, at, '>=', operand, from), compare(session, at, '<=', operand, to)]);
+      const within = (from: Bound, to: Bound): Bound =>
+        and([compare(session, at, '>=', operand, from), compare(session, at, '<=', operand, to)]);
       const between = expression.symmetric ? or([within(low, high), within(high, low)]) : within(low, high);
       return expression.negated ? not(between) : between;
     }
@@ -110,7 +122,16 @@ function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' 
   const item = path.length === 1 ? aliases?.items.get(path[0] ?? '') : undefined;
   const isColumn = place.scope.has(path);
   if (item !== undefined && (aliases?.before === true || !isColumn)) return bindExpression(own, item);
-  if (!isColumn && path.length === 1 && NILADIC_FUNCTIONS.includes((path[0] ?? '').toUpperCase())) return functionCall(own, { kind: 'call', at, name: (path[0] ?? '').toUpperCase(), arguments: [], unit: null, distinct: false, filter: null });
+  if (!isColumn && path.length === 1 && NILADIC_FUNCTIONS.includes((path[0] ?? '').toUpperCase()))
+    return functionCall(own, {
+      kind: 'call',
+      at,
+      name: (path[0] ?? '').toUpperCase(),
+      arguments: [],
+      unit: null,
+      distinct: false,
+      filter: null,
+    });
   return place.scope.resolve(place.session.source, at, path);
 }
 
@@ -118,7 +139,8 @@ function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' 
 export function condition(place: Place, expression: SqlExpression): Bound {
   const bound = bindExpression(place, expression);
   if (bound.type === 'NULL') return literal('BOOLEAN', null);
-  if (bound.type !== 'BOOLEAN') throw place.session.source.error('sql_plan_invalid', expression.at, `expected a condition, found ${describe(bound)}`);
+  if (bound.type !== 'BOOLEAN')
+    throw place.session.source.error('sql_plan_invalid', expression.at, `expected a condition, found ${describe(bound)}`);
   return bound;
 }
 
@@ -126,7 +148,8 @@ export function condition(place: Place, expression: SqlExpression): Bound {
 function simplified(bound: Bound): Bound {
   if (bound.kind !== 'and' && bound.kind !== 'or') return bound;
   const [neutral, absorbing] = bound.kind === 'and' ? [TRUE, FALSE] : [FALSE, TRUE];
-  const isLiteral = (operand: Bound, value: Bound): boolean => operand.kind === 'literal' && value.kind === 'literal' && operand.value === value.value;
+  const isLiteral = (operand: Bound, value: Bound): boolean =>
+    operand.kind === 'literal' && value.kind === 'literal' && operand.value === value.value;
   if (bound.operands.some((operand) => isLiteral(operand, absorbing))) return absorbing;
   const kept = bound.operands.filter((operand) => !isLiteral(operand, neutral));
   return kept.length === 0 ? neutral : bound.kind === 'and' ? and(kept) : or(kept);
@@ -165,7 +188,8 @@ function inList(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>
   }
   const lists = [...values.values()].map(({ domain, values: list }): Bound => {
     const [only] = list;
-    if (list.length === 1 && only !== undefined) return { kind: 'compare', type: 'BOOLEAN', operator: '=', domain, left: operand, right: literal(domain, only) };
+    if (list.length === 1 && only !== undefined)
+      return { kind: 'compare', type: 'BOOLEAN', operator: '=', domain, left: operand, right: literal(domain, only) };
     return { kind: 'in', type: 'BOOLEAN', domain, operand, values: [...new Set(list)] };
   });
   const found = or([...lists, ...others]);
@@ -176,12 +200,14 @@ function like(place: Place, expression: Extract<SqlExpression, { kind: 'like' }>
   const { session } = place;
   const constant = (part: SqlExpression, what: string): string | null => {
     const bound = bindExpression(place, part);
-    if (bound.kind !== 'literal' || (bound.value !== null && typeof bound.value !== 'string')) throw session.source.unsupported(part.at, `a LIKE ${what} that is not a literal string`);
+    if (bound.kind !== 'literal' || (bound.value !== null && typeof bound.value !== 'string'))
+      throw session.source.unsupported(part.at, `a LIKE ${what} that is not a literal string`);
     return bound.value;
   };
   const pattern = constant(expression.pattern, 'pattern');
   const escape = expression.escape === null ? null : constant(expression.escape, 'escape');
-  if (expression.escape !== null && (escape === null || [...escape].length !== 1)) throw session.source.error('sql_plan_invalid', expression.escape.at, 'the ESCAPE of LIKE is one character');
+  if (expression.escape !== null && (escape === null || [...escape].length !== 1))
+    throw session.source.error('sql_plan_invalid', expression.escape.at, 'the ESCAPE of LIKE is one character');
   const operand = castTo(bindExpression(place, expression.operand), 'VARCHAR', session.timeZone);
   if (operand === undefined) throw session.source.error('sql_plan_invalid', expression.at, 'LIKE needs a VARCHAR');
   if (pattern === null) return literal('BOOLEAN', null);
@@ -192,11 +218,14 @@ function like(place: Place, expression: Extract<SqlExpression, { kind: 'like' }>
 function caseWhen(place: Place, expression: Extract<SqlExpression, { kind: 'case' }>): Bound {
   const { session } = place;
   const operand = expression.operand === null ? null : bindExpression(place, expression.operand);
-  const conditions = expression.whens.map(({ when }) => (operand === null ? condition(place, when) : compare(session, when.at, '=', operand, bindExpression(place, when))));
+  const conditions = expression.whens.map(({ when }) =>
+    operand === null ? condition(place, when) : compare(session, when.at, '=', operand, bindExpression(place, when)),
+  );
   const results = [...expression.whens.map(({ then }) => then), ...(expression.otherwise === null ? [] : [expression.otherwise])];
   const { type, arguments: values } = unify(
     results.map((result) => bindExpression(place, result)),
-    (index, found) => session.source.error('sql_plan_invalid', results[index]?.at ?? expression.at, `CASE gives ${found} here and another type before`),
+    (index, found) =>
+      session.source.error('sql_plan_invalid', results[index]?.at ?? expression.at, `CASE gives ${found} here and another type before`),
     session,
   );
   const branches = conditions.flatMap((when, index) => [when, values[index] ?? NULL]);
@@ -211,12 +240,17 @@ function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'ar
   const [left, right] = [bindExpression(place, expression.left), bindExpression(place, expression.right)];
   if (operator === '||') {
     const parts = [left, right].map((part) => castTo(part, 'VARCHAR', session.timeZone) ?? part);
-    return call('VARCHAR', 'concat', ...parts.flatMap((part) => (part.kind === 'call' && part.function === 'concat' ? part.arguments : [part])));
+    return call(
+      'VARCHAR',
+      'concat',
+      ...parts.flatMap((part) => (part.kind === 'call' && part.function === 'concat' ? part.arguments : [part])),
+    );
   }
   if (left.type === 'NULL' || right.type === 'NULL') return literal(left.type === 'NULL' ? right.type : left.type, null);
   const type = isNumeric(left.type) && isNumeric(right.type) ? commonType(left.type, right.type) : undefined;
   if (type === undefined) {
-    if (isInstant(left.type) && isInstant(right.type) && operator === '-') throw source.unsupported(at, 'the difference of two timestamps; use TIMESTAMPDIFF');
+    if (isInstant(left.type) && isInstant(right.type) && operator === '-')
+      throw source.unsupported(at, 'the difference of two timestamps; use TIMESTAMPDIFF');
     throw source.error('sql_plan_invalid', at, `cannot compute ${describe(left)} ${operator} ${describe(right)}`);
   }
   return call(type, operator, left, right);
@@ -225,9 +259,11 @@ function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'ar
 function withInterval(place: Place, { operator, left, right, at }: Extract<SqlExpression, { kind: 'arithmetic' }>): Bound {
   const { source } = place.session;
   const [time, interval] = right.kind === 'interval' ? [left, right] : [right, left];
-  if (interval.kind !== 'interval' || (operator !== '+' && !(operator === '-' && interval === right))) throw source.unsupported(at, `${operator} with an INTERVAL`);
+  if (interval.kind !== 'interval' || (operator !== '+' && !(operator === '-' && interval === right)))
+    throw source.unsupported(at, `${operator} with an INTERVAL`);
   const instant = bindExpression(place, time);
-  if (instant.type === 'NULL' || !isInstant(instant.type)) throw source.error('sql_plan_invalid', at, `an INTERVAL is added to a TIMESTAMP or DATE, found ${describe(instant)}`);
+  if (instant.type === 'NULL' || !isInstant(instant.type))
+    throw source.error('sql_plan_invalid', at, `an INTERVAL is added to a TIMESTAMP or DATE, found ${describe(instant)}`);
   const value = readInterval(place.session, interval);
   return addInterval(place.session, instant, operator === '+' ? value : { months: -value.months, milliseconds: -value.milliseconds });
 }
@@ -236,7 +272,11 @@ function readInterval(session: Session, interval: Extract<SqlExpression, { kind:
   const value = intervalValue(interval.text, interval.from, interval.to);
   if (value === undefined) {
     const units = interval.to === null ? interval.from : `${interval.from} TO ${interval.to}`;
-    throw session.source.error('sql_plan_invalid', interval.at, `'${interval.text}' is no interval of ${units}; units: ${INTERVAL_UNITS.join(', ')}`);
+    throw session.source.error(
+      'sql_plan_invalid',
+      interval.at,
+      `'${interval.text}' is no interval of ${units}; units: ${INTERVAL_UNITS.join(', ')}`,
+    );
   }
   return value;
 }
@@ -250,9 +290,16 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.
   const inner: Place = aggregate === undefined ? place : { ...place, aggregates: `inside ${name}` };
   const written = isStar ? [] : expression.arguments;
-  const bind = (): FunctionCall => new FunctionCall(expression, written.map((argument) => bindExpression(inner, argument)), written.map((argument) => argument.at), session);
+  const bind = (): FunctionCall =>
+    new FunctionCall(
+      expression,
+      written.map((argument) => bindExpression(inner, argument)),
+      written.map((argument) => argument.at),
+      session,
+    );
   if (aggregate !== undefined) {
-    if (typeof place.aggregates === 'string') throw source.error('sql_plan_invalid', at, `the aggregate ${name} cannot stand ${place.aggregates}`);
+    if (typeof place.aggregates === 'string')
+      throw source.error('sql_plan_invalid', at, `the aggregate ${name} cannot stand ${place.aggregates}`);
     const filter = expression.filter === null ? null : condition(inner, expression.filter);
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     return aggregate({ call: bind(), distinct: expression.distinct, filter, list: place.aggregates });
@@ -260,14 +307,23 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
   const scalar = SQL_FUNCTIONS.get(name);
   if (scalar === undefined) {
     if (UNSUPPORTED_SQL_FUNCTIONS.has(name)) throw source.unsupported(at, `the function ${name}`);
-    throw source.error('sql_plan_invalid', at, `unknown function ${name}${suggestion(name, [...SQL_FUNCTIONS.keys(), ...Object.keys(SQL_AGGREGATES)])}`);
+    throw source.error(
+      'sql_plan_invalid',
+      at,
+      `unknown function ${name}${suggestion(name, [...SQL_FUNCTIONS.keys(), ...Object.keys(SQL_AGGREGATES)])}`,
+    );
   }
-  if (expression.filter !== null || expression.distinct) throw source.error('sql_plan_invalid', at, `${name} is no aggregate: it takes no ${expression.distinct ? 'DISTINCT' : 'FILTER'}`);
+  if (expression.filter !== null || expression.distinct)
+    throw source.error('sql_plan_invalid', at, `${name} is no aggregate: it takes no ${expression.distinct ? 'DISTINCT' : 'FILTER'}`);
   const { minArguments, maxArguments } = scalar;
   if (written.length < minArguments || written.length > maxArguments) {
-    const accepted = minArguments === maxArguments ? String(minArguments) : maxArguments === Infinity ? `at least ${minArguments}` : `${minArguments} to ${maxArguments}`;
+    const accepted =
+      minArguments === maxArguments
+        ? String(minArguments)
+        : maxArguments === Infinity
+          ? `at least ${minArguments}`
+          : `${minArguments} to ${maxArguments}`;
     throw source.error('sql_plan_invalid', at, `${name} takes ${accepted} arguments, found ${written.length}`);
   }
   return scalar.bind(bind());
 }
-

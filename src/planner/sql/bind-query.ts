@@ -1,9 +1,9 @@
-import type { SqlSchema } from './schema.js';
 import { AggregateList } from './aggregates.js';
-import { type Bound, boundKey, children, settledType, transform } from './bound.js';
-import { type Place, bindExpression, condition } from './bind-expression.js';
+import { bindExpression, condition, type Place } from './bind-expression.js';
 import { type BoundSource, bindExtern, bindNothing, bindTable, bindValues } from './bind-source.js';
+import { type Bound, boundKey, children, settledType, transform } from './bound.js';
 import type { NamedBound, ProjectedColumn, Relation, RelationSortKey } from './relation.js';
+import type { SqlSchema } from './schema.js';
 import { Scope } from './scope.js';
 import type { Session } from './session.js';
 import type { SelectItem, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
@@ -26,15 +26,22 @@ interface Output {
 export function bindQuery(session: Session, schema: SqlSchema, query: SqlQuery): BoundQuery {
   const source = bindFrom(session, schema, query.from);
   const where: Place = { session, scope: source.scope, aggregates: 'in WHERE' };
-  let relation: Relation = query.where === null ? source.relation : { kind: 'filter', input: source.relation, condition: condition(where, query.where) };
+  let relation: Relation =
+    query.where === null ? source.relation : { kind: 'filter', input: source.relation, condition: condition(where, query.where) };
 
   const list = new AggregateList();
   const select: Place = { session, scope: source.scope, aggregates: list };
   const outputs = selectOutputs(select, query.items);
   const items = new Map(query.items.flatMap(({ alias, expression }) => (alias === null ? [] : [[alias, expression] as const])));
-  const groupBy = query.groupBy?.map((expression) => bindReference({ ...select, aggregates: 'in GROUP BY', aliases: { items, before: false } }, expression, outputs));
+  const groupBy = query.groupBy?.map((expression) =>
+    bindReference({ ...select, aggregates: 'in GROUP BY', aliases: { items, before: false } }, expression, outputs),
+  );
   const having = query.having === null ? null : condition({ ...select, aliases: { items, before: false } }, query.having);
-  const orderBy = query.orderBy.map((item) => ({ ...item, at: item.expression.at, bound: bindReference({ ...select, aliases: { items, before: true } }, item.expression, outputs) }));
+  const orderBy = query.orderBy.map((item) => ({
+    ...item,
+    at: item.expression.at,
+    bound: bindReference({ ...select, aliases: { items, before: true } }, item.expression, outputs),
+  }));
 
   const grouped = groupBy !== undefined || having !== null || list.aggregates.length > 0;
   let rename = (bound: Bound, _at: number): Bound => bound;
@@ -48,10 +55,17 @@ export function bindQuery(session: Session, schema: SqlSchema, query: SqlQuery):
   let sortKeys = orderBy.map((item) => ({ ...item, bound: rename(item.bound, item.at) }));
   if (query.distinct && !(grouped && keepsAllKeys(relation, columns))) {
     if (grouped) throw session.source.unsupported(query.at, 'SELECT DISTINCT over a part of the GROUP BY columns');
-    const distinct = aggregation(relation, columns.map(({ bound }) => bound), new AggregateList());
+    const distinct = aggregation(
+      relation,
+      columns.map(({ bound }) => bound),
+      new AggregateList(),
+    );
     relation = distinct.relation;
     columns = columns.map((column) => ({ ...column, bound: distinct.rename(column.bound, column.at, session) }));
-    sortKeys = sortKeys.map((item) => ({ ...item, bound: distinct.rename(item.bound, item.at, session, 'ORDER BY of a SELECT DISTINCT can only use selected columns') }));
+    sortKeys = sortKeys.map((item) => ({
+      ...item,
+      bound: distinct.rename(item.bound, item.at, session, 'ORDER BY of a SELECT DISTINCT can only use selected columns'),
+    }));
   }
 
   const by = sortOrder(sortKeys);
@@ -59,7 +73,10 @@ export function bindQuery(session: Session, schema: SqlSchema, query: SqlQuery):
   const [offset, limit] = [rowCount(where, query.offset, 'OFFSET') ?? 0, rowCount(where, query.limit, 'LIMIT')];
   if (offset > 0 || limit !== null) relation = { kind: 'limit', input: relation, offset, limit };
   const projected = columns.map(({ name, bound }): ProjectedColumn => ({ name, bound, type: settledType(bound.type) }));
-  return { relation: { kind: 'project', input: relation, columns: projected }, plain: !grouped && !query.distinct && by.length === 0 && offset === 0 && limit === null };
+  return {
+    relation: { kind: 'project', input: relation, columns: projected },
+    plain: !grouped && !query.distinct && by.length === 0 && offset === 0 && limit === null,
+  };
 }
 
 function bindFrom(session: Session, schema: SqlSchema, from: SqlRelation | null): BoundSource {
@@ -76,7 +93,12 @@ function bindFrom(session: Session, schema: SqlSchema, from: SqlRelation | null)
       const { relation, plain } = bindQuery(session, schema, from.query);
       if (!plain) throw session.source.unsupported(from.at, 'a subquery with DISTINCT, aggregates, ORDER BY or LIMIT');
       const names = from.columnNames ?? relation.columns.map(({ name }) => name);
-      if (names.length !== relation.columns.length) throw session.source.error('sql_plan_invalid', from.at, `the subquery has ${relation.columns.length} columns and ${names.length} names`);
+      if (names.length !== relation.columns.length)
+        throw session.source.error(
+          'sql_plan_invalid',
+          from.at,
+          `the subquery has ${relation.columns.length} columns and ${names.length} names`,
+        );
       const columns = relation.columns.map(({ bound }, index) => ({ name: names[index] ?? '', bound }));
       return { relation: relation.input, scope: new Scope(columns, from.alias === null ? [] : [[from.alias]]) };
     }
@@ -96,19 +118,32 @@ function selectOutputs(place: Place, items: readonly SelectItem[]): readonly Out
   };
   for (const { expression, alias } of items) {
     const { at } = expression;
-    if (expression.kind === 'star') for (const column of place.scope.all(place.session.source, at, expression.path)) add(column.name, at, column.bound);
+    if (expression.kind === 'star')
+      for (const column of place.scope.all(place.session.source, at, expression.path)) add(column.name, at, column.bound);
     else add(alias ?? (expression.kind === 'name' ? expression.path.at(-1) : undefined), at, bindExpression(place, expression));
   }
-  if (outputs.length === 0) throw place.session.source.error('sql_plan_invalid', items[0]?.expression.at ?? 0, 'there are no columns to select: * needs a FROM');
+  if (outputs.length === 0)
+    throw place.session.source.error('sql_plan_invalid', items[0]?.expression.at ?? 0, 'there are no columns to select: * needs a FROM');
   return outputs;
 }
 
 /** In GROUP BY and ORDER BY a bare integer counts select items. */
 function bindReference(place: Place, expression: SqlExpression, outputs: readonly Output[]): Bound {
-  if (expression.kind !== 'literal' || typeof expression.value !== 'bigint' || expression.type === 'BOOLEAN') return bindExpression(place, expression);
+  if (expression.kind !== 'literal' || typeof expression.value !== 'bigint' || expression.type === 'BOOLEAN')
+    return bindExpression(place, expression);
   const output = outputs[Number(expression.value) - 1];
-  if (output === undefined) throw place.session.source.error('sql_plan_invalid', expression.at, `there is no column ${expression.value}; the query selects ${outputs.length}`);
-  if (typeof place.aggregates === 'string' && usesAggregate(output.bound)) throw place.session.source.error('sql_plan_invalid', expression.at, `column ${expression.value} is an aggregate, which cannot stand ${place.aggregates}`);
+  if (output === undefined)
+    throw place.session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `there is no column ${expression.value}; the query selects ${outputs.length}`,
+    );
+  if (typeof place.aggregates === 'string' && usesAggregate(output.bound))
+    throw place.session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `column ${expression.value} is an aggregate, which cannot stand ${place.aggregates}`,
+    );
   return output.bound;
 }
 
@@ -136,7 +171,12 @@ function aggregation(input: Relation, keyBounds: readonly Bound[], list: Aggrega
         if (part.kind === 'aggregate') return { kind: 'column', type: part.type, name: aggregates[part.index]?.name ?? '' };
         const key = keys.get(boundKey(part));
         if (key !== undefined) return { kind: 'column', type: part.type, name: key.name };
-        if (part.kind === 'column') throw session.source.error('sql_plan_invalid', at, otherwise ?? `column ${part.name} is neither in GROUP BY nor inside an aggregate`);
+        if (part.kind === 'column')
+          throw session.source.error(
+            'sql_plan_invalid',
+            at,
+            otherwise ?? `column ${part.name} is neither in GROUP BY nor inside an aggregate`,
+          );
         return undefined;
       }),
   };
@@ -150,7 +190,9 @@ function keepsAllKeys(relation: Relation, columns: readonly { readonly bound: Bo
 }
 
 /** Nulls are the lowest value unless said otherwise. Constants and repeated keys order nothing. */
-function sortOrder(items: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[]): readonly RelationSortKey[] {
+function sortOrder(
+  items: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[],
+): readonly RelationSortKey[] {
   const seen = new Set<string>();
   return items.flatMap(({ bound, descending, nulls }) => {
     const key = boundKey(bound);
@@ -163,6 +205,7 @@ function sortOrder(items: readonly { readonly bound: Bound; readonly descending:
 function rowCount(place: Place, expression: SqlExpression | null, clause: string): number | null {
   if (expression === null) return null;
   const bound = bindExpression({ ...place, aggregates: `in ${clause}` }, expression);
-  if (bound.kind === 'literal' && typeof bound.value === 'bigint' && bound.value >= 0n && bound.value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(bound.value);
+  if (bound.kind === 'literal' && typeof bound.value === 'bigint' && bound.value >= 0n && bound.value <= BigInt(Number.MAX_SAFE_INTEGER))
+    return Number(bound.value);
   throw place.session.source.error('sql_plan_invalid', expression.at, `${clause} takes an integer that is not negative`);
 }

@@ -1,13 +1,13 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
-import type { SqlSchema } from './schema.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { bindExpression, type Place } from './bind-expression.js';
 import { type Bound, settledType } from './bound.js';
-import { type Place, bindExpression } from './bind-expression.js';
 import { unify } from './function-call.js';
 import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable } from './information-schema.js';
 import { inlineFrame } from './inline-frame.js';
 import type { Relation } from './relation.js';
+import type { SqlSchema } from './schema.js';
 import { Scope, type ScopeColumn, suggestion } from './scope.js';
 import type { Session } from './session.js';
 import { nativeType, sqlTypeOf, sqlTypeOfColumn } from './sql-type.js';
@@ -30,15 +30,34 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
   if (table.path.length > 2) throw source.error('sql_plan_invalid', table.at, `unknown table ${table.path.join('.')}`);
   if (schemaName === INFORMATION_SCHEMA) {
     const found = informationSchemaTable(name, schema);
-    if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${INFORMATION_SCHEMA}.${name}${suggestion(name, INFORMATION_SCHEMA_TABLES)}`);
+    if (found === undefined)
+      throw source.error(
+        'sql_plan_invalid',
+        table.at,
+        `unknown table ${INFORMATION_SCHEMA}.${name}${suggestion(name, INFORMATION_SCHEMA_TABLES)}`,
+      );
     const names = table.alias === null ? [[name], [INFORMATION_SCHEMA, name]] : [[table.alias]];
-    return { relation: { kind: 'source', source: { kind: 'inline', frame: found.frame } }, scope: new Scope(plainColumns(found.columns), names) };
+    return {
+      relation: { kind: 'source', source: { kind: 'inline', frame: found.frame } },
+      scope: new Scope(plainColumns(found.columns), names),
+    };
   }
-  if (schemaName === 'sys' || schemaName === 'lookup' || schemaName === 'view') throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
-  if (schemaName !== undefined && !DATA_SCHEMA_NAMES.includes(schemaName)) throw source.error('sql_plan_invalid', table.at, `unknown schema ${schemaName}${suggestion(schemaName, [...DATA_SCHEMA_NAMES, INFORMATION_SCHEMA])}`);
+  if (schemaName === 'sys' || schemaName === 'lookup' || schemaName === 'view')
+    throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
+  if (schemaName !== undefined && !DATA_SCHEMA_NAMES.includes(schemaName))
+    throw source.error(
+      'sql_plan_invalid',
+      table.at,
+      `unknown schema ${schemaName}${suggestion(schemaName, [...DATA_SCHEMA_NAMES, INFORMATION_SCHEMA])}`,
+    );
   const found = schema.table(name);
   if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${name}${suggestion(name, schema.tables())}`);
-  const columns = found.columns.map((column): ScopeColumn => ({ name: column.name, bound: { kind: 'column', type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN), name: column.name } }));
+  const columns = found.columns.map(
+    (column): ScopeColumn => ({
+      name: column.name,
+      bound: { kind: 'column', type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN), name: column.name },
+    }),
+  );
   return { relation: { kind: 'source', source: { kind: 'table', name } }, scope: new Scope(columns, qualifiers) };
 }
 
@@ -46,22 +65,41 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
 export function bindExtern(session: Session, extern: Extract<SqlRelation, { kind: 'extern' }>): BoundSource {
   const { source } = session;
   const place: Place = { session, scope: new Scope([], []), aggregates: 'in EXTERN' };
-  if (extern.arguments.length < 2 || extern.arguments.length > 3) throw source.error('sql_plan_invalid', extern.at, `EXTERN takes an input source, an input format and a signature, found ${extern.arguments.length} arguments`);
-  const [inputSource, inputFormat, signature] = extern.arguments.map((argument, index) => externArgument(place, argument, ['input source', 'input format', 'signature'][index] ?? ''));
-  if (signature !== undefined && extern.columns !== null) throw source.error('sql_plan_invalid', extern.at, 'EXTERN has both a signature and EXTEND; give one');
-  const columns = extern.columns ?? (signature === undefined ? undefined : signatureColumns(session, extern.arguments[2]?.at ?? extern.at, signature));
-  if (columns === undefined) throw source.error('sql_plan_invalid', extern.at, 'EXTERN needs the columns of the input, as EXTEND (name type, ...) or as a signature');
-  return { relation: { kind: 'source', source: { kind: 'external', inputSource, inputFormat, signature: columns } }, scope: new Scope(plainColumns(columns), extern.alias === null ? [] : [[extern.alias]]) };
+  if (extern.arguments.length < 2 || extern.arguments.length > 3)
+    throw source.error(
+      'sql_plan_invalid',
+      extern.at,
+      `EXTERN takes an input source, an input format and a signature, found ${extern.arguments.length} arguments`,
+    );
+  const [inputSource, inputFormat, signature] = extern.arguments.map((argument, index) =>
+    externArgument(place, argument, ['input source', 'input format', 'signature'][index] ?? ''),
+  );
+  if (signature !== undefined && extern.columns !== null)
+    throw source.error('sql_plan_invalid', extern.at, 'EXTERN has both a signature and EXTEND; give one');
+  const columns =
+    extern.columns ?? (signature === undefined ? undefined : signatureColumns(session, extern.arguments[2]?.at ?? extern.at, signature));
+  if (columns === undefined)
+    throw source.error(
+      'sql_plan_invalid',
+      extern.at,
+      'EXTERN needs the columns of the input, as EXTEND (name type, ...) or as a signature',
+    );
+  return {
+    relation: { kind: 'source', source: { kind: 'external', inputSource, inputFormat, signature: columns } },
+    scope: new Scope(plainColumns(columns), extern.alias === null ? [] : [[extern.alias]]),
+  };
 }
 
 function externArgument(place: Place, argument: SqlExpression, what: string): unknown {
   const { source } = place.session;
   const bound = bindExpression(place, argument);
-  if (bound.kind !== 'literal' || typeof bound.value !== 'string') throw source.error('sql_plan_invalid', argument.at, `the ${what} of EXTERN must be a literal string of JSON`);
+  if (bound.kind !== 'literal' || typeof bound.value !== 'string')
+    throw source.error('sql_plan_invalid', argument.at, `the ${what} of EXTERN must be a literal string of JSON`);
   try {
     return parseJson(bound.value);
   } catch (error) {
-    if (error instanceof ServiceError) throw source.error('sql_plan_invalid', argument.at, `the ${what} of EXTERN: ${error.message.replace('the body', 'it')}`);
+    if (error instanceof ServiceError)
+      throw source.error('sql_plan_invalid', argument.at, `the ${what} of EXTERN: ${error.message.replace('the body', 'it')}`);
     throw error;
   }
 }
@@ -72,7 +110,10 @@ function signatureColumns(session: Session, at: number, signature: unknown): rea
   if (!Array.isArray(signature) || signature.length === 0) throw fail('expected an array of {"name", "type"}');
   const names = new Set<string>();
   return signature.map((entry: unknown, index) => {
-    const { name, type, ...rest } = (typeof entry === 'object' && entry !== null ? entry : {}) as { readonly name?: unknown; readonly type?: unknown };
+    const { name, type, ...rest } = (typeof entry === 'object' && entry !== null ? entry : {}) as {
+      readonly name?: unknown;
+      readonly type?: unknown;
+    };
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined) throw fail(`[${index}] has the unknown key ${unknown}; accepted: name, type`);
     if (typeof name !== 'string' || typeof type !== 'string') throw fail(`[${index}] needs a "name" and a "type", both text`);
@@ -92,16 +133,32 @@ export function bindValues(session: Session, values: Extract<SqlRelation, { kind
   const names = values.columnNames ?? Array.from({ length: width }, (_, index) => `EXPR$${index}`);
   if (names.length !== width) throw source.error('sql_plan_invalid', values.at, `VALUES has ${width} columns and ${names.length} names`);
   const cells = values.rows.map((row) => {
-    if (row.length !== width) throw source.error('sql_plan_invalid', row[0]?.at ?? values.at, `this row has ${row.length} values, the first one ${width}`);
+    if (row.length !== width)
+      throw source.error('sql_plan_invalid', row[0]?.at ?? values.at, `this row has ${row.length} values, the first one ${width}`);
     return row.map((cell) => bindExpression(place, cell));
   });
   const columns = names.map((name, index) => {
-    const { type, arguments: bounds } = unify(cells.map((row) => row[index] as Bound), (row, found) => source.error('sql_plan_invalid', values.rows[row]?.[index]?.at ?? values.at, `${found} does not fit the rows above`), session);
-    return { name, type: settledType(type), values: bounds.map((bound, row) => constant(bound, session, values.rows[row]?.[index]?.at ?? values.at)) };
+    const { type, arguments: bounds } = unify(
+      cells.map((row) => row[index] as Bound),
+      (row, found) => source.error('sql_plan_invalid', values.rows[row]?.[index]?.at ?? values.at, `${found} does not fit the rows above`),
+      session,
+    );
+    return {
+      name,
+      type: settledType(type),
+      values: bounds.map((bound, row) => constant(bound, session, values.rows[row]?.[index]?.at ?? values.at)),
+    };
   });
-  const frame = inlineFrame(columns.map(({ name, type }) => ({ name, type: nativeType(type) })), columns.map((column) => column.values), values.rows.length);
+  const frame = inlineFrame(
+    columns.map(({ name, type }) => ({ name, type: nativeType(type) })),
+    columns.map((column) => column.values),
+    values.rows.length,
+  );
   const scopeColumns = columns.map(({ name, type }): ScopeColumn => ({ name, bound: { kind: 'column', type, name } }));
-  return { relation: { kind: 'source', source: { kind: 'inline', frame } }, scope: new Scope(scopeColumns, values.alias === null ? [] : [[values.alias]]) };
+  return {
+    relation: { kind: 'source', source: { kind: 'inline', frame } },
+    scope: new Scope(scopeColumns, values.alias === null ? [] : [[values.alias]]),
+  };
 }
 
 function constant(bound: Bound, session: Session, at: number): string | bigint | number | null {
@@ -111,7 +168,10 @@ function constant(bound: Bound, session: Session, at: number): string | bigint |
 
 /** SELECT without FROM: one row. A frame needs a column, which no name reaches. */
 export function bindNothing(): BoundSource {
-  return { relation: { kind: 'source', source: { kind: 'inline', frame: inlineFrame([{ name: 'ZERO', type: 'LONG' }], [[0n]], 1) } }, scope: new Scope([], []) };
+  return {
+    relation: { kind: 'source', source: { kind: 'inline', frame: inlineFrame([{ name: 'ZERO', type: 'LONG' }], [[0n]], 1) } },
+    scope: new Scope([], []),
+  };
 }
 
 function plainColumns(columns: readonly { readonly name: string; readonly type: ColumnType }[]): readonly ScopeColumn[] {

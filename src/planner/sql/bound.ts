@@ -82,7 +82,9 @@ function junction(kind: 'and' | 'or', operands: readonly Bound[]): Bound {
 
 /** Equal for equal expressions, different for different ones. */
 export function boundKey(bound: Bound): string {
-  return JSON.stringify(bound, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : typeof value === 'number' ? `${value}f` : value));
+  return JSON.stringify(bound, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : typeof value === 'number' ? `${value}f` : value,
+  );
 }
 
 export function children(bound: Bound): readonly Bound[] {
@@ -144,16 +146,25 @@ export function toExpression(bound: Bound): Expression {
     case 'not':
       return { kind: 'call', function: '!', arguments: [toExpression(bound.operand)] };
     case 'compare':
-      return { kind: 'call', function: NATIVE_COMPARISONS[bound.operator], arguments: [toExpression(bound.left), toExpression(bound.right)] };
+      return {
+        kind: 'call',
+        function: NATIVE_COMPARISONS[bound.operator],
+        arguments: [toExpression(bound.left), toExpression(bound.right)],
+      };
     case 'in': {
       const operand = toExpression(bound.operand);
       const type = nativeType(bound.domain);
-      return balanced('||', bound.values.map((value) => ({ kind: 'call', function: '==', arguments: [operand, { kind: 'literal', type, value }] })));
+      return balanced(
+        '||',
+        bound.values.map((value) => ({ kind: 'call', function: '==', arguments: [operand, { kind: 'literal', type, value }] })),
+      );
     }
     case 'isNull':
       return { kind: 'call', function: 'isnull', arguments: [toExpression(bound.operand)] };
     case 'like': {
-      const literals = [bound.pattern, ...(bound.escape === null ? [] : [bound.escape])].map((value): Expression => ({ kind: 'literal', type: 'STRING', value }));
+      const literals = [bound.pattern, ...(bound.escape === null ? [] : [bound.escape])].map(
+        (value): Expression => ({ kind: 'literal', type: 'STRING', value }),
+      );
       return { kind: 'call', function: 'like', arguments: [toExpression(bound.operand), ...literals] };
     }
   }
@@ -167,5 +178,9 @@ function balanced(operator: string, operands: readonly Expression[]): Expression
   if (first === undefined) return { kind: 'literal', type: 'LONG', value: operator === '&&' ? 1n : 0n };
   if (second === undefined) return first;
   const middle = operands.length >>> 1;
-  return { kind: 'call', function: operator, arguments: [balanced(operator, operands.slice(0, middle)), balanced(operator, operands.slice(middle))] };
+  return {
+    kind: 'call',
+    function: operator,
+    arguments: [balanced(operator, operands.slice(0, middle)), balanced(operator, operands.slice(middle))],
+  };
 }

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../base/time.js';
 import type { SqlType } from '../../model/statement.js';
-import { type Bound, type BoundLiteral, FALSE, NULL, call, integer, literal, not, retype, settledType, text } from './bound.js';
+import { type Bound, type BoundLiteral, call, FALSE, integer, literal, NULL, not, retype, settledType, text } from './bound.js';
 import { isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /**
@@ -15,7 +15,8 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
   }
   const from = settledType(bound.type);
   const zone = text(timeZone);
-  if (type === 'DATE' && from !== 'VARCHAR') return from === 'TIMESTAMP' ? call('DATE', 'timestamp_floor', bound, text('P1D'), NULL, zone) : undefined;
+  if (type === 'DATE' && from !== 'VARCHAR')
+    return from === 'TIMESTAMP' ? call('DATE', 'timestamp_floor', bound, text('P1D'), NULL, zone) : undefined;
   if (nativeType(from) === nativeType(type) && from !== 'VARCHAR' && type !== 'BOOLEAN') return retype(bound, type);
   switch (type) {
     case 'VARCHAR':
@@ -26,12 +27,23 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
     case 'TIMESTAMP':
       return from === 'VARCHAR' ? call(type, 'timestamp_parse', bound, NULL, zone) : undefined;
     case 'DATE':
-      return from === 'VARCHAR' ? call(type, 'timestamp_floor', call('TIMESTAMP', 'timestamp_parse', bound, NULL, zone), text('P1D'), NULL, zone) : undefined;
+      return from === 'VARCHAR'
+        ? call(type, 'timestamp_floor', call('TIMESTAMP', 'timestamp_parse', bound, NULL, zone), text('P1D'), NULL, zone)
+        : undefined;
     case 'BOOLEAN':
       if (!isNumeric(from)) return undefined;
-      return { kind: 'compare', type, operator: '<>', domain: from, left: bound, right: nativeType(from) === 'LONG' ? integer(0) : literal(from, 0) };
+      return {
+        kind: 'compare',
+        type,
+        operator: '<>',
+        domain: from,
+        left: bound,
+        right: nativeType(from) === 'LONG' ? integer(0) : literal(from, 0),
+      };
     default:
-      return isInstant(from) || from === 'BOOLEAN' ? call(type, 'cast', bound, text(nativeType(type))) : call(type, 'cast', bound, text(castName(type)));
+      return isInstant(from) || from === 'BOOLEAN'
+        ? call(type, 'cast', bound, text(nativeType(type)))
+        : call(type, 'cast', bound, text(castName(type)));
   }
 }
 

@@ -16,14 +16,25 @@ export function compare(session: Session, at: number, operator: CompareOperator,
   if (left.kind === 'literal' && right.kind !== 'literal') return compare(session, at, MIRRORED[operator], right, left);
   const domain = comparisonDomain(left, right);
   if (domain === undefined) throw session.source.error('sql_plan_invalid', at, `cannot compare ${describe(left)} with ${describe(right)}`);
-  return { kind: 'compare', type: 'BOOLEAN', operator, domain, left: operandIn(session, at, left, domain), right: operandIn(session, at, right, domain) };
+  return {
+    kind: 'compare',
+    type: 'BOOLEAN',
+    operator,
+    domain,
+    left: operandIn(session, at, left, domain),
+    right: operandIn(session, at, right, domain),
+  };
 }
 
 function comparisonDomain(left: Bound, right: Bound): SqlType | undefined {
   if (left.type === 'NULL' || right.type === 'NULL') return settledType(left.type === 'NULL' ? right.type : left.type);
   const common = commonType(left.type, right.type);
   if (common !== undefined) return common;
-  for (const [one, other] of [[left.type, right.type], [right.type, left.type]] as const) if (one === 'VARCHAR' && (isNumeric(other) || isInstant(other) || other === 'BOOLEAN')) return other;
+  for (const [one, other] of [
+    [left.type, right.type],
+    [right.type, left.type],
+  ] as const)
+    if (one === 'VARCHAR' && (isNumeric(other) || isInstant(other) || other === 'BOOLEAN')) return other;
   return undefined;
 }
 
@@ -32,6 +43,7 @@ function operandIn(session: Session, at: number, operand: Bound, domain: SqlType
   if (operand.type === 'NULL') return literal(domain, null);
   if (operand.kind !== 'literal' && isNumeric(operand.type) && isNumeric(domain)) return operand;
   const cast = castTo(operand, domain, session.timeZone);
-  if (cast === undefined || (operand.kind === 'literal' && cast.kind !== 'literal')) throw session.source.error('sql_plan_invalid', at, `${describe(operand)} cannot be read as ${domain}`);
+  if (cast === undefined || (operand.kind === 'literal' && cast.kind !== 'literal'))
+    throw session.source.error('sql_plan_invalid', at, `${describe(operand)} cannot be read as ${domain}`);
   return cast;
 }

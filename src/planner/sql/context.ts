@@ -1,5 +1,6 @@
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
+import { describeValue } from '../../base/json.js';
 import { type QueryContext, readContext } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { ObjectReader } from '../native/reader.js';
@@ -29,13 +30,14 @@ export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
   waitUntilSegmentsLoad: [false],
   failOnEmptyInsert: [false],
   removeNullBytes: [false],
+  indexSpec: [],
   includeSegmentSource: ['NONE', 'none'],
   taskLockType: ['EXCLUSIVE', 'exclusive'],
   useConcurrentLocks: [false],
 };
 
 /** Left to the task that an ingestion statement becomes. */
-export const SQL_TASK_KEYS: readonly string[] = ['rowsPerSegment', 'maxParseExceptions', 'indexSpec', 'maxRowsInMemory', 'rowsInMemory'];
+export const SQL_TASK_KEYS: readonly string[] = ['rowsPerSegment', 'maxParseExceptions'];
 
 /**
  * The rest choose between ways to the same answer, of which there is one here (counts of distinct values are exact,
@@ -50,15 +52,23 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   const common = readContext(new ObjectReader({ context }, '', { lenient: false, ignoredKeys: [] }));
   for (const [key, accepted] of Object.entries(SQL_REFUSED_KEYS)) {
     const given = context[key] ?? null;
-    if (given !== null && !accepted.some((value) => String(value) === String(given))) throw new ServiceError('unsupported', `context.${key}: ${String(given)} is not supported; accepted: ${accepted.join(', ')}`);
+    if (given !== null && !accepted.some((value) => String(value) === String(given)))
+      throw new ServiceError(
+        'unsupported',
+        `context.${key}: ${describeValue(given)} is not supported${accepted.length === 0 ? '' : `; accepted: ${accepted.join(', ')}`}`,
+      );
   }
   const { sqlQueryId = null } = context;
-  if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId))) throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
+  if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
+    throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
   return { ...common, sqlQueryId, timeZone: sqlTimeZone(context) };
 }
 
 export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {
   const zone = context['sqlTimeZone'] ?? 'UTC';
   if (typeof zone === 'string' && findZone(zone) !== undefined) return zone;
-  throw new ServiceError('query_invalid', `context.sqlTimeZone: expected a time zone such as America/Los_Angeles or an offset such as +01:00, found ${JSON.stringify(zone)}`);
+  throw new ServiceError(
+    'query_invalid',
+    `context.sqlTimeZone: expected a time zone such as America/Los_Angeles or an offset such as +01:00, found ${JSON.stringify(zone)}`,
+  );
 }

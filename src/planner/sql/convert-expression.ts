@@ -1,4 +1,4 @@
-import { type DataType, type Expr, type FuncCall, type Keyword, type Node, type ParenExpr, offsetOf } from './cst.js';
+import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
 import { type Marks, numberLiteral } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { sqlTypeOf } from './sql-type.js';
@@ -50,7 +50,8 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
       return { kind: 'instant', at, type: 'DATE', text: node.string.value };
     case 'interval_literal': {
       const mark = conversion.marks.get(at);
-      if (mark?.kind !== 'interval' || node.value.type !== 'string_literal') throw conversion.source.error('sql_invalid', at, "an interval is written INTERVAL '1' DAY");
+      if (mark?.kind !== 'interval' || node.value.type !== 'string_literal')
+        throw conversion.source.error('sql_invalid', at, "an interval is written INTERVAL '1' DAY");
       return { kind: 'interval', at, text: node.value.value, from: mark.from, to: mark.to };
     }
     case 'prefix_op_expr':
@@ -62,13 +63,21 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
     case 'between_expr': {
       const words = operatorText(node.betweenKw);
       const bounds = { low: convertExpression(conversion, node.begin), high: convertExpression(conversion, node.end) };
-      return { kind: 'between', at, negated: words.startsWith('NOT'), symmetric: words.endsWith('SYMMETRIC'), operand: convertExpression(conversion, node.left), ...bounds };
+      return {
+        kind: 'between',
+        at,
+        negated: words.startsWith('NOT'),
+        symmetric: words.endsWith('SYMMETRIC'),
+        operand: convertExpression(conversion, node.left),
+        ...bounds,
+      };
     }
     case 'case_expr': {
       const whens: { when: SqlExpression; then: SqlExpression }[] = [];
       let otherwise: SqlExpression | null = null;
       for (const clause of node.clauses) {
-        if (clause.type === 'case_when') whens.push({ when: convertExpression(conversion, clause.condition), then: convertExpression(conversion, clause.result) });
+        if (clause.type === 'case_when')
+          whens.push({ when: convertExpression(conversion, clause.condition), then: convertExpression(conversion, clause.result) });
         else otherwise = convertExpression(conversion, clause.result);
       }
       return { kind: 'case', at, operand: node.expr === undefined ? null : convertExpression(conversion, node.expr), whens, otherwise };
@@ -146,20 +155,45 @@ function postfix(conversion: Conversion, at: number, operator: string, operand: 
 
 function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpression {
   const operator = operatorText(node.operator);
-  if (operator === 'AND' || operator === 'OR') return { kind: operator === 'AND' ? 'and' : 'or', at, operands: spine(node, operator).map((operand) => convertExpression(conversion, operand)) };
+  if (operator === 'AND' || operator === 'OR')
+    return {
+      kind: operator === 'AND' ? 'and' : 'or',
+      at,
+      operands: spine(node, operator).map((operand) => convertExpression(conversion, operand)),
+    };
   if (ARITHMETIC[operator] !== undefined) return arithmetic(conversion, node);
-  if (isComparison(operator)) return { kind: 'compare', at, operator, left: convertExpression(conversion, node.left), right: convertExpression(conversion, node.right) };
+  if (isComparison(operator))
+    return {
+      kind: 'compare',
+      at,
+      operator,
+      left: convertExpression(conversion, node.left),
+      right: convertExpression(conversion, node.right),
+    };
   const negated = operator.startsWith('NOT ') || operator.startsWith('IS NOT');
   switch (operator) {
     case 'IS':
     case 'IS NOT': {
-      const what = node.right.type === 'null_literal' ? 'NULL' : node.right.type === 'boolean_literal' ? (node.right.value ? 'TRUE' : 'FALSE') : undefined;
+      const what =
+        node.right.type === 'null_literal'
+          ? 'NULL'
+          : node.right.type === 'boolean_literal'
+            ? node.right.value
+              ? 'TRUE'
+              : 'FALSE'
+            : undefined;
       if (what === undefined) throw conversion.source.unsupported(at, `${operator} with anything but NULL, TRUE, FALSE, UNKNOWN`);
       return { kind: 'is', at, negated, what, operand: convertExpression(conversion, node.left) };
     }
     case 'IS DISTINCT FROM':
     case 'IS NOT DISTINCT FROM':
-      return { kind: 'distinctFrom', at, negated, left: convertExpression(conversion, node.left), right: convertExpression(conversion, node.right) };
+      return {
+        kind: 'distinctFrom',
+        at,
+        negated,
+        left: convertExpression(conversion, node.left),
+        right: convertExpression(conversion, node.right),
+      };
     case 'IN':
     case 'NOT IN':
       return { kind: 'in', at, negated, operand: convertExpression(conversion, node.left), items: listItems(conversion, node.right) };
@@ -168,7 +202,14 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
       const { right } = node;
       const escaped = right.type === 'binary_expr' && operatorText(right.operator) === 'ESCAPE' ? right : null;
       const pattern = convertExpression(conversion, escaped === null ? right : escaped.left);
-      return { kind: 'like', at, negated, operand: convertExpression(conversion, node.left), pattern, escape: escaped === null ? null : convertExpression(conversion, escaped.right) };
+      return {
+        kind: 'like',
+        at,
+        negated,
+        operand: convertExpression(conversion, node.left),
+        pattern,
+        escape: escaped === null ? null : convertExpression(conversion, escaped.right),
+      };
     }
     default:
       throw conversion.source.unsupported(at, `the operator ${operator}`);
@@ -253,16 +294,39 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
   if (node.over !== undefined) throw source.unsupported(offsetOf(conversion.text, node.over), `the window function ${written} OVER`);
   const args = node.args?.expr;
   if (args?.orderBy !== undefined) throw source.unsupported(offsetOf(conversion.text, args.orderBy), 'ORDER BY in an aggregate');
-  for (const extra of [args?.nullHandlingKw?.[0], args?.limit, args?.having]) if (extra !== undefined) throw source.unsupported(offsetOf(conversion.text, extra), 'this clause in a function call');
+  for (const extra of [args?.nullHandlingKw?.[0], args?.limit, args?.having])
+    if (extra !== undefined) throw source.unsupported(offsetOf(conversion.text, extra), 'this clause in a function call');
   const items = args?.args.items ?? [];
   const mark = conversion.marks.get(at);
   const name = mark?.kind === 'function' ? mark.name : written;
   const filter = node.filter === undefined ? null : convertExpression(conversion, node.filter.where.expr.expr);
   const [first] = items;
-  if (mark?.kind === 'unit') return { ...call(at, name, items.slice(0, -1).map((item) => convertExpression(conversion, item)), mark.unit), filter };
-  if (UNIT_FIRST.includes(name) && first?.type === 'identifier') return { ...call(at, name, items.slice(1).map((item) => convertExpression(conversion, item)), first.name.toUpperCase()), filter };
+  if (mark?.kind === 'unit')
+    return {
+      ...call(
+        at,
+        name,
+        items.slice(0, -1).map((item) => convertExpression(conversion, item)),
+        mark.unit,
+      ),
+      filter,
+    };
+  if (UNIT_FIRST.includes(name) && first?.type === 'identifier')
+    return {
+      ...call(
+        at,
+        name,
+        items.slice(1).map((item) => convertExpression(conversion, item)),
+        first.name.toUpperCase(),
+      ),
+      filter,
+    };
   const converted = items.map((item) => convertExpression(conversion, item));
-  return { ...call(at, name, mark?.kind === 'function' && mark.swapped ? converted.reverse() : converted, null), distinct: args?.distinctKw !== undefined, filter };
+  return {
+    ...call(at, name, mark?.kind === 'function' && mark.swapped ? converted.reverse() : converted, null),
+    distinct: args?.distinctKw !== undefined,
+    filter,
+  };
 }
 
 function call(at: number, name: string, args: readonly SqlExpression[], unit: string | null): SqlCall & { readonly at: number } {

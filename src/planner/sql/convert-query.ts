@@ -1,5 +1,5 @@
-import { type Node, offsetOf } from './cst.js';
 import { type Conversion, convertExpression, namePath } from './convert-expression.js';
+import { type Node, offsetOf } from './cst.js';
 import type { OrderItem, SelectItem, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
 
 /** CTEs in scope by name; a later one may use an earlier one. */
@@ -10,8 +10,20 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
   const at = offsetOf(conversion.text, node);
   if (node.type === 'paren_expr') return convertQuery(conversion, node.expr, outer);
   if (node.type === 'compound_select_stmt') throw conversion.source.unsupported(at, 'UNION, INTERSECT or EXCEPT');
-  if (node.type !== 'select_stmt') throw conversion.source.unsupported(at, `the statement ${node.type.replaceAll('_', ' ').replace(' stmt', '').toUpperCase()}`);
-  const query: { -readonly [Key in keyof SqlQuery]: SqlQuery[Key] } = { at, distinct: false, items: [star(at)], from: null, where: null, groupBy: null, having: null, orderBy: [], offset: null, limit: null };
+  if (node.type !== 'select_stmt')
+    throw conversion.source.unsupported(at, `the statement ${node.type.replaceAll('_', ' ').replace(' stmt', '').toUpperCase()}`);
+  const query: { -readonly [Key in keyof SqlQuery]: SqlQuery[Key] } = {
+    at,
+    distinct: false,
+    items: [star(at)],
+    from: null,
+    where: null,
+    groupBy: null,
+    having: null,
+    orderBy: [],
+    offset: null,
+    limit: null,
+  };
   let named = outer;
   // Typed wider than the parser's own list, which leaves VALUES out.
   const clauses: readonly Node[] = node.clauses;
@@ -39,7 +51,8 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
         query.where = convertExpression(conversion, clause.expr);
         break;
       case 'group_by_clause':
-        if (clause.distinctKw !== undefined || clause.withRollupKw !== undefined) throw conversion.source.unsupported(place, 'GROUP BY with DISTINCT, ALL or ROLLUP');
+        if (clause.distinctKw !== undefined || clause.withRollupKw !== undefined)
+          throw conversion.source.unsupported(place, 'GROUP BY with DISTINCT, ALL or ROLLUP');
         query.groupBy = groupBy(conversion, clause.columns.items);
         break;
       case 'having_clause':
@@ -58,7 +71,10 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
         break;
       case 'fetch_clause':
         if (Array.isArray(clause.withTiesKw)) throw conversion.source.unsupported(place, 'WITH TIES');
-        query.limit = clause.count === undefined ? { kind: 'literal', at: place, type: 'INTEGER', value: 1n } : convertExpression(conversion, clause.count);
+        query.limit =
+          clause.count === undefined
+            ? { kind: 'literal', at: place, type: 'INTEGER', value: 1n }
+            : convertExpression(conversion, clause.count);
         break;
       default:
         throw conversion.source.unsupported(place, `the clause ${clause.type.replaceAll('_', ' ').replace(' clause', '').toUpperCase()}`);
@@ -72,7 +88,9 @@ function star(at: number): SelectItem {
 }
 
 function isDistinct(conversion: Conversion, modifiers: readonly Node[]): boolean {
-  for (const modifier of modifiers) if (modifier.type !== 'select_distinct' && modifier.type !== 'select_all') throw conversion.source.unsupported(offsetOf(conversion.text, modifier), 'this kind of SELECT');
+  for (const modifier of modifiers)
+    if (modifier.type !== 'select_distinct' && modifier.type !== 'select_all')
+      throw conversion.source.unsupported(offsetOf(conversion.text, modifier), 'this kind of SELECT');
   return modifiers.some((modifier) => modifier.type === 'select_distinct');
 }
 
@@ -82,11 +100,16 @@ function selectItem(conversion: Conversion, node: Node): SelectItem {
 }
 
 function namedQueries(conversion: Conversion, clause: Extract<Node, { type: 'with_clause' }>, outer: NamedQueries): NamedQueries {
-  if (clause.recursiveKw !== undefined) throw conversion.source.unsupported(offsetOf(conversion.text, clause.recursiveKw), 'WITH RECURSIVE');
+  if (clause.recursiveKw !== undefined)
+    throw conversion.source.unsupported(offsetOf(conversion.text, clause.recursiveKw), 'WITH RECURSIVE');
   const named = new Map(outer);
   for (const table of clause.tables.items) {
-    if (table.materializedKw !== undefined || table.search !== undefined || table.cycle !== undefined) throw conversion.source.unsupported(offsetOf(conversion.text, table), 'this form of WITH');
-    named.set(table.table.name, { query: convertQuery(conversion, table.expr.expr, named), columnNames: table.columns?.expr.items.map((column) => column.name) ?? null });
+    if (table.materializedKw !== undefined || table.search !== undefined || table.cycle !== undefined)
+      throw conversion.source.unsupported(offsetOf(conversion.text, table), 'this form of WITH');
+    named.set(table.table.name, {
+      query: convertQuery(conversion, table.expr.expr, named),
+      columnNames: table.columns?.expr.items.map((column) => column.name) ?? null,
+    });
   }
   return named;
 }
@@ -113,7 +136,13 @@ function relation(conversion: Conversion, node: Node, named: NamedQueries): SqlR
       const { expr } = node;
       // `(VALUES (1))` with a single row reads as a call of a function named VALUES.
       if (expr.type === 'func_call' && expr.name.type === 'identifier' && expr.name.text.toUpperCase() === 'VALUES')
-        return { kind: 'values', at, rows: [(expr.args?.expr.args.items ?? []).map((item) => convertExpression(conversion, item))], columnNames: null, alias: null };
+        return {
+          kind: 'values',
+          at,
+          rows: [(expr.args?.expr.args.items ?? []).map((item) => convertExpression(conversion, item))],
+          columnNames: null,
+          alias: null,
+        };
       if (expr.type !== 'select_stmt' && expr.type !== 'compound_select_stmt') return relation(conversion, expr, named);
       const query = convertQuery(conversion, expr, named);
       const only = expr.type === 'select_stmt' && expr.clauses.length === 1 && query.from?.kind === 'values' ? query.from : undefined;
@@ -155,7 +184,11 @@ function groupBy(conversion: Conversion, items: readonly Node[]): readonly SqlEx
   const [first] = items;
   if (items.length === 1 && first?.type === 'paren_expr' && first.expr.type === 'list_expr' && first.expr.items.length === 0) return [];
   return items.map((item) => {
-    if (item.type.startsWith('group_by_')) throw conversion.source.unsupported(offsetOf(conversion.text, item), item.type.replace('group_by_', '').replaceAll('_', ' ').toUpperCase());
+    if (item.type.startsWith('group_by_'))
+      throw conversion.source.unsupported(
+        offsetOf(conversion.text, item),
+        item.type.replace('group_by_', '').replaceAll('_', ' ').toUpperCase(),
+      );
     return convertExpression(conversion, item);
   });
 }
@@ -163,7 +196,8 @@ function groupBy(conversion: Conversion, items: readonly Node[]): readonly SqlEx
 function orderItem(conversion: Conversion, node: Node): OrderItem {
   if (node.type !== 'sort_specification') return { expression: convertExpression(conversion, node), descending: false, nulls: null };
   const { direction, nullHandlingKw } = node;
-  if (direction?.type === 'sort_direction_using_operator') throw conversion.source.unsupported(offsetOf(conversion.text, direction), 'ORDER BY USING');
+  if (direction?.type === 'sort_direction_using_operator')
+    throw conversion.source.unsupported(offsetOf(conversion.text, direction), 'ORDER BY USING');
   const nulls = nullHandlingKw === undefined ? null : nullHandlingKw[1].name === 'FIRST' ? 'first' : 'last';
   return { expression: convertExpression(conversion, node.expr), descending: direction?.type === 'sort_direction_desc', nulls };
 }

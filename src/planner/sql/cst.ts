@@ -1,9 +1,25 @@
-import { type Node, type Statement, parse } from 'sql-parser-cst';
+import { type Node, parse, type Statement } from 'sql-parser-cst';
 import type { SourceText } from './source-text.js';
 import type { ParserText } from './token-stream.js';
 
 /** The third-party parser: everything else of the planner sees only these names of it. */
-export type { Alias, AllColumns, DataType, EntityName, Expr, FuncArgs, FuncCall, Identifier, Keyword, ListExpr, Node, ParenExpr, SelectStmt, Statement, SubSelect } from 'sql-parser-cst';
+export type {
+  Alias,
+  AllColumns,
+  DataType,
+  EntityName,
+  Expr,
+  FuncArgs,
+  FuncCall,
+  Identifier,
+  Keyword,
+  ListExpr,
+  Node,
+  ParenExpr,
+  SelectStmt,
+  Statement,
+  SubSelect,
+} from 'sql-parser-cst';
 
 /**
  * @returns the only statement of the text
@@ -39,7 +55,9 @@ function syntaxError(source: SourceText, text: ParserText, message: string): Err
   const place = /\n--> [^\n]*:(\d+):(\d+)/.exec(message);
   const stopped = /Unexpected (.*)/.exec(message)?.[1] ?? 'end of input';
   const at = place === null ? text.text.length : lineStart(text.text, Number(place[1])) + Number(place[2]) - 1;
-  const words = [...new Set((/expecting to see: (.*)/.exec(message)?.[1] ?? '').match(/"[A-Z]{2,}"|"[(),]"/g) ?? [])].map((word) => word.slice(1, -1));
+  const words = [...new Set((/expecting to see: (.*)/.exec(message)?.[1] ?? '').match(/"[A-Z]{2,}"|"[(),]"/g) ?? [])].map((word) =>
+    word.slice(1, -1),
+  );
   const expected = words.length === 0 || words.length > 24 ? '' : `; expected one of ${words.join(' ')}`;
   return source.error('sql_invalid', text.sourceOffset(Math.min(at, text.text.length)), `unexpected ${stopped}${expected}`);
 }

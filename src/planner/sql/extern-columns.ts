@@ -10,7 +10,8 @@ export function externColumns(stream: TokenStream, from: number, to: number): re
   while (index < to) {
     const name = stream.name(index);
     if (name === undefined) throw stream.source.error('sql_invalid', stream.start(index), 'expected the name of a column');
-    if (columns.some((column) => column.name === name)) throw stream.source.error('sql_plan_invalid', stream.start(index), `column ${name} is declared twice`);
+    if (columns.some((column) => column.name === name))
+      throw stream.source.error('sql_plan_invalid', stream.start(index), `column ${name} is declared twice`);
     const end = stream.find(index + 1, to, (inner) => stream.is(inner, ',')) ?? to;
     columns.push({ name, type: columnType(stream, index + 1, end) });
     index = end + 1;

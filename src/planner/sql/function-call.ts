@@ -1,11 +1,11 @@
 import { ServiceError } from '../../base/errors.js';
 import { foldConstant } from '../../expression/evaluate.js';
 import { getFunction } from '../../expression/functions.js';
+import type { SqlType } from '../../model/statement.js';
 import { type Bound, type BoundType, call, children, literal, settledType, toExpression } from './bound.js';
 import { castTo } from './cast.js';
 import type { Session } from './session.js';
 import { commonType, isInstant, isNumeric } from './sql-type.js';
-import type { SqlType } from '../../model/statement.js';
 
 /** A SQL function: how a call of it is expressed in the native expression language. */
 export interface SqlFunction {
@@ -25,7 +25,12 @@ export class FunctionCall {
   readonly arguments: readonly Bound[];
   private readonly positions: readonly number[];
 
-  constructor(call: { readonly name: string; readonly at: number; readonly unit: string | null }, args: readonly Bound[], positions: readonly number[], session: Session) {
+  constructor(
+    call: { readonly name: string; readonly at: number; readonly unit: string | null },
+    args: readonly Bound[],
+    positions: readonly number[],
+    session: Session,
+  ) {
     this.name = call.name;
     this.at = call.at;
     this.unit = call.unit;
@@ -71,7 +76,8 @@ export class FunctionCall {
   constantText<Default>(index: number, otherwise: Default): string | Default {
     const argument = this.arguments[index];
     if (argument === undefined) return otherwise;
-    if (argument.kind !== 'literal' || (argument.value !== null && typeof argument.value !== 'string')) throw this.mismatch(index, 'a literal string');
+    if (argument.kind !== 'literal' || (argument.value !== null && typeof argument.value !== 'string'))
+      throw this.mismatch(index, 'a literal string');
     return argument.value ?? otherwise;
   }
 
@@ -84,7 +90,11 @@ export class FunctionCall {
 
   /** All arguments in the one type they share. */
   alike(from: number): { readonly type: BoundType; readonly arguments: readonly Bound[] } {
-    return unify(this.arguments.slice(from), (index, type) => this.error(this.positions[from + index] ?? this.at, `${this.name}: ${type} does not fit the arguments before it`), this.session);
+    return unify(
+      this.arguments.slice(from),
+      (index, type) => this.error(this.positions[from + index] ?? this.at, `${this.name}: ${type} does not fit the arguments before it`),
+      this.session,
+    );
   }
 
   error(at: number, message: string): ServiceError {
@@ -92,7 +102,10 @@ export class FunctionCall {
   }
 
   mismatch(index: number, expected: string): ServiceError {
-    return this.error(this.positions[index] ?? this.at, `${this.name}: argument ${index + 1} must be ${expected}, found ${describe(this.any(index))}`);
+    return this.error(
+      this.positions[index] ?? this.at,
+      `${this.name}: argument ${index + 1} must be ${expected}, found ${describe(this.any(index))}`,
+    );
   }
 
   private as(index: number, type: SqlType): Bound {
@@ -103,11 +116,18 @@ export class FunctionCall {
 }
 
 /** Converts all to their common type; NULL literals take it too. */
-export function unify(bounds: readonly Bound[], mismatch: (index: number, type: BoundType) => Error, session: Session): { readonly type: BoundType; readonly arguments: readonly Bound[] } {
+export function unify(
+  bounds: readonly Bound[],
+  mismatch: (index: number, type: BoundType) => Error,
+  session: Session,
+): { readonly type: BoundType; readonly arguments: readonly Bound[] } {
   let type: BoundType = 'NULL';
   for (const [index, bound] of bounds.entries()) {
     if (bound.type === 'NULL') continue;
-    const common: SqlType | undefined = type === 'NULL' ? bound.type : (commonType(type, bound.type) ?? (type === 'VARCHAR' || bound.type === 'VARCHAR' ? 'VARCHAR' : undefined));
+    const common: SqlType | undefined =
+      type === 'NULL'
+        ? bound.type
+        : (commonType(type, bound.type) ?? (type === 'VARCHAR' || bound.type === 'VARCHAR' ? 'VARCHAR' : undefined));
     if (common === undefined) throw mismatch(index, bound.type);
     type = common;
   }
@@ -124,7 +144,12 @@ export function unify(bounds: readonly Bound[], mismatch: (index: number, type: 
 }
 
 export function describe(bound: Bound): string {
-  if (bound.kind === 'literal') return typeof bound.value === 'string' ? `'${bound.value.slice(0, 40)}'` : bound.value === null ? 'NULL' : `${settledType(bound.type)} ${bound.value}`;
+  if (bound.kind === 'literal')
+    return typeof bound.value === 'string'
+      ? `'${bound.value.slice(0, 40)}'`
+      : bound.value === null
+        ? 'NULL'
+        : `${settledType(bound.type)} ${bound.value}`;
   return settledType(bound.type);
 }
 
@@ -139,7 +164,10 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
   if (!constant && bound.kind !== 'call') return bound;
   try {
     if (!constant) {
-      if (bound.kind === 'call') getFunction(bound.function, operands.length).bind(operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)));
+      if (bound.kind === 'call')
+        getFunction(bound.function, operands.length).bind(
+          operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)),
+        );
       return bound;
     }
     const value = foldConstant(toExpression(bound));
@@ -155,7 +183,13 @@ function isConstant(bound: Bound): boolean {
 }
 
 /** A function of fixed types with a namesake in the expression language. */
-export function plain(name: string, native: string, parameters: readonly ('text' | 'number' | 'integer' | 'instant')[], type: SqlType, optional = 0): SqlFunction {
+export function plain(
+  name: string,
+  native: string,
+  parameters: readonly ('text' | 'number' | 'integer' | 'instant')[],
+  type: SqlType,
+  optional = 0,
+): SqlFunction {
   return {
     name,
     minArguments: parameters.length - optional,

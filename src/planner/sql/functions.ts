@@ -1,11 +1,13 @@
+import type { SqlFunction } from './function-call.js';
 import { CONDITIONAL_FUNCTIONS } from './functions/conditional.js';
 import { NUMERIC_FUNCTIONS } from './functions/numeric.js';
 import { STRING_FUNCTIONS } from './functions/string.js';
 import { TIME_FUNCTIONS } from './functions/time.js';
-import type { SqlFunction } from './function-call.js';
 
 /** Every scalar function of SQL, by upper-case name. */
-export const SQL_FUNCTIONS: ReadonlyMap<string, SqlFunction> = new Map([...NUMERIC_FUNCTIONS, ...STRING_FUNCTIONS, ...TIME_FUNCTIONS, ...CONDITIONAL_FUNCTIONS].map((each) => [each.name, each]));
+export const SQL_FUNCTIONS: ReadonlyMap<string, SqlFunction> = new Map(
+  [...NUMERIC_FUNCTIONS, ...STRING_FUNCTIONS, ...TIME_FUNCTIONS, ...CONDITIONAL_FUNCTIONS].map((each) => [each.name, each]),
+);
 
 /** Documented functions and aggregates that are not to be had here: refused by name, told apart from names that do not exist. */
 export const UNSUPPORTED_SQL_FUNCTIONS: ReadonlySet<string> = new Set(

@@ -1,8 +1,8 @@
-import type { SqlSchema } from './schema.js';
 import type { Frame } from '../../model/frame.js';
 import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
 import { inlineFrame } from './inline-frame.js';
+import type { SqlSchema } from './schema.js';
 import { sqlTypeOfColumn } from './sql-type.js';
 
 /** The catalog and schema that datasources are in. */
@@ -21,7 +21,15 @@ const long = (...names: readonly string[]): (readonly [string, ColumnType])[] =>
 
 const TABLES: Readonly<Record<string, MetadataTable>> = {
   SCHEMATA: {
-    columns: text('CATALOG_NAME', 'SCHEMA_NAME', 'SCHEMA_OWNER', 'DEFAULT_CHARACTER_SET_CATALOG', 'DEFAULT_CHARACTER_SET_SCHEMA', 'DEFAULT_CHARACTER_SET_NAME', 'SQL_PATH'),
+    columns: text(
+      'CATALOG_NAME',
+      'SCHEMA_NAME',
+      'SCHEMA_OWNER',
+      'DEFAULT_CHARACTER_SET_CATALOG',
+      'DEFAULT_CHARACTER_SET_SCHEMA',
+      'DEFAULT_CHARACTER_SET_NAME',
+      'SQL_PATH',
+    ),
     rows: () => [INFORMATION_SCHEMA, DATA_SCHEMA].map((name) => [DATA_SCHEMA, name, null, null, null, null, null]),
   },
   TABLES: {
@@ -36,13 +44,26 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
       ...text('TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'COLUMN_NAME'),
       ...long('ORDINAL_POSITION'),
       ...text('COLUMN_DEFAULT', 'IS_NULLABLE', 'DATA_TYPE'),
-      ...long('CHARACTER_MAXIMUM_LENGTH', 'CHARACTER_OCTET_LENGTH', 'NUMERIC_PRECISION', 'NUMERIC_PRECISION_RADIX', 'NUMERIC_SCALE', 'DATETIME_PRECISION'),
+      ...long(
+        'CHARACTER_MAXIMUM_LENGTH',
+        'CHARACTER_OCTET_LENGTH',
+        'NUMERIC_PRECISION',
+        'NUMERIC_PRECISION_RADIX',
+        'NUMERIC_SCALE',
+        'DATETIME_PRECISION',
+      ),
       ...text('CHARACTER_SET_NAME', 'COLLATION_NAME'),
       ...long('JDBC_TYPE'),
     ],
     rows: (schema) => [
-      ...Object.entries(TABLES).flatMap(([table, { columns }]) => columns.map(([name, type], index) => columnRow(INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index))),
-      ...schema.tables().flatMap((table) => (schema.table(table)?.columns ?? []).map((column, index) => columnRow(DATA_SCHEMA, table, column, index))),
+      ...Object.entries(TABLES).flatMap(([table, { columns }]) =>
+        columns.map(([name, type], index) =>
+          columnRow(INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
+        ),
+      ),
+      ...schema
+        .tables()
+        .flatMap((table) => (schema.table(table)?.columns ?? []).map((column, index) => columnRow(DATA_SCHEMA, table, column, index))),
     ],
   },
 };
@@ -62,18 +83,43 @@ function columnRow(schema: string, table: string, column: ColumnSchema, index: n
   const [precision, radix, scale, timePrecision, jdbcType] = TYPE_FACTS[type] ?? [null, null, null, null, 1111n];
   const isText = type === 'VARCHAR';
   return [
-    DATA_SCHEMA, schema, table, column.name, BigInt(index + 1), null, isTime ? 'NO' : 'YES', type,
-    null, null, precision, radix, scale, timePrecision, isText ? 'UTF-16LE' : null, isText ? 'UTF-16LE$en_US$primary' : null, jdbcType,
+    DATA_SCHEMA,
+    schema,
+    table,
+    column.name,
+    BigInt(index + 1),
+    null,
+    isTime ? 'NO' : 'YES',
+    type,
+    null,
+    null,
+    precision,
+    radix,
+    scale,
+    timePrecision,
+    isText ? 'UTF-16LE' : null,
+    isText ? 'UTF-16LE$en_US$primary' : null,
+    jdbcType,
   ];
 }
 
 export const INFORMATION_SCHEMA_TABLES: readonly string[] = Object.keys(TABLES);
 
 /** A table of INFORMATION_SCHEMA as it is now; `undefined` for no such table. */
-export function informationSchemaTable(name: string, schema: SqlSchema): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
+export function informationSchemaTable(
+  name: string,
+  schema: SqlSchema,
+): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   if (table === undefined) return undefined;
   const rows = table.rows(schema);
   const columns = table.columns.map(([column, type]) => ({ name: column, type }));
-  return { columns, frame: inlineFrame(columns, columns.map((_, index) => rows.map((row) => row[index] ?? null)), rows.length) };
+  return {
+    columns,
+    frame: inlineFrame(
+      columns,
+      columns.map((_, index) => rows.map((row) => row[index] ?? null)),
+      rows.length,
+    ),
+  };
 }

@@ -2,7 +2,11 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 
 /** Rows known to the planner as a frame. `values[i]` is the column of `columns[i]`. */
-export function inlineFrame(columns: readonly { readonly name: string; readonly type: ColumnType }[], values: readonly (readonly (string | bigint | number | null)[])[], rowCount: number): Frame {
+export function inlineFrame(
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  values: readonly (readonly (string | bigint | number | null)[])[],
+  rowCount: number,
+): Frame {
   return { rowCount, columns: columns.map(({ name, type }, index) => frameColumn(name, type, values[index] ?? [], rowCount)) };
 }
 
@@ -14,7 +18,8 @@ function frameColumn(name: string, type: ColumnType, values: readonly (string | 
     return { kind: 'string', name, ids: Uint32Array.from(texts, (text) => ids.get(text) ?? 0), dictionary };
   }
   const nulls = values.includes(null) ? nullBits(values, rowCount) : null;
-  if (type === 'LONG') return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (value === null ? 0n : BigInt(value))), nulls };
+  if (type === 'LONG')
+    return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (value === null ? 0n : BigInt(value))), nulls };
   return { kind: 'double', name, type, values: Float64Array.from(values, (value) => (value === null ? 0 : Number(value))), nulls };
 }
 

@@ -4,7 +4,13 @@ export interface IntervalValue {
   readonly milliseconds: number;
 }
 
-const MILLISECONDS: Readonly<Record<string, number>> = { WEEK: 604_800_000, DAY: 86_400_000, HOUR: 3_600_000, MINUTE: 60_000, SECOND: 1000 };
+const MILLISECONDS: Readonly<Record<string, number>> = {
+  WEEK: 604_800_000,
+  DAY: 86_400_000,
+  HOUR: 3_600_000,
+  MINUTE: 60_000,
+  SECOND: 1000,
+};
 const MONTHS: Readonly<Record<string, number>> = { YEAR: 12, QUARTER: 3, MONTH: 1 };
 const ORDER = ['DAY', 'HOUR', 'MINUTE', 'SECOND'];
 
@@ -32,7 +38,14 @@ export function intervalValue(text: string, from: string, to: string | null): In
   if (first < 0 || last <= first) return undefined;
   const units = ORDER.slice(first, last + 1);
   const numbers = body.split(/[\s:]+/);
-  if (numbers.length !== units.length || numbers.some((number, index) => !(units[index] === 'SECOND' ? /^\d+(\.\d{1,3})?$/ : /^\d+$/).test(number))) return undefined;
-  const milliseconds = numbers.reduce((sum, number, index) => sum + Math.round(Number(number) * (MILLISECONDS[units[index] ?? ''] ?? 0)), 0);
+  if (
+    numbers.length !== units.length ||
+    numbers.some((number, index) => !(units[index] === 'SECOND' ? /^\d+(\.\d{1,3})?$/ : /^\d+$/).test(number))
+  )
+    return undefined;
+  const milliseconds = numbers.reduce(
+    (sum, number, index) => sum + Math.round(Number(number) * (MILLISECONDS[units[index] ?? ''] ?? 0)),
+    0,
+  );
   return { months: 0, milliseconds: sign * milliseconds };
 }

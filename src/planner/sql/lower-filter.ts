@@ -24,17 +24,20 @@ export function toFilter(condition: Bound): Filter {
       return { kind: 'not', filter: toFilter(condition.operand) };
     case 'compare': {
       const { left, right, domain } = condition;
-      if (left.kind === 'column' && right.kind === 'literal' && right.value !== null) return comparison(left.name, condition.operator, nativeType(domain), right.value);
+      if (left.kind === 'column' && right.kind === 'literal' && right.value !== null)
+        return comparison(left.name, condition.operator, nativeType(domain), right.value);
       break;
     }
     case 'in':
-      if (condition.operand.kind === 'column') return { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain), values: condition.values };
+      if (condition.operand.kind === 'column')
+        return { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain), values: condition.values };
       break;
     case 'isNull':
       if (condition.operand.kind === 'column') return { kind: 'null', column: condition.operand.name };
       break;
     case 'like':
-      if (condition.operand.kind === 'column') return { kind: 'like', column: condition.operand.name, pattern: condition.pattern, escape: condition.escape };
+      if (condition.operand.kind === 'column')
+        return { kind: 'like', column: condition.operand.name, pattern: condition.pattern, escape: condition.escape };
       break;
     default:
       break;
@@ -43,7 +46,16 @@ export function toFilter(condition: Bound): Filter {
 }
 
 function comparison(column: string, operator: CompareOperator, type: ReturnType<typeof nativeType>, value: FilterValue): Filter {
-  const range = { kind: 'range', column, type, ordering: type === 'STRING' ? 'lexicographic' : 'numeric', lower: null, upper: null, lowerStrict: false, upperStrict: false } as const;
+  const range = {
+    kind: 'range',
+    column,
+    type,
+    ordering: type === 'STRING' ? 'lexicographic' : 'numeric',
+    lower: null,
+    upper: null,
+    lowerStrict: false,
+    upperStrict: false,
+  } as const;
   switch (operator) {
     case '=':
       return { kind: 'equals', column, type, value };

@@ -1,4 +1,3 @@
-import { granularityOf } from './time-key.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import { ETERNITY } from '../../model/interval.js';
@@ -10,6 +9,7 @@ import { type Bound, boundKey, settledType, toExpression } from './bound.js';
 import { toFilter } from './lower-filter.js';
 import type { NamedAggregate, Relation, RelationSortKey } from './relation.js';
 import { nativeType } from './sql-type.js';
+import { granularityOf } from './time-key.js';
 
 type ProjectRelation = Extract<Relation, { kind: 'project' }>;
 
@@ -34,7 +34,16 @@ export function lowerQuery(relation: ProjectRelation): PlannedQuery {
 }
 
 function clausesOf(project: ProjectRelation): Clauses {
-  const clauses: { -readonly [Key in keyof Clauses]: Clauses[Key] } = { source: { kind: 'table', name: '' }, where: null, aggregate: null, having: null, sort: [], offset: 0, limit: null, output: project.columns };
+  const clauses: { -readonly [Key in keyof Clauses]: Clauses[Key] } = {
+    source: { kind: 'table', name: '' },
+    where: null,
+    aggregate: null,
+    having: null,
+    sort: [],
+    offset: 0,
+    limit: null,
+    output: project.columns,
+  };
   for (let node: Relation = project.input; ; node = node.input) {
     switch (node.kind) {
       case 'source':
@@ -92,7 +101,11 @@ class ComputedColumns {
   }
 
   asVirtualColumns(): readonly VirtualColumn[] {
-    return this.columns.map(({ name, bound }) => ({ name, expression: toExpression(bound), outputType: nativeType(settledType(bound.type)) }));
+    return this.columns.map(({ name, bound }) => ({
+      name,
+      expression: toExpression(bound),
+      outputType: nativeType(settledType(bound.type)),
+    }));
   }
 }
 
@@ -122,7 +135,10 @@ function scanPlan(clauses: Clauses): Plan {
   const virtual = new ComputedColumns('v', [...output, ...sort].map(({ bound }) => bound).concat(clauses.where ?? []));
   const wanted = output.map(({ name, bound }) => ({ name, from: virtual.nameOf(bound) }));
   const [first] = sort;
-  const byTime = clauses.source.kind === 'table' && sort.length === 1 && first?.bound.kind === 'column' && first.bound.name === TIME_COLUMN ? first : undefined;
+  const byTime =
+    clauses.source.kind === 'table' && sort.length === 1 && first?.bound.kind === 'column' && first.bound.name === TIME_COLUMN
+      ? first
+      : undefined;
   const by = byTime === undefined ? sort.map((key) => sortKey(virtual.nameOf(key.bound), key)) : [];
   const finish: FinishStep[] = by.length === 0 ? [] : [{ step: 'sort', by, offset, limit }];
   const columns = [...new Set([...wanted.map(({ from }) => from), ...by.map(({ column }) => column)])];
@@ -140,11 +156,17 @@ function scanPlan(clauses: Clauses): Plan {
 
 function groupPlan(clauses: Clauses, aggregate: Extract<Relation, { kind: 'aggregate' }>): Plan {
   const { having, sort, offset, limit } = clauses;
-  const read = [...aggregate.keys.map(({ bound }) => bound), ...aggregate.aggregates.flatMap(({ operand, filter }) => [operand, filter]), clauses.where].filter((bound) => bound !== null);
+  const read = [
+    ...aggregate.keys.map(({ bound }) => bound),
+    ...aggregate.aggregates.flatMap(({ operand, filter }) => [operand, filter]),
+    clauses.where,
+  ].filter((bound) => bound !== null);
   const virtual = new ComputedColumns('v', read);
   const keys = aggregate.keys.map(({ name, bound }): GroupKey => {
     const granularity = clauses.source.kind === 'table' ? granularityOf(bound) : undefined;
-    return granularity === undefined ? { kind: 'column', name, column: virtual.nameOf(bound), type: nativeType(settledType(bound.type)) } : { kind: 'time', name, granularity };
+    return granularity === undefined
+      ? { kind: 'column', name, column: virtual.nameOf(bound), type: nativeType(settledType(bound.type)) }
+      : { kind: 'time', name, granularity };
   });
   const aggregators = aggregate.aggregates.map((each) => aggregator(each, virtual));
 
@@ -154,7 +176,13 @@ function groupPlan(clauses: Clauses, aggregate: Extract<Relation, { kind: 'aggre
   const computePending = (): void => {
     for (; done < computed.columns.length; done++) {
       const column = computed.columns[done];
-      if (column !== undefined) finish.push({ step: 'compute', name: column.name, type: nativeType(settledType(column.bound.type)), expression: toExpression(column.bound) });
+      if (column !== undefined)
+        finish.push({
+          step: 'compute',
+          name: column.name,
+          type: nativeType(settledType(column.bound.type)),
+          expression: toExpression(column.bound),
+        });
     }
   };
   if (having !== null) finish.push({ step: 'filter', filter: toFilter(having) });
@@ -190,7 +218,10 @@ function sortKey(column: string, { bound, descending, nulls }: RelationSortKey):
 }
 
 /** Nothing to do when the columns are there already, under their names and in their order. */
-function projection(produced: readonly string[], wanted: readonly { readonly name: string; readonly from: string }[]): readonly FinishStep[] {
+function projection(
+  produced: readonly string[],
+  wanted: readonly { readonly name: string; readonly from: string }[],
+): readonly FinishStep[] {
   const same = produced.length === wanted.length && wanted.every(({ name, from }, index) => name === from && name === produced[index]);
   return same ? [] : [{ step: 'project', columns: wanted }];
 }

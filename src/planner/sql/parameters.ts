@@ -19,13 +19,26 @@ function bindParameter(parameter: unknown, path: string, timeZone: string): Boun
   if (unknown !== undefined) throw fail(`: unknown key ${unknown}; accepted: type, value`);
   if (typeof type !== 'string') throw fail('.type: expected the name of a SQL type such as VARCHAR or BIGINT');
   const sqlType = sqlTypeOf(type.toUpperCase());
-  if (sqlType === undefined) throw type.toUpperCase() === 'ARRAY' ? new ServiceError('unsupported', `${path}.type: ARRAY is not supported`) : fail(`.type: unknown SQL type ${type}`);
+  if (sqlType === undefined)
+    throw type.toUpperCase() === 'ARRAY'
+      ? new ServiceError('unsupported', `${path}.type: ARRAY is not supported`)
+      : fail(`.type: unknown SQL type ${type}`);
   if (value === null || value === undefined) return literal(sqlType, null);
   const given = written(value);
   const numeric = nativeType(sqlType) !== 'STRING' && sqlType !== 'BOOLEAN';
-  const fits = given !== undefined && (sqlType === 'VARCHAR' ? given.type === 'VARCHAR' : sqlType === 'BOOLEAN' ? given.type === 'BOOLEAN' || given.type === 'VARCHAR' : numeric && given.type !== 'BOOLEAN');
-  const cast = given === undefined || !fits ? undefined : castTo(isInstant(sqlType) && given.type === 'BIGINT' ? { ...given, type: sqlType } : given, sqlType, timeZone);
-  if (cast?.kind !== 'literal') throw fail(`.value: expected a ${sqlType}, found ${JSON.stringify(typeof value === 'bigint' ? String(value) : value)}`);
+  const fits =
+    given !== undefined &&
+    (sqlType === 'VARCHAR'
+      ? given.type === 'VARCHAR'
+      : sqlType === 'BOOLEAN'
+        ? given.type === 'BOOLEAN' || given.type === 'VARCHAR'
+        : numeric && given.type !== 'BOOLEAN');
+  const cast =
+    given === undefined || !fits
+      ? undefined
+      : castTo(isInstant(sqlType) && given.type === 'BIGINT' ? { ...given, type: sqlType } : given, sqlType, timeZone);
+  if (cast?.kind !== 'literal')
+    throw fail(`.value: expected a ${sqlType}, found ${JSON.stringify(typeof value === 'bigint' ? String(value) : value)}`);
   return cast;
 }
 

@@ -1,9 +1,9 @@
-import { type Conversion, convertExpression } from './convert-expression.js';
+import type { Conversion } from './convert-expression.js';
 import { convertQuery } from './convert-query.js';
 import { type Node, parseCst } from './cst.js';
 import { rewrite } from './rewrite.js';
 import type { SourceText } from './source-text.js';
-import { type TokenRange, statementClauses } from './statement-clauses.js';
+import { statementClauses, type TokenRange } from './statement-clauses.js';
 import type { SqlExpression, SqlQuery, SqlStatement } from './syntax.js';
 import { TokenStream } from './token-stream.js';
 
@@ -28,11 +28,13 @@ export function parseSql(source: SourceText): SqlStatement {
   const expression = (range: TokenRange): SqlExpression => {
     const { items } = convert<SqlQuery>(range, 'SELECT ', convertQuery);
     const [item, second] = items;
-    if (item === undefined || second !== undefined || item.alias !== null) throw source.error('sql_invalid', stream.start(range.from), 'expected one expression');
+    if (item === undefined || second !== undefined || item.alias !== null)
+      throw source.error('sql_invalid', stream.start(range.from), 'expected one expression');
     return item.expression;
   };
   const { partitionedBy, overwrite } = ingestion;
-  const unit = partitionedBy.to - partitionedBy.from === 1 && stream.isWord(partitionedBy.from) ? stream.text(partitionedBy.from) : undefined;
+  const unit =
+    partitionedBy.to - partitionedBy.from === 1 && stream.isWord(partitionedBy.from) ? stream.text(partitionedBy.from) : undefined;
   const words = partitionedBy.to - partitionedBy.from === 2 && stream.is(partitionedBy.from, 'ALL', 'TIME') ? 'ALL' : unit;
   return {
     kind: ingestion.kind,

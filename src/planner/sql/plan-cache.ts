@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../base/json.js';
-import type { SqlSchema, SqlTable } from './schema.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { planSql, type SqlRequest } from './plan-sql.js';
+import type { SqlSchema, SqlTable } from './schema.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;

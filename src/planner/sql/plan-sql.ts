@@ -1,4 +1,3 @@
-import type { SqlSchema } from './schema.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { bindQuery } from './bind-query.js';
@@ -7,6 +6,7 @@ import { lowerQuery } from './lower-query.js';
 import { bindParameters } from './parameters.js';
 import { parseSql } from './parse.js';
 import { planIngestion } from './plan-ingestion.js';
+import type { SqlSchema } from './schema.js';
 import type { Session } from './session.js';
 import { SourceText } from './source-text.js';
 

@@ -7,7 +7,12 @@ export type Relation =
   | { readonly kind: 'source'; readonly source: PlannedSource }
   | { readonly kind: 'filter'; readonly input: Relation; readonly condition: Bound }
   /** Columns: the keys, then the aggregates. Without keys there is one row even over none. */
-  | { readonly kind: 'aggregate'; readonly input: Relation; readonly keys: readonly NamedBound[]; readonly aggregates: readonly NamedAggregate[] }
+  | {
+      readonly kind: 'aggregate';
+      readonly input: Relation;
+      readonly keys: readonly NamedBound[];
+      readonly aggregates: readonly NamedAggregate[];
+    }
   | { readonly kind: 'sort'; readonly input: Relation; readonly by: readonly RelationSortKey[] }
   | { readonly kind: 'limit'; readonly input: Relation; readonly offset: number; readonly limit: number | null }
   | { readonly kind: 'project'; readonly input: Relation; readonly columns: readonly ProjectedColumn[] };

@@ -28,9 +28,46 @@ const LITERAL_MAX = 1024;
 const LIST_MIN = 8;
 
 const OPERATOR = /^[-+*/%<>=!|?:]/;
-const SYMBOLS = new Set(['(', ')', ',', '.', ';', '+', '-', '*', '/', '%', '=', '<', '>', '<=', '>=', '<>', '!=', '||', '?', '[', ']', '=>', ':']);
+const SYMBOLS = new Set([
+  '(',
+  ')',
+  ',',
+  '.',
+  ';',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  '=',
+  '<',
+  '>',
+  '<=',
+  '>=',
+  '<>',
+  '!=',
+  '||',
+  '?',
+  '[',
+  ']',
+  '=>',
+  ':',
+]);
 /** Plain names in SQL that the parser's dialect reserves. */
-const RESERVED_BY_PARSER = new Set(['ANALYSE', 'CONCURRENTLY', 'DEFERRABLE', 'DO', 'FREEZE', 'ILIKE', 'INITIALLY', 'ISNULL', 'NOTNULL', 'PLACING', 'VARIADIC', 'VERBOSE']);
+const RESERVED_BY_PARSER = new Set([
+  'ANALYSE',
+  'CONCURRENTLY',
+  'DEFERRABLE',
+  'DO',
+  'FREEZE',
+  'ILIKE',
+  'INITIALLY',
+  'ISNULL',
+  'NOTNULL',
+  'PLACING',
+  'VARIADIC',
+  'VERBOSE',
+]);
 const STRING_PREFIXES = new Set(['E', 'N', 'X', 'B', '_UTF8', '_UTF16', '_UTF32', '_LATIN1']);
 const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { BOTH: 'BTRIM', LEADING: 'LTRIM', TRAILING: 'RTRIM' };
 
@@ -44,7 +81,8 @@ export function rewrite(stream: TokenStream): Marks {
     const token = stream.tokens[index];
     if (token?.kind === 'symbol') rewriteSymbol(stream, index);
     else if (token?.kind === 'string') rewriteString(stream, index, marks);
-    else if (token?.kind === 'number' && stream.isWord(index + 1) && token.end === stream.start(index + 1)) stream.replace(index, `${token.text} `);
+    else if (token?.kind === 'number' && stream.isWord(index + 1) && token.end === stream.start(index + 1))
+      stream.replace(index, `${token.text} `);
     else if (token?.kind === 'word') {
       if (stream.is(index + 1, '(')) rewriteCall(stream, index, marks);
       rewriteWord(stream, index, marks);
@@ -59,7 +97,8 @@ function rewriteSymbol(stream: TokenStream, index: number): void {
   if (text === '!=') stream.replace(index, '<>');
   // The parser takes any run of operator characters for one operator: `a=-1` would compare by `=-`.
   const next = stream.tokens[index + 1];
-  if (OPERATOR.test(text) && next?.kind === 'symbol' && next.start === stream.tokens[index]?.end && OPERATOR.test(next.text)) stream.replace(index, `${stream.edited(index)} `);
+  if (OPERATOR.test(text) && next?.kind === 'symbol' && next.start === stream.tokens[index]?.end && OPERATOR.test(next.text))
+    stream.replace(index, `${stream.edited(index)} `);
 }
 
 function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
@@ -67,7 +106,8 @@ function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
   const token = tokens[index];
   if (token === undefined) return;
   const before = tokens[index - 1];
-  if (before?.kind === 'word' && before.end === token.start && STRING_PREFIXES.has(before.text)) throw source.unsupported(before.start, `the string prefix ${before.text}`);
+  if (before?.kind === 'word' && before.end === token.start && STRING_PREFIXES.has(before.text))
+    throw source.unsupported(before.start, `the string prefix ${before.text}`);
   const unicode = !token.text.startsWith("'");
   if (unicode && stream.is(index + 1, 'UESCAPE')) throw source.unsupported(stream.start(index + 1), 'UESCAPE');
   if (!unicode && token.text.length <= LITERAL_MAX) return;
@@ -103,7 +143,8 @@ function rewriteList(stream: TokenStream, open: number, marks: Marks): void {
     const negative = stream.is(index, '-');
     const token = stream.tokens[negative ? ++index : index];
     if (token?.kind === 'number') items.push(numberLiteral(at, (negative ? '-' : '') + token.text));
-    else if (token?.kind === 'string' && !negative && token.text.startsWith("'")) items.push({ kind: 'literal', at, type: 'VARCHAR', value: stringValue(token.text) });
+    else if (token?.kind === 'string' && !negative && token.text.startsWith("'"))
+      items.push({ kind: 'literal', at, type: 'VARCHAR', value: stringValue(token.text) });
     else return;
     if (!stream.is(++index, ',') && index !== close) return;
   }
@@ -130,7 +171,8 @@ function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
   } else if (name === 'TRIM') rewriteTrim(stream, index, marks);
   else if (name === 'SUBSTRING' || name === 'POSITION') {
     for (let inner = first; inner < close; inner++) {
-      const separates = name === 'POSITION' ? stream.is(inner, 'IN') || stream.is(inner, 'FROM') : stream.is(inner, 'FROM') || stream.is(inner, 'FOR');
+      const separates =
+        name === 'POSITION' ? stream.is(inner, 'IN') || stream.is(inner, 'FROM') : stream.is(inner, 'FROM') || stream.is(inner, 'FOR');
       if (stream.depth(inner) === stream.depth(first) && separates) stream.replace(inner, ',');
     }
   } else if (name === 'TABLE') {
@@ -179,7 +221,8 @@ const INTEGER_MAX = 2147483647n;
 export function numberLiteral(at: number, text: string): SqlExpression {
   if (/^-?\d+$/.test(text)) {
     const value = BigInt(text);
-    if (value === BigInt.asIntN(64, value)) return { kind: 'literal', at, type: value <= INTEGER_MAX && value >= -INTEGER_MAX - 1n ? 'INTEGER' : 'BIGINT', value };
+    if (value === BigInt.asIntN(64, value))
+      return { kind: 'literal', at, type: value <= INTEGER_MAX && value >= -INTEGER_MAX - 1n ? 'INTEGER' : 'BIGINT', value };
   }
   return { kind: 'literal', at, type: /[eE]/.test(text) ? 'DOUBLE' : 'DECIMAL', value: Number(text) };
 }

@@ -27,9 +27,11 @@ export class Scope {
 
   resolve(source: SourceText, at: number, path: readonly string[]): Bound {
     const name = path.at(-1) ?? '';
-    if (!this.qualifies(path.slice(0, -1))) throw source.error('sql_plan_invalid', at, `unknown table ${path.slice(0, -1).join('.')}${this.named()}`);
+    if (!this.qualifies(path.slice(0, -1)))
+      throw source.error('sql_plan_invalid', at, `unknown table ${path.slice(0, -1).join('.')}${this.named()}`);
     const bound = this.byName.get(name);
-    if (bound === undefined) throw source.error('sql_plan_invalid', at, `unknown column ${name}${suggestion(name, [...this.byName.keys()])}`);
+    if (bound === undefined)
+      throw source.error('sql_plan_invalid', at, `unknown column ${name}${suggestion(name, [...this.byName.keys()])}`);
     return bound;
   }
 
@@ -40,7 +42,10 @@ export class Scope {
   }
 
   private qualifies(path: readonly string[]): boolean {
-    return path.length === 0 || this.qualifiers.some((qualifier) => qualifier.length === path.length && qualifier.every((part, index) => part === path[index]));
+    return (
+      path.length === 0 ||
+      this.qualifiers.some((qualifier) => qualifier.length === path.length && qualifier.every((part, index) => part === path[index]))
+    );
   }
 
   private named(): string {

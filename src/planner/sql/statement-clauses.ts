@@ -56,7 +56,11 @@ function ingestion(stream: TokenStream, end: number): StatementClauses {
     if (name === undefined) throw expected(stream, at, 'the name of a datasource');
     target.push(name);
   } while (stream.is(++at, '.'));
-  if (stream.is(at, '(') && !startsQuery(stream, at)) throw stream.source.unsupported(stream.start(at), `a column list in ${stream.text(0)}; name the target columns by aliases of the query`);
+  if (stream.is(at, '(') && !startsQuery(stream, at))
+    throw stream.source.unsupported(
+      stream.start(at),
+      `a column list in ${stream.text(0)}; name the target columns by aliases of the query`,
+    );
   let overwrite: IngestionClauses['overwrite'] = null;
   if (kind === 'replace') {
     if (!stream.is(at, 'OVERWRITE')) throw expected(stream, at, 'OVERWRITE ALL or OVERWRITE WHERE');
@@ -110,6 +114,7 @@ function nonEmpty(stream: TokenStream, range: TokenRange): TokenRange {
 
 function expected(stream: TokenStream, index: number, what: string): Error {
   const token = stream.tokens[index];
-  const found = token === undefined ? 'the end of the statement' : stream.source.text.slice(token.start, Math.min(token.end, token.start + 40));
+  const found =
+    token === undefined ? 'the end of the statement' : stream.source.text.slice(token.start, Math.min(token.end, token.start + 40));
   return stream.source.error('sql_invalid', stream.start(index), `expected ${what}, found ${found}`);
 }

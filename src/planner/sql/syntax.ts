@@ -8,7 +8,11 @@ interface Node {
 
 export type SqlExpression = Node &
   (
-    | { readonly kind: 'literal'; readonly type: 'VARCHAR' | 'INTEGER' | 'BIGINT' | 'DECIMAL' | 'DOUBLE' | 'BOOLEAN' | 'NULL'; readonly value: string | bigint | number | null }
+    | {
+        readonly kind: 'literal';
+        readonly type: 'VARCHAR' | 'INTEGER' | 'BIGINT' | 'DECIMAL' | 'DOUBLE' | 'BOOLEAN' | 'NULL';
+        readonly value: string | bigint | number | null;
+      }
     /** TIMESTAMP '...' and DATE '...': the text is read at binding, in the session's time zone. */
     | { readonly kind: 'instant'; readonly type: 'TIMESTAMP' | 'DATE'; readonly text: string }
     /** INTERVAL '...' from TO to; `to` is null for a single unit. */
@@ -23,11 +27,34 @@ export type SqlExpression = Node &
     /** Both also negated: IS [NOT] DISTINCT FROM. */
     | { readonly kind: 'distinctFrom'; readonly negated: boolean; readonly left: SqlExpression; readonly right: SqlExpression }
     | { readonly kind: 'and' | 'or'; readonly operands: readonly SqlExpression[] }
-    | { readonly kind: 'is'; readonly negated: boolean; readonly what: 'NULL' | 'TRUE' | 'FALSE' | 'UNKNOWN'; readonly operand: SqlExpression }
-    | { readonly kind: 'between'; readonly negated: boolean; readonly symmetric: boolean; readonly operand: SqlExpression; readonly low: SqlExpression; readonly high: SqlExpression }
+    | {
+        readonly kind: 'is';
+        readonly negated: boolean;
+        readonly what: 'NULL' | 'TRUE' | 'FALSE' | 'UNKNOWN';
+        readonly operand: SqlExpression;
+      }
+    | {
+        readonly kind: 'between';
+        readonly negated: boolean;
+        readonly symmetric: boolean;
+        readonly operand: SqlExpression;
+        readonly low: SqlExpression;
+        readonly high: SqlExpression;
+      }
     | { readonly kind: 'in'; readonly negated: boolean; readonly operand: SqlExpression; readonly items: readonly SqlExpression[] }
-    | { readonly kind: 'like'; readonly negated: boolean; readonly operand: SqlExpression; readonly pattern: SqlExpression; readonly escape: SqlExpression | null }
-    | { readonly kind: 'case'; readonly operand: SqlExpression | null; readonly whens: readonly { readonly when: SqlExpression; readonly then: SqlExpression }[]; readonly otherwise: SqlExpression | null }
+    | {
+        readonly kind: 'like';
+        readonly negated: boolean;
+        readonly operand: SqlExpression;
+        readonly pattern: SqlExpression;
+        readonly escape: SqlExpression | null;
+      }
+    | {
+        readonly kind: 'case';
+        readonly operand: SqlExpression | null;
+        readonly whens: readonly { readonly when: SqlExpression; readonly then: SqlExpression }[];
+        readonly otherwise: SqlExpression | null;
+      }
     | { readonly kind: 'cast'; readonly operand: SqlExpression; readonly type: SqlType }
     | SqlCall
   );
@@ -49,8 +76,18 @@ export interface SqlCall {
 export type SqlRelation = Node &
   (
     | { readonly kind: 'table'; readonly path: readonly string[]; readonly alias: string | null }
-    | { readonly kind: 'extern'; readonly arguments: readonly SqlExpression[]; readonly columns: readonly ExternColumn[] | null; readonly alias: string | null }
-    | { readonly kind: 'values'; readonly rows: readonly (readonly SqlExpression[])[]; readonly columnNames: readonly string[] | null; readonly alias: string | null }
+    | {
+        readonly kind: 'extern';
+        readonly arguments: readonly SqlExpression[];
+        readonly columns: readonly ExternColumn[] | null;
+        readonly alias: string | null;
+      }
+    | {
+        readonly kind: 'values';
+        readonly rows: readonly (readonly SqlExpression[])[];
+        readonly columnNames: readonly string[] | null;
+        readonly alias: string | null;
+      }
     | { readonly kind: 'subquery'; readonly query: SqlQuery; readonly columnNames: readonly string[] | null; readonly alias: string | null }
   );
 

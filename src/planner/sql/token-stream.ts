@@ -30,7 +30,8 @@ export class TokenStream {
       const symbol = token.kind === 'symbol' ? token.text : '';
       if (symbol === ')' || symbol === ']') {
         const opening = open.pop();
-        if (opening === undefined || this.text(opening) !== (symbol === ')' ? '(' : '[')) throw source.error('sql_invalid', token.start, `this ${symbol} closes nothing`);
+        if (opening === undefined || this.text(opening) !== (symbol === ')' ? '(' : '['))
+          throw source.error('sql_invalid', token.start, `this ${symbol} closes nothing`);
         partners.set(opening, index);
       }
       depths.push(open.length);

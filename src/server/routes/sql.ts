@@ -41,7 +41,11 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       handle: async (request) => {
         const body = readBody(request);
         const statement = plan(body);
-        if (isIngestion(statement)) throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`);
+        if (isIngestion(statement))
+          throw new ServiceError(
+            'unsupported',
+            `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`,
+          );
         return answer(broker, options, request, body, statement);
       },
     },
@@ -53,11 +57,10 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       handle: async (request) => {
         const body = readBody(request);
         const statement = plan(body);
-        if (!isIngestion(statement)) throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} as a task is not supported: send it to /svc/v2/sql`);
-        if (statement.query.source.kind === 'table') throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} from the datasource ${statement.query.source.name} is not supported: select from TABLE(EXTERN(...)) or VALUES`);
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? options.newQueryId()}`;
-        const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: statement.dataSource, spec: { query, context, parameters } });
+        const spec = { query, context, parameters };
+        const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec });
         return withWarnings(json(200, { taskId: submitted.taskId, state: submitted.state }), body);
       },
     },
@@ -80,6 +83,24 @@ function isIngestion(statement: PlannedStatement): statement is Ingestion {
   return statement.kind === 'insert' || statement.kind === 'replace';
 }
 
+/** What public clients see as the datasource of a SELECT that runs as a task. */
+const SELECT_DATA_SOURCE = '__query_select';
+
+/** A task reads what it brings along: it has no broker to ask for the rows of a datasource. */
+function taskDataSource(statement: PlannedStatement): string {
+  if (statement.kind === 'explain')
+    throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR as a task is not supported: send it to /svc/v2/sql');
+  const { source } = statement.kind === 'select' ? statement : statement.query;
+  if (source.kind === 'table') {
+    const other = statement.kind === 'select' ? 'send it to /svc/v2/sql' : 'select from TABLE(EXTERN(...)) or VALUES';
+    throw new ServiceError(
+      'unsupported',
+      `${statement.kind.toUpperCase()} from the datasource ${source.name} as a task is not supported: ${other}`,
+    );
+  }
+  return statement.kind === 'select' ? SELECT_DATA_SOURCE : statement.dataSource;
+}
+
 /** The body of a request, read. */
 interface SqlBody {
   readonly query: string;
@@ -96,12 +117,25 @@ function readBody(request: HttpRequest): SqlBody {
   const query = reader.string('query');
   const context = contextFields(reader.raw('context') ?? {});
   const header = reader.boolean('header', false);
-  const result = { format: reader.choice('resultFormat', FORMATS, 'object'), header, typesHeader: reader.boolean('typesHeader', false), sqlTypesHeader: reader.boolean('sqlTypesHeader', false) };
+  const result = {
+    format: reader.choice('resultFormat', FORMATS, 'object'),
+    header,
+    typesHeader: reader.boolean('typesHeader', false),
+    sqlTypesHeader: reader.boolean('sqlTypesHeader', false),
+  };
   const parameters = reader.list('parameters', (value) => value);
   reader.end();
-  for (const key of ['typesHeader', 'sqlTypesHeader'] as const) if (result[key] && !header) refuse(key, 'false, or header to be true', true);
+  for (const key of ['typesHeader', 'sqlTypesHeader'] as const)
+    if (result[key] && !header) refuse(key, 'false, or header to be true', true);
   const read = readSqlContext(context);
-  return { query, context, read, parameters, result, warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings] };
+  return {
+    query,
+    context,
+    read,
+    parameters,
+    result,
+    warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings],
+  };
 }
 
 /** JSON, or the text of the statement alone. */
@@ -109,7 +143,11 @@ function readFields(request: HttpRequest): unknown {
   const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
   const text = request.body.toString('utf8');
   if (mediaType === 'text/plain') return { query: text };
-  if (mediaType !== 'application/json' && mediaType !== 'text/json') throw new ServiceError('content_type_unsupported', `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`);
+  if (mediaType !== 'application/json' && mediaType !== 'text/json')
+    throw new ServiceError(
+      'content_type_unsupported',
+      `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`,
+    );
   return parseJson(text);
 }
 
@@ -118,9 +156,18 @@ function contextFields(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-function answer(broker: BrokerQueries, options: SqlRouteOptions, request: HttpRequest, body: SqlBody, statement: Exclude<PlannedStatement, Ingestion>): HttpResponse {
+function answer(
+  broker: BrokerQueries,
+  options: SqlRouteOptions,
+  request: HttpRequest,
+  body: SqlBody,
+  statement: Exclude<PlannedStatement, Ingestion>,
+): HttpResponse {
   const sqlQueryId = body.read.sqlQueryId ?? options.newQueryId();
-  const { columns, frames } = statement.kind === 'explain' ? explained(statement.query) : { columns: statement.columns, frames: run(broker, statement, queryOptions(options, request, body.read, sqlQueryId)) };
+  const { columns, frames } =
+    statement.kind === 'explain'
+      ? explained(statement.query)
+      : { columns: statement.columns, frames: run(broker, statement, queryOptions(options, request, body.read, sqlQueryId)) };
   const headers = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
     'X-Svc-SQL-Query-Id': sqlQueryId,
@@ -151,7 +198,11 @@ function explained(query: PlannedQuery): { readonly columns: PlannedQuery['colum
 
 function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
   const { timeoutMs, priority, kernels } = context;
-  if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs) throw new ServiceError('query_invalid', `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`);
+  if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
+    throw new ServiceError(
+      'query_invalid',
+      `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`,
+    );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
   return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, signal: request.signal };
 }
@@ -159,5 +210,14 @@ function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: S
 /** What the request said that had no effect, in one header. */
 function withWarnings(response: HttpResponse, { warnings }: SqlBody): HttpResponse {
   if (warnings.length === 0) return response;
-  return { ...response, headers: { ...response.headers, 'X-Svc-Warning': warnings.join('; ').replace(/[^\x20-\x7e]/g, '?').slice(0, 2000) } };
+  return {
+    ...response,
+    headers: {
+      ...response.headers,
+      'X-Svc-Warning': warnings
+        .join('; ')
+        .replace(/[^\x20-\x7e]/g, '?')
+        .slice(0, 2000),
+    },
+  };
 }

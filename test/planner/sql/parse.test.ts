@@ -59,8 +59,14 @@ const SHAPES: readonly { readonly sql: string; readonly tree: string }[] = [
   { sql: 'a IS NOT TRUE', tree: '(not is TRUE a)' },
   { sql: 'a IS UNKNOWN', tree: '(is UNKNOWN a)' },
   { sql: "a NOT IN (1, 'x', b)", tree: "(not in a 1:INTEGER 'x' b)" },
-  { sql: "a IN (1, -2, 3.5, '4', 5, 6, 7, 8, 9, 'it''s')", tree: "(in a 1:INTEGER -2:INTEGER 3.5:DECIMAL '4' 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER 9:INTEGER 'it's')" },
-  { sql: 'a IN (1, 2, 3, 4, 5, 6, 7, 8, 9, b)', tree: '(in a 1:INTEGER 2:INTEGER 3:INTEGER 4:INTEGER 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER 9:INTEGER b)' },
+  {
+    sql: "a IN (1, -2, 3.5, '4', 5, 6, 7, 8, 9, 'it''s')",
+    tree: "(in a 1:INTEGER -2:INTEGER 3.5:DECIMAL '4' 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER 9:INTEGER 'it's')",
+  },
+  {
+    sql: 'a IN (1, 2, 3, 4, 5, 6, 7, 8, 9, b)',
+    tree: '(in a 1:INTEGER 2:INTEGER 3:INTEGER 4:INTEGER 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER 9:INTEGER b)',
+  },
   { sql: 'CASE a WHEN 1 THEN b ELSE c END', tree: '(case a [1:INTEGER b] c)' },
   { sql: 'CAST(a AS DOUBLE PRECISION)', tree: '(cast a DOUBLE)' },
   { sql: 'CAST(a AS VARCHAR(10))', tree: '(cast a VARCHAR)' },
@@ -84,7 +90,9 @@ statements('a long literal goes around the parser and comes back whole', () => {
 
 statements('parameters are numbered as written, in every clause', () => {
   const statement = parseSql(new SourceText('SELECT ? FROM t WHERE a = ? LIMIT ?'));
-  const numbers = JSON.stringify(statement, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).match(/"index":\d/g);
+  const numbers = JSON.stringify(statement, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).match(
+    /"index":\d/g,
+  );
   assert.equal(numbers, ['"index":0', '"index":1', '"index":2']);
 });
 
@@ -93,7 +101,10 @@ statements('EXTERN takes its columns in either form', () => {
     const { query } = parseSql(new SourceText(`SELECT * FROM TABLE(EXTERN('{}', '{}')) ${columns} AS x WHERE a = 'y'`));
     assert.is(query.from?.kind, 'extern');
     if (query.from?.kind === 'extern') {
-      assert.equal(query.from.columns, [{ name: 'a', type: 'STRING' }, { name: 'b c', type: 'LONG' }]);
+      assert.equal(query.from.columns, [
+        { name: 'a', type: 'STRING' },
+        { name: 'b c', type: 'LONG' },
+      ]);
       assert.is(query.from.alias, 'x');
     }
     assert.is(query.where?.kind, 'compare');
@@ -107,7 +118,11 @@ statements('a VALUES of one row in parentheses is no function call', () => {
 });
 
 statements('an ingestion statement is taken apart', () => {
-  const statement = parseSql(new SourceText('REPLACE INTO svc.t OVERWRITE WHERE __time >= x SELECT a FROM (VALUES (1)) PARTITIONED BY FLOOR(__time TO DAY) CLUSTERED BY a, 2;'));
+  const statement = parseSql(
+    new SourceText(
+      'REPLACE INTO svc.t OVERWRITE WHERE __time >= x SELECT a FROM (VALUES (1)) PARTITIONED BY FLOOR(__time TO DAY) CLUSTERED BY a, 2;',
+    ),
+  );
   assert.is(statement.kind, 'replace');
   if (statement.kind !== 'replace') return;
   assert.equal(statement.target, ['svc', 't']);
@@ -128,7 +143,7 @@ const ERRORS: readonly { readonly sql: string; readonly code: string; readonly a
   { sql: 'SELECT (a', code: 'sql_invalid', at: 'line 1, column 8', says: /never closed/ },
   { sql: 'SELECT a)', code: 'sql_invalid', at: 'line 1, column 9', says: /closes nothing/ },
   { sql: 'SELECT a::int', code: 'sql_invalid', at: 'line 1, column 9', says: /::/ },
-  { sql: "SELECT a FROM t WHERE a IN (1,2,3,4,5,6,7,8,9)\n AND AND b", code: 'sql_invalid', at: 'line 2, column 6', says: /AND/ },
+  { sql: 'SELECT a FROM t WHERE a IN (1,2,3,4,5,6,7,8,9)\n AND AND b', code: 'sql_invalid', at: 'line 2, column 6', says: /AND/ },
   { sql: 'REPLACE INTO t', code: 'sql_invalid', at: 'line 1, column 15', says: /OVERWRITE/ },
   { sql: 'INSERT INTO t SELECT 1', code: 'sql_invalid', at: 'line 1, column 23', says: /PARTITIONED BY/ },
   { sql: "SELECT E'x'", code: 'unsupported', at: 'line 1, column 8', says: /prefix E/ },
@@ -146,7 +161,12 @@ const ERRORS: readonly { readonly sql: string; readonly code: string; readonly a
   { sql: 'SELECT a FROM t TABLESAMPLE BERNOULLI(10)', code: 'unsupported', at: 'line 1, column 15', says: /TABLESAMPLE/ },
   { sql: "SELECT JSON_VALUE(a, '$.x' RETURNING BIGINT) FROM t", code: 'unsupported', at: 'line 1, column 8', says: /JSON_VALUE/ },
   { sql: 'DELETE FROM t', code: 'unsupported', at: 'line 1, column 1', says: /DELETE/ },
-  { sql: `SELECT ${'('.repeat(NESTING_MAX + 1)}1${')'.repeat(NESTING_MAX + 1)}`, code: 'resource_limit', at: `line 1, column ${8 + NESTING_MAX}`, says: /nested/ },
+  {
+    sql: `SELECT ${'('.repeat(NESTING_MAX + 1)}1${')'.repeat(NESTING_MAX + 1)}`,
+    code: 'resource_limit',
+    at: `line 1, column ${8 + NESTING_MAX}`,
+    says: /nested/,
+  },
   { sql: `SELECT ${'NOT '.repeat(20_000)} a`, code: 'resource_limit', at: 'line 1, column 1', says: /nested/ },
 ];
 
@@ -170,7 +190,19 @@ errors.run();
 const rewriting = suite('rewriting in front of the parser');
 
 /** Pieces that do not change a statement's length, joined by any white space. */
-const SAME_LENGTH = ['FLOOR(t TO DAY)', "TRIM(BOTH 'x' FROM a)", 'SUBSTRING(a FROM 2 FOR 3)', "POSITION('a' IN b)", 'EXTRACT(MILLISECOND FROM t)', "INTERVAL '1' WEEK", 'a != 1', '/* note */', "'text'", '"a b"', '1.5'];
+const SAME_LENGTH = [
+  'FLOOR(t TO DAY)',
+  "TRIM(BOTH 'x' FROM a)",
+  'SUBSTRING(a FROM 2 FOR 3)',
+  "POSITION('a' IN b)",
+  'EXTRACT(MILLISECOND FROM t)',
+  "INTERVAL '1' WEEK",
+  'a != 1',
+  '/* note */',
+  "'text'",
+  '"a b"',
+  '1.5',
+];
 const OTHER_LENGTH = ['a!=-1', '2GROUP', 'do', `'${'long '.repeat(500)}'`, 'x IN (1,2,3,4,5,6,7,8,9,10)'];
 
 function rewritten(sql: string): { stream: TokenStream; text: ReturnType<TokenStream['parserText']> } {
@@ -194,13 +226,16 @@ rewriting('most edits keep the length of the text, and its lines', () => {
 
 rewriting('every word that is left is found at its own place in the source', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom(...SAME_LENGTH, ...OTHER_LENGTH, 'marker'), space), { minLength: 1, maxLength: 12 }), (pieces) => {
-      const sql = pieces.flat().join('');
-      const { text } = rewritten(sql);
-      const inSource = [...sql.matchAll(/marker/g)].map(({ index }) => index);
-      const inText = [...text.text.matchAll(/marker/g)].map(({ index }) => text.sourceOffset(index));
-      assert.equal(inText, inSource);
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...SAME_LENGTH, ...OTHER_LENGTH, 'marker'), space), { minLength: 1, maxLength: 12 }),
+      (pieces) => {
+        const sql = pieces.flat().join('');
+        const { text } = rewritten(sql);
+        const inSource = [...sql.matchAll(/marker/g)].map(({ index }) => index);
+        const inText = [...text.text.matchAll(/marker/g)].map(({ index }) => text.sourceOffset(index));
+        assert.equal(inText, inSource);
+      },
+    ),
   );
 });
 rewriting.run();

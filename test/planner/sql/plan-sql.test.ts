@@ -145,7 +145,10 @@ scan __time page descending limit 100 offset 0
 
 const CLAUSES: readonly Case[] = [
   { sql: 'SELECT page FROM svc.wiki LIMIT 5 OFFSET 2', plan: 'scan wiki\nscan page limit 5 offset 2\n→ page VARCHAR' },
-  { sql: 'SELECT page FROM druid.wiki OFFSET 2 ROWS FETCH NEXT 5 ROWS ONLY', plan: 'scan wiki\nscan page limit 5 offset 2\n→ page VARCHAR' },
+  {
+    sql: 'SELECT page FROM druid.wiki OFFSET 2 ROWS FETCH NEXT 5 ROWS ONLY',
+    plan: 'scan wiki\nscan page limit 5 offset 2\n→ page VARCHAR',
+  },
   {
     sql: 'SELECT page, page, added + 1, w.page AS x FROM wiki AS w ORDER BY added DESC NULLS FIRST, x LIMIT 3',
     plan: `scan wiki
@@ -177,25 +180,60 @@ compute p0 = concat("d0", "d1") STRING
 project EXPR$0=d0 EXPR$1=p0
 → EXPR$0 VARCHAR, EXPR$1 VARCHAR`,
   },
-  { sql: 'SELECT DISTINCT channel FROM wiki ORDER BY channel', plan: 'group wiki\nkey d0 = channel STRING\nsort d0 asc nulls first lexicographic limit null offset 0\nproject channel=d0\n→ channel VARCHAR' },
-  { sql: 'SELECT DISTINCT channel, COUNT(*) FROM wiki GROUP BY channel', plan: 'group wiki\nkey d0 = channel STRING\nagg a0 = count\nproject channel=d0 EXPR$1=a0\n→ channel VARCHAR, EXPR$1 BIGINT' },
-  { sql: 'SELECT COUNT(*) FROM wiki GROUP BY ()', plan: 'group wiki\nagg a0 = count\none row over none\nproject EXPR$0=a0\n→ EXPR$0 BIGINT' },
-  { sql: 'SELECT COUNT(city), COUNT(1), COUNT(DISTINCT city) FILTER (WHERE added > 1) FROM wiki', plan: 'group wiki\nagg a0 = count where not city is null\nagg a1 = count\nagg a2 = distinct city where 1 < added LONG numeric\none row over none\nproject EXPR$0=a0 EXPR$1=a1 EXPR$2=a2\n→ EXPR$0 BIGINT, EXPR$1 BIGINT, EXPR$2 BIGINT' },
-  { sql: 'SELECT MAX(__time) FROM wiki', plan: 'group wiki\nagg a0 = max __time LONG\none row over none\nproject EXPR$0=a0\n→ EXPR$0 TIMESTAMP' },
-  { sql: 'SELECT COUNT(*) FROM (SELECT UPPER(channel) AS c, added FROM wiki WHERE added > 5) AS t WHERE t.c = \'X\'', plan: `group wiki
+  {
+    sql: 'SELECT DISTINCT channel FROM wiki ORDER BY channel',
+    plan: 'group wiki\nkey d0 = channel STRING\nsort d0 asc nulls first lexicographic limit null offset 0\nproject channel=d0\n→ channel VARCHAR',
+  },
+  {
+    sql: 'SELECT DISTINCT channel, COUNT(*) FROM wiki GROUP BY channel',
+    plan: 'group wiki\nkey d0 = channel STRING\nagg a0 = count\nproject channel=d0 EXPR$1=a0\n→ channel VARCHAR, EXPR$1 BIGINT',
+  },
+  {
+    sql: 'SELECT COUNT(*) FROM wiki GROUP BY ()',
+    plan: 'group wiki\nagg a0 = count\none row over none\nproject EXPR$0=a0\n→ EXPR$0 BIGINT',
+  },
+  {
+    sql: 'SELECT COUNT(city), COUNT(1), COUNT(DISTINCT city) FILTER (WHERE added > 1) FROM wiki',
+    plan: 'group wiki\nagg a0 = count where not city is null\nagg a1 = count\nagg a2 = distinct city where 1 < added LONG numeric\none row over none\nproject EXPR$0=a0 EXPR$1=a1 EXPR$2=a2\n→ EXPR$0 BIGINT, EXPR$1 BIGINT, EXPR$2 BIGINT',
+  },
+  {
+    sql: 'SELECT MAX(__time) FROM wiki',
+    plan: 'group wiki\nagg a0 = max __time LONG\none row over none\nproject EXPR$0=a0\n→ EXPR$0 TIMESTAMP',
+  },
+  {
+    sql: "SELECT COUNT(*) FROM (SELECT UPPER(channel) AS c, added FROM wiki WHERE added > 5) AS t WHERE t.c = 'X'",
+    plan: `group wiki
 where (5 < added LONG numeric and (upper("channel") == 'X'))
 agg a0 = count
 one row over none
 project EXPR$0=a0
-→ EXPR$0 BIGINT` },
-  { sql: "SELECT UPPER(page) FROM wiki WHERE v0 = 'x'", plan: 'scan wiki\nwhere v0 = x STRING\n_v0 := upper("page") STRING\nscan _v0\nproject EXPR$0=_v0\n→ EXPR$0 VARCHAR' },
-  { sql: "SELECT SUM(added + 1) FROM wiki WHERE v0 = 'x'", plan: 'group wiki\nwhere v0 = x STRING\n_v0 := ("added" + 1) LONG\nagg a0 = sum _v0 LONG\none row over none\nproject EXPR$0=a0\n→ EXPR$0 BIGINT' },
+→ EXPR$0 BIGINT`,
+  },
+  {
+    sql: "SELECT UPPER(page) FROM wiki WHERE v0 = 'x'",
+    plan: 'scan wiki\nwhere v0 = x STRING\n_v0 := upper("page") STRING\nscan _v0\nproject EXPR$0=_v0\n→ EXPR$0 VARCHAR',
+  },
+  {
+    sql: "SELECT SUM(added + 1) FROM wiki WHERE v0 = 'x'",
+    plan: 'group wiki\nwhere v0 = x STRING\n_v0 := ("added" + 1) LONG\nagg a0 = sum _v0 LONG\none row over none\nproject EXPR$0=a0\n→ EXPR$0 BIGINT',
+  },
   { sql: 'WITH t (a) AS (SELECT channel FROM wiki) SELECT a FROM t', plan: 'scan wiki\nscan channel\nproject a=channel\n→ a VARCHAR' },
   { sql: "VALUES (1, 'a'), (NULL, 'b')", plan: 'scan inline[2]\nscan EXPR$0 EXPR$1\n→ EXPR$0 INTEGER, EXPR$1 VARCHAR' },
   { sql: 'SELECT 1 + 1 AS two', plan: 'scan inline[1]\nv0 := 2 LONG\nscan v0\nproject two=v0\n→ two INTEGER' },
-  { sql: 'SELECT channel FROM wiki WHERE channel = ? AND added > ? LIMIT ?', parameters: [{ type: 'VARCHAR', value: 'en' }, { type: 'BIGINT', value: '9' }, { type: 'INTEGER', value: 4 }], plan: 'scan wiki\nwhere (channel = en STRING and 9 < added LONG numeric)\nscan channel limit 4 offset 0\n→ channel VARCHAR' },
+  {
+    sql: 'SELECT channel FROM wiki WHERE channel = ? AND added > ? LIMIT ?',
+    parameters: [
+      { type: 'VARCHAR', value: 'en' },
+      { type: 'BIGINT', value: '9' },
+      { type: 'INTEGER', value: 4 },
+    ],
+    plan: 'scan wiki\nwhere (channel = en STRING and 9 < added LONG numeric)\nscan channel limit 4 offset 0\n→ channel VARCHAR',
+  },
   { sql: 'EXPLAIN PLAN FOR SELECT page FROM wiki', plan: 'explain\nscan wiki\nscan page\n→ page VARCHAR' },
-  { sql: "SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'svc'", plan: 'scan inline[4]\nwhere TABLE_SCHEMA = svc STRING\nscan TABLE_NAME\n→ TABLE_NAME VARCHAR' },
+  {
+    sql: "SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'svc'",
+    plan: 'scan inline[4]\nwhere TABLE_SCHEMA = svc STRING\nscan TABLE_NAME\n→ TABLE_NAME VARCHAR',
+  },
 ];
 
 /** `WHERE condition` → the filter and intervals it becomes. */
@@ -207,13 +245,13 @@ const CONDITIONS: readonly (readonly [sql: string, plan: string])[] = [
   ['added > 1.5', 'where 1.5 < added DOUBLE numeric'],
   ["added = '7'", 'where added = 7 LONG'],
   ["channel < 'm'", 'where channel < m STRING lexicographic'],
-  ['channel = 5', "where (cast(\"channel\", 'LONG') == 5)"],
+  ['channel = 5', 'where (cast("channel", \'LONG\') == 5)'],
   ['channel IS NOT NULL', 'where not channel is null'],
   ["channel IS DISTINCT FROM 'x'", 'where not (not channel is null and channel = x STRING)'],
   ['channel IS NOT DISTINCT FROM NULL', 'where channel is null'],
   ['channel IS NOT DISTINCT FROM city', 'where notdistinctfrom("channel", "city")'],
   ["channel NOT LIKE 'a!_%' ESCAPE '!'", 'where not channel like a!_% escape !'],
-  ["UPPER(channel) LIKE 'A%'", "where like(upper(\"channel\"), 'A%')"],
+  ["UPPER(channel) LIKE 'A%'", 'where like(upper("channel"), \'A%\')'],
   ["channel IN ('a', 'b', 'a')", 'where channel in [a b] STRING'],
   ["channel NOT IN ('a', NULL)", 'where not (channel = a STRING or ("channel" == null))'],
   ['added IN (1, 2.5)', 'where (added = 1 LONG or added = 2.5 DOUBLE)'],
@@ -230,13 +268,22 @@ const CONDITIONS: readonly (readonly [sql: string, plan: string])[] = [
   ["__time = TIMESTAMP '2024-01-01 00:00:00'", 'in 2024-01-01T00:00:00.000Z/2024-01-01T00:00:00.001Z'],
   ["__time BETWEEN '2024-01-01' AND '2024-01-02'", 'in 2024-01-01T00:00:00.000Z/2024-01-02T00:00:00.001Z'],
   ["TIME_IN_INTERVAL(__time, '2024-01-01/P1D')", 'in 2024-01-01T00:00:00.000Z/2024-01-02T00:00:00.000Z'],
-  ["TIME_IN_INTERVAL(__time, '2024-01-01/P1D') OR TIME_IN_INTERVAL(__time, '2024-01-03/P1D')", 'in 2024-01-01T00:00:00.000Z/2024-01-02T00:00:00.000Z 2024-01-03T00:00:00.000Z/2024-01-04T00:00:00.000Z'],
+  [
+    "TIME_IN_INTERVAL(__time, '2024-01-01/P1D') OR TIME_IN_INTERVAL(__time, '2024-01-03/P1D')",
+    'in 2024-01-01T00:00:00.000Z/2024-01-02T00:00:00.000Z 2024-01-03T00:00:00.000Z/2024-01-04T00:00:00.000Z',
+  ],
   ["__time < '2024-01-01' OR added > 1", 'where (__time < 1704067200000 LONG numeric or 1 < added LONG numeric)'],
   ["NOT __time < '2024-01-01'", 'in 2024-01-01T00:00:00.000Z/146140482-04-24T15:36:27.903Z'],
   ["__time >= CURRENT_TIMESTAMP - INTERVAL '1' DAY AND __time < CURRENT_DATE", 'in 2024-01-14T12:00:00.000Z/2024-01-15T00:00:00.000Z'],
   ["__time >= TIME_SHIFT(TIMESTAMP '2024-03-31', 'P1M', -1) AND __time < TIMESTAMPADD(MONTH, 1, TIMESTAMP '2024-01-31')", 'in '],
-  ["__time >= TIMESTAMP '2024-01-31' + INTERVAL '1' MONTH AND __time < TIME_PARSE('2024-03')", 'in 2024-02-29T00:00:00.000Z/2024-03-01T00:00:00.000Z'],
-  ["__time > MILLIS_TO_TIMESTAMP(1704067200000) AND TIMESTAMP_TO_MILLIS(__time) <= 1704067200005", 'in 2024-01-01T00:00:00.001Z/2024-01-01T00:00:00.006Z'],
+  [
+    "__time >= TIMESTAMP '2024-01-31' + INTERVAL '1' MONTH AND __time < TIME_PARSE('2024-03')",
+    'in 2024-02-29T00:00:00.000Z/2024-03-01T00:00:00.000Z',
+  ],
+  [
+    '__time > MILLIS_TO_TIMESTAMP(1704067200000) AND TIMESTAMP_TO_MILLIS(__time) <= 1704067200005',
+    'in 2024-01-01T00:00:00.001Z/2024-01-01T00:00:00.006Z',
+  ],
 ];
 
 const INGESTION: readonly Case[] = [
@@ -254,10 +301,14 @@ project __time=v0 city
     sql: `INSERT INTO w SELECT MILLIS_TO_TIMESTAMP(t) AS __time, COUNT(*) AS n FROM TABLE(EXTERN('{}', '{}', '[{"name":"t","type":"long"}]')) GROUP BY 1 PARTITIONED BY TIME_FLOOR(__time, 'P1D')`,
     plan: 'insert w by P1D\ngroup external\nkey d0 = t LONG\nagg a0 = count\nproject __time=d0 n=a0\n→ __time TIMESTAMP, n BIGINT',
   },
-  { sql: "REPLACE INTO w OVERWRITE ALL SELECT * FROM (VALUES (1, 'x')) AS t(a, b) PARTITIONED BY ALL TIME", plan: 'replace w overwrite all by all\nscan inline[1]\nscan a b\n→ a INTEGER, b VARCHAR' },
+  {
+    sql: "REPLACE INTO w OVERWRITE ALL SELECT * FROM (VALUES (1, 'x')) AS t(a, b) PARTITIONED BY ALL TIME",
+    plan: 'replace w overwrite all by all\nscan inline[1]\nscan a b\n→ a INTEGER, b VARCHAR',
+  },
 ];
 
-for (const { sql, plan, context, parameters } of [...BENCHMARK, ...CLAUSES, ...INGESTION]) plans(sql.slice(0, 70), () => assert.fixture(planText(sql, context, parameters), plan));
+for (const { sql, plan, context, parameters } of [...BENCHMARK, ...CLAUSES, ...INGESTION])
+  plans(sql.slice(0, 70), () => assert.fixture(planText(sql, context, parameters), plan));
 for (const [sql, plan] of CONDITIONS) {
   plans(`WHERE ${sql}`, () => {
     const lines = planText(`SELECT page FROM wiki WHERE ${sql}`).split('\n');
@@ -266,8 +317,14 @@ for (const [sql, plan] of CONDITIONS) {
 }
 
 plans('sqlTimeZone moves literals, floors and dates', () => {
-  const text = planText("SELECT FLOOR(__time TO DAY), COUNT(*) FROM wiki WHERE __time >= TIMESTAMP '2024-01-01 00:00:00' AND __time < DATE '2024-07-01' GROUP BY 1", { sqlTimeZone: 'America/Los_Angeles' });
-  assert.fixture(text, 'group wiki\nin 2024-01-01T08:00:00.000Z/2024-07-01T07:00:00.000Z\nkey d0 = P1D America/Los_Angeles\nagg a0 = count\nproject EXPR$0=d0 EXPR$1=a0\n→ EXPR$0 TIMESTAMP, EXPR$1 BIGINT');
+  const text = planText(
+    "SELECT FLOOR(__time TO DAY), COUNT(*) FROM wiki WHERE __time >= TIMESTAMP '2024-01-01 00:00:00' AND __time < DATE '2024-07-01' GROUP BY 1",
+    { sqlTimeZone: 'America/Los_Angeles' },
+  );
+  assert.fixture(
+    text,
+    'group wiki\nin 2024-01-01T08:00:00.000Z/2024-07-01T07:00:00.000Z\nkey d0 = P1D America/Los_Angeles\nagg a0 = count\nproject EXPR$0=d0 EXPR$1=a0\n→ EXPR$0 TIMESTAMP, EXPR$1 BIGINT',
+  );
 });
 
 plans.run();

@@ -3,13 +3,28 @@ import { printExpression } from '../../../src/expression/print.js';
 import type { Filter } from '../../../src/model/filter.js';
 import { ETERNITY } from '../../../src/model/interval.js';
 import type { FinishStep, Plan } from '../../../src/model/plan.js';
+import type { ColumnType } from '../../../src/model/schema.js';
 import type { PlannedQuery, PlannedStatement } from '../../../src/model/statement.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
-import type { ColumnType } from '../../../src/model/schema.js';
 
 /** The table of the query benchmark. */
-const WIKI: Readonly<Record<string, ColumnType>> = { __time: 'LONG', isRobot: 'STRING', channel: 'STRING', country: 'STRING', city: 'STRING', user: 'STRING', page: 'STRING', added: 'LONG', deleted: 'LONG', delta: 'LONG', price: 'DOUBLE', score: 'DOUBLE', ratio: 'FLOAT', v0: 'STRING' };
+const WIKI: Readonly<Record<string, ColumnType>> = {
+  __time: 'LONG',
+  isRobot: 'STRING',
+  channel: 'STRING',
+  country: 'STRING',
+  city: 'STRING',
+  user: 'STRING',
+  page: 'STRING',
+  added: 'LONG',
+  deleted: 'LONG',
+  delta: 'LONG',
+  price: 'DOUBLE',
+  score: 'DOUBLE',
+  ratio: 'FLOAT',
+  v0: 'STRING',
+};
 const WIKI_TABLE = { columns: Object.entries(WIKI).map(([name, type]) => ({ name, type, multiValue: false, hasNulls: true })) };
 
 export const SCHEMA: SqlSchema = { tables: () => ['wiki'], table: (name) => (name === 'wiki' ? WIKI_TABLE : undefined) };
@@ -29,7 +44,9 @@ export function statementText(statement: PlannedStatement): string {
 
 function queryText({ plan, source, columns }: PlannedQuery): string {
   const from = source.kind === 'table' ? source.name : source.kind === 'inline' ? `inline[${source.frame.rowCount}]` : 'external';
-  return [`${plan.operator} ${from}`, ...planLines(plan), `→ ${columns.map(({ name, sqlType }) => `${name} ${sqlType}`).join(', ')}`].join('\n');
+  return [`${plan.operator} ${from}`, ...planLines(plan), `→ ${columns.map(({ name, sqlType }) => `${name} ${sqlType}`).join(', ')}`].join(
+    '\n',
+  );
 }
 
 function planLines(plan: Plan): string[] {
@@ -40,11 +57,22 @@ function planLines(plan: Plan): string[] {
   if (plan.filter !== null) lines.push(`where ${filterText(plan.filter)}`);
   for (const { name, expression, outputType } of plan.virtualColumns) lines.push(`${name} := ${printExpression(expression)} ${outputType}`);
   if (plan.operator === 'group') {
-    for (const key of plan.keys) lines.push(key.kind === 'time' ? `key ${key.name} = ${key.granularity.kind === 'period' ? `${key.granularity.period} ${key.granularity.timeZone}` : key.granularity.kind}` : `key ${key.name} = ${key.column} ${key.type}`);
-    for (const each of plan.aggregators) lines.push(`agg ${each.name} = ${each.kind}${'column' in each ? ` ${each.column}` : ''}${'type' in each ? ` ${each.type}` : ''}${each.filter === null ? '' : ` where ${filterText(each.filter)}`}`);
+    for (const key of plan.keys)
+      lines.push(
+        key.kind === 'time'
+          ? `key ${key.name} = ${key.granularity.kind === 'period' ? `${key.granularity.period} ${key.granularity.timeZone}` : key.granularity.kind}`
+          : `key ${key.name} = ${key.column} ${key.type}`,
+      );
+    for (const each of plan.aggregators)
+      lines.push(
+        `agg ${each.name} = ${each.kind}${'column' in each ? ` ${each.column}` : ''}${'type' in each ? ` ${each.type}` : ''}${each.filter === null ? '' : ` where ${filterText(each.filter)}`}`,
+      );
     if (plan.emptyGroup) lines.push('one row over none');
   }
-  if (plan.operator === 'scan') lines.push(`scan ${plan.columns.join(' ')}${plan.timeOrder === null ? '' : ` ${plan.timeOrder}`}${plan.limit === null && plan.offset === 0 ? '' : ` limit ${plan.limit} offset ${plan.offset}`}`);
+  if (plan.operator === 'scan')
+    lines.push(
+      `scan ${plan.columns.join(' ')}${plan.timeOrder === null ? '' : ` ${plan.timeOrder}`}${plan.limit === null && plan.offset === 0 ? '' : ` limit ${plan.limit} offset ${plan.offset}`}`,
+    );
   return [...lines, ...plan.finish.map(stepText)];
 }
 

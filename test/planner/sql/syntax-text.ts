@@ -15,7 +15,15 @@ export function shape(expression: SqlExpression): string {
   const negated = (name: string, no: boolean): string => (no ? `not ${name}` : name);
   switch (expression.kind) {
     case 'literal':
-      return typeof expression.value === 'string' ? `'${expression.value}'` : expression.type === 'BOOLEAN' ? (expression.value === 1n ? 'TRUE' : 'FALSE') : expression.type === 'NULL' ? 'NULL' : `${expression.value}:${expression.type}`;
+      return typeof expression.value === 'string'
+        ? `'${expression.value}'`
+        : expression.type === 'BOOLEAN'
+          ? expression.value === 1n
+            ? 'TRUE'
+            : 'FALSE'
+          : expression.type === 'NULL'
+            ? 'NULL'
+            : `${expression.value}:${expression.type}`;
     case 'instant':
       return list(expression.type, `'${expression.text}'`);
     case 'interval':
@@ -44,12 +52,26 @@ export function shape(expression: SqlExpression): string {
     case 'in':
       return list(negated('in', expression.negated), shape(expression.operand), ...expression.items.map(shape));
     case 'like':
-      return list(negated('like', expression.negated), shape(expression.operand), shape(expression.pattern), ...(expression.escape === null ? [] : [shape(expression.escape)]));
+      return list(
+        negated('like', expression.negated),
+        shape(expression.operand),
+        shape(expression.pattern),
+        ...(expression.escape === null ? [] : [shape(expression.escape)]),
+      );
     case 'case':
-      return list('case', ...(expression.operand === null ? [] : [shape(expression.operand)]), ...expression.whens.map(({ when, then }) => `[${shape(when)} ${shape(then)}]`), ...(expression.otherwise === null ? [] : [shape(expression.otherwise)]));
+      return list(
+        'case',
+        ...(expression.operand === null ? [] : [shape(expression.operand)]),
+        ...expression.whens.map(({ when, then }) => `[${shape(when)} ${shape(then)}]`),
+        ...(expression.otherwise === null ? [] : [shape(expression.otherwise)]),
+      );
     case 'cast':
       return list('cast', shape(expression.operand), expression.type);
     case 'call':
-      return list(`${expression.name}${expression.unit === null ? '' : `:${expression.unit}`}${expression.distinct ? ':distinct' : ''}`, ...expression.arguments.map(shape), ...(expression.filter === null ? [] : [`filter ${shape(expression.filter)}`]));
+      return list(
+        `${expression.name}${expression.unit === null ? '' : `:${expression.unit}`}${expression.distinct ? ':distinct' : ''}`,
+        ...expression.arguments.map(shape),
+        ...(expression.filter === null ? [] : [`filter ${shape(expression.filter)}`]),
+      );
   }
 }

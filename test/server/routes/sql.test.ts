@@ -2,17 +2,25 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/contract.js';
+import type { Frame } from '../../../src/model/frame.js';
 import { ETERNITY } from '../../../src/model/interval.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
-import type { Frame } from '../../../src/model/frame.js';
 
 interface Seen {
   readonly options: QueryOptions[];
   readonly tasks: unknown[];
 }
 
-const TABLE = { name: 'wiki', columns: [{ name: '__time', type: 'LONG', multiValue: false, hasNulls: false }, { name: 'page', type: 'STRING', multiValue: false, hasNulls: true }], rowCount: 1, interval: ETERNITY } as const;
+const TABLE = {
+  name: 'wiki',
+  columns: [
+    { name: '__time', type: 'LONG', multiValue: false, hasNulls: false },
+    { name: 'page', type: 'STRING', multiValue: false, hasNulls: true },
+  ],
+  rowCount: 1,
+  interval: ETERNITY,
+} as const;
 const PAGES: Frame = { rowCount: 2, columns: [{ kind: 'string', name: 'page', ids: Uint32Array.of(0, 1), dictionary: ['Main', null] }] };
 
 /** A broker that gives two pages to every query and knows one running query. */
@@ -32,7 +40,12 @@ function brokerOf(seen: Seen): BrokerQueries {
   };
 }
 
-async function call(method: string, path: string, body: unknown, more: Partial<HttpRequest> = {}): Promise<{ response: HttpResponse; text: string; seen: Seen }> {
+async function call(
+  method: string,
+  path: string,
+  body: unknown,
+  more: Partial<HttpRequest> = {},
+): Promise<{ response: HttpResponse; text: string; seen: Seen }> {
   const seen: Seen = { options: [], tasks: [] };
   const tasks = {
     submit: async (payload: unknown) => {
@@ -40,13 +53,26 @@ async function call(method: string, path: string, body: unknown, more: Partial<H
       return { taskId: 'query-made', state: 'RUNNING' };
     },
   };
-  const routes = sqlRoutes(brokerOf(seen), tasks, { now: () => 1_000_000, newQueryId: () => 'made', defaultTimeoutMs: 300, maxTimeoutMs: 5000 });
+  const routes = sqlRoutes(brokerOf(seen), tasks, {
+    now: () => 1_000_000,
+    newQueryId: () => 'made',
+    defaultTimeoutMs: 300,
+    maxTimeoutMs: 5000,
+  });
   const parameters = path.startsWith('/svc/v2/sql/') && method === 'DELETE' ? { sqlQueryId: path.slice('/svc/v2/sql/'.length) } : {};
   const route = routes.find((each) => each.method === method && (each.path === path || (method === 'DELETE' && each.method === 'DELETE')));
   if (route === undefined) throw new Error(`no route ${method} ${path}`);
   const request: HttpRequest = {
-    method, path, rawUrl: path, query: new URLSearchParams(), headers: { 'content-type': 'application/json' },
-    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), remoteAddress: '127.0.0.1', signal: new AbortController().signal, viaAlias: false, ...more,
+    method,
+    path,
+    rawUrl: path,
+    query: new URLSearchParams(),
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+    remoteAddress: '127.0.0.1',
+    signal: new AbortController().signal,
+    viaAlias: false,
+    ...more,
   };
   const response = await route.handle(request, parameters);
   let text = '';
@@ -68,7 +94,11 @@ async function refusal(method: string, path: string, body: unknown, more: Partia
 const routes = suite('SQL routes');
 
 routes('a SELECT streams its rows with both headers', async () => {
-  const { response, text, seen } = await call('POST', '/svc/v2/sql', { query: 'SELECT page FROM wiki', header: true, context: { sqlQueryId: 'mine', priority: 7, timeout: 100 } });
+  const { response, text, seen } = await call('POST', '/svc/v2/sql', {
+    query: 'SELECT page FROM wiki',
+    header: true,
+    context: { sqlQueryId: 'mine', priority: 7, timeout: 100 },
+  });
   assert.is(response.status, 200);
   assert.equal(response.headers, { 'Content-Type': 'application/json', 'X-Svc-SQL-Query-Id': 'mine', 'X-Svc-SQL-Header-Included': 'yes' });
   assert.is(text, '[{"page":null},{"page":"Main"},{"page":null}]\n');
@@ -101,10 +131,13 @@ routes('EXPLAIN gives plan, resources and attributes', async () => {
 });
 
 routes('REPLACE becomes a task', async () => {
-  const query = "REPLACE INTO w OVERWRITE ALL SELECT TIME_PARSE(ts) AS __time FROM TABLE(EXTERN('{}', '{}')) (ts VARCHAR) PARTITIONED BY DAY";
+  const query =
+    "REPLACE INTO w OVERWRITE ALL SELECT TIME_PARSE(ts) AS __time FROM TABLE(EXTERN('{}', '{}')) (ts VARCHAR) PARTITIONED BY DAY";
   const { text, seen } = await call('POST', '/svc/v2/sql/task', { query, context: { maxNumTasks: 2 } });
   assert.equal(JSON.parse(text), { taskId: 'query-made', state: 'RUNNING' });
-  assert.equal(seen.tasks, [{ type: 'query_controller', id: 'query-made', dataSource: 'w', spec: { query, context: { maxNumTasks: 2 }, parameters: [] } }]);
+  assert.equal(seen.tasks, [
+    { type: 'query_controller', id: 'query-made', dataSource: 'w', spec: { query, context: { maxNumTasks: 2 }, parameters: [] } },
+  ]);
 });
 
 routes('cancelling answers 202 for what runs and not_found for the rest', async () => {
@@ -122,23 +155,89 @@ routes('under the alias unknown keys are accepted and named', async () => {
   assert.match(response.headers?.['X-Svc-Warning'] ?? '', /resultFromat/);
 });
 
-const REFUSED: readonly { readonly name: string; readonly path?: string; readonly body: unknown; readonly code: string; readonly says: RegExp; readonly contentType?: string }[] = [
+const REFUSED: readonly {
+  readonly name: string;
+  readonly path?: string;
+  readonly body: unknown;
+  readonly code: string;
+  readonly says: RegExp;
+  readonly contentType?: string;
+}[] = [
   { name: 'malformed JSON', body: '{"query": ', code: 'query_invalid', says: /not valid JSON/ },
   { name: 'no query', body: {}, code: 'query_invalid', says: /query: expected a string/ },
   { name: 'a query that is no text', body: { query: 7 }, code: 'query_invalid', says: /query: expected a string, found 7/ },
   { name: 'an unknown key', body: { query: 'SELECT 1', resultFromat: 'csv' }, code: 'query_invalid', says: /resultFromat.*resultFormat/ },
-  { name: 'an unknown format', body: { query: 'SELECT 1', resultFormat: 'xml' }, code: 'query_invalid', says: /resultFormat: expected one of object, array/ },
+  {
+    name: 'an unknown format',
+    body: { query: 'SELECT 1', resultFormat: 'xml' },
+    code: 'query_invalid',
+    says: /resultFormat: expected one of object, array/,
+  },
   { name: 'types without a header', body: { query: 'SELECT 1', typesHeader: true }, code: 'query_invalid', says: /typesHeader/ },
-  { name: 'another content type', body: 'a=1', contentType: 'application/x-www-form-urlencoded', code: 'content_type_unsupported', says: /x-www-form-urlencoded/ },
-  { name: 'INSERT on the query path', body: { query: "INSERT INTO w VALUES (1) PARTITIONED BY ALL" }, code: 'sql_plan_invalid', says: /has no name/ },
-  { name: 'REPLACE on the query path', body: { query: 'REPLACE INTO w OVERWRITE ALL SELECT 1 AS a PARTITIONED BY ALL' }, code: 'unsupported', says: /\/svc\/v2\/sql\/task/ },
-  { name: 'SELECT as a task', path: '/svc/v2/sql/task', body: { query: 'SELECT page FROM wiki' }, code: 'unsupported', says: /send it to \/svc\/v2\/sql/ },
-  { name: 'a task that does not parse', path: '/svc/v2/sql/task', body: { query: 'REPLACE INTO nothing' }, code: 'sql_invalid', says: /OVERWRITE/ },
-  { name: 'a task over a datasource', path: '/svc/v2/sql/task', body: { query: 'INSERT INTO w SELECT __time FROM wiki PARTITIONED BY DAY' }, code: 'unsupported', says: /datasource wiki/ },
-  { name: 'EXTERN outside of a task', body: { query: "SELECT * FROM TABLE(EXTERN('{}', '{}')) (a VARCHAR)" }, code: 'unsupported', says: /EXTERN/ },
-  { name: 'a timeout above the limit', body: { query: 'SELECT 1', context: { timeout: 6000 } }, code: 'query_invalid', says: /maxQueryTimeout/ },
-  { name: 'a context key nobody would keep', body: { query: 'SELECT 1', context: { bySegment: true } }, code: 'unsupported', says: /bySegment/ },
-  { name: 'a SQL context key nobody would keep', body: { query: 'SELECT 1', context: { failOnEmptyInsert: 'true' } }, code: 'unsupported', says: /failOnEmptyInsert/ },
+  {
+    name: 'another content type',
+    body: 'a=1',
+    contentType: 'application/x-www-form-urlencoded',
+    code: 'content_type_unsupported',
+    says: /x-www-form-urlencoded/,
+  },
+  {
+    name: 'INSERT on the query path',
+    body: { query: 'INSERT INTO w VALUES (1) PARTITIONED BY ALL' },
+    code: 'sql_plan_invalid',
+    says: /has no name/,
+  },
+  {
+    name: 'REPLACE on the query path',
+    body: { query: 'REPLACE INTO w OVERWRITE ALL SELECT 1 AS a PARTITIONED BY ALL' },
+    code: 'unsupported',
+    says: /\/svc\/v2\/sql\/task/,
+  },
+  {
+    name: 'SELECT as a task',
+    path: '/svc/v2/sql/task',
+    body: { query: 'SELECT page FROM wiki' },
+    code: 'unsupported',
+    says: /wiki as a task .*send it to \/svc\/v2\/sql/,
+  },
+  {
+    name: 'a task that does not parse',
+    path: '/svc/v2/sql/task',
+    body: { query: 'REPLACE INTO nothing' },
+    code: 'sql_invalid',
+    says: /OVERWRITE/,
+  },
+  {
+    name: 'a task over a datasource',
+    path: '/svc/v2/sql/task',
+    body: { query: 'INSERT INTO w SELECT __time FROM wiki PARTITIONED BY DAY' },
+    code: 'unsupported',
+    says: /datasource wiki/,
+  },
+  {
+    name: 'EXTERN outside of a task',
+    body: { query: "SELECT * FROM TABLE(EXTERN('{}', '{}')) (a VARCHAR)" },
+    code: 'unsupported',
+    says: /EXTERN/,
+  },
+  {
+    name: 'a timeout above the limit',
+    body: { query: 'SELECT 1', context: { timeout: 6000 } },
+    code: 'query_invalid',
+    says: /maxQueryTimeout/,
+  },
+  {
+    name: 'a context key nobody would keep',
+    body: { query: 'SELECT 1', context: { bySegment: true } },
+    code: 'unsupported',
+    says: /bySegment/,
+  },
+  {
+    name: 'a SQL context key nobody would keep',
+    body: { query: 'SELECT 1', context: { failOnEmptyInsert: 'true' } },
+    code: 'unsupported',
+    says: /failOnEmptyInsert/,
+  },
 ];
 
 for (const { name, path = '/svc/v2/sql', body, code, says, contentType = 'application/json' } of REFUSED) {

@@ -1,4 +1,4 @@
-import { type Bound, NULL, call } from '../bound.js';
+import { type Bound, call, NULL } from '../bound.js';
 import { compare } from '../comparison.js';
 import type { FunctionCall, SqlFunction } from '../function-call.js';
 

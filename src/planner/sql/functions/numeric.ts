@@ -1,10 +1,12 @@
 import { type Bound, call, integer, literal, settledType, text } from '../bound.js';
-import { type FunctionCall, type SqlFunction, plain } from '../function-call.js';
+import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 import { commonType, nativeType } from '../sql-type.js';
 import { roundedInstant } from './time.js';
 
-const DOUBLE_FUNCTIONS = 'EXP exp|LN log|LOG10 log10|SQRT sqrt|SIN sin|COS cos|TAN tan|COT cot|ASIN asin|ACOS acos|ATAN atan|DEGREES todegrees|RADIANS toradians';
-const BITWISE_FUNCTIONS = 'BITWISE_AND bitwiseAnd|BITWISE_OR bitwiseOr|BITWISE_XOR bitwiseXor|BITWISE_SHIFT_LEFT bitwiseShiftLeft|BITWISE_SHIFT_RIGHT bitwiseShiftRight';
+const DOUBLE_FUNCTIONS =
+  'EXP exp|LN log|LOG10 log10|SQRT sqrt|SIN sin|COS cos|TAN tan|COT cot|ASIN asin|ACOS acos|ATAN atan|DEGREES todegrees|RADIANS toradians';
+const BITWISE_FUNCTIONS =
+  'BITWISE_AND bitwiseAnd|BITWISE_OR bitwiseOr|BITWISE_XOR bitwiseXor|BITWISE_SHIFT_LEFT bitwiseShiftLeft|BITWISE_SHIFT_RIGHT bitwiseShiftRight';
 
 function isLong(bound: Bound): boolean {
   return nativeType(settledType(bound.type)) === 'LONG';

@@ -1,5 +1,5 @@
 import { type Bound, call, integer, text } from '../bound.js';
-import { type FunctionCall, type SqlFunction, plain } from '../function-call.js';
+import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 
 /** SQL counts characters from 1, the expression language from 0. */
 function less(bound: Bound, amount: number): Bound {
@@ -26,13 +26,23 @@ function trim(name: string, native: string): SqlFunction {
 }
 
 function pad(name: string, native: string): SqlFunction {
-  return { name, minArguments: 2, maxArguments: 3, bind: (bound) => call('VARCHAR', native, bound.text(0), bound.integer(1), bound.count > 2 ? bound.text(2) : text(' ')) };
+  return {
+    name,
+    minArguments: 2,
+    maxArguments: 3,
+    bind: (bound) => call('VARCHAR', native, bound.text(0), bound.integer(1), bound.count > 2 ? bound.text(2) : text(' ')),
+  };
 }
 
 const LENGTH_NAMES = ['LENGTH', 'CHAR_LENGTH', 'CHARACTER_LENGTH', 'STRLEN'];
 
 function concatenation(name: string): SqlFunction {
-  return { name, minArguments: 1, maxArguments: Infinity, bind: (bound) => call('VARCHAR', 'concat', ...bound.arguments.map((_, index) => bound.text(index))) };
+  return {
+    name,
+    minArguments: 1,
+    maxArguments: Infinity,
+    bind: (bound) => call('VARCHAR', 'concat', ...bound.arguments.map((_, index) => bound.text(index))),
+  };
 }
 
 export const STRING_FUNCTIONS: readonly SqlFunction[] = [

@@ -17,7 +17,11 @@ export interface Spelling {
 export const JSON_SPELLING: Spelling = { null: 'null', text: (value) => JSON.stringify(value), word: (value) => `"${value}"` };
 
 /** Quotes only what needs it; null is an empty field. */
-export const CSV_SPELLING: Spelling = { null: '', text: (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value), word: (value) => value };
+export const CSV_SPELLING: Spelling = {
+  null: '',
+  text: (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value),
+  word: (value) => value,
+};
 
 /** Decides once for a column of a frame; the function it gives only looks up and prints. */
 export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string, spelling: Spelling): CellText {

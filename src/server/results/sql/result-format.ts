@@ -28,7 +28,11 @@ export interface ResultFormat {
 const JSON_ARRAY = { contentType: 'application/json', open: '[', separator: ',', rowEnd: '', close: ']\n' };
 const LINES = { contentType: 'text/plain', open: '', separator: '', rowEnd: '\n', close: '\n' };
 
-const arrays = { headerRows: (columns: readonly OutputColumn[], options: HeaderOptions) => headerCells(columns, options).map((row) => `[${row.map((cell) => JSON.stringify(cell)).join(',')}]`), rowWriter: arrayRow };
+const arrays = {
+  headerRows: (columns: readonly OutputColumn[], options: HeaderOptions) =>
+    headerCells(columns, options).map((row) => `[${row.map((cell) => JSON.stringify(cell)).join(',')}]`),
+  rowWriter: arrayRow,
+};
 const objects = { headerRows: objectHeader, rowWriter: objectRow };
 
 export const RESULT_FORMATS: Readonly<Record<ResultFormatName, ResultFormat>> = {
@@ -48,7 +52,10 @@ export const RESULT_FORMATS: Readonly<Record<ResultFormatName, ResultFormat>> = 
 };
 
 /** Names, then runtime types and SQL types where these were asked for. */
-function headerCells(columns: readonly OutputColumn[], { header, typesHeader, sqlTypesHeader }: HeaderOptions): readonly (readonly string[])[] {
+function headerCells(
+  columns: readonly OutputColumn[],
+  { header, typesHeader, sqlTypesHeader }: HeaderOptions,
+): readonly (readonly string[])[] {
   const rows: string[][] = [];
   if (header) rows.push(columns.map(({ name }) => name));
   if (header && typesHeader) rows.push(columns.map(({ nativeType }) => nativeType));

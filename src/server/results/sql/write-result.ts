@@ -20,7 +20,11 @@ const ROWS_BETWEEN_LOOKS = 32;
  * first frame is here, so that a failure before it still has its status. A failure later ends the body where it is,
  * without the closing that tells clients it is whole.
  */
-export async function* writeResult(frames: AsyncIterable<Frame>, columns: readonly OutputColumn[], options: ResultOptions): AsyncGenerator<string, void, undefined> {
+export async function* writeResult(
+  frames: AsyncIterable<Frame>,
+  columns: readonly OutputColumn[],
+  options: ResultOptions,
+): AsyncGenerator<string, void, undefined> {
   const format = RESULT_FORMATS[options.format];
   const iterator = frames[Symbol.asyncIterator]();
   let ended = false;

@@ -38,13 +38,25 @@ async function* framesOf(...frames: readonly Frame[]): AsyncGenerator<Frame, voi
 
 async function written(frames: AsyncIterable<Frame>, columns: readonly OutputColumn[], options: Partial<ResultOptions>): Promise<string> {
   let text = '';
-  for await (const chunk of writeResult(frames, columns, { format: 'object', header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC', ...options })) text += chunk;
+  for await (const chunk of writeResult(frames, columns, {
+    format: 'object',
+    header: false,
+    typesHeader: false,
+    sqlTypesHeader: false,
+    timeZone: 'UTC',
+    ...options,
+  }))
+    text += chunk;
   return text;
 }
 
 const bytes = suite('SQL result formats, byte for byte');
 
-const ARRAYS = ['["2015-09-12T00:00:00.000Z","Oslo","u",9223372036854775807,true,0.1,0.1]', '[null,null,null,null,null,null,null]', '["2015-09-12T01:00:00.001Z","a\\"b,\\nc","[\\"u\\",\\"v\\\\\\"\\"]",-9007199254740993,false,"NaN","-Infinity"]'];
+const ARRAYS = [
+  '["2015-09-12T00:00:00.000Z","Oslo","u",9223372036854775807,true,0.1,0.1]',
+  '[null,null,null,null,null,null,null]',
+  '["2015-09-12T01:00:00.001Z","a\\"b,\\nc","[\\"u\\",\\"v\\\\\\"\\"]",-9007199254740993,false,"NaN","-Infinity"]',
+];
 const OBJECTS = ARRAYS.map((row) => {
   const cells = row.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
   return `{${cells.map((cell, index) => `"${COLUMNS[index]?.name}":${cell}`).join(',')}}`;
@@ -55,7 +67,10 @@ const EXPECTED: Readonly<Record<ResultFormatName, { readonly body: string; reado
   object: { body: `[${OBJECTS.join(',')}]\n`, empty: '[]\n' },
   arrayLines: { body: `${ARRAYS.join('\n')}\n\n`, empty: '\n' },
   objectLines: { body: `${OBJECTS.join('\n')}\n\n`, empty: '\n' },
-  csv: { body: '2015-09-12T00:00:00.000Z,Oslo,u,9223372036854775807,true,0.1,0.1\n,,,,,,\n2015-09-12T01:00:00.001Z,"a""b,\nc","[""u"",""v\\""""]",-9007199254740993,false,NaN,-Infinity\n\n', empty: '\n' },
+  csv: {
+    body: '2015-09-12T00:00:00.000Z,Oslo,u,9223372036854775807,true,0.1,0.1\n,,,,,,\n2015-09-12T01:00:00.001Z,"a""b,\nc","[""u"",""v\\""""]",-9007199254740993,false,NaN,-Infinity\n\n',
+    empty: '\n',
+  },
 };
 
 for (const format of Object.keys(EXPECTED) as ResultFormatName[]) {
@@ -64,22 +79,37 @@ for (const format of Object.keys(EXPECTED) as ResultFormatName[]) {
 }
 
 const TWO = COLUMNS.slice(0, 2);
-const HEADERS: readonly { readonly format: ResultFormatName; readonly types: boolean; readonly sqlTypes: boolean; readonly body: string }[] = [
+const HEADERS: readonly {
+  readonly format: ResultFormatName;
+  readonly types: boolean;
+  readonly sqlTypes: boolean;
+  readonly body: string;
+}[] = [
   { format: 'array', types: false, sqlTypes: false, body: '[["__time","city"]]\n' },
   { format: 'array', types: true, sqlTypes: true, body: '[["__time","city"],["LONG","STRING"],["TIMESTAMP","VARCHAR"]]\n' },
   { format: 'arrayLines', types: false, sqlTypes: true, body: '["__time","city"]\n["TIMESTAMP","VARCHAR"]\n\n' },
   { format: 'csv', types: true, sqlTypes: false, body: '__time,city\nLONG,STRING\n\n' },
   { format: 'object', types: false, sqlTypes: false, body: '[{"__time":null,"city":null}]\n' },
   { format: 'object', types: true, sqlTypes: false, body: '[{"__time":{"type":"LONG"},"city":{"type":"STRING"}}]\n' },
-  { format: 'objectLines', types: true, sqlTypes: true, body: '{"__time":{"type":"LONG","sqlType":"TIMESTAMP"},"city":{"type":"STRING","sqlType":"VARCHAR"}}\n\n' },
+  {
+    format: 'objectLines',
+    types: true,
+    sqlTypes: true,
+    body: '{"__time":{"type":"LONG","sqlType":"TIMESTAMP"},"city":{"type":"STRING","sqlType":"VARCHAR"}}\n\n',
+  },
 ];
 
 for (const { format, types, sqlTypes, body } of HEADERS) {
-  bytes(`${format}: header, types ${types}, SQL types ${sqlTypes}`, async () => assert.is(await written(framesOf(), TWO, { format, header: true, typesHeader: types, sqlTypesHeader: sqlTypes }), body));
+  bytes(`${format}: header, types ${types}, SQL types ${sqlTypes}`, async () =>
+    assert.is(await written(framesOf(), TWO, { format, header: true, typesHeader: types, sqlTypesHeader: sqlTypes }), body),
+  );
 }
 
 bytes('instants are written on the wall clock of the zone', async () => {
-  assert.is(await written(framesOf(FRAME), COLUMNS.slice(0, 1), { format: 'arrayLines', timeZone: 'America/Los_Angeles' }), '["2015-09-11T17:00:00.000-07:00"]\n[null]\n["2015-09-11T18:00:00.001-07:00"]\n\n');
+  assert.is(
+    await written(framesOf(FRAME), COLUMNS.slice(0, 1), { format: 'arrayLines', timeZone: 'America/Los_Angeles' }),
+    '["2015-09-11T17:00:00.000-07:00"]\n[null]\n["2015-09-11T18:00:00.001-07:00"]\n\n',
+  );
 });
 bytes.run();
 
@@ -92,10 +122,14 @@ const N: readonly OutputColumn[] = [{ name: 'n', sqlType: 'BIGINT', nativeType: 
 
 streaming('the body does not depend on how rows are split into frames', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { maxLength: 5 }), { maxLength: 5 }), fc.constantFrom<ResultFormatName>('object', 'array', 'objectLines', 'arrayLines', 'csv'), async (parts, format) => {
-      const whole = await written(framesOf(longFrame(parts.flat())), N, { format, header: true });
-      assert.is(await written(framesOf(...parts.map(longFrame)), N, { format, header: true }), whole);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.array(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { maxLength: 5 }), { maxLength: 5 }),
+      fc.constantFrom<ResultFormatName>('object', 'array', 'objectLines', 'arrayLines', 'csv'),
+      async (parts, format) => {
+        const whole = await written(framesOf(longFrame(parts.flat())), N, { format, header: true });
+        assert.is(await written(framesOf(...parts.map(longFrame)), N, { format, header: true }), whole);
+      },
+    ),
     { numRuns: 50 },
   );
 });
@@ -103,16 +137,21 @@ streaming('the body does not depend on how rows are split into frames', async ()
 streaming('large results leave in chunks of bounded size', async () => {
   const frame = longFrame(Array.from({ length: 100_000 }, (_, index) => BigInt(index)));
   const sizes: number[] = [];
-  for await (const chunk of writeResult(framesOf(frame), N, { format: 'objectLines', header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' })) sizes.push(chunk.length);
+  for await (const chunk of writeResult(framesOf(frame), N, {
+    format: 'objectLines',
+    header: false,
+    typesHeader: false,
+    sqlTypesHeader: false,
+    timeZone: 'UTC',
+  }))
+    sizes.push(chunk.length);
   assert.ok(sizes.length > 10);
   assert.ok(Math.max(...sizes) <= 64 * 1024, String(Math.max(...sizes)));
 });
 
 streaming('a failure before the first frame comes before the first chunk', async () => {
-  async function* failing(): AsyncGenerator<Frame, void, undefined> {
-    throw new Error('no segments');
-  }
-  const body = writeResult(failing(), N, { format: 'array', header: true, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' });
+  const failing: AsyncIterable<Frame> = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no segments')) }) };
+  const body = writeResult(failing, N, { format: 'array', header: true, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' });
   try {
     await body.next();
   } catch (error) {
@@ -131,7 +170,14 @@ streaming('a failure later ends the body without its closing', async () => {
   let text = '';
   let failed = false;
   try {
-    for await (const chunk of writeResult(failing(), N, { format: 'arrayLines', header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' })) text += chunk;
+    for await (const chunk of writeResult(failing(), N, {
+      format: 'arrayLines',
+      header: false,
+      typesHeader: false,
+      sqlTypesHeader: false,
+      timeZone: 'UTC',
+    }))
+      text += chunk;
   } catch {
     failed = true;
   }
@@ -148,7 +194,14 @@ streaming('a reader that leaves stops what makes the frames', async () => {
       stopped = true;
     }
   }
-  for await (const chunk of writeResult(endless(), N, { format: 'array', header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' })) if (chunk !== '') break;
+  for await (const chunk of writeResult(endless(), N, {
+    format: 'array',
+    header: false,
+    typesHeader: false,
+    sqlTypesHeader: false,
+    timeZone: 'UTC',
+  }))
+    if (chunk !== '') break;
   assert.ok(stopped);
 });
 streaming.run();
