@@ -29,13 +29,13 @@ class LeaseTaking {
   readonly #source: LeaseSource;
   readonly #pinned: Resident[] = [];
   readonly #held: HeldEntries[] = [];
-  readonly #columns: Map<OpenSegment, Record<string, ColumnView>>;
+  readonly #columns: ReadonlyMap<OpenSegment, Map<string, ColumnView>>;
   #isReleased = false;
 
   constructor(segments: readonly OpenSegment[], source: LeaseSource) {
     this.#segments = segments;
     this.#source = source;
-    this.#columns = new Map(segments.map((segment) => [segment, {}]));
+    this.#columns = new Map(segments.map((segment) => [segment, new Map()]));
     for (const segment of segments) segment.use();
   }
 
@@ -55,7 +55,7 @@ class LeaseTaking {
           if (column === undefined) return;
           const { resident, view } = await segment.pinColumn(column);
           this.#pinned.push(resident);
-          this.#viewsOf(segment)[name] = view;
+          this.#viewsOf(segment).set(name, view);
         }),
       ),
     );
@@ -63,12 +63,12 @@ class LeaseTaking {
 
   /** Of columns that are pinned. */
   async holdDictionaries(names: ReadonlySet<string>): Promise<Record<string, GlobalDictionaryView>> {
-    const dictionaries: Record<string, GlobalDictionaryView> = {};
+    const dictionaries = new Map<string, GlobalDictionaryView>();
     for (const name of names) {
       const view = await this.#holdDictionary(name);
-      if (view !== null) dictionaries[name] = view;
+      if (view !== null) dictionaries.set(name, view);
     }
-    return dictionaries;
+    return Object.fromEntries(dictionaries);
   }
 
   views(): SegmentView[] {
@@ -79,7 +79,8 @@ class LeaseTaking {
       rowCount: segment.footer.rowCount,
       timeMin: segment.footer.timeMin,
       timeMax: segment.footer.timeMax,
-      columns: this.#viewsOf(segment),
+      // Any name may be a column's, `__proto__` too: only entries make it a property.
+      columns: Object.fromEntries(this.#viewsOf(segment)),
     }));
   }
 
@@ -93,7 +94,7 @@ class LeaseTaking {
       holders.map(async (segment) => {
         assert(segment.descriptor.id.dataSource === dataSource, 'ids are compared within one datasource');
         const stored = segment.find(name);
-        const view = this.#viewsOf(segment)[name];
+        const view = this.#viewsOf(segment).get(name);
         assert(stored?.kind === 'string' && view?.kind === 'string', 'a string column with a dictionary is pinned');
         const remap = await segment.pinRemap(name, view.dictionary, stored.dictionary.text.length, global);
         this.#pinned.push(remap);
@@ -105,8 +106,8 @@ class LeaseTaking {
     return { count: held.count, entries: held.address, remaps };
   }
 
-  #viewsOf(segment: OpenSegment): Record<string, ColumnView> {
-    return this.#columns.get(segment) ?? {};
+  #viewsOf(segment: OpenSegment): Map<string, ColumnView> {
+    return this.#columns.get(segment) ?? new Map();
   }
 }
 

@@ -33,18 +33,19 @@ export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
     for (const address of addresses.splice(0)) memory.free(address);
   };
   try {
-    const columns: Record<string, ColumnView> = {};
+    const columns = new Map<string, ColumnView>();
     for (const prepared of prepareColumns(frame)) {
       const column = toPhysical(prepared);
       if (column.name === TIME_COLUMN) checkTime(column);
-      columns[column.name] = placeColumn(column, frame.rowCount, memory, addresses);
+      columns.set(column.name, placeColumn(column, frame.rowCount, memory, addresses));
     }
-    const time = columns[TIME_COLUMN];
+    const time = columns.get(TIME_COLUMN);
     const [timeMin, timeMax] =
       time?.kind === 'number' && time.min !== null && time.max !== null
         ? [Number(time.min), Number(time.max)]
         : [ETERNITY.start, ETERNITY.end];
-    return { view: { id: '', dataSource: '', interval: ETERNITY, rowCount: frame.rowCount, timeMin, timeMax, columns }, release };
+    const identity = { id: '', dataSource: '', interval: ETERNITY };
+    return { view: { ...identity, rowCount: frame.rowCount, timeMin, timeMax, columns: Object.fromEntries(columns) }, release };
   } catch (error) {
     release();
     throw error;

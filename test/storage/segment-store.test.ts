@@ -324,6 +324,25 @@ test('the bitmap index gives the rows of values', async () => {
   }
 });
 
+test('a column may have any name', async () => {
+  const bench = openWorkbench();
+  try {
+    const names = ['__proto__', 'constructor', '', ' "\n\u0000', '\ud800'];
+    const column: Table[string] = { kind: 'string', cells: ['a', 'b'] };
+    const id = await open(
+      bench,
+      Object.fromEntries([['__time', times(2)], ...names.map((name): [string, Table[string]] => [name, column])]),
+    );
+    const lease = await bench.store.lease({ segmentIds: [id], columns: names, globalDictionaries: names });
+    assert.equal(Object.keys(lease.segments[0]?.columns ?? {}).sort(), ['__time', ...names].sort());
+    assert.equal(Object.keys(lease.dictionaries).sort(), names.sort());
+    assert.equal(Object.keys((await bench.store.analyze(id, 'all', [])).columns).sort(), ['__time', ...names].sort());
+    lease.release();
+  } finally {
+    bench.close();
+  }
+});
+
 test('analyses come from the footer', async () => {
   const bench = openWorkbench();
   try {
