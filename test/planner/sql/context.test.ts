@@ -1,0 +1,56 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { REFUSED_KEYS } from '../../../src/planner/native/context-keys.js';
+import {
+  readSqlContext,
+  SQL_HONOURED_KEYS,
+  SQL_NOTHING_TO_DO_KEYS,
+  SQL_REFUSED_KEYS,
+  SQL_TASK_KEYS,
+} from '../../../src/planner/sql/context.js';
+
+const context = suite('SQL context');
+
+context('every key is in exactly one list', () => {
+  const lists = [SQL_HONOURED_KEYS, SQL_TASK_KEYS, SQL_NOTHING_TO_DO_KEYS, Object.keys(SQL_REFUSED_KEYS), Object.keys(REFUSED_KEYS)];
+  const all = lists.flat();
+  assert.is(new Set(all).size, all.length, all.filter((key, index) => all.indexOf(key) !== index).join(' '));
+});
+
+context('what is honoured is read, numbers also as text', () => {
+  const read = readSqlContext({ sqlQueryId: 'q', sqlTimeZone: 'Asia/Tokyo', timeout: '5000', priority: -3, kernels: 'scalar' });
+  assert.is(read.sqlQueryId, 'q');
+  assert.is(read.timeZone, 'Asia/Tokyo');
+  assert.is(read.timeoutMs, 5000);
+  assert.is(read.priority, -3);
+  assert.is(read.kernels, 'scalar');
+});
+
+context('refused keys are refused, except with the value that asks for nothing', () => {
+  for (const [key, accepted] of Object.entries(SQL_REFUSED_KEYS)) {
+    for (const value of accepted) assert.not.throws(() => readSqlContext({ [key]: value }));
+    assert.throws(() => readSqlContext({ [key]: 'something else' }), new RegExp(`context\\.${key}`));
+  }
+});
+
+context("the benchmark's context is accepted", () => {
+  const read = readSqlContext({
+    useApproximateCountDistinct: false,
+    useApproximateTopN: false,
+    useCache: false,
+    populateCache: false,
+    sqlTimeZone: 'UTC',
+  });
+  assert.equal(read.warnings, []);
+});
+
+for (const [key, value] of [
+  ['sqlQueryId', 7],
+  ['sqlQueryId', 'a\nb'],
+  ['sqlTimeZone', 'Mars'],
+  ['timeout', -1],
+  ['priority', 'high'],
+] as const) {
+  context(`${key}: ${JSON.stringify(value)}`, () => assert.throws(() => readSqlContext({ [key]: value }), new RegExp(`context\\.${key}`)));
+}
+context.run();
