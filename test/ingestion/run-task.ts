@@ -1,0 +1,93 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createEngine } from '../../src/execution/engine.js';
+import type { Planning, PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
+import { runTask } from '../../src/ingestion/task.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { FrameCell } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { createSegmentStore } from '../../src/storage/segment-store.js';
+import { parseFilter } from '../../src/planner/native/filter.js';
+import { cellsOf } from './blocks.js';
+
+export interface TaskRun {
+  readonly outcome: TaskOutcome;
+  readonly published: readonly PublishRequest[];
+  readonly log: readonly string[];
+  readonly progress: readonly TaskProgress[];
+  /** Of all published segments, as the engine reads them from the pushed files. */
+  readonly rows: readonly Record<string, FrameCell>[];
+  /** Files in deep storage. */
+  readonly pushed: number;
+}
+
+/** Runs a task against a scratch directory, with a metadata store that only remembers; reads back what was published. */
+export async function run(payload: unknown, options: Partial<TaskContext> & { readonly planSql?: Planning['planSql'] } = {}): Promise<TaskRun> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-task-'));
+  const published: PublishRequest[] = [];
+  const log: string[] = [];
+  const progress: TaskProgress[] = [];
+  let pushed = 0;
+  mkdirSync(path.join(folder, 'work'));
+  const refused = (): never => {
+    throw new Error('no SQL here');
+  };
+  const context: TaskContext = {
+    taskId: 'task-1',
+    workDirectory: path.join(folder, 'work'),
+    allowedDirectories: [],
+    maxBytesInMemory: 1 << 28,
+    maxHttpBytes: 1 << 20,
+    kernels: 'reference',
+    planning: { planSql: options.planSql ?? refused, parseFilter },
+    storage: {
+      async push(localFile, key) {
+        mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });
+        copyFileSync(localFile, path.join(folder, key));
+        pushed++;
+        return { type: 'local', path: path.join(folder, key) };
+      },
+      pull: refused,
+      remove: refused,
+      list: refused,
+    },
+    signal: new AbortController().signal,
+    now: () => 1_000_000,
+    log: (line) => log.push(line),
+    progress: (update) => progress.push(update),
+    async publish(request) {
+      published.push(request);
+      return request.segments.map((_, position) => `segment ${position}`);
+    },
+    ...options,
+  };
+  try {
+    const outcome = await runTask(payload, context);
+    const rows = published[0] === undefined ? [] : await readBack(published[0]);
+    return { outcome, published, log, progress, rows, pushed };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, FrameCell>[]> {
+  const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
+  const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+  const store = createSegmentStore({ memory, cacheBytes: 1 << 27, run: (name, request) => engine.runJob(name, request) });
+  const ids: string[] = [];
+  for (const [partitionNumber, segment] of segments.entries()) {
+    const id = { dataSource, interval: segment.interval, version: '1970-01-01T00:00:00.000Z', partitionNumber };
+    await store.open(segment.loadSpec.path, { ...segment, id, shardSpec: { type: 'numbered', partitionNum: partitionNumber, partitions: 0 } });
+    ids.push(segmentIdText(id));
+  }
+  const columns = [...new Set(segments.flatMap((segment) => segment.columns.map(({ name }) => name)))];
+  const rows: Record<string, FrameCell>[] = [];
+  const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, priority: 0, kernels: null, batchRows: null } as const;
+  const plan = { operator: 'scan', dataSource, intervals: [ETERNITY], filter: null, virtualColumns: [], columns, timeOrder: null, offset: 0, limit: null, finish: [] } as const;
+  for await (const frame of engine.run(plan, store, ids, options, new AbortController().signal)) rows.push(...cellsOf(frame));
+  for (const id of ids) await store.close(id);
+  await engine.close();
+  return rows;
+}
