@@ -26,7 +26,7 @@ export function mergePlan(plan: GroupPlan): GroupPlan {
     ...plan,
     filter: null,
     virtualColumns: [],
-    keys: plan.keys.map((key, index) => ({ kind: 'column', name: key.name, column: `k${index}`, type: null })),
+    keys: plan.keys.map((key, index) => (key.kind === 'time' && key.granularity.kind === 'all' ? key : { kind: 'column', name: key.name, column: `k${index}`, type: null })),
     aggregators: plan.aggregators.map((aggregator, index) => mergeAggregator(aggregator, `a${index}`)),
   };
 }

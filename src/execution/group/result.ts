@@ -23,7 +23,7 @@ export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly F
   const { shape } = table;
   const values = stateAddresses(scope, table);
   const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
-  const isEmpty = groups.length === 0 && shape.plan.emptyGroup && shape.keys.every((key) => key.domain.kind === 'constant');
+  const isEmpty = groups.length === 0 && shape.plan.emptyGroup && shape.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
   return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, isEmpty, values);
 }
 

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/contract.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import { cellAt } from '../../src/model/frame.js';
+import type { Frame } from '../../src/model/frame.js';
+import type { Value } from '../../src/expression/value.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import { groupRows, printKeys } from './oracle.js';
+import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({ ending: 'final', deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: null, ...changes });
+const never = new AbortController().signal;
+
+async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const all: Frame[] = [];
+  for await (const frame of frames) all.push(frame);
+  return all;
+}
+
+function asGroups(frames: readonly Frame[], keyCount: number): Map<string, Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const frame of frames) {
+    for (let row = 0; row < frame.rowCount; row++) {
+      const cells = frame.columns.map((column) => cellAt(column, row) as Value);
+      const name = printKeys(cells.slice(0, keyCount));
+      assert.not(groups.has(name), `group ${name} comes twice`);
+      groups.set(name, cells.slice(keyCount));
+    }
+  }
+  return groups;
+}
+
+function sameGroups(actual: Map<string, Value[]>, expected: Map<string, Value[]>): void {
+  const sorted = (groups: Map<string, Value[]>) => [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+  assert.equal(sorted(actual), sorted(expected));
+}
+
+const groups = suite('grouped aggregation');
+
+groups('agrees with the oracle over any data, plan, kernel set, batch size and layout', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, fc.constantFrom('reference', 'scalar-debug', 'simd-debug'), fc.constantFrom(1, 7, 4096, null), async (pieces, plan, kernels, batchRows) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      try {
+        const frames = await collect(engine.runViews(plan, placed.map(({ view }) => view), options({ kernels, batchRows }), never));
+        sameGroups(asGroups(frames, plan.keys.length), groupRows(pieces.flat(), plan));
+      } finally {
+        for (const { release } of placed) release();
+      }
+      assert.is(memory.allocatedBytes, 0);
+    }),
+    { numRuns: 400, includeErrorInReport: true },
+  );
+});
+
+groups('partial results of several servers merge into the whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, plan) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      try {
+        const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
+        const frames = await collect(engine.merge(plan, partials, options(), never));
+        sameGroups(asGroups(frames, plan.keys.length), groupRows(pieces.flat(), plan));
+      } finally {
+        for (const { release } of placed) release();
+      }
+      assert.is(memory.allocatedBytes, 0);
+    }),
+    { numRuns: 150, includeErrorInReport: true },
+  );
+});
+
+groups.run();
