@@ -17,7 +17,7 @@ const SAMPLE = {
 
 const EXAMPLES = [
   {
-    about: 'The five busiest airports, and how late their flights leave the gate behind them',
+    about: 'The five busiest airports, and the minutes their flights were late',
     sql: `SELECT origin, COUNT(*) AS flights, SUM(delay) AS delay_minutes\nFROM flights\nGROUP BY origin\nORDER BY flights DESC\nLIMIT 5`,
   },
   {
@@ -25,7 +25,7 @@ const EXAMPLES = [
     sql: `SELECT TIME_FLOOR(__time, 'P1M') AS "month", COUNT(*) AS flights, COUNT(*) FILTER (WHERE distance > 1000) AS long_flights, MAX(distance) AS longest\nFROM flights\nGROUP BY 1\nORDER BY 1`,
   },
   {
-    about: 'The latest arrivals of one day on one route',
+    about: 'The three latest flights of February from San Francisco to New York',
     sql: `SELECT __time, origin, destination, delay\nFROM flights\nWHERE origin = 'SFO' AND destination = 'JFK' AND __time >= TIMESTAMP '2001-02-01' AND __time < TIMESTAMP '2001-03-01'\nORDER BY delay DESC\nLIMIT 3`,
   },
 ];
@@ -79,15 +79,22 @@ async function showExample(client: DolmenClient, about: string, sql: string): Pr
 }
 
 function printWhereToGo(url: string): void {
-  const body = `{"query":"SELECT COUNT(*) FROM ${SAMPLE.dataSource}"}`;
+  const places = [
+    [`${url}/svc/v2/sql`, 'SQL (POST)'],
+    [`${url}/svc/v2`, 'native queries (POST)'],
+    [`${url}/svc/indexer/v1/tasks`, 'tasks, the one that loaded this among them'],
+    [`${url}/status`, 'version and memory'],
+    ['npx dolmen sql', 'a shell for questions'],
+    ['npx dolmen ingest FILE', 'your own data'],
+  ] as const;
+  const width = Math.max(...places.map(([place]) => place.length)) + 2;
+  const body = JSON.stringify({ query: `SELECT COUNT(*) FROM ${SAMPLE.dataSource}` });
   process.stdout.write(`
 ${style.title('Where to go from here')}
-  ${url}/status                       version and memory
-  ${url}/svc/v2/sql                   SQL:    curl -X POST -H 'Content-Type: application/json' -d '${body}' ${url}/svc/v2/sql
-  ${url}/svc/v2                       native queries, as JSON
-  ${url}/svc/indexer/v1/tasks         the task that loaded this
-  npx dolmen sql                      a shell for questions
-  npx dolmen ingest FILE              your own data
-Control-C stops the server; the data stays in its folder.
+${places.map(([place, about]) => `  ${style.accent(place.padEnd(width))}${about}`).join('\n')}
+
+  curl -X POST ${url}/svc/v2/sql -H 'Content-Type: application/json' -d '${body}'
+
+Control-C stops the server; the data stay in their folder.
 `);
 }
