@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import { condenseIntervals, formatInterval } from '../../base/interval.js';
+import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
 import type { Frame } from '../../model/frame.js';
@@ -10,10 +10,12 @@ import type { PlannedNative } from '../../planner/native/plan-native.js';
 import { planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { candidatesBody } from '../results/native/candidates.js';
 import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
 import { indentJson } from '../results/native/text-stream.js';
 import { writeGroupBy, writeScan, writeTimeseries, writeTopN } from '../results/native/write-rows.js';
 import { writeDataSourceMetadata, writeSearch, writeTimeBoundary } from '../results/native/write-small.js';
+import { datasourceRoutes } from './datasources.js';
 
 export interface NativeRouteOptions {
   now(): EpochMs;
@@ -24,7 +26,7 @@ export interface NativeRouteOptions {
   readonly maxTimeoutMs: number;
 }
 
-/** The native query endpoint: `POST /svc/v2`, its candidates, and cancellation by query id. */
+/** The native query endpoint: `POST /svc/v2`, its candidates, cancellation by query id, and what can be queried. */
 export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions): Route[] {
   const common = { permission: { access: 'datasources' }, errors: 'query' } as const;
   return [
@@ -40,6 +42,7 @@ export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions)
         return { status: 202 };
       },
     },
+    ...datasourceRoutes(broker, options),
   ];
 }
 
@@ -123,22 +126,8 @@ async function* noFrames(): AsyncIterable<Frame> {}
 function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpResponse {
   const { query } = parseQuery(readBody(request), request.viaAlias, broker);
   const candidates = broker.candidates(query.dataSource, condenseIntervals(query.intervals ?? [ETERNITY]));
-  const body = candidates.map(({ segment, hosts }) => ({
-    interval: formatInterval(segment.id.interval),
-    version: segment.id.version,
-    partitionNumber: segment.id.partitionNumber,
-    size: segment.sizeBytes,
-    locations: hosts.map(({ host, tier, priority, maxSizeBytes }) => ({
-      name: host,
-      host,
-      hostAndTlsPort: null,
-      maxSize: maxSizeBytes,
-      type: 'historical',
-      tier,
-      priority,
-    })),
-  }));
-  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: stringifyJson(body, request.query.has('pretty') ? 2 : 0) };
+  const body = stringifyJson(candidatesBody(candidates, null), request.query.has('pretty') ? 2 : 0);
+  return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }
 
 function readBody(request: HttpRequest): unknown {

@@ -89,8 +89,8 @@ class FakeBroker implements BrokerQueries {
         loadSpec: { type: 'local', path: 'x' },
         sizeBytes: 77,
         rowCount: 1,
-        dimensions: [],
-        metrics: [],
+        dimensions: ['page'],
+        metrics: ['added'],
         columns: [],
       },
       hosts: [{ host: 'localhost:8083', tier: '_default_tier', priority: 0, maxSizeBytes: 100 }],
@@ -502,6 +502,22 @@ requests('candidates', async () => {
       ],
     },
   ]);
+});
+
+requests('what can be queried', async () => {
+  const ask = async (path: string, query = ''): Promise<unknown> =>
+    JSON.parse((await send(new FakeBroker([]), '', { query: new URLSearchParams(query) }, 'GET', path)).text);
+  assert.equal(await ask('/svc/v2/datasources'), ['wiki']);
+  assert.equal(await ask('/svc/v2/datasources/{dataSource}'), { dimensions: ['page'], metrics: ['added'] });
+  assert.equal(await ask('/svc/v2/datasources/{dataSource}', 'full&interval=2015/2016'), {
+    '2015-09-12T12:00:00.000Z/2015-09-12T13:00:00.000Z': { dimensions: ['page'], metrics: ['added'] },
+  });
+  assert.equal(await ask('/svc/v2/datasources/{dataSource}/dimensions'), ['page']);
+  assert.equal(await ask('/svc/v2/datasources/{dataSource}/metrics'), ['added']);
+  const [candidate] = (await ask('/svc/v2/datasources/{dataSource}/candidates', 'intervals=2015/2016,2017/2018&numCandidates=0')) as {
+    locations: unknown[];
+  }[];
+  assert.equal(candidate?.locations, []);
 });
 
 requests('cancellation reaches the broker and is accepted', async () => {

@@ -1,0 +1,60 @@
+import { condenseIntervals, formatInterval } from '../../base/interval.js';
+import type { BrokerQueries } from '../../cluster/broker/contract.js';
+import type { EpochMs, Interval } from '../../model/interval.js';
+import { ETERNITY } from '../../model/interval.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { HttpRequest, Route } from '../http.types.js';
+import { candidatesBody } from '../results/native/candidates.js';
+import { DATASOURCES, isFlagged, json, readCount, readInterval, route } from './exchange.js';
+
+/** How far back from now the lists go when the request names no interval. */
+const HISTORY_MS = 7 * 86_400_000;
+
+/** The older description of what can be queried: `GET /svc/v2/datasources...`. SQL's metadata tables say more. */
+export function datasourceRoutes(broker: BrokerQueries, options: { now(): EpochMs }): readonly Route[] {
+  const segmentsOf = (dataSource: string, request: HttpRequest): readonly SegmentDescriptor[] => {
+    const now = options.now();
+    const written = request.query.get('interval');
+    const interval = written === null ? { start: now - HISTORY_MS, end: now } : readInterval('interval', written);
+    return broker.candidates(dataSource, [interval]).map(({ segment }) => segment);
+  };
+  const base = '/svc/v2/datasources';
+  return [
+    route('GET', base, DATASOURCES, async () => json(200, broker.tables())),
+    route('GET', `${base}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+      const segments = segmentsOf(dataSource, request);
+      return json(200, isFlagged(request, 'full') ? listsByInterval(segments) : columnLists(segments));
+    }),
+    route('GET', `${base}/{dataSource}/dimensions`, DATASOURCES, async (request, { dataSource = '' }) =>
+      json(200, columnLists(segmentsOf(dataSource, request)).dimensions),
+    ),
+    route('GET', `${base}/{dataSource}/metrics`, DATASOURCES, async (request, { dataSource = '' }) =>
+      json(200, columnLists(segmentsOf(dataSource, request)).metrics),
+    ),
+    route('GET', `${base}/{dataSource}/candidates`, DATASOURCES, async (request, { dataSource = '' }) =>
+      json(200, candidatesBody(broker.candidates(dataSource, readIntervals(request)), readCount(request, 'numCandidates'))),
+    ),
+  ];
+}
+
+function readIntervals(request: HttpRequest): readonly Interval[] {
+  const written = request.query.get('intervals');
+  return written === null ? [ETERNITY] : condenseIntervals(written.split(',').map((text) => readInterval('intervals', text.trim())));
+}
+
+function columnLists(segments: readonly SegmentDescriptor[]): {
+  readonly dimensions: readonly string[];
+  readonly metrics: readonly string[];
+} {
+  const distinct = (read: (segment: SegmentDescriptor) => readonly string[]): readonly string[] => [...new Set(segments.flatMap(read))];
+  return { dimensions: distinct(({ dimensions }) => dimensions), metrics: distinct(({ metrics }) => metrics) };
+}
+
+function listsByInterval(segments: readonly SegmentDescriptor[]): Readonly<Record<string, unknown>> {
+  const byInterval = new Map<string, SegmentDescriptor[]>();
+  for (const segment of segments) {
+    const interval = formatInterval(segment.id.interval);
+    byInterval.set(interval, [...(byInterval.get(interval) ?? []), segment]);
+  }
+  return Object.fromEntries([...byInterval].map(([interval, group]) => [interval, columnLists(group)]));
+}
