@@ -67,7 +67,7 @@ export class DurableFile implements ByteSink {
 }
 
 /** Makes names created, renamed or removed in it survive a crash. */
-export function syncDirectory(directory: string): void {
+function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');
   try {
     fsyncSync(descriptor);

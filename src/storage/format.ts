@@ -42,7 +42,7 @@ import type { Physical } from './view.js';
  *
  * The footer keeps the CRC-32 of every block. Together the checksums cover every byte of the file.
  */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 export const HEADER_BYTES = 16;
 export const TRAILER_BYTES = 32;
 export const BLOCK_HEADER_BYTES = 16;
@@ -98,7 +98,7 @@ export interface StoredStringColumn {
   readonly index: StoredIndex | null;
 }
 
-export interface StoredDictionary {
+interface StoredDictionary {
   readonly count: number;
   readonly hasNull: boolean;
   /** U32 [count]: where value i ends in `text`. */
@@ -172,7 +172,7 @@ export function storedBytes(column: StoredColumn): number {
   return arraysOf(column).reduce((sum, array) => sum + endOf(array) - array.start, 0);
 }
 
-export function endOf(array: StoredArray): number {
+function endOf(array: StoredArray): number {
   return array.bytes.reduce((at, bytes) => at + bytes, array.start);
 }
 

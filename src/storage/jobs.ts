@@ -30,8 +30,3 @@ export const STORAGE_JOBS: {
     kernels: KernelSet,
   ) => StorageJobs[Name]['response'];
 } = { verifySegment, loadColumn, internDictionary, findRows };
-
-/** Jobs on the calling thread: ingestion children and tests. */
-export function runJobsHere(memory: KernelMemory, kernels: KernelSet): RunStorageJob {
-  return async (name, request) => STORAGE_JOBS[name](request, memory, kernels);
-}

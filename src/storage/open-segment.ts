@@ -10,7 +10,7 @@ import type { RunStorageJob } from './jobs.js';
 import type { Resident, ResidentMemory } from './resident-memory.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
-export interface PinnedColumn {
+interface PinnedColumn {
   readonly resident: Resident;
   readonly view: ColumnView;
 }

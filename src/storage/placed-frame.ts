@@ -3,6 +3,7 @@ import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame } from '../model/frame.js';
 import { ETERNITY } from '../model/interval.js';
 import { TIME_COLUMN } from '../model/schema.js';
+import { physicalOf } from './codecs/elements.js';
 import {
   type PhysicalColumn,
   type PhysicalNumberColumn,
@@ -13,7 +14,7 @@ import {
 import { placeNumbers, placeStrings, type Region, regionsOf } from './columns/placement.js';
 import { numberView, stringView } from './columns/views.js';
 import { clearPadding } from './jobs/load-column.js';
-import type { Address, ColumnView, Physical, SegmentView } from './view.js';
+import type { Address, ColumnView, SegmentView } from './view.js';
 
 export interface PlacedFrame {
   readonly view: SegmentView;
@@ -114,12 +115,4 @@ function copyOffsets(memory: KernelMemory, at: Address, ends: Uint32Array): void
   const offsets = memory.u32(at, ends.length + 1);
   offsets[0] = 0;
   offsets.set(ends, 1);
-}
-
-function physicalOf(values: PhysicalNumberColumn['values']): Physical {
-  if (values instanceof Uint8Array) return 'U8';
-  if (values instanceof Uint16Array) return 'U16';
-  if (values instanceof Uint32Array) return 'U32';
-  if (values instanceof BigInt64Array) return 'I64';
-  return values instanceof Float32Array ? 'F32' : 'F64';
 }

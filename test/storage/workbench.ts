@@ -5,7 +5,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
 import type { Interval } from '../../src/model/interval.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
-import { type RunStorageJob, runJobsHere } from '../../src/storage/jobs.js';
+import { type RunStorageJob, STORAGE_JOBS } from '../../src/storage/jobs.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../../src/storage/segment-store.js';
 import { type WrittenSegment, writeSegment } from '../../src/storage/segment-writer.js';
 import { frameOf, type Table } from './table.js';
@@ -26,7 +26,8 @@ export function openWorkbench(
 ): Workbench {
   const directory = mkdtempSync(join(tmpdir(), 'dolmen-storage-'));
   const memory = KernelMemory.create({ maximumBytes: 512 * 1024 * 1024 });
-  const here = runJobsHere(memory, instantiateKernels(options.kernels ?? 'reference', memory));
+  const kernels = instantiateKernels(options.kernels ?? 'reference', memory);
+  const here: RunStorageJob = async (name, request) => STORAGE_JOBS[name](request, memory, kernels);
   const run = options.wrap?.(here) ?? here;
   const store = createSegmentStore({ memory, cacheBytes: options.cacheBytes ?? 256 * 1024 * 1024, run });
   return { directory, memory, run, store, close: () => rmSync(directory, { recursive: true }) };

@@ -1,7 +1,8 @@
 import { BLOCK_HEADER_BYTES, encodeBlockHeader, LAYOUT, type StoredArray, TEXT_BLOCK_BYTES, TRANSFORM } from '../format.js';
 import { BLOCK_ROWS, type Physical } from '../view.js';
 import { checksum } from './checksum.js';
-import { type Elements, Words } from './words.js';
+import { type Elements, physicalOf } from './elements.js';
+import { Words } from './words.js';
 import { compressInto, frameBytesMax } from './zstd.js';
 
 /** Where encoded bytes go: the end of a segment file in the making. */
@@ -127,14 +128,6 @@ interface Transform {
   readonly transform: number;
   readonly power: number;
   readonly base: bigint;
-}
-
-function physicalOf(elements: Elements): Physical {
-  if (elements instanceof Uint8Array) return 'U8';
-  if (elements instanceof Uint16Array) return 'U16';
-  if (elements instanceof Uint32Array) return 'U32';
-  if (elements instanceof BigInt64Array) return 'I64';
-  return elements instanceof Float32Array ? 'F32' : 'F64';
 }
 
 /**

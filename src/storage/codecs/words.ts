@@ -1,9 +1,9 @@
+import type { Elements } from './elements.js';
+
 /*
  * Elements of up to 64 bits as pairs of 32-bit words, which is how JavaScript computes with them fast; and the two
  * layouts made from words: byte planes and packed bits (see `format.ts`).
  */
-
-export type Elements = Uint8Array | Uint16Array | Uint32Array | BigInt64Array | Float32Array | Float64Array;
 
 /** The raw bits of a block of elements. `high` is all zeros for elements of up to 32 bits. Reused from block to block. */
 export class Words {

@@ -1,9 +1,10 @@
 import { isNullAt } from '../../model/frame.js';
+import type { Elements } from '../codecs/elements.js';
 import { BLOCK_ROWS } from '../view.js';
 
 /** Numbers as they lie in kernel memory; see `NumberColumnView`. */
 export interface PhysicalNumbers {
-  readonly values: Uint8Array | Uint16Array | Uint32Array | BigInt64Array | Float32Array | Float64Array;
+  readonly values: Elements;
   readonly base: bigint;
   readonly min: bigint | number | null;
   readonly max: bigint | number | null;
