@@ -31,8 +31,9 @@ export class FrameEngine {
     return parts;
   }
 
-  async *merge(plan: RowPlan, parts: readonly (readonly Frame[])[]): AsyncGenerator<Frame> {
-    yield* this.engine.merge(plan, parts.map(asyncOf), { ...this.options, ending: 'final' }, this.signal);
+  /** `partial`: the answer is a part again, which keeps their number small. */
+  async *merge(plan: RowPlan, parts: readonly (readonly Frame[])[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
+    yield* this.engine.merge(plan, parts.map(asyncOf), { ...this.options, ending }, this.signal);
   }
 
   close(): Promise<void> {

@@ -43,7 +43,14 @@ export async function* readParquet(format: ParquetFormat, entity: InputEntity, r
   const handle = await open(local);
   try {
     const { size } = await handle.stat();
-    if (entity.localFile !== null) reading.read(size);
+    // A local file counts as read by the row groups that are through; a fetched one was counted on its way here.
+    let counted = 0;
+    const advance = (part: number): void => {
+      if (entity.localFile === null) return;
+      const bytes = Math.floor(size * part);
+      reading.read(bytes - counted);
+      counted = bytes;
+    };
     const file: AsyncBuffer = {
       byteLength: size,
       async slice(start, end = size) {
@@ -54,13 +61,20 @@ export async function* readParquet(format: ParquetFormat, entity: InputEntity, r
     };
     const head = Buffer.from(await file.slice(0, Math.min(4, size))).toString('latin1');
     if (head !== 'PAR1') throw new ServiceError('input_unreadable', `${entity.name} is no Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`);
-    yield* rowGroups(format, entity.name, file, reading.columns);
+    yield* rowGroups(format, entity.name, file, reading.columns, advance);
+    advance(1);
   } finally {
     await handle.close();
   }
 }
 
-async function* rowGroups(format: ParquetFormat, name: string, file: AsyncBuffer, wanted: ReadonlySet<string> | null): AsyncGenerator<ValueBlock> {
+async function* rowGroups(
+  format: ParquetFormat,
+  name: string,
+  file: AsyncBuffer,
+  wanted: ReadonlySet<string> | null,
+  advance: (part: number) => void,
+): AsyncGenerator<ValueBlock> {
   let metadata: FileMetaData;
   try {
     metadata = await parquetMetadataAsync(file);
@@ -71,6 +85,7 @@ async function* rowGroups(format: ParquetFormat, name: string, file: AsyncBuffer
   const columns = schema.children.filter(({ element }) => wanted === null || format.flatten !== null || wanted.has(element.name));
   for (const column of columns) checkDecimal(column, name);
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
+  const rowCount = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
   let start = 0;
   for (const group of metadata.row_groups) {
     const end = start + Number(group.num_rows);
@@ -84,6 +99,7 @@ async function* rowGroups(format: ParquetFormat, name: string, file: AsyncBuffer
     if (columns.length === 0) rows = Array.from({ length: end - start }, () => ({}));
     for (let from = 0; from < rows.length; from += BLOCK_ROWS) yield jsonBlock(rows.slice(from, from + BLOCK_ROWS).map(plainRow), flatten);
     start = end;
+    advance(end / rowCount);
   }
 }
 

@@ -16,6 +16,8 @@ import { isRowWise, planOverArrivals } from './external-plan.js';
 
 const BATCH_ROWS = 1 << 17;
 const BATCH_DICTIONARY_BYTES = 32 << 20;
+/** Groups of batches are joined once so many rows of them wait. */
+const MERGE_ROWS = 1 << 19;
 
 type ExternalSource = Extract<PlannedSource, { readonly kind: 'external' }>;
 
@@ -29,9 +31,19 @@ export async function* queryFrames(query: PlannedQuery, engine: FrameEngine, sou
     for await (const frame of source) yield* engine.run(plan, [frame]);
     return;
   }
-  const parts: (readonly Frame[])[] = [];
-  for await (const frame of source) parts.push(await engine.partial(plan, frame));
-  yield* engine.merge(plan, parts);
+  let parts: (readonly Frame[])[] = [];
+  let waiting = 0;
+  for await (const frame of source) {
+    const part = await engine.partial(plan, frame);
+    parts.push(part);
+    waiting += part.reduce((rows, { rowCount }) => rows + rowCount, 0);
+    if (plan.operator !== 'group' || waiting < MERGE_ROWS) continue;
+    const merged: Frame[] = [];
+    for await (const whole of engine.merge(plan, parts, 'partial')) merged.push(whole);
+    parts = [merged];
+    waiting = 0;
+  }
+  yield* engine.merge(plan, parts, 'final');
 }
 
 /** The rows of EXTERN in batches, columns as its signature has them; a value that does not fit its type is null. */
