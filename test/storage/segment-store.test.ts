@@ -53,62 +53,75 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 const test = suite('segment store');
 
-test('columns lie in memory as view.ts says', async () => {
-  const bench = openWorkbench();
-  try {
-    const rows = BLOCK_ROWS + 10;
-    const id = await open(bench, {
-      __time: times(rows),
-      narrow: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row < BLOCK_ROWS ? null : BigInt(1000 + (row % 7)))) },
-      wide: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row === 3 ? 2n ** 62n + 1n : BigInt(-row))) },
-      d: { kind: 'double', cells: Array.from({ length: rows }, (_, row) => (row === 5 ? Number.NaN : row / 8)) },
-      s: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => (row % 2 === 0 ? null : `s${row % 400}`)) },
-      m: { kind: 'multi', cells: Array.from({ length: rows }, (_, row) => (row === 0 ? [] : ['a', 'b'])) },
-    });
-    const lease = await bench.store.lease({
-      segmentIds: [id],
-      columns: ['narrow', 'wide', 'd', 's', 'm', 'absent'],
-      globalDictionaries: [],
-    });
-    const [view] = lease.segments;
-    assert.ok(view);
-    assert.equal(Object.keys(view.columns).sort(), ['__time', 'd', 'm', 'narrow', 's', 'wide']);
-    assert.equal(
-      [view.id, view.dataSource, view.rowCount, view.timeMin, view.timeMax],
-      [id, 'test', rows, DAY.start, DAY.start + rows - 1],
-    );
-    const { narrow, wide, d, s, m } = view.columns;
-    const memory = bench.memory;
-
-    assert.ok(narrow?.kind === 'number' && wide?.kind === 'number' && d?.kind === 'number' && s?.kind === 'string' && m?.kind === 'string');
-    assert.equal([narrow.type, narrow.physical, narrow.base, narrow.min, narrow.max], ['LONG', 'U8', 1000n, 1000n, 1006n]);
-    assert.is(numberAt({ ...narrow, base: 0n }, 0, memory), 0n, 'a null row is stored as 0');
-    assert.equal([...memory.f64(narrow.blockRanges, 4)], [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1000, 1006]);
-    assert.equal([wide.physical, wide.base, wide.min, wide.max, wide.nulls], ['I64', 0n, BigInt(1 - rows), 2n ** 62n + 1n, 0]);
-    const [low, high] = memory.f64(wide.blockRanges, 2);
-    assert.ok(low === -(BLOCK_ROWS - 1) && high !== undefined && high > 2 ** 62, 'rounded outwards');
-    assert.equal([d.type, d.physical, d.min, d.max], ['DOUBLE', 'F64', 0, (rows - 1) / 8]);
-    assert.equal([s.physical, s.offsets, s.dictionary.hasNull, s.dictionary.count], ['U8', 0, true, 201]);
-    assert.equal(readDictionary(m, memory), ['a', 'b']);
-    assert.equal([...memory.u32(m.offsets, 3)], [0, 0, 2]);
-
-    const padded = Math.ceil(rows / 64) * 64;
-    for (const column of [narrow, wide, d, s]) assertZeros(column, column.kind === 'number' ? column.values : column.ids, rows, padded);
-    assert.ok(memory.u8(narrow.nulls + Math.ceil(rows / 8), padded / 8 - Math.ceil(rows / 8)).every((byte) => byte === 0));
-
-    function assertZeros(column: ColumnView, at: number, from: number, to: number): void {
-      assert.is(at % 64, 0);
-      const width = PHYSICAL_BYTES[column.physical];
-      assert.ok(
-        memory.u8(at + from * width, (to - from) * width).every((byte) => byte === 0),
-        'padding is zero',
+for (const kernels of ['reference', 'scalar', 'simd'])
+  test(`columns lie in memory as view.ts says (${kernels})`, async () => {
+    const bench = openWorkbench({ kernels });
+    try {
+      const rows = BLOCK_ROWS + 10;
+      const id = await open(bench, {
+        __time: times(rows),
+        narrow: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row < BLOCK_ROWS ? null : BigInt(1000 + (row % 7)))) },
+        wide: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => (row === 3 ? 2n ** 62n + 1n : BigInt(-row))) },
+        d: { kind: 'double', cells: Array.from({ length: rows }, (_, row) => (row === 5 ? Number.NaN : row / 8)) },
+        s: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => (row % 2 === 0 ? null : `s${row % 400}`)) },
+        bits: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => BigInt(Math.imul(row, 0x9e3779b1) >>> 31)) },
+        packed: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => BigInt(Math.imul(row, 0x9e3779b1) >>> 15)) },
+        m: { kind: 'multi', cells: Array.from({ length: rows }, (_, row) => (row === 0 ? [] : ['a', 'b'])) },
+      });
+      const lease = await bench.store.lease({
+        segmentIds: [id],
+        columns: ['narrow', 'wide', 'd', 's', 'm', 'bits', 'packed', 'absent'],
+        globalDictionaries: [],
+      });
+      const [view] = lease.segments;
+      assert.ok(view);
+      assert.equal(Object.keys(view.columns).sort(), ['__time', 'bits', 'd', 'm', 'narrow', 'packed', 's', 'wide']);
+      assert.equal(
+        [view.id, view.dataSource, view.rowCount, view.timeMin, view.timeMax],
+        [id, 'test', rows, DAY.start, DAY.start + rows - 1],
       );
+      const { narrow, wide, d, s, m, bits, packed, __time } = view.columns;
+      const memory = bench.memory;
+
+      assert.ok(
+        narrow?.kind === 'number' &&
+          wide?.kind === 'number' &&
+          d?.kind === 'number' &&
+          s?.kind === 'string' &&
+          m?.kind === 'string' &&
+          bits &&
+          packed &&
+          __time,
+      );
+      assert.equal([narrow.type, narrow.physical, narrow.base, narrow.min, narrow.max], ['LONG', 'U8', 1000n, 1000n, 1006n]);
+      assert.is(numberAt({ ...narrow, base: 0n }, 0, memory), 0n, 'a null row is stored as 0');
+      assert.equal([...memory.f64(narrow.blockRanges, 4)], [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1000, 1006]);
+      assert.equal([wide.physical, wide.base, wide.min, wide.max, wide.nulls], ['I64', 0n, BigInt(1 - rows), 2n ** 62n + 1n, 0]);
+      const [low, high] = memory.f64(wide.blockRanges, 2);
+      assert.ok(low === -(BLOCK_ROWS - 1) && high !== undefined && high > 2 ** 62, 'rounded outwards');
+      assert.equal([d.type, d.physical, d.min, d.max], ['DOUBLE', 'F64', 0, (rows - 1) / 8]);
+      assert.equal([s.physical, s.offsets, s.dictionary.hasNull, s.dictionary.count], ['U8', 0, true, 201]);
+      assert.equal(readDictionary(m, memory), ['a', 'b']);
+      assert.equal([...memory.u32(m.offsets, 3)], [0, 0, 2]);
+
+      const padded = Math.ceil(rows / 64) * 64;
+      for (const column of [narrow, wide, d, s, bits, packed, __time])
+        assertZeros(column, column.kind === 'number' ? column.values : column.ids, rows, padded);
+      assert.ok(memory.u8(narrow.nulls + Math.ceil(rows / 8), padded / 8 - Math.ceil(rows / 8)).every((byte) => byte === 0));
+
+      function assertZeros(column: ColumnView, at: number, from: number, to: number): void {
+        assert.is(at % 64, 0);
+        const width = PHYSICAL_BYTES[column.physical];
+        assert.ok(
+          memory.u8(at + from * width, (to - from) * width).every((byte) => byte === 0),
+          'padding is zero',
+        );
+      }
+      lease.release();
+    } finally {
+      bench.close();
     }
-    lease.release();
-  } finally {
-    bench.close();
-  }
-});
+  });
 
 test('leases side by side load a column once', async () => {
   const { counts, wrap } = countedJobs();
