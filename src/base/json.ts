@@ -47,8 +47,18 @@ function syntaxError(text: string, error: unknown): ServiceError {
 
 /** A value as messages show it: its JSON, cut short; `nothing` when it was left out. */
 export function describeValue(value: unknown): string {
-  const text = value === undefined ? 'nothing' : stringifyJson(value);
+  const text = value === undefined ? 'nothing' : stringifyJson(outlineOf(value, 3));
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+}
+
+/** The value down to some depth and width: a message must not cost more the larger the mistake is. */
+function outlineOf(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.slice(0, 100);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '...';
+  if (Array.isArray(value)) return value.slice(0, 10).map((element) => outlineOf(element, depth - 1));
+  const keys = Object.entries(value).slice(0, 10);
+  return Object.fromEntries(keys.map(([key, member]) => [key, outlineOf(member, depth - 1)]));
 }
 
 /**

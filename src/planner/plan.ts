@@ -41,8 +41,9 @@ const PLANNERS: { readonly [Type in Query['queryType']]: PlannerOf<Type> } = {
 
 /** A query to what answers it, mostly one plan; see `PlannedNative`. Plain data, the same on every machine. */
 export function planQuery(query: Query, tables: KnownTables): readonly Plan[] {
-  const plan = PLANNERS[query.queryType] as PlannerOf<Query['queryType']>;
-  return plan(query as never, tables);
+  // TypeScript does not see that the planner looked up by a query's type takes that query.
+  const plan = PLANNERS[query.queryType] as (query: Query, tables: KnownTables) => readonly Plan[];
+  return plan(query, tables);
 }
 
 /** The key of the time bucket, unless the granularity is `all`: then every row is in the one bucket. */

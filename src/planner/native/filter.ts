@@ -70,7 +70,7 @@ function readDimension(reader: ObjectReader): string {
 
 function readSelector(reader: ObjectReader, types: ColumnTypes): Filter {
   const column = readDimension(reader);
-  const value = textOf(reader.raw('value'), reader.at('value'));
+  const value = textOf(reader.raw('value'), reader, 'value');
   return value === null
     ? { kind: 'null', column }
     : { kind: 'equals', column, ...typed(column, [value], types, (type, [only = null]) => ({ type, value: only })) };
@@ -79,7 +79,7 @@ function readSelector(reader: ObjectReader, types: ColumnTypes): Filter {
 function readIn(reader: ObjectReader, types: ColumnTypes): Filter {
   const column = readDimension(reader);
   if (!reader.has('values')) refuse(reader.at('values'), 'an array', undefined);
-  const values = reader.list('values', textOf);
+  const values = reader.array('values').map((value, index) => textOf(value, reader, 'values', index));
   const present = [...new Set(values.filter((value) => value !== null))];
   const filter: Filter = { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: converted })) };
   // A null row is in a list that names null, where SQL's IN would not know.
@@ -104,7 +104,7 @@ function numberOf(text: string, type: ColumnType): FilterValue {
   return convert(text, type);
 }
 
-function textOf(value: unknown, path: string): string | null {
+function textOf(value: unknown, reader: ObjectReader, key: string, index?: number): string | null {
   switch (typeof value) {
     case 'string':
       return value;
@@ -113,7 +113,9 @@ function textOf(value: unknown, path: string): string | null {
     case 'boolean':
       return String(value);
     default:
-      return value === null || value === undefined ? null : refuse(path, 'a string, number or null', value);
+      return value === null || value === undefined
+        ? null
+        : refuse(reader.at(key) + (index === undefined ? '' : `[${index}]`), 'a string, number or null', value);
   }
 }
 
@@ -131,8 +133,8 @@ export function readOrdering(reader: ObjectReader, key: string, otherwise: Strin
 
 function readBound(reader: ObjectReader, types: ColumnTypes): Filter {
   const column = readDimension(reader);
-  const lower = textOf(reader.raw('lower'), reader.at('lower'));
-  const upper = textOf(reader.raw('upper'), reader.at('upper'));
+  const lower = textOf(reader.raw('lower'), reader, 'lower');
+  const upper = textOf(reader.raw('upper'), reader, 'upper');
   const lowerStrict = reader.boolean('lowerStrict', false);
   const upperStrict = reader.boolean('upperStrict', false);
   const ordering = readOrdering(reader, 'ordering', reader.boolean('alphaNumeric', false) ? 'alphanumeric' : 'lexicographic');

@@ -88,15 +88,20 @@ export class ObjectReader {
     return readChoice(this.raw(key) ?? otherwise, this.at(key), names);
   }
 
+  /** Elements as they are, for lists so long that a path for each would cost more than reading it. */
+  array(key: string): readonly unknown[] {
+    const value = this.raw(key) ?? [];
+    return Array.isArray(value) ? value : refuse(this.at(key), 'an array', value);
+  }
+
   list<Item>(key: string, read: (value: unknown, path: string) => Item): Item[] {
-    const value = this.raw(key);
-    if (value === undefined) return [];
-    if (!Array.isArray(value)) refuse(this.at(key), 'an array', value);
-    return value.map((item: unknown, index) => read(item, `${this.at(key)}[${index}]`));
+    return this.array(key).map((item, index) => read(item, `${this.at(key)}[${index}]`));
   }
 
   strings(key: string): string[] {
-    return this.list(key, (value, path) => (typeof value === 'string' ? value : refuse(path, 'a string', value)));
+    return this.array(key).map((value, index) =>
+      typeof value === 'string' ? value : refuse(`${this.at(key)}[${index}]`, 'a string', value),
+    );
   }
 
   object(key: string): ObjectReader {
@@ -168,8 +173,11 @@ export function readIntervals(reader: ObjectReader, key: string): readonly Inter
 }
 
 function readIntervalList(value: unknown, path: string, reader: ObjectReader): readonly Interval[] {
-  if (typeof value === 'string') return value.split(',').map((text) => readInterval(text.trim(), path));
-  if (Array.isArray(value)) return value.map((text: unknown, index) => readInterval(text, `${path}[${index}]`));
+  if (typeof value === 'string') return value.split(',').map((text) => parseInterval(text.trim()) ?? refuseInterval(path, text));
+  if (Array.isArray(value))
+    return value.map(
+      (text: unknown, index) => (typeof text === 'string' ? parseInterval(text) : undefined) ?? refuseInterval(`${path}[${index}]`, text),
+    );
   const spec = reader.reader(value, path);
   const type = spec.choice('type', ['intervals', 'LegacySegmentSpec', 'segments'], undefined);
   if (type === 'segments') throw new ServiceError('unsupported', `${spec.at('type')}: intervals by segment are not supported`);
@@ -182,7 +190,6 @@ function readIntervalList(value: unknown, path: string, reader: ObjectReader): r
   return intervals;
 }
 
-function readInterval(value: unknown, path: string): Interval {
-  const interval = typeof value === 'string' ? parseInterval(value) : undefined;
-  return interval ?? refuse(path, 'an ISO 8601 interval such as "2015-09-12/2015-09-13" that does not end before it starts', value);
+function refuseInterval(path: string, value: unknown): never {
+  return refuse(path, 'an ISO 8601 interval such as "2015-09-12/2015-09-13" that does not end before it starts', value);
 }

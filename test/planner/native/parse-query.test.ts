@@ -232,6 +232,23 @@ refusals('deep nesting is refused, not a stack overflow', () => {
   );
 });
 
+refusals('a value nested without end is described, not followed', () => {
+  let deep: unknown = 1;
+  for (let depth = 0; depth < 100_000; depth++) deep = { a: [deep] };
+  for (const body of [
+    { ...timeseries, granularity: deep },
+    { ...timeseries, intervals: [deep] },
+    { ...timeseries, descending: deep },
+    { ...timeseries, context: { timeout: deep } },
+    filtered({ type: 'selector', dimension: 'page', value: deep }),
+  ]) {
+    assert.throws(
+      () => parse(body),
+      (error: unknown) => error instanceof ServiceError && error.message.length < 500,
+    );
+  }
+});
+
 refusals('a filter outside of a query names its path', () => {
   assert.throws(
     () => parseFilter({ type: 'selector', dim: 'x' }, 'spec.transformSpec.filter'),

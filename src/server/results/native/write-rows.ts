@@ -1,5 +1,6 @@
 import { formatInstant } from '../../../base/time.js';
 import type { Frame } from '../../../model/frame.js';
+import type { EpochMs, Interval } from '../../../model/interval.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { CellWriter } from './cells.js';
@@ -21,8 +22,12 @@ function timeWriter({ timesAsLong }: WriteOptions): (ms: number) => string {
 /** The time of a row's bucket; without buckets, of granularity all, the start of the query's first interval. */
 function bucketReader(query: TimeseriesQuery | TopNQuery | GroupByQuery, frame: Frame): (row: number) => number {
   if (query.granularity.kind !== 'all') return instantReader(frame, TIME_COLUMN);
-  const start = Math.min(...query.intervals.map((interval) => interval.start));
+  const start = firstInstant(query.intervals);
   return () => start;
+}
+
+export function firstInstant(intervals: readonly Interval[]): EpochMs {
+  return intervals.reduce((first, { start }) => Math.min(first, start), Infinity);
 }
 
 /** An array with one entry per row. */

@@ -8,6 +8,7 @@ import type { SearchQuery, TimeBoundaryQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { instantReader } from './cells.js';
 import type { WriteOptions } from './write-rows.js';
+import { firstInstant } from './write-rows.js';
 
 /** The first and last instant of a timeBoundary plan's result; null when no row matched. */
 export async function readTimeBounds(
@@ -76,7 +77,7 @@ export async function* writeSearch(
 }
 
 function collectHits(query: SearchQuery, name: string, frame: Frame, hits: Map<EpochMs, SearchHit[]>): void {
-  const start = Math.min(...query.intervals.map((interval) => interval.start));
+  const start = firstInstant(query.intervals);
   const bucket = query.granularity.kind === 'all' ? () => start : instantReader(frame, TIME_COLUMN);
   const values = frame.columns.find((column) => column.name === name);
   const counts = frame.columns.at(-1);
