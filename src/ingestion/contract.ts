@@ -1,5 +1,5 @@
 import type { Filter } from '../model/filter.js';
-import type { EpochMs, Interval } from '../model/interval.js';
+import type { EpochMs } from '../model/interval.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { PlannedStatement } from '../model/statement.js';
 import type { DeepStorage } from '../storage/contract.js';
@@ -9,7 +9,11 @@ export type { PublishRequest, PushedSegment } from '../model/publication.js';
 /** What ingestion borrows from the planner, which lies above it. */
 export interface Planning {
   /** `planSql` without tables of its own: external sources only. */
-  planSql(request: { readonly query: string; readonly context: Readonly<Record<string, unknown>>; readonly parameters: readonly unknown[] }): PlannedStatement;
+  planSql(request: {
+    readonly query: string;
+    readonly context: Readonly<Record<string, unknown>>;
+    readonly parameters: readonly unknown[];
+  }): PlannedStatement;
   /** A native filter (JSON); errors name `path`. */
   parseFilter(value: unknown, path: string): Filter;
 }

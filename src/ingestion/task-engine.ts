@@ -1,5 +1,4 @@
 import { createEngine } from '../execution/engine.js';
-import { instantiateKernels } from '../kernels/registry.js';
 import { KernelMemory } from '../kernels/memory.js';
 import { placeFrame } from '../storage/placed-frame.js';
 import { FrameEngine } from './build/frame-engine.js';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { type FrameCell, cellAt, type Frame } from '../../src/model/frame.js';
 import type { InputBlock } from '../../src/ingestion/format/input-block.js';
+import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
 
 /** Bytes in chunks of a size that cuts rows, fields and characters apart. */
 export async function* inChunks(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
@@ -26,5 +26,7 @@ export async function rowsOf(blocks: AsyncIterable<InputBlock>): Promise<unknown
 }
 
 export function cellsOf(frame: Frame): Record<string, FrameCell>[] {
-  return Array.from({ length: frame.rowCount }, (_, row) => Object.fromEntries(frame.columns.map((column) => [column.name, cellAt(column, row)])));
+  return Array.from({ length: frame.rowCount }, (_, row) =>
+    Object.fromEntries(frame.columns.map((column) => [column.name, cellAt(column, row)])),
+  );
 }

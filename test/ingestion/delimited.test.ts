@@ -5,7 +5,14 @@ import { ServiceError } from '../../src/base/errors.js';
 import { type DelimitedFormat, readDelimited } from '../../src/ingestion/format/delimited.js';
 import { inChunks, rowsOf } from './blocks.js';
 
-const CSV: DelimitedFormat = { type: 'csv', delimiter: ',', listDelimiter: null, columns: ['a', 'b', 'c'], findColumnsFromHeader: false, skipHeaderRows: 0 };
+const CSV: DelimitedFormat = {
+  type: 'csv',
+  delimiter: ',',
+  listDelimiter: null,
+  columns: ['a', 'b', 'c'],
+  findColumnsFromHeader: false,
+  skipHeaderRows: 0,
+};
 const TSV: DelimitedFormat = { ...CSV, type: 'tsv', delimiter: '\t' };
 
 interface Case {
@@ -17,20 +24,53 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'rows and fields', text: '1,2,3\n4,5,6\n', rows: [['1', '2', '3'], ['4', '5', '6']] },
+  {
+    name: 'rows and fields',
+    text: '1,2,3\n4,5,6\n',
+    rows: [
+      ['1', '2', '3'],
+      ['4', '5', '6'],
+    ],
+  },
   { name: 'no line feed at the end', text: '1,2,3', rows: [['1', '2', '3']] },
   { name: 'nothing at all', text: '', rows: [] },
   { name: 'an empty field is null, a quoted one is empty', text: 'x,,""\n', rows: [['x', null, '']] },
-  { name: 'missing fields are null, surplus ones are dropped', text: 'x\nx,y,z,w\n', rows: [['x', null, null], ['x', 'y', 'z']] },
-  { name: 'blank lines are passed over', text: '\n1,2,3\n\r\n\n4,5,6\n\n', rows: [['1', '2', '3'], ['4', '5', '6']] },
-  { name: 'CR LF', text: '1,2,3\r\n4,5,"6"\r\n', rows: [['1', '2', '3'], ['4', '5', '6']] },
+  {
+    name: 'missing fields are null, surplus ones are dropped',
+    text: 'x\nx,y,z,w\n',
+    rows: [
+      ['x', null, null],
+      ['x', 'y', 'z'],
+    ],
+  },
+  {
+    name: 'blank lines are passed over',
+    text: '\n1,2,3\n\r\n\n4,5,6\n\n',
+    rows: [
+      ['1', '2', '3'],
+      ['4', '5', '6'],
+    ],
+  },
+  {
+    name: 'CR LF',
+    text: '1,2,3\r\n4,5,"6"\r\n',
+    rows: [
+      ['1', '2', '3'],
+      ['4', '5', '6'],
+    ],
+  },
   { name: 'quotes hold delimiters, line breaks and quotes', text: '"a,b","c\nd","e""f"\n', rows: [['a,b', 'c\nd', 'e"f']] },
   { name: 'a quote inside an unquoted field is a character', text: 'a"b,c,d\n', rows: [['a"b', 'c', 'd']] },
   { name: 'UTF-8', text: 'Zürich,東京,🦊\n', rows: [['Zürich', '東京', '🦊']] },
   { name: 'text behind a closing quote', text: '"a"b,c,d\n1,2,3\n', rows: [['1', '2', '3']], rejected: ['"a"b,c,d'] },
   { name: 'a quote that is never closed', text: '1,2,3\n"a,b\nc', rows: [['1', '2', '3']], rejected: ['"a,b\nc\n'] },
   { name: 'a header', format: { ...CSV, columns: null, findColumnsFromHeader: true }, text: 'x,"y ""z"""\n1,2\n', rows: [['1', '2']] },
-  { name: 'header rows to skip', format: { ...CSV, columns: null, findColumnsFromHeader: true, skipHeaderRows: 2 }, text: 'junk\n"junk\nx,y\n1,2\n', rows: [['1', '2']] },
+  {
+    name: 'header rows to skip',
+    format: { ...CSV, columns: null, findColumnsFromHeader: true, skipHeaderRows: 2 },
+    text: 'junk\n"junk\nx,y\n1,2\n',
+    rows: [['1', '2']],
+  },
   { name: 'another delimiter', format: { ...TSV, delimiter: '|' }, text: '1|2,3|4\n', rows: [['1', '2,3', '4']] },
   { name: 'quotes mean nothing in TSV', format: TSV, text: '"a\tb"\t""\n', rows: [['"a', 'b"', '""']] },
   { name: 'a byte order mark', text: '\ufeff1,2,3\n', rows: [['1', '2', '3']] },

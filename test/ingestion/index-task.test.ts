@@ -66,7 +66,12 @@ const METRICS = [
 
 for (const maxRowsInMemory of [1000, 2, 1]) {
   tasks(`rollup by time and dimensions, lists whole, ${maxRowsInMemory} rows in memory`, async () => {
-    const { rows, outcome, published } = await run(spec({ dataSchema: { metricsSpec: METRICS, granularitySpec: { segmentGranularity: 'hour', queryGranularity: 'second' } }, tuningConfig: { maxRowsInMemory } }));
+    const { rows, outcome, published } = await run(
+      spec({
+        dataSchema: { metricsSpec: METRICS, granularitySpec: { segmentGranularity: 'hour', queryGranularity: 'second' } },
+        tuningConfig: { maxRowsInMemory },
+      }),
+    );
     assert.ok(outcome.succeeded, outcome.errorMessage ?? '');
     assert.equal(rows, [
       { __time: 1000n, page: null, tags: 'x', n: 2n, v: 24n, w: 1 },
@@ -75,12 +80,19 @@ for (const maxRowsInMemory of [1000, 2, 1]) {
       { __time: BigInt(HOUR), page: 'b', tags: null, n: 1n, v: 32n, w: null },
     ]);
     assert.equal(published[0]?.mode, { kind: 'replace', intervals: [{ start: 0, end: 2 * HOUR }] });
-    assert.equal(published[0]?.segments.map(({ dimensions, metrics }) => ({ dimensions, metrics }))[0], { dimensions: ['page', 'tags'], metrics: ['n', 'v', 'w'] });
+    assert.equal(published[0]?.segments.map(({ dimensions, metrics }) => ({ dimensions, metrics }))[0], {
+      dimensions: ['page', 'tags'],
+      metrics: ['n', 'v', 'w'],
+    });
   });
 }
 
 tasks('rollup is arithmetic, wherever runs end', async () => {
-  const row = fc.record({ t: fc.integer({ min: 0, max: 3 * HOUR }), page: fc.constantFrom('a', 'b', null), v: fc.integer({ min: -1000, max: 1000 }) });
+  const row = fc.record({
+    t: fc.integer({ min: 0, max: 3 * HOUR }),
+    page: fc.constantFrom('a', 'b', null),
+    v: fc.integer({ min: -1000, max: 1000 }),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(row, { maxLength: 40 }), fc.integer({ min: 1, max: 50 }), async (data, maxRowsInMemory) => {
       const dataSchema = {
@@ -99,8 +111,25 @@ tasks('rollup is arithmetic, wherever runs end', async () => {
         const key = JSON.stringify([Math.floor(t / 1_800_000) * 1_800_000, page]);
         groups.set(key, [...(groups.get(key) ?? []), v]);
       }
-      const expected = [...groups].map(([key, values]) => [key, values.length, values.reduce((a, b) => a + b, 0), Math.min(...values), Math.max(...values)]);
-      assert.equal(rows.map((found) => [JSON.stringify([Number(found['__time']), found['page']]), Number(found['n']), Number(found['sum']), Number(found['min']), Number(found['max'])]).sort(), expected.sort());
+      const expected = [...groups].map(([key, values]) => [
+        key,
+        values.length,
+        values.reduce((a, b) => a + b, 0),
+        Math.min(...values),
+        Math.max(...values),
+      ]);
+      assert.equal(
+        rows
+          .map((found) => [
+            JSON.stringify([Number(found['__time']), found['page']]),
+            Number(found['n']),
+            Number(found['sum']),
+            Number(found['min']),
+            Number(found['max']),
+          ])
+          .sort(),
+        expected.sort(),
+      );
       assert.is(payloadOf(outcome.report).rowStats.buildSegments['processed'], data.length);
     }),
     { numRuns: 25 },
@@ -133,32 +162,71 @@ tasks('transforms read the input, the filter sees transforms, __time can be move
 tasks('intervals hold for transformed times; discovery takes transforms in', async () => {
   const dataSchema = {
     dimensionsSpec: {},
-    transformSpec: { transforms: [{ type: 'expression', name: '__time', expression: `__time + ${DAY}` }, { type: 'expression', name: 'more', expression: 'v + 1' }] },
+    transformSpec: {
+      transforms: [
+        { type: 'expression', name: '__time', expression: `__time + ${DAY}` },
+        { type: 'expression', name: 'more', expression: 'v + 1' },
+      ],
+    },
     granularitySpec: { segmentGranularity: 'day', rollup: false, intervals: [`1970-01-02T00:00:00Z/1970-01-02T01:00:00Z`] },
   };
-  const { rows, outcome } = await run(spec({ data: [{ t: 0, v: 1 }, { t: HOUR, v: 2 }], dataSchema }));
+  const { rows, outcome } = await run(
+    spec({
+      data: [
+        { t: 0, v: 1 },
+        { t: HOUR, v: 2 },
+      ],
+      dataSchema,
+    }),
+  );
   assert.equal(rows, [{ __time: BigInt(DAY), v: '1', more: '2' }]);
   assert.is(payloadOf(outcome.report).rowStats.buildSegments['thrownAway'], 1);
 });
 
 tasks('the report: counts add up, bad rows are shown', async () => {
   const data = ['{"t":0,"page":"a","v":1}', 'no json', '{"page":"b"}', '{"t":"x"}', '{"t":1,"v":"much"}', `{"t":${DAY}}`].join('\n');
-  const dataSchema = { dimensionsSpec: { dimensions: ['page', { type: 'long', name: 'v' }] }, granularitySpec: { segmentGranularity: 'hour', rollup: false, intervals: ['1970-01-01/1970-01-02'] } };
-  const { outcome, rows, log } = await run(spec({ data, dataSchema, tuningConfig: { maxSavedParseExceptions: 3, logParseExceptions: true } }));
+  const dataSchema = {
+    dimensionsSpec: { dimensions: ['page', { type: 'long', name: 'v' }] },
+    granularitySpec: { segmentGranularity: 'hour', rollup: false, intervals: ['1970-01-01/1970-01-02'] },
+  };
+  const { outcome, rows, log } = await run(
+    spec({ data, dataSchema, tuningConfig: { maxSavedParseExceptions: 3, logParseExceptions: true } }),
+  );
   assert.is(rows.length, 2);
   const { rowStats, unparseableEvents, ingestionState } = payloadOf(outcome.report);
   assert.is(ingestionState, 'COMPLETED');
-  assert.equal(rowStats.buildSegments, { processed: 1, processedWithError: 1, thrownAway: 1, unparseable: 3, processedBytes: Buffer.byteLength(data) });
-  assert.equal(unparseableEvents.buildSegments.map(({ input }) => input), ['no json', '{"page":"b"}', '{"t":"x"}']);
+  assert.equal(rowStats.buildSegments, {
+    processed: 1,
+    processedWithError: 1,
+    thrownAway: 1,
+    unparseable: 3,
+    processedBytes: Buffer.byteLength(data),
+  });
+  assert.equal(
+    unparseableEvents.buildSegments.map(({ input }) => input),
+    ['no json', '{"page":"b"}', '{"t":"x"}'],
+  );
   assert.match(unparseableEvents.buildSegments[1]?.details[0] ?? '', /"t" is null/);
   assert.is(log.filter((line) => line.startsWith('row ')).length, 4);
 });
 
 const failures: readonly { readonly name: string; readonly shape: Shape; readonly message: RegExp }[] = [
-  { name: 'too many bad rows', shape: { data: 'x\ny\n{"t":0}', tuningConfig: { maxParseExceptions: 1 } }, message: /more than 1 rows could not be parsed \(maxParseExceptions\).*: y/ },
+  {
+    name: 'too many bad rows',
+    shape: { data: 'x\ny\n{"t":0}', tuningConfig: { maxParseExceptions: 1 } },
+    message: /more than 1 rows could not be parsed \(maxParseExceptions\).*: y/,
+  },
   { name: 'reportParseExceptions', shape: { data: 'x\n', tuningConfig: { reportParseExceptions: true } }, message: /more than 0 rows/ },
-  { name: 'more chunks than maxAllowedLockCount', shape: { tuningConfig: { maxAllowedLockCount: 1 } }, message: /2 time chunks, more than tuningConfig\.maxAllowedLockCount/ },
-  { name: 'a file outside', shape: { ioConfig: { inputSource: { type: 'local', files: ['/etc/passwd'] } } }, message: /svc\.ingestion\.local\.allowedDirectories/ },
+  {
+    name: 'more chunks than maxAllowedLockCount',
+    shape: { tuningConfig: { maxAllowedLockCount: 1 } },
+    message: /2 time chunks, more than tuningConfig\.maxAllowedLockCount/,
+  },
+  {
+    name: 'a file outside',
+    shape: { ioConfig: { inputSource: { type: 'local', files: ['/etc/passwd'] } } },
+    message: /svc\.ingestion\.local\.allowedDirectories/,
+  },
 ];
 for (const { name, shape, message } of failures) {
   tasks(`fails and publishes nothing: ${name}`, async () => {
@@ -176,14 +244,25 @@ tasks('no row at all: succeeds, publishes nothing; with dropExisting it empties 
   assert.equal(nothing.published, []);
   const granularitySpec = { segmentGranularity: 'day', rollup: false, intervals: ['1970-01-01T05/1970-01-02'] };
   const drop = await run(spec({ data: '', dataSchema: { granularitySpec }, ioConfig: { dropExisting: true } }));
-  assert.equal(drop.published.map(({ mode, segments }) => ({ mode, segments })), [{ mode: { kind: 'replace', intervals: [{ start: 0, end: DAY }] }, segments: [] }]);
+  assert.equal(
+    drop.published.map(({ mode, segments }) => ({ mode, segments })),
+    [{ mode: { kind: 'replace', intervals: [{ start: 0, end: DAY }] }, segments: [] }],
+  );
 });
 
 tasks('appendToExisting appends; maxRowsPerSegment cuts; phases come in order', async () => {
-  const { published, progress } = await run(spec({ ioConfig: { appendToExisting: true }, tuningConfig: { partitionsSpec: { type: 'dynamic', maxRowsPerSegment: 2 } } }));
+  const { published, progress } = await run(
+    spec({ ioConfig: { appendToExisting: true }, tuningConfig: { partitionsSpec: { type: 'dynamic', maxRowsPerSegment: 2 } } }),
+  );
   assert.equal(published[0]?.mode, { kind: 'append' });
-  assert.equal(published[0]?.segments.map(({ rowCount }) => rowCount), [1, 2, 2, 1]);
-  assert.equal(progress.map(({ phase }) => phase), ['reading', 'building', 'publishing', 'completed']);
+  assert.equal(
+    published[0]?.segments.map(({ rowCount }) => rowCount),
+    [1, 2, 2, 1],
+  );
+  assert.equal(
+    progress.map(({ phase }) => phase),
+    ['reading', 'building', 'publishing', 'completed'],
+  );
 });
 
 tasks('several CSV files, each with its header, in another order of columns', async () => {
@@ -191,8 +270,19 @@ tasks('several CSV files, each with its header, in another order of columns', as
   try {
     writeFileSync(path.join(folder, '1.csv'), 't,page\n0,a\n');
     writeFileSync(path.join(folder, '2.csv'), 'page,tags,t\n"b",x,1000\n');
-    const { rows } = await run(spec({ ioConfig: { inputSource: { type: 'local', baseDir: folder, filter: '*.csv' }, inputFormat: { type: 'csv', findColumnsFromHeader: true } } }), { allowedDirectories: [folder] });
-    assert.equal(rows, [{ __time: 0n, page: 'a', tags: null }, { __time: 1000n, page: 'b', tags: 'x' }]);
+    const { rows } = await run(
+      spec({
+        ioConfig: {
+          inputSource: { type: 'local', baseDir: folder, filter: '*.csv' },
+          inputFormat: { type: 'csv', findColumnsFromHeader: true },
+        },
+      }),
+      { allowedDirectories: [folder] },
+    );
+    assert.equal(rows, [
+      { __time: 0n, page: 'a', tags: null },
+      { __time: 1000n, page: 'b', tags: 'x' },
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -25,7 +25,8 @@ numbers('doubles are those of Number()', () => {
   );
 });
 
-for (const text of ['', '-', '.', '1.2.3', '0x10', '1e', 'abc', '1,5', 'NaN', '--1']) numbers(`no double: "${text}"`, () => assert.ok(Number.isNaN(inBytes(decimalNumber, text))));
+for (const text of ['', '-', '.', '1.2.3', '0x10', '1e', 'abc', '1,5', 'NaN', '--1'])
+  numbers(`no double: "${text}"`, () => assert.ok(Number.isNaN(inBytes(decimalNumber, text))));
 
 const longs: readonly (readonly [string, bigint | undefined])[] = [
   ['0', 0n],
@@ -93,7 +94,13 @@ for (const { format, value, ms } of times) {
   numbers(`time ${format} of ${typeof value} ${String(value)}`, () => {
     const parser = timestampParser(format, 'timestampSpec.format');
     assert.ok(Object.is(parser.fromValue(value), ms), String(parser.fromValue(value)));
-    if (typeof value === 'string') assert.ok(Object.is(inBytes((bytes, start, end) => parser.fromBytes(bytes, start, end), value), ms));
+    if (typeof value === 'string')
+      assert.ok(
+        Object.is(
+          inBytes((bytes, start, end) => parser.fromBytes(bytes, start, end), value),
+          ms,
+        ),
+      );
   });
 }
 

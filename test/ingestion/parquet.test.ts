@@ -24,7 +24,10 @@ parquet.before(async (context) => {
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   const rows = `SELECT TIMESTAMP '2015-09-12 00:00:00.771' + INTERVAL (i) SECOND AS t, DATE '2015-09-12' AS day, CASE WHEN i % 3 = 0 THEN NULL ELSE 'page ' || i END AS page,
     CAST(i AS BIGINT) * 900719925474099 AS big, CAST(i AS INTEGER) AS small, i / 2.0::DOUBLE AS half, i % 2 = 0 AS even, ['a', 'b' || i] AS tags, {'x': i} AS nested FROM range(${ROWS}) r(i)`;
-  for (const codec of ['snappy', 'zstd', 'gzip', 'uncompressed']) await connection.run(`COPY (${rows}) TO '${context.file(`${codec}.parquet`)}' (FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE 2048)`);
+  for (const codec of ['snappy', 'zstd', 'gzip', 'uncompressed'])
+    await connection.run(
+      `COPY (${rows}) TO '${context.file(`${codec}.parquet`)}' (FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE 2048)`,
+    );
   await connection.run(`COPY (SELECT 1.5::DECIMAL(30, 5) AS price) TO '${context.file('decimal.parquet')}' (FORMAT parquet)`);
   connection.closeSync();
   writeFileSync(context.file('text.parquet'), 'a,b,c\n1,2,3\n');
@@ -34,12 +37,21 @@ parquet.before(async (context) => {
 parquet.after(({ folder }) => rmSync(folder, { recursive: true, force: true }));
 
 function entity(file: string, isLocal = true): InputEntity {
-  return { name: file, sizeBytes: statSync(file).size, localFile: isLocal ? file : null, open: async () => Readable.from([readFileSync(file)]) };
+  return {
+    name: file,
+    sizeBytes: statSync(file).size,
+    localFile: isLocal ? file : null,
+    open: async () => Readable.from([readFileSync(file)]),
+  };
 }
 
 async function columnsOf(input: InputEntity, columns: readonly string[] | null, workDirectory: string): Promise<Record<string, unknown[]>> {
   const read: Record<string, unknown[]> = {};
-  for await (const block of readParquet(FORMAT, input, { columns: columns === null ? null : new Set(columns), workDirectory, read: () => undefined })) {
+  for await (const block of readParquet(FORMAT, input, {
+    columns: columns === null ? null : new Set(columns),
+    workDirectory,
+    read: () => undefined,
+  })) {
     for (const name of block.columns) (read[name] ??= []).push(...block.values(name));
   }
   return read;
@@ -49,13 +61,28 @@ for (const codec of ['snappy', 'zstd', 'gzip', 'uncompressed']) {
   parquet(`types and nulls, ${codec}`, async ({ folder, file }) => {
     const read = await columnsOf(entity(file(`${codec}.parquet`)), null, folder);
     const rows = Array.from({ length: ROWS }, (_, row) => row);
-    assert.equal(read['t'], rows.map((row) => Date.UTC(2015, 8, 12) + 771 + row * 1000));
+    assert.equal(
+      read['t'],
+      rows.map((row) => Date.UTC(2015, 8, 12) + 771 + row * 1000),
+    );
     assert.is(read['day']?.[7], Date.UTC(2015, 8, 12));
-    assert.equal(read['page']?.map((value) => value ?? null), rows.map((row) => (row % 3 === 0 ? null : `page ${row}`)));
-    assert.equal(read['big']?.map((value) => BigInt(value as bigint)), rows.map((row) => BigInt(row) * 900719925474099n));
+    assert.equal(
+      read['page']?.map((value) => value ?? null),
+      rows.map((row) => (row % 3 === 0 ? null : `page ${row}`)),
+    );
+    assert.equal(
+      read['big']?.map((value) => BigInt(value as bigint)),
+      rows.map((row) => BigInt(row) * 900719925474099n),
+    );
     assert.equal(read['small'], rows);
-    assert.equal(read['half'], rows.map((row) => row / 2));
-    assert.equal(read['even'], rows.map((row) => row % 2 === 0));
+    assert.equal(
+      read['half'],
+      rows.map((row) => row / 2),
+    );
+    assert.equal(
+      read['even'],
+      rows.map((row) => row % 2 === 0),
+    );
     assert.equal(read['tags']?.[9], ['a', 'b9']);
   });
 }

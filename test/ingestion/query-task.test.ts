@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
 import { parseFilter } from '../../src/planner/native/filter.js';
 import { planSql } from '../../src/planner/sql/plan-sql.js';
-import type { Planning } from '../../src/ingestion/contract.js';
 import { run, type TaskRun } from './run-task.js';
 
 const HOUR = 3_600_000;
@@ -40,17 +40,24 @@ interface Report {
       readonly status: { readonly status: string; readonly errorReport?: { readonly error: { readonly errorCode: string } } };
       readonly stages: readonly { readonly stageNumber: number; readonly phase: string }[];
       readonly counters: Record<string, Record<string, Record<string, { readonly rows: readonly number[] }>>>;
-      readonly results: { readonly results: readonly unknown[][]; readonly resultsTruncated: boolean; readonly sqlTypeNames: readonly string[] };
+      readonly results: {
+        readonly results: readonly unknown[][];
+        readonly resultsTruncated: boolean;
+        readonly sqlTypeNames: readonly string[];
+      };
     };
   };
 }
 
-const payloadOf = ({ outcome }: TaskRun): Report['multiStageQuery']['payload'] => (outcome.report as unknown as Report).multiStageQuery.payload;
+const payloadOf = ({ outcome }: TaskRun): Report['multiStageQuery']['payload'] =>
+  (outcome.report as unknown as Report).multiStageQuery.payload;
 
 const queries = suite('query_controller');
 
 queries('REPLACE: rows, order of dimensions, report', async () => {
-  const done = await runSql(`REPLACE INTO edits OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page, tags, v FROM ${extern()} PARTITIONED BY HOUR CLUSTERED BY v`);
+  const done = await runSql(
+    `REPLACE INTO edits OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page, tags, v FROM ${extern()} PARTITIONED BY HOUR CLUSTERED BY v`,
+  );
   assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
   assert.equal(done.rows, [
     { __time: 1000n, v: 1n, page: 'a', tags: ['x', 'y'] },
@@ -62,12 +69,20 @@ queries('REPLACE: rows, order of dimensions, report', async () => {
   assert.equal(done.published[0]?.segments.map(({ dimensions }) => dimensions)[0], ['v', 'page', 'tags']);
   const { status, stages, counters } = payloadOf(done);
   assert.is(status.status, 'SUCCESS');
-  assert.equal(stages.map(({ stageNumber, phase }) => [stageNumber, phase]), [[0, 'FINISHED'], [1, 'FINISHED']]);
+  assert.equal(
+    stages.map(({ stageNumber, phase }) => [stageNumber, phase]),
+    [
+      [0, 'FINISHED'],
+      [1, 'FINISHED'],
+    ],
+  );
   assert.equal(counters['0']?.['0']?.['input0']?.rows, [5]);
 });
 
 queries('INSERT … GROUP BY appends, in one chunk of all time', async () => {
-  const done = await runSql(`INSERT INTO edits SELECT TIME_FLOOR(MILLIS_TO_TIMESTAMP(t), 'PT1H') AS __time, page, SUM(v) AS total, COUNT(*) AS n FROM ${extern()} GROUP BY 1, 2 PARTITIONED BY ALL`);
+  const done = await runSql(
+    `INSERT INTO edits SELECT TIME_FLOOR(MILLIS_TO_TIMESTAMP(t), 'PT1H') AS __time, page, SUM(v) AS total, COUNT(*) AS n FROM ${extern()} GROUP BY 1, 2 PARTITIONED BY ALL`,
+  );
   assert.equal(done.rows, [
     { __time: 0n, page: null, total: 8n, n: 1n },
     { __time: 0n, page: 'a', total: 7n, n: 3n },
@@ -79,19 +94,33 @@ queries('INSERT … GROUP BY appends, in one chunk of all time', async () => {
 queries('a column called __time may come unsorted, or as text', async () => {
   const data = [{ __time: 5 }, { __time: 3 }, { __time: 9 }];
   const numbers = await runSql(`SELECT "__time" AS t FROM ${extern(data, [{ name: '__time', type: 'long' }])} WHERE "__time" < 9`);
-  assert.equal(payloadOf(numbers).results.results.map(([time]) => (typeof time === 'string' ? Date.parse(time) : time)), [5, 3]);
-  const texts = await runSql(`REPLACE INTO edits OVERWRITE ALL SELECT TIME_PARSE("__time") AS __time, 'x' AS x FROM ${extern([{ __time: '1970-01-01T00:00:01Z' }], [{ name: '__time', type: 'string' }])} PARTITIONED BY DAY`);
+  assert.equal(
+    payloadOf(numbers).results.results.map(([time]) => (typeof time === 'string' ? Date.parse(time) : time)),
+    [5, 3],
+  );
+  const texts = await runSql(
+    `REPLACE INTO edits OVERWRITE ALL SELECT TIME_PARSE("__time") AS __time, 'x' AS x FROM ${extern([{ __time: '1970-01-01T00:00:01Z' }], [{ name: '__time', type: 'string' }])} PARTITIONED BY DAY`,
+  );
   assert.equal(texts.rows, [{ __time: 1000n, x: 'x' }]);
 });
 
 queries('rowsPerSegment cuts', async () => {
-  const done = await runSql(`REPLACE INTO edits OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page FROM ${extern()} PARTITIONED BY DAY`, { rowsPerSegment: 2 });
-  assert.equal(done.published[0]?.segments.map(({ rowCount }) => rowCount), [1, 2, 2]);
+  const done = await runSql(
+    `REPLACE INTO edits OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page FROM ${extern()} PARTITIONED BY DAY`,
+    { rowsPerSegment: 2 },
+  );
+  assert.equal(
+    done.published[0]?.segments.map(({ rowCount }) => rowCount),
+    [1, 2, 2],
+  );
 });
 
 queries('SELECT: rows in the report, at most 3000', async () => {
   const done = await runSql(`SELECT page, SUM(v) AS total FROM ${extern()} GROUP BY page ORDER BY total DESC LIMIT 2`);
-  assert.equal(payloadOf(done).results.results, [['b', 16], [null, 8]]);
+  assert.equal(payloadOf(done).results.results, [
+    ['b', 16],
+    [null, 8],
+  ]);
   assert.equal(payloadOf(done).results.sqlTypeNames, ['VARCHAR', 'BIGINT']);
   assert.is(payloadOf(done).results.resultsTruncated, false);
   assert.equal(done.published, []);
@@ -107,11 +136,34 @@ queries('parameters', async () => {
   assert.equal(payloadOf(done).results.results, [[HOUR]]);
 });
 
-const failures: readonly { readonly name: string; readonly query: string; readonly context?: Record<string, unknown>; readonly message: RegExp; readonly errorCode?: string }[] = [
-  { name: 'a null __time', query: `REPLACE INTO edits OVERWRITE ALL SELECT TIME_PARSE(page) AS __time, v FROM ${extern()} PARTITIONED BY DAY`, message: /null __time/ },
-  { name: 'a row outside of OVERWRITE WHERE', query: `REPLACE INTO edits OVERWRITE WHERE __time >= TIMESTAMP '2000-01-01' AND __time < TIMESTAMP '2000-01-02' SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern()} PARTITIONED BY DAY`, message: /outside of OVERWRITE WHERE 2000-01-01/ },
-  { name: 'a line that is no JSON', query: `SELECT t FROM ${extern(['{"t":1}', 'oops'])}`, message: /more than 0 rows could not be parsed \(maxParseExceptions\).*oops/, errorCode: 'CannotParseExternalData' },
-  { name: 'a directory that is not allowed', query: `SELECT t FROM TABLE(EXTERN('{"type":"local","files":["/etc/passwd"]}', '{"type":"json"}', '[{"name":"t","type":"long"}]'))`, message: /svc\.ingestion\.local\.allowedDirectories/ },
+const failures: readonly {
+  readonly name: string;
+  readonly query: string;
+  readonly context?: Record<string, unknown>;
+  readonly message: RegExp;
+  readonly errorCode?: string;
+}[] = [
+  {
+    name: 'a null __time',
+    query: `REPLACE INTO edits OVERWRITE ALL SELECT TIME_PARSE(page) AS __time, v FROM ${extern()} PARTITIONED BY DAY`,
+    message: /null __time/,
+  },
+  {
+    name: 'a row outside of OVERWRITE WHERE',
+    query: `REPLACE INTO edits OVERWRITE WHERE __time >= TIMESTAMP '2000-01-01' AND __time < TIMESTAMP '2000-01-02' SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern()} PARTITIONED BY DAY`,
+    message: /outside of OVERWRITE WHERE 2000-01-01/,
+  },
+  {
+    name: 'a line that is no JSON',
+    query: `SELECT t FROM ${extern(['{"t":1}', 'oops'])}`,
+    message: /more than 0 rows could not be parsed \(maxParseExceptions\).*oops/,
+    errorCode: 'CannotParseExternalData',
+  },
+  {
+    name: 'a directory that is not allowed',
+    query: `SELECT t FROM TABLE(EXTERN('{"type":"local","files":["/etc/passwd"]}', '{"type":"json"}', '[{"name":"t","type":"long"}]'))`,
+    message: /svc\.ingestion\.local\.allowedDirectories/,
+  },
 ];
 for (const { name, query, context = {}, message, errorCode } of failures) {
   queries(`fails and publishes nothing: ${name}`, async () => {

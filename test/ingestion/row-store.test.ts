@@ -44,7 +44,11 @@ const LIMITS = { logParseExceptions: false, maxParseExceptions: Number.MAX_SAFE_
 /** Rows of blocks through collector and store, without rollup. */
 async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, loading: Loading): Promise<Loaded> {
   const workDirectory = mkdtempSync(path.join(tmpdir(), 'dolmen-rows-'));
-  const statistics = new RowStatistics(LIMITS, () => undefined, () => 0);
+  const statistics = new RowStatistics(
+    LIMITS,
+    () => undefined,
+    () => 0,
+  );
   const store = new RowStore({
     dataSource: 'rows',
     dimensions: loading.dimensions,
@@ -59,8 +63,21 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
   try {
     const timestamp = { column: 't', parser: timestampParser('millis', 'format'), missingValue: null };
     const range = new TimeRange(loading.intervals ?? [], parseGranularity(loading.queryGranularity ?? 'none', 'queryGranularity'));
-    const sources = new Map((loading.metrics ?? []).flatMap(({ name, fieldName }) => (fieldName === null ? [] : [[name, fieldName] as const])));
-    const collector = new RowCollector({ timestamp, range, sources, discovery: loading.discovery ?? 'none', exclusions: ['t', ...(loading.exclusions ?? [])], countsRows: true }, store.input, statistics);
+    const sources = new Map(
+      (loading.metrics ?? []).flatMap(({ name, fieldName }) => (fieldName === null ? [] : [[name, fieldName] as const])),
+    );
+    const collector = new RowCollector(
+      {
+        timestamp,
+        range,
+        sources,
+        discovery: loading.discovery ?? 'none',
+        exclusions: ['t', ...(loading.exclusions ?? [])],
+        countsRows: true,
+      },
+      store.input,
+      statistics,
+    );
     for await (const block of blocks) {
       collector.add(block);
       await store.relieve();
@@ -85,19 +102,61 @@ const oneBlock = (rows: readonly Record<string, unknown>[]): InputBlock[] => [js
 const store = suite('rows by time chunk');
 
 const MIXED = columnPlan('v', 'AUTO');
-const values: readonly { readonly name: string; readonly plan: ColumnPlan; readonly given: readonly unknown[]; readonly stored: readonly FrameCell[]; readonly faults?: number }[] = [
-  { name: 'strings', plan: columnPlan('v', 'STRING'), given: ['x', '', null, 1.5, true, { a: 1 }], stored: ['x', '', null, '1.5', 'true', '{"a":1}'] },
-  { name: 'several strings, sorted', plan: columnPlan('v', 'STRING'), given: [['b', 'a', 'b'], [], ['c'], 'd', [null]], stored: [['a', 'b', 'b'], null, 'c', 'd', null] },
-  { name: 'several strings, as a set', plan: columnPlan('v', 'STRING', 'SORTED_SET'), given: [['b', 'a', 'b'], ['c', 'c'], null], stored: [['a', 'b'], 'c', null] },
-  { name: 'several strings, as they came', plan: columnPlan('v', 'STRING', 'ARRAY'), given: [null, 'x', ['b', 'a', 'b'], [1, 2]], stored: [null, 'x', ['b', 'a', 'b'], ['1', '2']] },
-  { name: 'longs', plan: columnPlan('v', 'LONG'), given: [1, -1, '7', '', null, true, 2n ** 63n - 1n, -(2n ** 63n), 2 ** 53], stored: [1n, -1n, 7n, null, null, 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n] },
-  { name: 'no longs', plan: columnPlan('v', 'LONG'), given: [1.5, 'x', 2n ** 63n, [1], 1e300], stored: [null, null, null, null, null], faults: 5 },
+const values: readonly {
+  readonly name: string;
+  readonly plan: ColumnPlan;
+  readonly given: readonly unknown[];
+  readonly stored: readonly FrameCell[];
+  readonly faults?: number;
+}[] = [
+  {
+    name: 'strings',
+    plan: columnPlan('v', 'STRING'),
+    given: ['x', '', null, 1.5, true, { a: 1 }],
+    stored: ['x', '', null, '1.5', 'true', '{"a":1}'],
+  },
+  {
+    name: 'several strings, sorted',
+    plan: columnPlan('v', 'STRING'),
+    given: [['b', 'a', 'b'], [], ['c'], 'd', [null]],
+    stored: [['a', 'b', 'b'], null, 'c', 'd', null],
+  },
+  {
+    name: 'several strings, as a set',
+    plan: columnPlan('v', 'STRING', 'SORTED_SET'),
+    given: [['b', 'a', 'b'], ['c', 'c'], null],
+    stored: [['a', 'b'], 'c', null],
+  },
+  {
+    name: 'several strings, as they came',
+    plan: columnPlan('v', 'STRING', 'ARRAY'),
+    given: [null, 'x', ['b', 'a', 'b'], [1, 2]],
+    stored: [null, 'x', ['b', 'a', 'b'], ['1', '2']],
+  },
+  {
+    name: 'longs',
+    plan: columnPlan('v', 'LONG'),
+    given: [1, -1, '7', '', null, true, 2n ** 63n - 1n, -(2n ** 63n), 2 ** 53],
+    stored: [1n, -1n, 7n, null, null, 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n],
+  },
+  {
+    name: 'no longs',
+    plan: columnPlan('v', 'LONG'),
+    given: [1.5, 'x', 2n ** 63n, [1], 1e300],
+    stored: [null, null, null, null, null],
+    faults: 5,
+  },
   { name: 'doubles', plan: columnPlan('v', 'DOUBLE'), given: [1.5, '2.5', 3n, null, '', false], stored: [1.5, 2.5, 3, null, null, 0] },
   { name: 'floats are rounded to 32 bits', plan: columnPlan('v', 'FLOAT'), given: [0.1], stored: [Math.fround(0.1)] },
   { name: 'no doubles', plan: columnPlan('v', 'DOUBLE'), given: ['x', [], {}], stored: [null, null, null], faults: 3 },
   { name: 'found to be longs', plan: MIXED, given: [null, 1, true, 2n ** 60n], stored: [null, 1n, 1n, 2n ** 60n] },
   { name: 'found to be doubles', plan: MIXED, given: [null, 1, 1.5], stored: [null, 1, 1.5] },
-  { name: 'found to be strings', plan: MIXED, given: [null, 1, 1.5, 'x', ['a', 'b'], true], stored: [null, '1', '1.5', 'x', ['a', 'b'], '1'] },
+  {
+    name: 'found to be strings',
+    plan: MIXED,
+    given: [null, 1, 1.5, 'x', ['a', 'b'], true],
+    stored: [null, '1', '1.5', 'x', ['a', 'b'], '1'],
+  },
   { name: 'found to be nothing', plan: MIXED, given: [null, undefined], stored: [null, null] },
 ];
 for (const { name, plan, given, stored, faults = 0 } of values) {
@@ -105,7 +164,10 @@ for (const { name, plan, given, stored, faults = 0 } of values) {
     store(`${name}${maxRowsInMemory === 1 ? ', spilled row by row' : ''}`, async () => {
       const blocks = given.map((value, row) => jsonBlock([{ t: row, v: value }], null));
       const { rows, statistics } = await load(blocks, { dimensions: [plan], maxRowsInMemory });
-      assert.equal(rows.map(({ v }) => v), stored);
+      assert.equal(
+        rows.map(({ v }) => v),
+        stored,
+      );
       assert.equal(statistics.counts(), { processed: given.length - faults, processedWithError: faults, thrownAway: 0, unparseable: 0 });
     });
   }
@@ -117,7 +179,11 @@ store('metrics without rollup: cast, and counts of one', async () => {
     { name: 'total', fieldName: 'x', kind: 'sum', type: 'DOUBLE' },
   ];
   const { rows } = await load(oneBlock([{ t: 0, x: 1 }, { t: 1, x: '2.5' }, { t: 2 }]), { dimensions: [], metrics });
-  assert.equal(rows, [{ __time: 0n, total: 1, n: 1n }, { __time: 1n, total: 2.5, n: 1n }, { __time: 2n, total: null, n: 1n }]);
+  assert.equal(rows, [
+    { __time: 0n, total: 1, n: 1n },
+    { __time: 1n, total: 2.5, n: 1n },
+    { __time: 2n, total: null, n: 1n },
+  ]);
 });
 
 store('rows without a time, out of the intervals, floored', async () => {
@@ -130,9 +196,19 @@ store('rows without a time, out of the intervals, floored', async () => {
 });
 
 store('discovery as strings leaves out nested objects, exclusions and nulls', async () => {
-  const rows = [{ t: 0, a: 1, n: { x: 1 }, gone: 'g', none: null }, { t: 1, b: ['y', 'x'] }];
-  const { rows: found } = await load(oneBlock(rows), { dimensions: [columnPlan('b', 'STRING')], discovery: 'STRING', exclusions: ['gone'] });
-  assert.equal(found, [{ __time: 0n, b: null, a: '1' }, { __time: 1n, b: ['x', 'y'], a: null }]);
+  const rows = [
+    { t: 0, a: 1, n: { x: 1 }, gone: 'g', none: null },
+    { t: 1, b: ['y', 'x'] },
+  ];
+  const { rows: found } = await load(oneBlock(rows), {
+    dimensions: [columnPlan('b', 'STRING')],
+    discovery: 'STRING',
+    exclusions: ['gone'],
+  });
+  assert.equal(found, [
+    { __time: 0n, b: null, a: '1' },
+    { __time: 1n, b: ['x', 'y'], a: null },
+  ]);
 });
 
 store('discovery by values refuses nested objects and arrays of numbers by name', async () => {
@@ -147,10 +223,20 @@ store('discovery by values refuses nested objects and arrays of numbers by name'
 });
 
 store('CSV fields of every type, bad ones counted once a row', async () => {
-  const format = { type: 'csv', delimiter: ',', listDelimiter: null, columns: ['t', 's', 'l', 'd'], findColumnsFromHeader: false, skipHeaderRows: 0 } as const;
+  const format = {
+    type: 'csv',
+    delimiter: ',',
+    listDelimiter: null,
+    columns: ['t', 's', 'l', 'd'],
+    findColumnsFromHeader: false,
+    skipHeaderRows: 0,
+  } as const;
   const text = '0,a,1,1.5\n1,,,\n2,"",x,y\nbad,a,1,1\n3,b,9223372036854775807,1e3\n4,c\n';
   const dimensions = [columnPlan('s', 'STRING'), columnPlan('l', 'LONG'), columnPlan('d', 'DOUBLE'), columnPlan('absent', 'LONG')];
-  const { rows, statistics } = await load(readDelimited(format, inChunks(text, 11), 'a file', () => assert.unreachable()), { dimensions });
+  const { rows, statistics } = await load(
+    readDelimited(format, inChunks(text, 11), 'a file', () => assert.unreachable()),
+    { dimensions },
+  );
   assert.equal(rows, [
     { __time: 0n, s: 'a', l: 1n, d: 1.5, absent: null },
     { __time: 1n, s: null, l: null, d: null, absent: null },
@@ -162,23 +248,59 @@ store('CSV fields of every type, bad ones counted once a row', async () => {
 });
 
 store('listDelimiter makes several values of a CSV field', async () => {
-  const format = { type: 'csv', delimiter: ',', listDelimiter: '|', columns: ['t', 's', 'l'], findColumnsFromHeader: false, skipHeaderRows: 0 } as const;
-  const { rows } = await load(readDelimited(format, inChunks('0,b|a,5\n1,c,6\n2,,7\n', 100), 'a file', () => assert.unreachable()), { dimensions: [columnPlan('s', 'STRING'), columnPlan('l', 'LONG')] });
-  assert.equal(rows.map(({ s, l }) => [s, l]), [[['a', 'b'], 5n], ['c', 6n], [null, 7n]]);
+  const format = {
+    type: 'csv',
+    delimiter: ',',
+    listDelimiter: '|',
+    columns: ['t', 's', 'l'],
+    findColumnsFromHeader: false,
+    skipHeaderRows: 0,
+  } as const;
+  const { rows } = await load(
+    readDelimited(format, inChunks('0,b|a,5\n1,c,6\n2,,7\n', 100), 'a file', () => assert.unreachable()),
+    { dimensions: [columnPlan('s', 'STRING'), columnPlan('l', 'LONG')] },
+  );
+  assert.equal(
+    rows.map(({ s, l }) => [s, l]),
+    [
+      [['a', 'b'], 5n],
+      ['c', 6n],
+      [null, 7n],
+    ],
+  );
 });
 
 store('segments hold at most maxRowsPerSegment rows', async () => {
   const rows = Array.from({ length: 10 }, (_, row) => ({ t: row }));
   const { chunks } = await load(oneBlock(rows), { dimensions: [columnPlan('v', 'STRING')], maxRowsPerSegment: 4 });
-  assert.equal(chunks.get(0)?.map((segment) => segment.length), [3, 3, 4]);
+  assert.equal(
+    chunks.get(0)?.map((segment) => segment.length),
+    [3, 3, 4],
+  );
 });
 
 store('spilled or not, by rows or by bytes of dictionary, the same rows come back; counts add up', async () => {
-  const cell = fc.oneof(fc.constant(null), fc.string({ maxLength: 4 }), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.array(fc.string({ maxLength: 2 }), { maxLength: 3 }));
-  const row = fc.record({ t: fc.oneof(fc.integer({ min: -2 * HOUR, max: 5 * HOUR }), fc.constant(null), fc.constant('x')), s: cell, l: cell, a: cell });
+  const cell = fc.oneof(
+    fc.constant(null),
+    fc.string({ maxLength: 4 }),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.array(fc.string({ maxLength: 2 }), { maxLength: 3 }),
+  );
+  const row = fc.record({
+    t: fc.oneof(fc.integer({ min: -2 * HOUR, max: 5 * HOUR }), fc.constant(null), fc.constant('x')),
+    s: cell,
+    l: cell,
+    a: cell,
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(row, { maxLength: 20 }), { maxLength: 6 }), async (batches) => {
-      const loading: Loading = { dimensions: [columnPlan('s', 'STRING'), columnPlan('l', 'LONG')], discovery: 'AUTO', intervals: [{ start: -HOUR, end: 4 * HOUR }] };
+      const loading: Loading = {
+        dimensions: [columnPlan('s', 'STRING'), columnPlan('l', 'LONG')],
+        discovery: 'AUTO',
+        intervals: [{ start: -HOUR, end: 4 * HOUR }],
+      };
       const blocks = (): InputBlock[] => batches.map((rows) => jsonBlock(rows, null));
       const whole = await load(blocks(), loading);
       assert.is(whole.spilledBytes, 0);

@@ -8,8 +8,8 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import type { FrameCell } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import { createSegmentStore } from '../../src/storage/segment-store.js';
 import { parseFilter } from '../../src/planner/native/filter.js';
+import { createSegmentStore } from '../../src/storage/segment-store.js';
 import { cellsOf } from './blocks.js';
 
 export interface TaskRun {
@@ -24,7 +24,10 @@ export interface TaskRun {
 }
 
 /** Runs a task against a scratch directory, with a metadata store that only remembers; reads back what was published. */
-export async function run(payload: unknown, options: Partial<TaskContext> & { readonly planSql?: Planning['planSql'] } = {}): Promise<TaskRun> {
+export async function run(
+  payload: unknown,
+  options: Partial<TaskContext> & { readonly planSql?: Planning['planSql'] } = {},
+): Promise<TaskRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-task-'));
   const published: PublishRequest[] = [];
   const log: string[] = [];
@@ -79,13 +82,28 @@ async function readBack({ dataSource, segments }: PublishRequest): Promise<Recor
   const ids: string[] = [];
   for (const [partitionNumber, segment] of segments.entries()) {
     const id = { dataSource, interval: segment.interval, version: '1970-01-01T00:00:00.000Z', partitionNumber };
-    await store.open(segment.loadSpec.path, { ...segment, id, shardSpec: { type: 'numbered', partitionNum: partitionNumber, partitions: 0 } });
+    await store.open(segment.loadSpec.path, {
+      ...segment,
+      id,
+      shardSpec: { type: 'numbered', partitionNum: partitionNumber, partitions: 0 },
+    });
     ids.push(segmentIdText(id));
   }
   const columns = [...new Set(segments.flatMap((segment) => segment.columns.map(({ name }) => name)))];
   const rows: Record<string, FrameCell>[] = [];
   const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, priority: 0, kernels: null, batchRows: null } as const;
-  const plan = { operator: 'scan', dataSource, intervals: [ETERNITY], filter: null, virtualColumns: [], columns, timeOrder: null, offset: 0, limit: null, finish: [] } as const;
+  const plan = {
+    operator: 'scan',
+    dataSource,
+    intervals: [ETERNITY],
+    filter: null,
+    virtualColumns: [],
+    columns,
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    finish: [],
+  } as const;
   for await (const frame of engine.run(plan, store, ids, options, new AbortController().signal)) rows.push(...cellsOf(frame));
   for (const id of ids) await store.close(id);
   await engine.close();

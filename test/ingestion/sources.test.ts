@@ -58,7 +58,11 @@ function zstdFrame(text: string): Uint8Array {
 const never = new AbortController().signal;
 
 async function textsOf(source: unknown, allowed: string): Promise<string[]> {
-  const entities = await inputEntities(parseInputSource(new Fields(source, 'inputSource')), { allowedDirectories: [allowed], maxHttpBytes: 4999, signal: never });
+  const entities = await inputEntities(parseInputSource(new Fields(source, 'inputSource')), {
+    allowedDirectories: [allowed],
+    maxHttpBytes: 4999,
+    signal: never,
+  });
   const texts: string[] = [];
   for (const entity of entities) {
     const chunks: Uint8Array[] = [];
@@ -88,32 +92,101 @@ const escapes = [
 ];
 for (const { name, file } of escapes) {
   sources(`forbidden: ${name}`, async ({ allowed }) => {
-    for (const source of [{ type: 'local', files: [`${allowed}/${file}`] }, { type: 'local', baseDir: path.dirname(`${allowed}/${file}`), filter: path.basename(file) }]) {
+    for (const source of [
+      { type: 'local', files: [`${allowed}/${file}`] },
+      { type: 'local', baseDir: path.dirname(`${allowed}/${file}`), filter: path.basename(file) },
+    ]) {
       await fails(() => textsOf(source, allowed), 'forbidden', /svc\.ingestion\.local\.allowedDirectories/);
     }
   });
 }
 
-const refusals: readonly { readonly name: string; readonly source: (allowed: string) => unknown; readonly code: string; readonly message: RegExp }[] = [
-  { name: 'a missing file', source: (allowed) => ({ type: 'local', files: [`${allowed}/nothing.csv`] }), code: 'input_unreadable', message: /nothing\.csv does not exist/ },
-  { name: 'a filter that matches nothing', source: (allowed) => ({ type: 'local', baseDir: allowed, filter: 'missing.json' }), code: 'input_unreadable', message: /missing\.json/ },
-  { name: 'a directory as file', source: (allowed) => ({ type: 'local', files: [`${allowed}/deep`] }), code: 'input_unreadable', message: /is a directory/ },
-  { name: 'a file as baseDir', source: (allowed) => ({ type: 'local', baseDir: `${allowed}/a.csv`, filter: '*' }), code: 'input_unreadable', message: /no directory/ },
-  { name: 'a name that lies', source: (allowed) => ({ type: 'local', files: [`${allowed}/liar.gz`] }), code: 'input_unreadable', message: /named like a gzip file/ },
-  { name: 'gzip cut short', source: (allowed) => ({ type: 'local', files: [`${allowed}/cut.gz`] }), code: 'input_unreadable', message: /cut\.gz is damaged/ },
-  { name: 'http 404', source: () => ({ type: 'http', uris: [`http://127.0.0.1:${PORT}/missing`] }), code: 'input_unreadable', message: /404/ },
-  { name: 'http, nobody there', source: () => ({ type: 'http', uris: ['http://127.0.0.1:9/'] }), code: 'input_unreadable', message: /127\.0\.0\.1:9/ },
-  { name: 'http, too large', source: () => ({ type: 'http', uris: [`http://127.0.0.1:${PORT}/`] }), code: 'resource_limit', message: /svc\.ingestion\.http\.maxBytes/ },
-  { name: 'no URI of http', source: () => ({ type: 'http', uris: ['file:///etc/passwd'] }), code: 'input_invalid', message: /file:\/\/\/etc\/passwd/ },
+const refusals: readonly {
+  readonly name: string;
+  readonly source: (allowed: string) => unknown;
+  readonly code: string;
+  readonly message: RegExp;
+}[] = [
+  {
+    name: 'a missing file',
+    source: (allowed) => ({ type: 'local', files: [`${allowed}/nothing.csv`] }),
+    code: 'input_unreadable',
+    message: /nothing\.csv does not exist/,
+  },
+  {
+    name: 'a filter that matches nothing',
+    source: (allowed) => ({ type: 'local', baseDir: allowed, filter: 'missing.json' }),
+    code: 'input_unreadable',
+    message: /missing\.json/,
+  },
+  {
+    name: 'a directory as file',
+    source: (allowed) => ({ type: 'local', files: [`${allowed}/deep`] }),
+    code: 'input_unreadable',
+    message: /is a directory/,
+  },
+  {
+    name: 'a file as baseDir',
+    source: (allowed) => ({ type: 'local', baseDir: `${allowed}/a.csv`, filter: '*' }),
+    code: 'input_unreadable',
+    message: /no directory/,
+  },
+  {
+    name: 'a name that lies',
+    source: (allowed) => ({ type: 'local', files: [`${allowed}/liar.gz`] }),
+    code: 'input_unreadable',
+    message: /named like a gzip file/,
+  },
+  {
+    name: 'gzip cut short',
+    source: (allowed) => ({ type: 'local', files: [`${allowed}/cut.gz`] }),
+    code: 'input_unreadable',
+    message: /cut\.gz is damaged/,
+  },
+  {
+    name: 'http 404',
+    source: () => ({ type: 'http', uris: [`http://127.0.0.1:${PORT}/missing`] }),
+    code: 'input_unreadable',
+    message: /404/,
+  },
+  {
+    name: 'http, nobody there',
+    source: () => ({ type: 'http', uris: ['http://127.0.0.1:9/'] }),
+    code: 'input_unreadable',
+    message: /127\.0\.0\.1:9/,
+  },
+  {
+    name: 'http, too large',
+    source: () => ({ type: 'http', uris: [`http://127.0.0.1:${PORT}/`] }),
+    code: 'resource_limit',
+    message: /svc\.ingestion\.http\.maxBytes/,
+  },
+  {
+    name: 'no URI of http',
+    source: () => ({ type: 'http', uris: ['file:///etc/passwd'] }),
+    code: 'input_invalid',
+    message: /file:\/\/\/etc\/passwd/,
+  },
   { name: 'a source that is not read yet', source: () => ({ type: 's3', uris: [] }), code: 'unsupported', message: /"s3"/ },
   { name: 'a misspelt source', source: () => ({ type: 'inlin', data: '' }), code: 'input_invalid', message: /did you mean "inline"/ },
-  { name: 'a misspelt key', source: () => ({ type: 'inline', dta: '' }), code: 'input_invalid', message: /inputSource\.dta: unknown key; did you mean "data"/ },
+  {
+    name: 'a misspelt key',
+    source: () => ({ type: 'inline', dta: '' }),
+    code: 'input_invalid',
+    message: /inputSource\.dta: unknown key; did you mean "data"/,
+  },
   { name: 'a filter without baseDir', source: () => ({ type: 'local', filter: '*' }), code: 'input_invalid', message: /baseDir/ },
 ];
-for (const { name, source, code, message } of refusals) sources(`refused: ${name}`, ({ allowed }) => fails(() => textsOf(source(allowed), allowed), code, message));
+for (const { name, source, code, message } of refusals)
+  sources(`refused: ${name}`, ({ allowed }) => fails(() => textsOf(source(allowed), allowed), code, message));
 
 sources('http sends the credentials', async ({ allowed }) => {
-  const source = { type: 'http', uris: [`http://127.0.0.1:${PORT}/who`], httpAuthenticationUsername: 'ann', httpAuthenticationPassword: { type: 'default', password: 'pw' } };
+  const source = {
+    type: 'http',
+    uris: [`http://127.0.0.1:${PORT}/who`],
+    httpAuthenticationUsername: 'ann',
+    httpAuthenticationPassword: { type: 'default', password: 'pw' },
+  };
   assert.equal(await textsOf(source, allowed), [`Basic ${Buffer.from('ann:pw').toString('base64')}`]);
 });
 

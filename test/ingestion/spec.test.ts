@@ -26,7 +26,13 @@ function task(change: Record<string, unknown> = {}): unknown {
         timestampSpec: { column: 'time', format: 'iso' },
         dimensionsSpec: { dimensions: ['page', { type: 'long', name: 'delta' }] },
         metricsSpec: [{ type: 'count', name: 'n' }],
-        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'hour', rollup: true, intervals: ['2015-09-12T05/2015-09-13'] },
+        granularitySpec: {
+          type: 'uniform',
+          segmentGranularity: 'day',
+          queryGranularity: 'hour',
+          rollup: true,
+          intervals: ['2015-09-12T05/2015-09-13'],
+        },
       },
       ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data: '' }, inputFormat: { type: 'json' } },
       tuningConfig: { type: 'index_parallel' },
@@ -37,7 +43,12 @@ function task(change: Record<string, unknown> = {}): unknown {
 
 function overlay(base: unknown, change: unknown): unknown {
   if (!isPlain(base) || !isPlain(change)) return change;
-  return Object.fromEntries([...new Set([...Object.keys(base), ...Object.keys(change)])].map((key) => [key, key in change ? overlay(base[key], change[key]) : base[key]]));
+  return Object.fromEntries(
+    [...new Set([...Object.keys(base), ...Object.keys(change)])].map((key) => [
+      key,
+      key in change ? overlay(base[key], change[key]) : base[key],
+    ]),
+  );
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
@@ -60,7 +71,10 @@ specs('a description: datasource, widest publish, defaults written out', () => {
   assert.equal(description.context, { priority: 7 });
   assert.equal(description.mode, { kind: 'replace', intervals: [DAY] });
   assert.equal((description.spec['ioConfig'] as Record<string, unknown>)['dropExisting'], false);
-  assert.equal(validateTask(task(schema({ granularitySpec: { intervals: [] } })), planning).mode, { kind: 'replace', intervals: [ETERNITY] });
+  assert.equal(validateTask(task(schema({ granularitySpec: { intervals: [] } })), planning).mode, {
+    kind: 'replace',
+    intervals: [ETERNITY],
+  });
   assert.equal(validateTask(task(io({ appendToExisting: true })), planning).mode, { kind: 'append' });
 });
 
@@ -70,57 +84,193 @@ specs('the spec with defaults is a spec', () => {
 });
 
 const accepted: readonly { readonly name: string; readonly change: Record<string, unknown> }[] = [
-  { name: 'inert keys', change: tuning({ indexSpec: { bitmap: { type: 'roaring' } }, maxNumConcurrentSubTasks: 4, forceGuaranteedRollup: true, splitHintSpec: null }) },
+  {
+    name: 'inert keys',
+    change: tuning({
+      indexSpec: { bitmap: { type: 'roaring' } },
+      maxNumConcurrentSubTasks: 4,
+      forceGuaranteedRollup: true,
+      splitHintSpec: null,
+    }),
+  },
   { name: 'dynamic partitions', change: tuning({ partitionsSpec: { type: 'dynamic', maxRowsPerSegment: 10, maxTotalRows: 100 } }) },
   { name: 'no limit as -1', change: tuning({ maxParseExceptions: -1, maxBytesInMemory: -1 }) },
   { name: 'nulls as absent', change: tuning({ partitionsSpec: null, numShards: null, maxParseExceptions: null }) },
   { name: 'no tuningConfig', change: { spec: { tuningConfig: null } } },
-  { name: 'every number metric', change: schema({ metricsSpec: ['longSum', 'doubleMin', 'floatMax'].map((type) => ({ type, name: type, fieldName: 'x' })) }) },
-  { name: 'a transform and a filter', change: schema({ transformSpec: { transforms: [{ type: 'expression', name: 'p', expression: 'upper(page)' }], filter: { type: 'true' } } }) },
-  { name: 'granularity objects', change: schema({ granularitySpec: { segmentGranularity: { type: 'period', period: 'P1M' }, queryGranularity: { type: 'none' } } }) },
+  {
+    name: 'every number metric',
+    change: schema({ metricsSpec: ['longSum', 'doubleMin', 'floatMax'].map((type) => ({ type, name: type, fieldName: 'x' })) }),
+  },
+  {
+    name: 'a transform and a filter',
+    change: schema({
+      transformSpec: { transforms: [{ type: 'expression', name: 'p', expression: 'upper(page)' }], filter: { type: 'true' } },
+    }),
+  },
+  {
+    name: 'granularity objects',
+    change: schema({ granularitySpec: { segmentGranularity: { type: 'period', period: 'P1M' }, queryGranularity: { type: 'none' } } }),
+  },
   { name: 'schema discovery', change: schema({ dimensionsSpec: { dimensions: [], useSchemaDiscovery: true } }) },
-  { name: 'createBitmapIndex', change: schema({ dimensionsSpec: { dimensions: [{ type: 'string', name: 'p', createBitmapIndex: false, multiValueHandling: 'sorted_set' }] } }) },
+  {
+    name: 'createBitmapIndex',
+    change: schema({
+      dimensionsSpec: { dimensions: [{ type: 'string', name: 'p', createBitmapIndex: false, multiValueHandling: 'sorted_set' }] },
+    }),
+  },
   { name: 'a time that is missing', change: schema({ timestampSpec: { missingValue: '2015-01-01' } }) },
   { name: 'an index task', change: { type: 'index', spec: { ioConfig: { type: 'index' }, tuningConfig: { type: 'index' } } } },
 ];
-for (const { name, change } of accepted) specs(`accepted: ${name}`, () => assert.is(validateTask(task(change), planning).dataSource, 'edits'));
+for (const { name, change } of accepted)
+  specs(`accepted: ${name}`, () => assert.is(validateTask(task(change), planning).dataSource, 'edits'));
 
-const refused: readonly { readonly name: string; readonly change: Record<string, unknown>; readonly message: RegExp; readonly code?: string }[] = [
+const refused: readonly {
+  readonly name: string;
+  readonly change: Record<string, unknown>;
+  readonly message: RegExp;
+  readonly code?: string;
+}[] = [
   { name: 'an unknown type', change: { type: 'index_paralel' }, message: /^type: .*did you mean "index_parallel"/ },
   { name: 'an unknown key of the task', change: { specc: 1 }, message: /^specc: unknown key; did you mean "spec"/ },
-  { name: 'an unknown key of the spec', change: { spec: { dataSchem: 1 } }, message: /^spec\.dataSchem: unknown key; did you mean "dataSchema"/ },
-  { name: 'an unknown key of dataSchema', change: schema({ metricSpec: [] }), message: /^spec\.dataSchema\.metricSpec: unknown key; did you mean "metricsSpec"/ },
-  { name: 'an unknown key of a dimension', change: schema({ dimensionsSpec: { dimensions: [{ name: 'x', multivalue: true }] } }), message: /^spec\.dataSchema\.dimensionsSpec\.dimensions\[0\]\.multivalue: unknown key/ },
-  { name: 'an unknown key of tuningConfig', change: tuning({ maxRowsPerSegmnt: 1 }), message: /^spec\.tuningConfig\.maxRowsPerSegmnt: unknown key; did you mean "maxRowsPerSegment"/ },
-  { name: 'an unknown key of inputFormat', change: io({ inputFormat: { delimitr: ',' } }), message: /^spec\.ioConfig\.inputFormat\.delimitr: unknown key/ },
+  {
+    name: 'an unknown key of the spec',
+    change: { spec: { dataSchem: 1 } },
+    message: /^spec\.dataSchem: unknown key; did you mean "dataSchema"/,
+  },
+  {
+    name: 'an unknown key of dataSchema',
+    change: schema({ metricSpec: [] }),
+    message: /^spec\.dataSchema\.metricSpec: unknown key; did you mean "metricsSpec"/,
+  },
+  {
+    name: 'an unknown key of a dimension',
+    change: schema({ dimensionsSpec: { dimensions: [{ name: 'x', multivalue: true }] } }),
+    message: /^spec\.dataSchema\.dimensionsSpec\.dimensions\[0\]\.multivalue: unknown key/,
+  },
+  {
+    name: 'an unknown key of tuningConfig',
+    change: tuning({ maxRowsPerSegmnt: 1 }),
+    message: /^spec\.tuningConfig\.maxRowsPerSegmnt: unknown key; did you mean "maxRowsPerSegment"/,
+  },
+  {
+    name: 'an unknown key of inputFormat',
+    change: io({ inputFormat: { delimitr: ',' } }),
+    message: /^spec\.ioConfig\.inputFormat\.delimitr: unknown key/,
+  },
   { name: 'no spec', change: { spec: null }, message: /^spec: is missing/ },
   { name: 'no dataSource', change: schema({ dataSource: null }), message: /^spec\.dataSchema\.dataSource: expected text, found nothing/ },
   { name: 'a dataSource with a slash', change: schema({ dataSource: '../x' }), message: /dataSource: expected a name/ },
-  { name: 'hashed partitions', change: tuning({ partitionsSpec: { type: 'hashed' } }), message: /partitionsSpec\.type: "hashed" is not supported/, code: 'unsupported' },
+  {
+    name: 'hashed partitions',
+    change: tuning({ partitionsSpec: { type: 'hashed' } }),
+    message: /partitionsSpec\.type: "hashed" is not supported/,
+    code: 'unsupported',
+  },
   { name: 'numShards', change: tuning({ numShards: 2 }), message: /numShards: 2 is not supported/, code: 'unsupported' },
   { name: 'rows per segment as text', change: tuning({ maxRowsPerSegment: 'many' }), message: /maxRowsPerSegment: expected an integer/ },
-  { name: 'a sketch metric', change: schema({ metricsSpec: [{ type: 'thetaSketch', name: 'x', fieldName: 'x' }] }), message: /metricsSpec\[0\]\.type: "thetaSketch" is not supported/, code: 'unsupported' },
-  { name: 'a misspelt metric', change: schema({ metricsSpec: [{ type: 'longsum', name: 'x', fieldName: 'x' }] }), message: /did you mean "longSum"/ },
-  { name: 'a metric without field', change: schema({ metricsSpec: [{ type: 'longSum', name: 'x' }] }), message: /metricsSpec\[0\]\.fieldName: expected text/ },
-  { name: 'two columns of one name', change: schema({ metricsSpec: [{ type: 'count', name: 'page' }] }), message: /two columns are called "page"/ },
-  { name: 'a json dimension', change: schema({ dimensionsSpec: { dimensions: [{ type: 'json', name: 'x' }] } }), message: /"json" is not supported/, code: 'unsupported' },
-  { name: 'spatial dimensions', change: schema({ dimensionsSpec: { spatialDimensions: [{}] } }), message: /spatialDimensions/, code: 'unsupported' },
-  { name: 'arbitrary granularity', change: schema({ granularitySpec: { type: 'arbitrary' } }), message: /"arbitrary" is not supported/, code: 'unsupported' },
-  { name: 'an unknown granularity', change: schema({ granularitySpec: { segmentGranularity: 'dya' } }), message: /granularitySpec\.segmentGranularity: unknown granularity "dya"/ },
-  { name: 'a query granularity above the segment', change: schema({ granularitySpec: { segmentGranularity: 'hour', queryGranularity: 'day' } }), message: /queryGranularity: day buckets do not fit into segments of hour/ },
-  { name: 'weeks in months', change: schema({ granularitySpec: { segmentGranularity: 'month', queryGranularity: 'week' } }), message: /week buckets do not fit/ },
-  { name: 'an interval that is none', change: schema({ granularitySpec: { intervals: ['2015'] } }), message: /intervals: expected intervals such as/ },
+  {
+    name: 'a sketch metric',
+    change: schema({ metricsSpec: [{ type: 'thetaSketch', name: 'x', fieldName: 'x' }] }),
+    message: /metricsSpec\[0\]\.type: "thetaSketch" is not supported/,
+    code: 'unsupported',
+  },
+  {
+    name: 'a misspelt metric',
+    change: schema({ metricsSpec: [{ type: 'longsum', name: 'x', fieldName: 'x' }] }),
+    message: /did you mean "longSum"/,
+  },
+  {
+    name: 'a metric without field',
+    change: schema({ metricsSpec: [{ type: 'longSum', name: 'x' }] }),
+    message: /metricsSpec\[0\]\.fieldName: expected text/,
+  },
+  {
+    name: 'two columns of one name',
+    change: schema({ metricsSpec: [{ type: 'count', name: 'page' }] }),
+    message: /two columns are called "page"/,
+  },
+  {
+    name: 'a json dimension',
+    change: schema({ dimensionsSpec: { dimensions: [{ type: 'json', name: 'x' }] } }),
+    message: /"json" is not supported/,
+    code: 'unsupported',
+  },
+  {
+    name: 'spatial dimensions',
+    change: schema({ dimensionsSpec: { spatialDimensions: [{}] } }),
+    message: /spatialDimensions/,
+    code: 'unsupported',
+  },
+  {
+    name: 'arbitrary granularity',
+    change: schema({ granularitySpec: { type: 'arbitrary' } }),
+    message: /"arbitrary" is not supported/,
+    code: 'unsupported',
+  },
+  {
+    name: 'an unknown granularity',
+    change: schema({ granularitySpec: { segmentGranularity: 'dya' } }),
+    message: /granularitySpec\.segmentGranularity: unknown granularity "dya"/,
+  },
+  {
+    name: 'a query granularity above the segment',
+    change: schema({ granularitySpec: { segmentGranularity: 'hour', queryGranularity: 'day' } }),
+    message: /queryGranularity: day buckets do not fit into segments of hour/,
+  },
+  {
+    name: 'weeks in months',
+    change: schema({ granularitySpec: { segmentGranularity: 'month', queryGranularity: 'week' } }),
+    message: /week buckets do not fit/,
+  },
+  {
+    name: 'an interval that is none',
+    change: schema({ granularitySpec: { intervals: ['2015'] } }),
+    message: /intervals: expected intervals such as/,
+  },
   { name: 'a time format that is none', change: schema({ timestampSpec: { format: '???' } }), message: /timestampSpec\.format/ },
-  { name: 'an expression that does not parse', change: schema({ transformSpec: { transforms: [{ type: 'expression', name: 'p', expression: 'upper(' }] } }), message: /transforms\[0\]\.expression: / },
+  {
+    name: 'an expression that does not parse',
+    change: schema({ transformSpec: { transforms: [{ type: 'expression', name: 'p', expression: 'upper(' }] } }),
+    message: /transforms\[0\]\.expression: /,
+  },
   { name: 'a filter that is none', change: schema({ transformSpec: { filter: 'bad' } }), message: /transformSpec\.filter: bad filter/ },
-  { name: 'a dimension that is excluded', change: schema({ dimensionsSpec: { dimensionExclusions: ['page'] } }), message: /"page" is among the dimensions too/ },
-  { name: 'append and drop', change: io({ appendToExisting: true, dropExisting: true }), message: /dropExisting: cannot be true with appendToExisting/ },
-  { name: 'drop without intervals', change: { spec: { ioConfig: { dropExisting: true }, dataSchema: { granularitySpec: { intervals: [] } } } }, message: /dropExisting: needs granularitySpec\.intervals/ },
+  {
+    name: 'a dimension that is excluded',
+    change: schema({ dimensionsSpec: { dimensionExclusions: ['page'] } }),
+    message: /"page" is among the dimensions too/,
+  },
+  {
+    name: 'append and drop',
+    change: io({ appendToExisting: true, dropExisting: true }),
+    message: /dropExisting: cannot be true with appendToExisting/,
+  },
+  {
+    name: 'drop without intervals',
+    change: { spec: { ioConfig: { dropExisting: true }, dataSchema: { granularitySpec: { intervals: [] } } } },
+    message: /dropExisting: needs granularitySpec\.intervals/,
+  },
   { name: 'a firehose', change: io({ firehose: { type: 'local' } }), message: /firehose/, code: 'unsupported' },
-  { name: 'an input format to come', change: io({ inputFormat: { type: 'orc' } }), message: /inputFormat\.type: "orc" is not supported/, code: 'unsupported' },
-  { name: 'CSV without columns', change: io({ inputFormat: { type: 'csv' } }), message: /inputFormat\.columns: expected the column names, or findColumnsFromHeader/ },
-  { name: 'a delimiter of two characters', change: io({ inputFormat: { type: 'tsv', columns: ['a'], delimiter: '||' } }), message: /delimiter: expected one ASCII character/ },
-  { name: 'keys of another type of task', change: { type: 'query_controller', spec: { query: 'x', dataSchema: 1 } }, message: /spec\.(dataSchema|ioConfig): unknown key/ },
+  {
+    name: 'an input format to come',
+    change: io({ inputFormat: { type: 'orc' } }),
+    message: /inputFormat\.type: "orc" is not supported/,
+    code: 'unsupported',
+  },
+  {
+    name: 'CSV without columns',
+    change: io({ inputFormat: { type: 'csv' } }),
+    message: /inputFormat\.columns: expected the column names, or findColumnsFromHeader/,
+  },
+  {
+    name: 'a delimiter of two characters',
+    change: io({ inputFormat: { type: 'tsv', columns: ['a'], delimiter: '||' } }),
+    message: /delimiter: expected one ASCII character/,
+  },
+  {
+    name: 'keys of another type of task',
+    change: { type: 'query_controller', spec: { query: 'x', dataSchema: 1 } },
+    message: /spec\.(dataSchema|ioConfig): unknown key/,
+  },
 ];
 for (const { name, change, message, code = 'input_invalid' } of refused) {
   specs(`refused: ${name}`, () => {
@@ -136,18 +286,51 @@ for (const { name, change, message, code = 'input_invalid' } of refused) {
   });
 }
 
-const select = { plan: { operator: 'scan' }, source: { kind: 'external', inputSource: {}, inputFormat: {}, signature: [] }, columns: [{ name: '__time', sqlType: 'TIMESTAMP', nativeType: 'LONG' }, { name: 'a', sqlType: 'VARCHAR', nativeType: 'STRING' }] };
-const replace = { kind: 'replace', dataSource: 'edits', overwrite: 'all', partitionedBy: { kind: 'period', period: 'P1D', timeZone: 'UTC', origin: null }, clusteredBy: [], query: select };
+const select = {
+  plan: { operator: 'scan' },
+  source: { kind: 'external', inputSource: {}, inputFormat: {}, signature: [] },
+  columns: [
+    { name: '__time', sqlType: 'TIMESTAMP', nativeType: 'LONG' },
+    { name: 'a', sqlType: 'VARCHAR', nativeType: 'STRING' },
+  ],
+};
+const replace = {
+  kind: 'replace',
+  dataSource: 'edits',
+  overwrite: 'all',
+  partitionedBy: { kind: 'period', period: 'P1D', timeZone: 'UTC', origin: null },
+  clusteredBy: [],
+  query: select,
+};
 const statements: readonly { readonly name: string; readonly statement: unknown; readonly mode?: unknown; readonly message?: RegExp }[] = [
   { name: 'REPLACE … OVERWRITE ALL', statement: replace, mode: { kind: 'replace', intervals: [ETERNITY] } },
   { name: 'REPLACE … OVERWRITE WHERE', statement: { ...replace, overwrite: [DAY] }, mode: { kind: 'replace', intervals: [DAY] } },
   { name: 'INSERT', statement: { ...replace, kind: 'insert', overwrite: null }, mode: { kind: 'append' } },
   { name: 'SELECT', statement: { kind: 'select', ...select }, mode: { kind: 'append' } },
-  { name: 'a WHERE off the partitions', statement: { ...replace, overwrite: [{ start: DAY.start + 1, end: DAY.end }] }, message: /does not begin and end where PARTITIONED BY cuts/ },
-  { name: 'a table as source', statement: { ...replace, query: { ...select, source: { kind: 'table', name: 'other' } } }, message: /FROM "other"/ },
+  {
+    name: 'a WHERE off the partitions',
+    statement: { ...replace, overwrite: [{ start: DAY.start + 1, end: DAY.end }] },
+    message: /does not begin and end where PARTITIONED BY cuts/,
+  },
+  {
+    name: 'a table as source',
+    statement: { ...replace, query: { ...select, source: { kind: 'table', name: 'other' } } },
+    message: /FROM "other"/,
+  },
   { name: 'no __time', statement: { ...replace, query: { ...select, columns: select.columns.slice(1) } }, message: /no column __time/ },
-  { name: 'a __time that is text', statement: { ...replace, query: { ...select, columns: [{ name: '__time', sqlType: 'VARCHAR', nativeType: 'STRING' }, select.columns[1]] } }, message: /__time is VARCHAR/ },
-  { name: 'a column named twice', statement: { ...replace, query: { ...select, columns: [...select.columns, select.columns[1]] } }, message: /called "a"/ },
+  {
+    name: 'a __time that is text',
+    statement: {
+      ...replace,
+      query: { ...select, columns: [{ name: '__time', sqlType: 'VARCHAR', nativeType: 'STRING' }, select.columns[1]] },
+    },
+    message: /__time is VARCHAR/,
+  },
+  {
+    name: 'a column named twice',
+    statement: { ...replace, query: { ...select, columns: [...select.columns, select.columns[1]] } },
+    message: /called "a"/,
+  },
   { name: 'EXPLAIN', statement: { kind: 'explain', query: select }, message: /EXPLAIN/ },
 ];
 for (const { name, statement, mode, message } of statements) {

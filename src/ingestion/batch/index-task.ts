@@ -90,7 +90,9 @@ async function readInput({ spec, context, statistics, progress, engine, store }:
   }
   await stages.finish();
   const { processed, processedWithError, thrownAway, unparseable } = statistics;
-  context.log(`read ${statistics.rows} rows: ${processed} kept, ${processedWithError} kept with an error, ${thrownAway} thrown away, ${unparseable} unparseable`);
+  context.log(
+    `read ${statistics.rows} rows: ${processed} kept, ${processedWithError} kept with an error, ${thrownAway} thrown away, ${unparseable} unparseable`,
+  );
 }
 
 interface Stages {
@@ -109,22 +111,67 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
   const sources = new Map(metrics.flatMap(({ name, fieldName }) => (fieldName === null ? [] : [[name, fieldName] as const])));
   const fields = [timestamp.column, ...dimensions.declared.map(({ name }) => name), ...sources.values()];
   if (transforms.length === 0 && filter === null) {
-    const collector = new RowCollector({ timestamp, range, sources, discovery, exclusions: dimensions.exclusions, countsRows: true }, store.input, statistics);
-    return { collector, columnsRead: discovery === 'none' ? new Set(fields) : null, relieve: () => store.relieve(), finish: async () => undefined };
+    const collector = new RowCollector(
+      { timestamp, range, sources, discovery, exclusions: dimensions.exclusions, countsRows: true },
+      store.input,
+      statistics,
+    );
+    return {
+      collector,
+      columnsRead: discovery === 'none' ? new Set(fields) : null,
+      relieve: () => store.relieve(),
+      finish: async () => undefined,
+    };
   }
   const exclusions = new Set(dimensions.exclusions);
-  const transformer = new RowTransformer({ spec: { transforms, filter }, sources, store, range, engine: engine.get(), statistics, discovery: { type: discovery, exclusions } });
-  const collector = new RowCollector({ timestamp, range: null, sources: new Map(), discovery: discovery === 'none' ? 'none' : 'AUTO', exclusions: dimensions.exclusions, countsRows: false }, transformer.input, statistics);
-  const read = new Set([...fields, ...transforms.flatMap(({ expression }) => columnsOfExpression(expression)), ...(filter === null ? [] : columnsOfFilter(filter))]);
-  return { collector, columnsRead: discovery === 'none' ? read : null, relieve: () => transformer.relieve(), finish: () => transformer.finish() };
+  const transformer = new RowTransformer({
+    spec: { transforms, filter },
+    sources,
+    store,
+    range,
+    engine: engine.get(),
+    statistics,
+    discovery: { type: discovery, exclusions },
+  });
+  const collector = new RowCollector(
+    {
+      timestamp,
+      range: null,
+      sources: new Map(),
+      discovery: discovery === 'none' ? 'none' : 'AUTO',
+      exclusions: dimensions.exclusions,
+      countsRows: false,
+    },
+    transformer.input,
+    statistics,
+  );
+  const read = new Set([
+    ...fields,
+    ...transforms.flatMap(({ expression }) => columnsOfExpression(expression)),
+    ...(filter === null ? [] : columnsOfFilter(filter)),
+  ]);
+  return {
+    collector,
+    columnsRead: discovery === 'none' ? read : null,
+    relieve: () => transformer.relieve(),
+    finish: () => transformer.finish(),
+  };
 }
 
-async function buildSegments({ dataSchema, tuning }: IndexSpec, context: TaskContext, store: RowStore, progress: ProgressReporter): Promise<readonly PushedSegment[]> {
+async function buildSegments(
+  { dataSchema, tuning }: IndexSpec,
+  context: TaskContext,
+  store: RowStore,
+  progress: ProgressReporter,
+): Promise<readonly PushedSegment[]> {
   progress.phase('building');
   const chunks: readonly Chunk[] = await store.finish();
   if (store.spilledBytes > 0) context.log(`spilled ${Math.round(store.spilledBytes / 1e6)} MB to disk while reading`);
   if (tuning.maxAllowedLockCount !== null && chunks.length > tuning.maxAllowedLockCount) {
-    throw new ServiceError('resource_limit', `the rows fall into ${chunks.length} time chunks, more than tuningConfig.maxAllowedLockCount (${tuning.maxAllowedLockCount})`);
+    throw new ServiceError(
+      'resource_limit',
+      `the rows fall into ${chunks.length} time chunks, more than tuningConfig.maxAllowedLockCount (${tuning.maxAllowedLockCount})`,
+    );
   }
   const pusher = new SegmentPusher(context.storage, context.workDirectory);
   const dimensions = store.dimensions().map(({ name }) => name);
@@ -133,7 +180,15 @@ async function buildSegments({ dataSchema, tuning }: IndexSpec, context: TaskCon
   for (const chunk of chunks) {
     for await (const frame of store.frames(chunk, tuning.maxRowsPerSegment)) {
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-      await pusher.push(chunk.interval, { frame, dimensions, metrics, aggregators, timestampSpec, queryGranularity, rollup: dataSchema.granularity.rollup });
+      await pusher.push(chunk.interval, {
+        frame,
+        dimensions,
+        metrics,
+        aggregators,
+        timestampSpec,
+        queryGranularity,
+        rollup: dataSchema.granularity.rollup,
+      });
       progress.tick();
     }
   }
@@ -142,7 +197,12 @@ async function buildSegments({ dataSchema, tuning }: IndexSpec, context: TaskCon
   return segments;
 }
 
-async function publish(spec: IndexSpec, context: TaskContext, segments: readonly PushedSegment[], progress: ProgressReporter): Promise<readonly string[]> {
+async function publish(
+  spec: IndexSpec,
+  context: TaskContext,
+  segments: readonly PushedSegment[],
+  progress: ProgressReporter,
+): Promise<readonly string[]> {
   progress.phase('publishing');
   const mode = publishMode(spec, segments);
   if (segments.length === 0 && (mode.kind === 'append' || mode.intervals.length === 0)) {
@@ -155,7 +215,13 @@ async function publish(spec: IndexSpec, context: TaskContext, segments: readonly
 }
 
 /** Replaces the chunks that rows were found for, or with `dropExisting` all the intervals of the spec. */
-function publishMode({ appendToExisting, dropExisting, dataSchema }: IndexSpec, segments: readonly PushedSegment[]): PublishRequest['mode'] {
+function publishMode(
+  { appendToExisting, dropExisting, dataSchema }: IndexSpec,
+  segments: readonly PushedSegment[],
+): PublishRequest['mode'] {
   if (appendToExisting) return { kind: 'append' };
-  return { kind: 'replace', intervals: dropExisting ? alignedIntervals(dataSchema.granularity) : condenseIntervals(segments.map(({ interval }) => interval)) };
+  return {
+    kind: 'replace',
+    intervals: dropExisting ? alignedIntervals(dataSchema.granularity) : condenseIntervals(segments.map(({ interval }) => interval)),
+  };
 }

@@ -2,8 +2,8 @@ import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { NULL_ID } from '../column/byte-dictionary.js';
 import { toText } from '../column/coercion.js';
-import type { StoredColumn } from '../column/run-column.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
+import type { StoredColumn } from '../column/run-column.js';
 import type { DictionaryGeneration } from './dictionary-generation.js';
 import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
 
@@ -26,7 +26,9 @@ export interface ChunkPiece {
  */
 export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): Frame {
   const rowCount = pieces.reduce((total, piece) => total + piece.rowCount, 0);
-  const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) => (plan.type === 'STRING' || plan.type === 'AUTO' ? joinStrings(plan.name, pieces, rowCount) : joinNumbers(plan, pieces)));
+  const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) =>
+    plan.type === 'STRING' || plan.type === 'AUTO' ? joinStrings(plan.name, pieces, rowCount) : joinNumbers(plan, pieces),
+  );
   return { rowCount, columns };
 }
 
@@ -50,10 +52,21 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
   const generations = new Set(parts.flatMap(({ found }) => (found?.column.kind === 'ids' ? [found.generation] : [])));
   const places = new Map<DictionaryGeneration, Uint32Array>();
   for (const generation of generations) {
-    places.set(generation, placeUsed(name, generation, parts.flatMap(({ found }) => (found?.generation === generation && found.column.kind === 'ids' ? [found.column.ids] : [])), dictionary));
+    places.set(
+      generation,
+      placeUsed(
+        name,
+        generation,
+        parts.flatMap(({ found }) => (found?.generation === generation && found.column.kind === 'ids' ? [found.column.ids] : [])),
+        dictionary,
+      ),
+    );
   }
   const isMulti = parts.some(({ found }) => found?.column.kind === 'ids' && found.column.offsets !== null);
-  const idCount = parts.reduce((total, part) => total + (part.found?.column.kind === 'ids' ? part.found.column.ids.length : part.rowCount), 0);
+  const idCount = parts.reduce(
+    (total, part) => total + (part.found?.column.kind === 'ids' ? part.found.column.ids.length : part.rowCount),
+    0,
+  );
   const ids = new Uint32Array(idCount);
   const offsets = new Uint32Array(isMulti ? rowCount + 1 : 0);
   let row = 0;
@@ -79,7 +92,12 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
 }
 
 /** Adds the entries that occur to the dictionary, sorted; gives the place of each id. */
-function placeUsed(name: string, generation: DictionaryGeneration, lists: readonly Uint32Array[], dictionary: (string | null)[]): Uint32Array {
+function placeUsed(
+  name: string,
+  generation: DictionaryGeneration,
+  lists: readonly Uint32Array[],
+  dictionary: (string | null)[],
+): Uint32Array {
   const closed = generation.dictionary(name);
   const places = new Uint32Array(closed?.count ?? 1);
   if (closed === undefined) return places;
@@ -94,7 +112,12 @@ function placeUsed(name: string, generation: DictionaryGeneration, lists: readon
   return places;
 }
 
-function partIds(found: PieceColumn | undefined, rows: number, places: ReadonlyMap<DictionaryGeneration, Uint32Array>, dictionary: (string | null)[]): { readonly values: Uint32Array; readonly starts: Uint32Array | null } {
+function partIds(
+  found: PieceColumn | undefined,
+  rows: number,
+  places: ReadonlyMap<DictionaryGeneration, Uint32Array>,
+  dictionary: (string | null)[],
+): { readonly values: Uint32Array; readonly starts: Uint32Array | null } {
   if (found === undefined) return { values: new Uint32Array(rows), starts: null };
   const { column } = found;
   if (column.kind === 'ids') {

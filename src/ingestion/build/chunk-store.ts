@@ -109,7 +109,9 @@ export class ChunkStore {
     for (const [chunk, rows] of this.rowsByChunk(run)) {
       chunk.rowCount += rows.length;
       const columns: readonly StoredColumn[] = [run.timeColumn(rows), ...run.columns.map((column) => column.gather(rows))];
-      chunk.pieces.push(spill ? spilledPiece(this.file, rows.length, columns, generation) : () => new MemoryPiece(rows.length, columns, generation));
+      chunk.pieces.push(
+        spill ? spilledPiece(this.file, rows.length, columns, generation) : () => new MemoryPiece(rows.length, columns, generation),
+      );
     }
     run.clear();
   }
@@ -155,7 +157,11 @@ class MemoryPiece implements ChunkPiece {
 
   slice(from: number, to: number): ChunkPiece {
     if (from === 0 && to === this.rowCount) return this;
-    return new MemoryPiece(to - from, this.columns.map((column) => sliceColumn(column, from, to)), this.generation);
+    return new MemoryPiece(
+      to - from,
+      this.columns.map((column) => sliceColumn(column, from, to)),
+      this.generation,
+    );
   }
 }
 
@@ -164,22 +170,34 @@ function sliceColumn(column: StoredColumn, from: number, to: number): StoredColu
     const { offsets } = column;
     if (offsets === null) return { ...column, ids: column.ids.subarray(from, to) };
     const first = offsets[from] ?? 0;
-    return { ...column, ids: column.ids.subarray(first, offsets[to]), offsets: offsets.subarray(from, to + 1).map((offset) => offset - first) };
+    return {
+      ...column,
+      ids: column.ids.subarray(first, offsets[to]),
+      offsets: offsets.subarray(from, to + 1).map((offset) => offset - first),
+    };
   }
   const nulls = column.nulls === null ? null : sliceBits(column.nulls, from, to);
-  return column.kind === 'long' ? { ...column, values: column.values.slice(from, to), nulls } : { ...column, values: column.values.slice(from, to), nulls };
+  return column.kind === 'long'
+    ? { ...column, values: column.values.slice(from, to), nulls }
+    : { ...column, values: column.values.slice(from, to), nulls };
 }
 
 function sliceBits(words: Uint32Array, from: number, to: number): Uint32Array {
   const sliced = new Uint32Array((to - from + 31) >>> 5);
   for (let at = from; at < to; at++) {
-    if (((words[at >>> 5] ?? 0) >>> (at & 31)) & 1) sliced[(at - from) >>> 5] = (sliced[(at - from) >>> 5] ?? 0) | (1 << ((at - from) & 31));
+    if (((words[at >>> 5] ?? 0) >>> (at & 31)) & 1)
+      sliced[(at - from) >>> 5] = (sliced[(at - from) >>> 5] ?? 0) | (1 << ((at - from) & 31));
   }
   return sliced;
 }
 
 /** Writes the columns of a piece now and reads them back whenever the piece is asked for. */
-function spilledPiece(file: SpillFile, rowCount: number, columns: readonly StoredColumn[], generation: DictionaryGeneration): () => ChunkPiece {
+function spilledPiece(
+  file: SpillFile,
+  rowCount: number,
+  columns: readonly StoredColumn[],
+  generation: DictionaryGeneration,
+): () => ChunkPiece {
   const write = (array: ArrayBufferView | null): SpillPlace | null => (array === null ? null : file.write(array));
   const words = (place: SpillPlace | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
   const loaders = columns.map((column): (() => StoredColumn) => {
@@ -193,5 +211,10 @@ function spilledPiece(file: SpillFile, rowCount: number, columns: readonly Store
     const { type } = column;
     return () => ({ kind: 'double', name, type, values: new Float64Array(file.read(values)), nulls: words(nulls) });
   });
-  return () => new MemoryPiece(rowCount, loaders.map((load) => load()), generation);
+  return () =>
+    new MemoryPiece(
+      rowCount,
+      loaders.map((load) => load()),
+      generation,
+    );
 }

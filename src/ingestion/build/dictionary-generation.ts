@@ -9,7 +9,9 @@ export interface ClosedDictionary {
   textOf(id: number): string;
 }
 
-type Kept = { readonly kind: 'memory'; readonly dictionary: ClosedDictionary } | { readonly kind: 'file'; readonly bytes: SpillPlace; readonly offsets: SpillPlace; readonly order: SpillPlace };
+type Kept =
+  | { readonly kind: 'memory'; readonly dictionary: ClosedDictionary }
+  | { readonly kind: 'file'; readonly bytes: SpillPlace; readonly offsets: SpillPlace; readonly order: SpillPlace };
 
 /**
  * The dictionaries that a stretch of runs shares. A task whose distinct values fit its budget has one generation;
@@ -27,7 +29,13 @@ export class DictionaryGeneration {
   close(column: string, dictionary: ByteDictionary, toFile: boolean): void {
     const { bytes, offsets } = dictionary.contents();
     const order = orderOf(bytes, offsets);
-    if (toFile) this.columns.set(column, { kind: 'file', bytes: this.file.write(bytes), offsets: this.file.write(offsets), order: this.file.write(order) });
+    if (toFile)
+      this.columns.set(column, {
+        kind: 'file',
+        bytes: this.file.write(bytes),
+        offsets: this.file.write(offsets),
+        order: this.file.write(order),
+      });
     else this.columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
   }
 
@@ -35,7 +43,11 @@ export class DictionaryGeneration {
   dictionary(column: string): ClosedDictionary | undefined {
     const kept = this.columns.get(column);
     if (kept === undefined || kept.kind === 'memory') return kept?.dictionary;
-    return closed(Buffer.from(this.file.read(kept.bytes)), new Uint32Array(this.file.read(kept.offsets)), new Uint32Array(this.file.read(kept.order)));
+    return closed(
+      Buffer.from(this.file.read(kept.bytes)),
+      new Uint32Array(this.file.read(kept.offsets)),
+      new Uint32Array(this.file.read(kept.order)),
+    );
   }
 }
 

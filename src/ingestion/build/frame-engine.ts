@@ -1,5 +1,5 @@
-import type { Frame } from '../../model/frame.js';
 import type { Engine, RowPlan, RunOptions } from '../../execution/contract.js';
+import type { Frame } from '../../model/frame.js';
 import type { PlacedFrame } from '../../storage/placed-frame.js';
 
 /**

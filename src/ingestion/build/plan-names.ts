@@ -43,7 +43,11 @@ export function renameVirtualColumn(column: VirtualColumn, rename: Rename): Virt
 }
 
 export function renameAggregator(aggregator: Aggregator, rename: Rename): Aggregator {
-  const renamed = { ...aggregator, name: rename(aggregator.name), filter: aggregator.filter === null ? null : renameFilter(aggregator.filter, rename) };
+  const renamed = {
+    ...aggregator,
+    name: rename(aggregator.name),
+    filter: aggregator.filter === null ? null : renameFilter(aggregator.filter, rename),
+  };
   return renamed.kind === 'count' ? renamed : { ...renamed, column: rename(renamed.column) };
 }
 

@@ -70,11 +70,16 @@ function encodeList(column: Extract<FrameColumn, { readonly kind: 'multi' }>): F
 
 /** @param lists  names of the columns that `encodeLists` has seen with several values */
 export function decodeLists(frame: Frame, lists: ReadonlySet<string>): Frame {
-  return { ...frame, columns: frame.columns.map((column) => (column.kind === 'string' && lists.has(column.name) ? decodeList(column) : column)) };
+  return {
+    ...frame,
+    columns: frame.columns.map((column) => (column.kind === 'string' && lists.has(column.name) ? decodeList(column) : column)),
+  };
 }
 
 function decodeList(column: Extract<FrameColumn, { readonly kind: 'string' }>): FrameColumn {
-  const lists = column.dictionary.map((text) => (text === null ? [] : text.startsWith(LIST) ? (JSON.parse(text.slice(1)) as readonly (string | null)[]) : [text]));
+  const lists = column.dictionary.map((text) =>
+    text === null ? [] : text.startsWith(LIST) ? (JSON.parse(text.slice(1)) as readonly (string | null)[]) : [text],
+  );
   const dictionary = lists.flat();
   const starts: number[] = [];
   let total = 0;

@@ -1,4 +1,4 @@
-import { bucketsOf, type Buckets, type Granularity } from '../../model/granularity.js';
+import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
 import type { RowSelection } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
@@ -101,7 +101,10 @@ export class RowCollector {
       let time = times[row] ?? Number.NaN;
       if (time === Number.NEGATIVE_INFINITY && timestamp.missingValue !== null) time = timestamp.missingValue;
       if (!(Math.abs(time) <= Number.MAX_SAFE_INTEGER)) {
-        const reason = time === Number.NEGATIVE_INFINITY ? `the timestamp column "${timestamp.column}" is null` : `the timestamp column "${timestamp.column}" does not have the format that timestampSpec names`;
+        const reason =
+          time === Number.NEGATIVE_INFINITY
+            ? `the timestamp column "${timestamp.column}" is null`
+            : `the timestamp column "${timestamp.column}" does not have the format that timestampSpec names`;
         this.statistics.reject(reason, block.sample(row));
         continue;
       }

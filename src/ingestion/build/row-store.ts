@@ -40,7 +40,9 @@ export class RowStore {
     const { dimensions, metrics, rollup, maxBytesInMemory, segmentGranularity, workDirectory } = options;
     const inputs = metrics.filter(({ kind }) => kind !== 'count').map(({ name, type }) => columnPlan(name, type));
     this.input = new RunBuffer([...dimensions, ...inputs]);
-    this.rolledUp = rollup ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))]) : null;
+    this.rolledUp = rollup
+      ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
+      : null;
     // A quarter each for the run of rows, the dictionaries, and what is made of them when a segment is written.
     this.chunks = new ChunkStore({ segmentGranularity, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
   }
@@ -89,7 +91,12 @@ export class RowStore {
     }
     const joined = new RunBuffer(columns.map(keepingLists));
     const pieces = [...this.chunks.frames(chunk, columns)].map((frame) => this.prepared(frame));
-    const plan = rollupPlan(this.options.dataSource, this.dimensions().map(({ name }) => name), this.options.metrics, true);
+    const plan = rollupPlan(
+      this.options.dataSource,
+      this.dimensions().map(({ name }) => name),
+      this.options.metrics,
+      true,
+    );
     for await (const frame of this.options.engine().run(plan, pieces)) this.append(frame, joined);
     for (const [from, to] of evenCuts(joined.rowCount, maxRows)) yield joined.toFrame(from, to);
   }
@@ -107,7 +114,8 @@ export class RowStore {
     if (input.rowCount === 0) return;
     this.runsRolledUp++;
     for (const column of input.columns) {
-      if (rolledUp.column(column.name) === undefined) rolledUp.addColumn(columnPlan(column.name, column instanceof AutoColumn ? 'AUTO' : 'STRING', 'ARRAY'));
+      if (rolledUp.column(column.name) === undefined)
+        rolledUp.addColumn(columnPlan(column.name, column instanceof AutoColumn ? 'AUTO' : 'STRING', 'ARRAY'));
     }
     const metrics = new Set(this.options.metrics.map(({ name }) => name));
     const dimensions = input.columns.map(({ name }) => name).filter((name) => !metrics.has(name));
@@ -131,7 +139,9 @@ export class RowStore {
 
   /** Without rollup a count is 1 and takes no memory until the segment is written. */
   private storedMetrics(): readonly ColumnPlan[] {
-    return this.options.metrics.filter(({ kind }) => this.rolledUp !== null || kind !== 'count').map(({ name, type }) => columnPlan(name, type));
+    return this.options.metrics
+      .filter(({ kind }) => this.rolledUp !== null || kind !== 'count')
+      .map(({ name, type }) => columnPlan(name, type));
   }
 
   private withCounts(frame: Frame): Frame {

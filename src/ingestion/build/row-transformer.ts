@@ -86,7 +86,10 @@ export class RowTransformer {
   private fieldsRead(): readonly string[] {
     const { transforms, filter } = this.spec;
     const names = new Set(transforms.flatMap(({ expression }) => columnsOfExpression(expression)));
-    for (const name of [...(filter === null ? [] : columnsOfFilter(filter)), ...this.store.input.columns.map((column) => this.sources.get(column.name) ?? column.name)]) {
+    for (const name of [
+      ...(filter === null ? [] : columnsOfFilter(filter)),
+      ...this.store.input.columns.map((column) => this.sources.get(column.name) ?? column.name),
+    ]) {
       if (!this.virtualNames.has(name)) names.add(name);
     }
     names.delete(TIME_COLUMN);
@@ -114,9 +117,27 @@ export class RowTransformer {
 
   private plan(columns: readonly string[]): ScanPlan {
     const fieldName = (name: string): string => (name === TIME_COLUMN ? ARRIVAL_TIME : name);
-    const virtualColumns = this.spec.transforms.map(({ name, expression }): VirtualColumn => ({ name: this.virtualNames.get(name) ?? name, expression: renameExpression(expression, fieldName), outputType: null }));
-    const filter = this.spec.filter === null ? null : renameFilter(this.spec.filter, (name) => this.virtualNames.get(name) ?? fieldName(name));
-    return { operator: 'scan', dataSource: 'input', intervals: [ETERNITY], filter, virtualColumns, columns: [...new Set(columns)], timeOrder: null, offset: 0, limit: null, finish: [] };
+    const virtualColumns = this.spec.transforms.map(
+      ({ name, expression }): VirtualColumn => ({
+        name: this.virtualNames.get(name) ?? name,
+        expression: renameExpression(expression, fieldName),
+        outputType: null,
+      }),
+    );
+    const filter =
+      this.spec.filter === null ? null : renameFilter(this.spec.filter, (name) => this.virtualNames.get(name) ?? fieldName(name));
+    return {
+      operator: 'scan',
+      dataSource: 'input',
+      intervals: [ETERNITY],
+      filter,
+      virtualColumns,
+      columns: [...new Set(columns)],
+      timeOrder: null,
+      offset: 0,
+      limit: null,
+      finish: [],
+    };
   }
 
   private async send(frame: Frame, outputs: ReadonlyMap<string, string>): Promise<void> {

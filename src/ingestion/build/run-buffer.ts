@@ -138,6 +138,7 @@ export function timesOf(frame: Frame): Float64Array | undefined {
   if (column?.kind !== 'long') return undefined;
   const halves = new Int32Array(column.values.buffer, column.values.byteOffset, column.values.length * 2);
   const times = new Float64Array(frame.rowCount);
-  for (let row = 0; row < times.length; row++) times[row] = isNullAt(column.nulls, row) ? Number.NaN : (halves[row * 2 + 1] ?? 0) * WORD + ((halves[row * 2] ?? 0) >>> 0);
+  for (let row = 0; row < times.length; row++)
+    times[row] = isNullAt(column.nulls, row) ? Number.NaN : (halves[row * 2 + 1] ?? 0) * WORD + ((halves[row * 2] ?? 0) >>> 0);
   return times;
 }

@@ -1,5 +1,5 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { Buffer } from 'node:buffer';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { ServiceError } from '../../base/errors.js';
 
 /** Where an array lies in a spill file; what it is an array of, its owner knows. */
@@ -29,7 +29,8 @@ export class SpillFile {
     this.descriptor ??= openSync(this.path, 'wx+');
     const offset = this.end;
     const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength);
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.descriptor, bytes, written, bytes.length - written, offset + written);
+    for (let written = 0; written < bytes.length; )
+      written += writeSync(this.descriptor, bytes, written, bytes.length - written, offset + written);
     this.end += bytes.length;
     return { offset, sizeBytes: bytes.length };
   }

@@ -99,18 +99,29 @@ export class AutoColumn implements RunColumn {
     if (typeof value === 'bigint') return 'LONG';
     if (typeof value === 'string') return 'STRING';
     if (!Array.isArray(value)) {
-      throw new ServiceError('unsupported', `column "${this.name}" holds nested objects, which schema discovery would store as COMPLEX<json>: not supported yet; take fields out of it with a flattenSpec or name it in dimensionsSpec.dimensionExclusions`);
+      throw new ServiceError(
+        'unsupported',
+        `column "${this.name}" holds nested objects, which schema discovery would store as COMPLEX<json>: not supported yet; take fields out of it with a flattenSpec or name it in dimensionsSpec.dimensionExclusions`,
+      );
     }
     const other = value.find((element) => element !== null && typeof element !== 'string');
     if (other === undefined) return 'STRING';
-    throw new ServiceError('unsupported', `column "${this.name}" holds arrays of ${typeof other}s; schema discovery supports arrays of strings: declare it in dimensionsSpec.dimensions or name it in dimensionExclusions`);
+    throw new ServiceError(
+      'unsupported',
+      `column "${this.name}" holds arrays of ${typeof other}s; schema discovery supports arrays of strings: declare it in dimensionsSpec.dimensions or name it in dimensionExclusions`,
+    );
   }
 
   private widen(type: ColumnType): void {
     const { inner } = this;
     const current = this.type;
     if (current !== null && (WIDTH[type] ?? 0) <= (WIDTH[current] ?? 0)) return;
-    const wider = type === 'LONG' ? new LongColumn(this.name) : type === 'STRING' ? new StringColumn(this.name, 'ARRAY', this.words) : new DoubleColumn(this.name, 'DOUBLE');
+    const wider =
+      type === 'LONG'
+        ? new LongColumn(this.name)
+        : type === 'STRING'
+          ? new StringColumn(this.name, 'ARRAY', this.words)
+          : new DoubleColumn(this.name, 'DOUBLE');
     if (inner === null) wider.appendNulls(this.leadingNulls);
     else {
       const rows = Uint32Array.from({ length: inner.rowCount }, (_, row) => row);

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { cellAt, isNullAt, type FrameColumn } from '../../model/frame.js';
+import { cellAt, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { TextBlock } from '../format/input-block.js';
 import { toDouble, toLong } from './coercion.js';
 import { decimalNumber, parseLong, shortInteger } from './number-text.js';

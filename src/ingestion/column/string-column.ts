@@ -56,7 +56,12 @@ export class StringColumn implements RunColumn {
         const row = rows[at] ?? 0;
         const end = ends[row] ?? -1;
         if (end < 0) this.appendId(NULL_ID);
-        else this.appendList(Buffer.from(bytes.buffer, bytes.byteOffset + (starts[row] ?? 0), end - (starts[row] ?? 0)).toString('utf8').split(listDelimiter));
+        else
+          this.appendList(
+            Buffer.from(bytes.buffer, bytes.byteOffset + (starts[row] ?? 0), end - (starts[row] ?? 0))
+              .toString('utf8')
+              .split(listDelimiter),
+          );
       }
       return;
     }

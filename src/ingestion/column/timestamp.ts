@@ -28,8 +28,13 @@ export function timestampParser(format: string, path: string): TimestampParser {
   const unitMs = Object.hasOwn(UNIT_MS, format) ? UNIT_MS[format] : undefined;
   if (unitMs !== undefined) return countingParser(unitMs);
   if (format === 'iso') return { fromBytes: isoBytes, fromValue: (value) => (typeof value === 'string' ? isoText(value) : Number.NaN) };
-  if (format === 'auto') return { fromBytes: autoBytes, fromValue: (value) => (typeof value === 'string' ? autoText(value) : count(value, 1)) };
-  if (!/[yYuxMdDHhkKmsSaEeZzX]/.test(format)) throw new ServiceError('input_invalid', `${path}: unknown format "${format}"; accepted: ${TIMESTAMP_FORMATS}, or a pattern such as yyyy-MM-dd HH:mm:ss`);
+  if (format === 'auto')
+    return { fromBytes: autoBytes, fromValue: (value) => (typeof value === 'string' ? autoText(value) : count(value, 1)) };
+  if (!/[yYuxMdDHhkKmsSaEeZzX]/.test(format))
+    throw new ServiceError(
+      'input_invalid',
+      `${path}: unknown format "${format}"; accepted: ${TIMESTAMP_FORMATS}, or a pattern such as yyyy-MM-dd HH:mm:ss`,
+    );
   const parse = parseWithPattern(format);
   return textParser((text) => parse(text) ?? Number.NaN);
 }
@@ -37,7 +42,8 @@ export function timestampParser(format: string, path: string): TimestampParser {
 function textParser(parse: TextParser): TimestampParser {
   return {
     fromBytes: (bytes, start, end) => parse(textOf(bytes, start, end)),
-    fromValue: (value) => (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? parse(String(value)) : Number.NaN),
+    fromValue: (value) =>
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? parse(String(value)) : Number.NaN,
   };
 }
 
@@ -51,7 +57,8 @@ function countingParser(unitMs: number): TimestampParser {
 /** Integers stay exact: nanoseconds do not fit a double. */
 function count(value: unknown, unitMs: number): EpochMs {
   if (typeof value === 'number') return floorExact(value, unitMs);
-  if (typeof value === 'bigint') return unitMs < 1 ? Number(floorDivide(value, BigInt(Math.round(1 / unitMs)))) : Number(value * BigInt(unitMs));
+  if (typeof value === 'bigint')
+    return unitMs < 1 ? Number(floorDivide(value, BigInt(Math.round(1 / unitMs)))) : Number(value * BigInt(unitMs));
   if (typeof value !== 'string') return Number.NaN;
   const trimmed = value.trim();
   return /^[+-]?\d{16,19}$/.test(trimmed) ? count(BigInt(trimmed.replace('+', '')), unitMs) : floorExact(parseDouble(trimmed), unitMs);
@@ -100,7 +107,14 @@ function plainIso(bytes: Uint8Array, start: number, end: number): EpochMs {
   const length = finish - start;
   if (length !== 19 && length !== 23) return Number.NaN;
   const separator = bytes[start + 10];
-  if (bytes[start + 4] !== 45 || bytes[start + 7] !== 45 || (separator !== 84 && separator !== 32) || bytes[start + 13] !== 58 || bytes[start + 16] !== 58) return Number.NaN;
+  if (
+    bytes[start + 4] !== 45 ||
+    bytes[start + 7] !== 45 ||
+    (separator !== 84 && separator !== 32) ||
+    bytes[start + 13] !== 58 ||
+    bytes[start + 16] !== 58
+  )
+    return Number.NaN;
   const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
   const month = twoDigits(bytes, start + 5);
   const day = twoDigits(bytes, start + 8);

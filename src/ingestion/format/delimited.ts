@@ -31,7 +31,12 @@ export interface DelimitedFormat {
  * @param chunks  each is valid until the next is asked for
  * @throws ServiceError `input_unreadable` for text that is binary, lacks its header, or has endless rows
  */
-export async function* readDelimited(format: DelimitedFormat, chunks: AsyncIterable<Uint8Array>, name: string, reject: RejectRow): AsyncGenerator<TextBlock> {
+export async function* readDelimited(
+  format: DelimitedFormat,
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  reject: RejectRow,
+): AsyncGenerator<TextBlock> {
   const splitter = new RowSplitter(format, name, reject);
   for await (const chunk of chunks) {
     for (let taken = 0; taken < chunk.length; ) {
@@ -242,7 +247,10 @@ class RowSplitter {
     if (duplicate !== undefined) throw new ServiceError('input_unreadable', `${this.name}: the header names column "${duplicate}" twice`);
     const { columns } = this.format;
     if (columns !== null && (columns.length !== names.length || columns.some((column, at) => column !== names[at]))) {
-      throw new ServiceError('input_unreadable', `${this.name}: the header has columns ${names.join(', ')}, but the input format names ${columns.join(', ')}`);
+      throw new ServiceError(
+        'input_unreadable',
+        `${this.name}: the header has columns ${names.join(', ')}, but the input format names ${columns.join(', ')}`,
+      );
     }
     this.setColumns(names);
     return true;
@@ -259,7 +267,11 @@ class RowSplitter {
   }
 
   private grow(): void {
-    if (this.bytes.length > ROW_BYTES_MAX) throw new ServiceError('input_unreadable', `${this.name}: a row is longer than ${ROW_BYTES_MAX >> 20} MiB; is a quote left open, or is this no ${this.format.type} file?`);
+    if (this.bytes.length > ROW_BYTES_MAX)
+      throw new ServiceError(
+        'input_unreadable',
+        `${this.name}: a row is longer than ${ROW_BYTES_MAX >> 20} MiB; is a quote left open, or is this no ${this.format.type} file?`,
+      );
     const larger = Buffer.allocUnsafe((this.bytes.length - 2) * 2 + 2);
     this.bytes.copy(larger, 0, 0, this.filled);
     this.bytes = larger;

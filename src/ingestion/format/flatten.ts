@@ -53,7 +53,11 @@ export function parseJsonPath(text: string, path: string): readonly (string | nu
   while (STEP.lastIndex < text.length) {
     const at = STEP.lastIndex;
     const step = STEP.exec(text);
-    if (step === null) throw new ServiceError('unsupported', `${path}: "${text.slice(at)}" of "${text}" is not supported; accepted: member names and array positions, as in $.a['b c'][0]`);
+    if (step === null)
+      throw new ServiceError(
+        'unsupported',
+        `${path}: "${text.slice(at)}" of "${text}" is not supported; accepted: member names and array positions, as in $.a['b c'][0]`,
+      );
     const [, member, position, single, double] = step;
     if (position !== undefined) steps.push(Number(position));
     else steps.push(member ?? (single ?? double ?? '').replace(/\\(.)/g, '$1'));

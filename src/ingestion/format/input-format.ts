@@ -1,5 +1,5 @@
-import type { InputEntity } from '../source/input-source.js';
 import { contentOf } from '../source/decompress.js';
+import type { InputEntity } from '../source/input-source.js';
 import type { Fields } from '../spec/fields.js';
 import { INERT_KEYS } from '../spec/inert-keys.js';
 import { type DelimitedFormat, readDelimited } from './delimited.js';
@@ -19,7 +19,8 @@ export function parseInputFormat(fields: Fields): InputFormat {
       fields.accept(['flattenSpec', 'featureSpec', 'keepNullColumns', 'useJsonNodeReader'], INERT_KEYS.inputFormat);
       if (fields.has('featureSpec') && (fields.object('featureSpec').keys().length ?? 0) > 0) throw fields.unsupported('featureSpec');
       // Columns of nothing but nulls are kept where the spec names them, and are no columns otherwise.
-      if (fields.boolean('keepNullColumns', false)) throw fields.unsupported('keepNullColumns', 'name the columns in dimensionsSpec.dimensions');
+      if (fields.boolean('keepNullColumns', false))
+        throw fields.unsupported('keepNullColumns', 'name the columns in dimensionsSpec.dimensions');
       return { type, multiLine: fields.boolean('useJsonNodeReader', false), flatten: parseFlattenSpec(fields) };
     case 'parquet':
       fields.accept(['flattenSpec', 'binaryAsString']);
@@ -32,17 +33,28 @@ export function parseInputFormat(fields: Fields): InputFormat {
 function parseDelimited(fields: Fields, type: 'csv' | 'tsv'): DelimitedFormat {
   const keys = ['columns', 'findColumnsFromHeader', 'skipHeaderRows', 'listDelimiter', 'hasHeaderRow', 'tryParseNumbers'];
   fields.accept(type === 'tsv' ? [...keys, 'delimiter'] : keys);
-  if (fields.boolean('tryParseNumbers', false)) throw fields.unsupported('tryParseNumbers', 'declare number columns in dimensionsSpec.dimensions');
+  if (fields.boolean('tryParseNumbers', false))
+    throw fields.unsupported('tryParseNumbers', 'declare number columns in dimensionsSpec.dimensions');
   const columns = fields.has('columns') ? fields.strings('columns') : null;
   const duplicate = columns?.find((column, at) => columns.indexOf(column) !== at);
   if (duplicate !== undefined) throw fields.invalid('columns', `names "${duplicate}" twice`);
   const findColumnsFromHeader = fields.boolean('findColumnsFromHeader', false) || fields.boolean('hasHeaderRow', false);
-  if (!findColumnsFromHeader && (columns === null || columns.length === 0)) throw fields.invalid('columns', 'expected the column names, or findColumnsFromHeader: true');
+  if (!findColumnsFromHeader && (columns === null || columns.length === 0))
+    throw fields.invalid('columns', 'expected the column names, or findColumnsFromHeader: true');
   const delimiter = fields.optionalString('delimiter') ?? (type === 'csv' ? ',' : '\t');
-  if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127 || '\r\n"'.includes(delimiter)) throw fields.invalid('delimiter', `expected one ASCII character other than a quote or line break, found ${JSON.stringify(delimiter)}`);
+  if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127 || '\r\n"'.includes(delimiter))
+    throw fields.invalid('delimiter', `expected one ASCII character other than a quote or line break, found ${JSON.stringify(delimiter)}`);
   const listDelimiter = fields.optionalString('listDelimiter');
-  if (listDelimiter === '' || listDelimiter === delimiter) throw fields.invalid('listDelimiter', `expected text other than the delimiter, found ${JSON.stringify(listDelimiter)}`);
-  return { type, delimiter, listDelimiter, columns, findColumnsFromHeader, skipHeaderRows: fields.integer('skipHeaderRows', 0, { min: 0 }) };
+  if (listDelimiter === '' || listDelimiter === delimiter)
+    throw fields.invalid('listDelimiter', `expected text other than the delimiter, found ${JSON.stringify(listDelimiter)}`);
+  return {
+    type,
+    delimiter,
+    listDelimiter,
+    columns,
+    findColumnsFromHeader,
+    skipHeaderRows: fields.integer('skipHeaderRows', 0, { min: 0 }),
+  };
 }
 
 function parseFlattenSpec(fields: Fields): FlattenSpec | null {
@@ -73,7 +85,16 @@ function parseFlattenSpec(fields: Fields): FlattenSpec | null {
  * The rows of an entity in blocks.
  * @param columns  the names that will be asked for; null: any
  */
-export function readRows(format: InputFormat, entity: InputEntity, reading: { readonly columns: ReadonlySet<string> | null; readonly workDirectory: string; readonly read: (bytes: number) => void; readonly reject: RejectRow }): AsyncGenerator<InputBlock> {
+export function readRows(
+  format: InputFormat,
+  entity: InputEntity,
+  reading: {
+    readonly columns: ReadonlySet<string> | null;
+    readonly workDirectory: string;
+    readonly read: (bytes: number) => void;
+    readonly reject: RejectRow;
+  },
+): AsyncGenerator<InputBlock> {
   switch (format.type) {
     case 'json':
       return readJson(format, contentOf(entity, reading.read), entity.name, reading.reject);

@@ -27,9 +27,15 @@ export interface JsonFormat {
  * @param chunks  each is valid until the next is asked for
  * @throws ServiceError `input_unreadable` when the input is binary or a value never ends
  */
-export async function* readJson(format: JsonFormat, chunks: AsyncIterable<Uint8Array>, name: string, reject: RejectRow): AsyncGenerator<ValueBlock> {
+export async function* readJson(
+  format: JsonFormat,
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  reject: RejectRow,
+): AsyncGenerator<ValueBlock> {
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
-  const toBlock = (text: string): ValueBlock => jsonBlock(format.multiLine ? parseValues(splitValues(text), reject) : parseLines(text, reject), flatten);
+  const toBlock = (text: string): ValueBlock =>
+    jsonBlock(format.multiLine ? parseValues(splitValues(text), reject) : parseLines(text, reject), flatten);
   let rest = Buffer.alloc(0);
   let first = true;
   for await (const chunk of chunks) {
@@ -39,7 +45,8 @@ export async function* readJson(format: JsonFormat, chunks: AsyncIterable<Uint8A
       first = false;
       const end = format.multiLine ? endOfValues(bytes) : bytes.lastIndexOf(LINE_FEED) + 1;
       rest = bytes.subarray(end);
-      if (rest.length > VALUE_BYTES_MAX) throw new ServiceError('input_unreadable', `${name}: a JSON value is longer than ${VALUE_BYTES_MAX >> 20} MiB, or this is no JSON`);
+      if (rest.length > VALUE_BYTES_MAX)
+        throw new ServiceError('input_unreadable', `${name}: a JSON value is longer than ${VALUE_BYTES_MAX >> 20} MiB, or this is no JSON`);
       if (end === 0) continue;
       const block = toBlock(bytes.toString('utf8', 0, end));
       if (block.rowCount > 0) yield block;
@@ -83,7 +90,11 @@ function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] 
       continue;
     }
     if (isObject(value)) rows.push(value);
-    else reject(`expected a JSON object, found ${Array.isArray(value) ? 'an array' : JSON.stringify(value)}`, text.slice(0, SAMPLE_LENGTH_MAX));
+    else
+      reject(
+        `expected a JSON object, found ${Array.isArray(value) ? 'an array' : JSON.stringify(value)}`,
+        text.slice(0, SAMPLE_LENGTH_MAX),
+      );
   }
   return rows;
 }
@@ -95,15 +106,23 @@ function isObject(value: unknown): value is JsonObject {
 /** Where the last whole top-level value of the bytes ends. */
 function endOfValues(bytes: Buffer): number {
   let end = 0;
-  walkValues(bytes.length, (at) => bytes[at] ?? 0, (_, valueEnd) => {
-    end = valueEnd;
-  });
+  walkValues(
+    bytes.length,
+    (at) => bytes[at] ?? 0,
+    (_, valueEnd) => {
+      end = valueEnd;
+    },
+  );
   return end;
 }
 
 function splitValues(text: string): string[] {
   const values: string[] = [];
-  const end = walkValues(text.length, (at) => text.charCodeAt(at), (from, to) => values.push(text.slice(from, to)));
+  const end = walkValues(
+    text.length,
+    (at) => text.charCodeAt(at),
+    (from, to) => values.push(text.slice(from, to)),
+  );
   const rest = text.slice(end).trim();
   if (rest !== '') values.push(rest);
   return values;
@@ -142,8 +161,10 @@ export function jsonBlock(rows: readonly JsonObject[], flatten: ((row: JsonObjec
       columns ??= namesOf(flat);
       return columns;
     },
-    values: (column) => (INHERITED.has(column) ? flat.map((row) => (Object.hasOwn(row, column) ? row[column] : undefined)) : flat.map((row) => row[column])),
-    sample: (row) => JSON.stringify(rows[row], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).slice(0, SAMPLE_LENGTH_MAX),
+    values: (column) =>
+      INHERITED.has(column) ? flat.map((row) => (Object.hasOwn(row, column) ? row[column] : undefined)) : flat.map((row) => row[column]),
+    sample: (row) =>
+      JSON.stringify(rows[row], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).slice(0, SAMPLE_LENGTH_MAX),
   };
 }
 

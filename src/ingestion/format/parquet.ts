@@ -38,7 +38,11 @@ const PARSERS = {
  * is brought to the work directory first: the format is read from its end.
  * @throws ServiceError `input_unreadable` for another format, `unsupported` for decimals that do not fit a double
  */
-export async function* readParquet(format: ParquetFormat, entity: InputEntity, reading: { readonly columns: ReadonlySet<string> | null; readonly workDirectory: string; readonly read: (bytes: number) => void }): AsyncGenerator<ValueBlock> {
+export async function* readParquet(
+  format: ParquetFormat,
+  entity: InputEntity,
+  reading: { readonly columns: ReadonlySet<string> | null; readonly workDirectory: string; readonly read: (bytes: number) => void },
+): AsyncGenerator<ValueBlock> {
   const local = entity.localFile ?? (await fetched(entity, reading));
   const handle = await open(local);
   try {
@@ -60,7 +64,8 @@ export async function* readParquet(format: ParquetFormat, entity: InputEntity, r
       },
     };
     const head = Buffer.from(await file.slice(0, Math.min(4, size))).toString('latin1');
-    if (head !== 'PAR1') throw new ServiceError('input_unreadable', `${entity.name} is no Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`);
+    if (head !== 'PAR1')
+      throw new ServiceError('input_unreadable', `${entity.name} is no Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`);
     yield* rowGroups(format, entity.name, file, reading.columns, advance);
     advance(1);
   } finally {
@@ -79,7 +84,11 @@ async function* rowGroups(
   try {
     metadata = await parquetMetadataAsync(file);
   } catch (error) {
-    throw new ServiceError('input_unreadable', `${name} is a damaged Parquet file: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw new ServiceError(
+      'input_unreadable',
+      `${name} is a damaged Parquet file: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
   }
   const schema = parquetSchema(metadata);
   const columns = schema.children.filter(({ element }) => wanted === null || format.flatten !== null || wanted.has(element.name));
@@ -91,9 +100,22 @@ async function* rowGroups(
     const end = start + Number(group.num_rows);
     let rows: readonly JsonObject[];
     try {
-      rows = await parquetReadObjects({ file, metadata, rowStart: start, rowEnd: end, columns: columns.map(({ element }) => element.name), compressors, utf8: format.binaryAsString, parsers: PARSERS });
+      rows = await parquetReadObjects({
+        file,
+        metadata,
+        rowStart: start,
+        rowEnd: end,
+        columns: columns.map(({ element }) => element.name),
+        compressors,
+        utf8: format.binaryAsString,
+        parsers: PARSERS,
+      });
     } catch (error) {
-      throw new ServiceError('input_unreadable', `${name}, rows ${start} to ${end}, cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+      throw new ServiceError(
+        'input_unreadable',
+        `${name}, rows ${start} to ${end}, cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        error,
+      );
     }
     // No column at all is wanted of rows that count all the same.
     if (columns.length === 0) rows = Array.from({ length: end - start }, () => ({}));
@@ -106,7 +128,10 @@ async function* rowGroups(
 function checkDecimal(column: SchemaTree, name: string): void {
   const { element } = column;
   if (element.converted_type === 'DECIMAL' && (element.precision ?? 0) > DECIMAL_DIGITS_MAX) {
-    throw new ServiceError('unsupported', `${name}: column "${element.name}" is DECIMAL(${element.precision}, ${element.scale ?? 0}); decimals of more than ${DECIMAL_DIGITS_MAX} digits are not supported`);
+    throw new ServiceError(
+      'unsupported',
+      `${name}: column "${element.name}" is DECIMAL(${element.precision}, ${element.scale ?? 0}); decimals of more than ${DECIMAL_DIGITS_MAX} digits are not supported`,
+    );
   }
   for (const child of column.children) checkDecimal(child, name);
 }
@@ -125,7 +150,10 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
-async function fetched(entity: InputEntity, { workDirectory, read }: { readonly workDirectory: string; readonly read: (bytes: number) => void }): Promise<string> {
+async function fetched(
+  entity: InputEntity,
+  { workDirectory, read }: { readonly workDirectory: string; readonly read: (bytes: number) => void },
+): Promise<string> {
   const file = path.join(workDirectory, 'input.parquet');
   await pipeline(contentOf(entity, read), createWriteStream(file));
   return file;

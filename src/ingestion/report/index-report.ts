@@ -2,8 +2,19 @@ import { formatInstant } from '../../base/time.js';
 import type { RowStatistics } from './row-statistics.js';
 
 /** The public `ingestionStatsAndErrors` report of a batch task. */
-export function indexReport(taskId: string, statistics: RowStatistics, ingestionState: 'DETERMINE_PARTITIONS' | 'BUILD_SEGMENTS' | 'COMPLETED', errorMsg: string | null, segmentsPublished: number): Readonly<Record<string, unknown>> {
-  const samples = statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({ type, input, details, timeOfException: formatInstant(timeOfExceptionMs) }));
+export function indexReport(
+  taskId: string,
+  statistics: RowStatistics,
+  ingestionState: 'DETERMINE_PARTITIONS' | 'BUILD_SEGMENTS' | 'COMPLETED',
+  errorMsg: string | null,
+  segmentsPublished: number,
+): Readonly<Record<string, unknown>> {
+  const samples = statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({
+    type,
+    input,
+    details,
+    timeOfException: formatInstant(timeOfExceptionMs),
+  }));
   return {
     ingestionStatsAndErrors: {
       type: 'ingestionStatsAndErrors',

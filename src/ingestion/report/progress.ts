@@ -33,6 +33,11 @@ export class ProgressReporter {
 
   private send(): void {
     this.lastMs = this.context.now();
-    this.context.progress({ phase: this.current, bytesRead: this.statistics.bytesRead, bytesTotal: this.bytesTotal, ...this.statistics.counts() });
+    this.context.progress({
+      phase: this.current,
+      bytesRead: this.statistics.bytesRead,
+      bytesTotal: this.bytesTotal,
+      ...this.statistics.counts(),
+    });
   }
 }

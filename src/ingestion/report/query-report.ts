@@ -76,12 +76,22 @@ export class QueryReport {
     const signature = this.query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
     const phase = (isDone: boolean): string => (isDone || status === 'SUCCESS' ? 'FINISHED' : 'FAILED');
     const { source, plan } = this.query;
-    const input = source.kind === 'external' ? { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature } : { type: source.kind };
+    const input =
+      source.kind === 'external'
+        ? { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature }
+        : { type: source.kind };
     const shape = { maxWorkerCount: 1, shuffleCheckHasMultipleValues: true };
     const readEnd = this.writingMs ?? endMs;
     const reading = {
       stageNumber: 0,
-      definition: { id: `${this.context.taskId}_0`, input: [input], processor: { type: plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' }, signature, shuffleSpec: { type: 'mix' }, ...shape },
+      definition: {
+        id: `${this.context.taskId}_0`,
+        input: [input],
+        processor: { type: plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' },
+        signature,
+        shuffleSpec: { type: 'mix' },
+        ...shape,
+      },
       phase: phase(this.writingMs !== null),
       workerCount: 1,
       partitionCount: 1,
@@ -114,7 +124,13 @@ export class QueryReport {
     const output = { type: 'channel', rows: [this.rowsOut] };
     const reading = { '0': { input0: input, output } };
     if (this.write === null || this.writingMs === null) return { '0': reading };
-    const progress = { type: 'segmentGenerationProgress', rowsProcessed: this.rowsOut, rowsPersisted: this.rowsOut, rowsMerged: this.rowsOut, rowsPushed: this.rowsPushed };
+    const progress = {
+      type: 'segmentGenerationProgress',
+      rowsProcessed: this.rowsOut,
+      rowsPersisted: this.rowsOut,
+      rowsMerged: this.rowsOut,
+      rowsPushed: this.rowsPushed,
+    };
     return { '0': reading, '1': { '0': { input0: output, segmentGenerationProgress: progress } } };
   }
 }
@@ -124,7 +140,12 @@ function errorOf(failure: unknown): Readonly<Record<string, string>> {
   return { errorCode: failure instanceof ServiceError ? (ERROR_CODES[failure.code] ?? 'UnknownError') : 'UnknownError', errorMessage };
 }
 
-const ERROR_CODES: Readonly<Record<string, string>> = { input_unreadable: 'CannotParseExternalData', cancelled: 'Canceled', resource_limit: 'NotEnoughMemory', input_invalid: 'QueryRuntimeError' };
+const ERROR_CODES: Readonly<Record<string, string>> = {
+  input_unreadable: 'CannotParseExternalData',
+  cancelled: 'Canceled',
+  resource_limit: 'NotEnoughMemory',
+  input_invalid: 'QueryRuntimeError',
+};
 
 type FrameCellJson = FrameCell | boolean;
 

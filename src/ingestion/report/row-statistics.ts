@@ -68,9 +68,13 @@ export class RowStatistics implements RowCounts {
   private note(type: SavedParseException['type'], reason: string, sample: string): void {
     const input = sample.slice(0, SAMPLE_LENGTH_MAX);
     if (this.limits.logParseExceptions) this.log(`row ${this.rows}: ${reason}: ${input}`);
-    if (this.saved.length < this.limits.maxSavedParseExceptions) this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.now() });
+    if (this.saved.length < this.limits.maxSavedParseExceptions)
+      this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.now() });
     if (this.unparseable + this.processedWithError > this.limits.maxParseExceptions) {
-      throw new ServiceError('input_unreadable', `more than ${this.limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`);
+      throw new ServiceError(
+        'input_unreadable',
+        `more than ${this.limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`,
+      );
     }
   }
 }

@@ -41,7 +41,11 @@ export async function* contentOf(entity: InputEntity, read: (bytes: number) => v
     else yield* decompressed(entity.name, compression, head.all);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError('input_unreadable', `${entity.name} cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw new ServiceError(
+      'input_unreadable',
+      `${entity.name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
   } finally {
     stored.destroy();
   }
@@ -55,7 +59,9 @@ async function* counted(stored: Readable, read: (bytes: number) => void): AsyncG
 }
 
 /** The first bytes, eight of them if there are, and all chunks with them. */
-async function headOf(chunks: AsyncGenerator<Uint8Array>): Promise<{ readonly bytes: Uint8Array; readonly all: AsyncGenerator<Uint8Array> }> {
+async function headOf(
+  chunks: AsyncGenerator<Uint8Array>,
+): Promise<{ readonly bytes: Uint8Array; readonly all: AsyncGenerator<Uint8Array> }> {
   let bytes: Uint8Array = Buffer.alloc(0);
   while (bytes.length < 8) {
     const next = await chunks.next();
@@ -74,9 +80,14 @@ function compressionOf(name: string, head: Uint8Array): Compression | undefined 
   const found = COMPRESSIONS.find(starts);
   if (found !== undefined) return found;
   const named = COMPRESSIONS.find(({ extensions }) => extensions.some((extension) => name.toLowerCase().endsWith(extension)));
-  if (named !== undefined && head.length > 0) throw new ServiceError('input_unreadable', `${name} is named like a ${named.name} file and is none`);
+  if (named !== undefined && head.length > 0)
+    throw new ServiceError('input_unreadable', `${name} is named like a ${named.name} file and is none`);
   const other = UNSUPPORTED.find(starts);
-  if (other !== undefined) throw new ServiceError('input_unreadable', `${name} is ${other.name} compressed; accepted: uncompressed, ${COMPRESSIONS.map(({ name: accepted }) => accepted).join(', ')}`);
+  if (other !== undefined)
+    throw new ServiceError(
+      'input_unreadable',
+      `${name} is ${other.name} compressed; accepted: uncompressed, ${COMPRESSIONS.map(({ name: accepted }) => accepted).join(', ')}`,
+    );
   return undefined;
 }
 
@@ -88,7 +99,11 @@ async function* decompressed(name: string, compression: Compression, chunks: Asy
     yield* stream as AsyncIterable<Uint8Array>;
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError('input_unreadable', `${name} is damaged: its ${compression.name} data cannot be decompressed (${error instanceof Error ? error.message : String(error)})`, error);
+    throw new ServiceError(
+      'input_unreadable',
+      `${name} is damaged: its ${compression.name} data cannot be decompressed (${error instanceof Error ? error.message : String(error)})`,
+      error,
+    );
   } finally {
     stream.destroy();
   }

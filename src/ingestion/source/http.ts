@@ -23,7 +23,10 @@ export function parseHttpSource(fields: Fields): HttpSource {
     if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri)) throw fields.invalid('uris', `expected http:// or https:// URIs, found "${uri}"`);
   }
   const password = fields.value('httpAuthenticationPassword');
-  const text = typeof password === 'object' && password !== null ? fields.object('httpAuthenticationPassword').passwordProvider() : fields.optionalString('httpAuthenticationPassword');
+  const text =
+    typeof password === 'object' && password !== null
+      ? fields.object('httpAuthenticationPassword').passwordProvider()
+      : fields.optionalString('httpAuthenticationPassword');
   return { type: 'http', uris, username: fields.optionalString('httpAuthenticationUsername'), password: text };
 }
 
@@ -34,7 +37,8 @@ export function httpEntities(source: HttpSource, limits: SourceLimits): readonly
 /** The body, cut off with an error once it is larger than the limit, or when the sender falls silent. */
 async function download(uri: string, source: HttpSource, limits: SourceLimits): Promise<Readable> {
   const headers: Record<string, string> = { accept: '*/*' };
-  if (source.username !== null) headers['authorization'] = `Basic ${Buffer.from(`${source.username}:${source.password ?? ''}`).toString('base64')}`;
+  if (source.username !== null)
+    headers['authorization'] = `Basic ${Buffer.from(`${source.username}:${source.password ?? ''}`).toString('base64')}`;
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const fail = (error: unknown): ServiceError => {
@@ -63,7 +67,8 @@ async function download(uri: string, source: HttpSource, limits: SourceLimits): 
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), SILENCE_MS);
         received += chunk.length;
-        if (received > limits.maxHttpBytes) throw new ServiceError('resource_limit', `${uri} is larger than svc.ingestion.http.maxBytes (${limits.maxHttpBytes} bytes)`);
+        if (received > limits.maxHttpBytes)
+          throw new ServiceError('resource_limit', `${uri} is larger than svc.ingestion.http.maxBytes (${limits.maxHttpBytes} bytes)`);
         yield chunk;
       }
     } catch (error) {

@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../base/errors.js';
 import type { Fields } from '../spec/fields.js';
-import { httpEntities, parseHttpSource, type HttpSource } from './http.js';
-import { localEntities, parseLocalSource, type LocalSource } from './local.js';
+import { type HttpSource, httpEntities, parseHttpSource } from './http.js';
+import { type LocalSource, localEntities, parseLocalSource } from './local.js';
 
 /** One file, object or text that rows are read from. */
 export interface InputEntity {

@@ -17,9 +17,15 @@ const ALLOWED = 'svc.ingestion.local.allowedDirectories';
 
 export function parseLocalSource(fields: Fields): LocalSource {
   fields.accept(['baseDir', 'filter', 'files']);
-  const source: LocalSource = { type: 'local', baseDir: fields.optionalString('baseDir'), filter: fields.optionalString('filter'), files: fields.strings('files') };
+  const source: LocalSource = {
+    type: 'local',
+    baseDir: fields.optionalString('baseDir'),
+    filter: fields.optionalString('filter'),
+    files: fields.strings('files'),
+  };
   if (source.baseDir === null && source.files.length === 0) throw fields.invalid('', 'expected baseDir with filter, or files');
-  if ((source.baseDir === null) !== (source.filter === null)) throw fields.invalid('', 'baseDir and filter are given together or not at all');
+  if ((source.baseDir === null) !== (source.filter === null))
+    throw fields.invalid('', 'baseDir and filter are given together or not at all');
   return source;
 }
 
@@ -33,14 +39,16 @@ export async function localEntities(source: LocalSource, allowedDirectories: rea
   for (const file of source.files) paths.add(await resolveAllowed(file, roots));
   if (source.baseDir !== null && source.filter !== null) {
     const directory = await resolveAllowed(source.baseDir, roots);
-    if (!(await stat(directory)).isDirectory()) throw new ServiceError('input_unreadable', `inputSource.baseDir: ${source.baseDir} is no directory`);
+    if (!(await stat(directory)).isDirectory())
+      throw new ServiceError('input_unreadable', `inputSource.baseDir: ${source.baseDir} is no directory`);
     const matches = globMatcher(source.filter);
     const found: string[] = [];
     for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
       const name = path.join(entry.parentPath, entry.name);
       if (!entry.isDirectory() && (matches(entry.name) || matches(path.relative(directory, name)))) found.push(name);
     }
-    if (found.length === 0) throw new ServiceError('input_unreadable', `inputSource: no file below ${source.baseDir} matches the filter ${source.filter}`);
+    if (found.length === 0)
+      throw new ServiceError('input_unreadable', `inputSource: no file below ${source.baseDir} matches the filter ${source.filter}`);
     for (const name of found.sort()) paths.add(await resolveAllowed(name, roots));
   }
   return Promise.all([...paths].map(fileEntity));
@@ -70,7 +78,8 @@ function isBelow(name: string, roots: readonly string[]): boolean {
 
 async function fileEntity(file: string): Promise<InputEntity> {
   const found = await stat(file);
-  if (!found.isFile()) throw new ServiceError('input_unreadable', `inputSource: ${file} is ${found.isDirectory() ? 'a directory' : 'no regular file'}`);
+  if (!found.isFile())
+    throw new ServiceError('input_unreadable', `inputSource: ${file} is ${found.isDirectory() ? 'a directory' : 'no regular file'}`);
   return { name: file, sizeBytes: found.size, localFile: file, open: async () => createReadStream(file, { highWaterMark: 1 << 20 }) };
 }
 
@@ -87,7 +96,10 @@ export function globMatcher(glob: string): (name: string) => boolean {
       pattern += '[^/]*';
     } else if (character === '?') pattern += '[^/]';
     else if (close > 0) {
-      pattern += `[${glob.slice(at + 1, close).replace(/^!/, '^').replace(/[\\\]]/g, '\\$&')}]`;
+      pattern += `[${glob
+        .slice(at + 1, close)
+        .replace(/^!/, '^')
+        .replace(/[\\\]]/g, '\\$&')}]`;
       at = close;
     } else if (character === '{') {
       depth++;

@@ -1,12 +1,12 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals, parseInterval } from '../../base/interval.js';
-import { bucketsOf, type Granularity, granularityName, parseGranularity } from '../../model/granularity.js';
-import type { Expression } from '../../model/expression.js';
-import type { Filter } from '../../model/filter.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
-import { TIME_COLUMN } from '../../model/schema.js';
 import { parseInstant } from '../../base/time.js';
 import { parseExpression } from '../../expression/parse.js';
+import type { Expression } from '../../model/expression.js';
+import type { Filter } from '../../model/filter.js';
+import { bucketsOf, type Granularity, granularityName, parseGranularity } from '../../model/granularity.js';
+import type { EpochMs, Interval } from '../../model/interval.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';
 import type { Planning } from '../contract.js';
@@ -49,7 +49,16 @@ export interface GranularitySpec {
 }
 
 export function parseDataSchema(fields: Fields, planning: Planning): DataSchema {
-  fields.accept(['dataSource', 'timestampSpec', 'dimensionsSpec', 'metricsSpec', 'granularitySpec', 'transformSpec', 'projections', 'parser']);
+  fields.accept([
+    'dataSource',
+    'timestampSpec',
+    'dimensionsSpec',
+    'metricsSpec',
+    'granularitySpec',
+    'transformSpec',
+    'projections',
+    'parser',
+  ]);
   for (const key of ['projections', 'parser']) if (fields.has(key) && fields.value(key) !== null) throw fields.unsupported(key);
   const timestamp = parseTimestampSpec(fields.object('timestampSpec'));
   const metrics = fields.elements('metricsSpec').map(parseMetric);
@@ -76,8 +85,8 @@ export function parseDataSchema(fields: Fields, planning: Planning): DataSchema 
 /** A name that files, paths and ids can carry. */
 export function parseDataSource(fields: Fields, key: string): string {
   const name = fields.string(key);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (name.trim() === '' || name.startsWith('.') || /[/\\\u0000-\u001f\u007f]/.test(name)) throw fields.invalid(key, `expected a name without slashes, control characters or a leading dot, found ${JSON.stringify(name)}`);
+  if (name.trim() === '' || name.startsWith('.') || /[/\\\u0000-\u001f\u007f]/.test(name))
+    throw fields.invalid(key, `expected a name without slashes, control characters or a leading dot, found ${JSON.stringify(name)}`);
   return name;
 }
 
@@ -85,7 +94,8 @@ function parseTimestampSpec(fields: Fields): TimestampSpec {
   fields.accept(['column', 'format', 'missingValue']);
   const missing = fields.value('missingValue');
   const missingValue = typeof missing === 'number' ? missing : typeof missing === 'string' ? parseInstant(missing) : null;
-  if (missingValue === undefined || (missing !== null && missingValue === null)) throw fields.invalid('missingValue', `expected an instant, found ${JSON.stringify(missing)}`);
+  if (missingValue === undefined || (missing !== null && missingValue === null))
+    throw fields.invalid('missingValue', `expected an instant, found ${JSON.stringify(missing)}`);
   return {
     column: fields.optionalString('column') ?? 'timestamp',
     parser: timestampParser(fields.optionalString('format') ?? 'auto', fields.at('format')),
@@ -94,10 +104,22 @@ function parseTimestampSpec(fields: Fields): TimestampSpec {
 }
 
 function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: readonly Metric[]): DimensionsSpec {
-  fields.accept(['dimensions', 'dimensionExclusions', 'includeAllDimensions', 'useSchemaDiscovery', 'spatialDimensions', 'forceSegmentSortByTime']);
+  fields.accept([
+    'dimensions',
+    'dimensionExclusions',
+    'includeAllDimensions',
+    'useSchemaDiscovery',
+    'spatialDimensions',
+    'forceSegmentSortByTime',
+  ]);
   if (fields.array('spatialDimensions').length > 0) throw fields.unsupported('spatialDimensions');
-  if (!fields.boolean('forceSegmentSortByTime', true)) throw fields.unsupported('forceSegmentSortByTime', 'segments are sorted by __time first');
-  const declared = fields.array('dimensions').map((value, position) => (typeof value === 'string' ? columnPlan(value, 'STRING') : parseDimension(fields.element('dimensions', position))));
+  if (!fields.boolean('forceSegmentSortByTime', true))
+    throw fields.unsupported('forceSegmentSortByTime', 'segments are sorted by __time first');
+  const declared = fields
+    .array('dimensions')
+    .map((value, position) =>
+      typeof value === 'string' ? columnPlan(value, 'STRING') : parseDimension(fields.element('dimensions', position)),
+    );
   const exclusions = fields.strings('dimensionExclusions');
   const both = declared.find(({ name }) => exclusions.includes(name));
   if (both !== undefined) throw fields.invalid('dimensionExclusions', `"${both.name}" is among the dimensions too`);
@@ -105,7 +127,11 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
   const includesAll = fields.boolean('includeAllDimensions', false) || declared.length === 0;
   // What the timestamp and the metrics are made of is not stored again.
   const used = [timestamp.column, TIME_COLUMN, ...metrics.flatMap(({ name, fieldName }) => [name, fieldName ?? name])];
-  return { declared, discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none', exclusions: [...exclusions, ...used] };
+  return {
+    declared,
+    discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none',
+    exclusions: [...exclusions, ...used],
+  };
 }
 
 function parseDimension(fields: Fields): ColumnPlan {
@@ -113,7 +139,8 @@ function parseDimension(fields: Fields): ColumnPlan {
   fields.accept(type === 'string' ? ['name', 'multiValueHandling'] : ['name', 'castToType'], INERT_KEYS.dimension);
   if (fields.has('castToType')) throw fields.unsupported('castToType', 'give the type itself');
   const handling = fields.optionalString('multiValueHandling')?.toUpperCase() ?? 'SORTED_ARRAY';
-  if (handling !== 'SORTED_ARRAY' && handling !== 'SORTED_SET' && handling !== 'ARRAY') throw fields.invalid('multiValueHandling', `expected SORTED_ARRAY, SORTED_SET, ARRAY, found "${handling}"`);
+  if (handling !== 'SORTED_ARRAY' && handling !== 'SORTED_SET' && handling !== 'ARRAY')
+    throw fields.invalid('multiValueHandling', `expected SORTED_ARRAY, SORTED_SET, ARRAY, found "${handling}"`);
   return columnPlan(fields.string('name'), type.toUpperCase() as ColumnPlan['type'], handling);
 }
 
@@ -129,23 +156,36 @@ function parseGranularitySpec(fields: Fields | null): GranularitySpec {
   if (fields === null) return { segmentGranularity: day, queryGranularity: { kind: 'none' }, rollup: true, intervals: [] };
   fields.accept(['segmentGranularity', 'queryGranularity', 'rollup', 'intervals']);
   fields.choice('type', ['uniform'], 'uniform', ['arbitrary']);
-  const segmentGranularity = fields.has('segmentGranularity') ? parseGranularity(fields.value('segmentGranularity'), fields.at('segmentGranularity'), 'input_invalid') : day;
-  const queryGranularity = fields.has('queryGranularity') ? parseGranularity(fields.value('queryGranularity'), fields.at('queryGranularity'), 'input_invalid') : { kind: 'none' as const };
+  const segmentGranularity = fields.has('segmentGranularity')
+    ? parseGranularity(fields.value('segmentGranularity'), fields.at('segmentGranularity'), 'input_invalid')
+    : day;
+  const queryGranularity = fields.has('queryGranularity')
+    ? parseGranularity(fields.value('queryGranularity'), fields.at('queryGranularity'), 'input_invalid')
+    : { kind: 'none' as const };
   if (segmentGranularity.kind === 'none') throw fields.unsupported('segmentGranularity', 'a segment for every millisecond');
   if (!fitsInto(queryGranularity, segmentGranularity)) {
-    throw fields.invalid('queryGranularity', `${granularityName(queryGranularity)} buckets do not fit into segments of ${granularityName(segmentGranularity)}; expected a finer or equal granularity`);
+    throw fields.invalid(
+      'queryGranularity',
+      `${granularityName(queryGranularity)} buckets do not fit into segments of ${granularityName(segmentGranularity)}; expected a finer or equal granularity`,
+    );
   }
   const texts = typeof fields.value('intervals') === 'string' ? [fields.string('intervals')] : fields.strings('intervals');
   const intervals = texts.map((text) => {
     const interval = parseInterval(text);
-    if (interval === undefined || interval.start === interval.end) throw fields.invalid('intervals', `expected intervals such as 2015-09-12/2015-09-13, found "${text}"`);
+    if (interval === undefined || interval.start === interval.end)
+      throw fields.invalid('intervals', `expected intervals such as 2015-09-12/2015-09-13, found "${text}"`);
     return interval;
   });
   return { segmentGranularity, queryGranularity, rollup: fields.boolean('rollup', true), intervals: condenseIntervals(intervals) };
 }
 
 /** Instants of a leap and a common year, in winter and summer, whose segments' bounds must be bucket bounds. */
-const PROBES: readonly EpochMs[] = ['2012-02-29T13:37:11.123Z', '2013-07-15T01:02:03.004Z', '2021-12-31T23:59:59.999Z', '1999-10-31T05:06:07.008Z'].map((text) => parseInstant(text) ?? 0);
+const PROBES: readonly EpochMs[] = [
+  '2012-02-29T13:37:11.123Z',
+  '2013-07-15T01:02:03.004Z',
+  '2021-12-31T23:59:59.999Z',
+  '1999-10-31T05:06:07.008Z',
+].map((text) => parseInstant(text) ?? 0);
 
 function fitsInto(query: Granularity, segment: Granularity): boolean {
   if (query.kind === 'none') return true;

@@ -11,7 +11,8 @@ export class Fields {
 
   constructor(value: unknown, path: string) {
     this.path = path;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('input_invalid', `${path || 'the task'}: expected an object, found ${shown(value)}`);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new ServiceError('input_invalid', `${path || 'the task'}: expected an object, found ${shown(value)}`);
     this.members = value as Readonly<Record<string, unknown>>;
   }
 
@@ -24,7 +25,10 @@ export class Fields {
     for (const key of this.keys()) {
       if (key === 'type' || keys.includes(key) || inert.includes(key)) continue;
       const nearest = nearestName(key, keys);
-      throw new ServiceError('input_invalid', `${this.at(key)}: unknown key${nearest === undefined ? '' : `; did you mean "${nearest}"?`} Accepted: ${keys.join(', ')}`);
+      throw new ServiceError(
+        'input_invalid',
+        `${this.at(key)}: unknown key${nearest === undefined ? '' : `; did you mean "${nearest}"?`} Accepted: ${keys.join(', ')}`,
+      );
     }
   }
 
@@ -48,7 +52,10 @@ export class Fields {
     if (found !== undefined) return found;
     if (typeof value === 'string' && known.includes(value)) throw this.unsupported(key, `accepted: ${accepted.join(', ')}`);
     const nearest = typeof value === 'string' ? nearestName(value, accepted) : undefined;
-    throw this.invalid(key, `expected ${accepted.join(', ')}, found ${shown(value)}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`);
+    throw this.invalid(
+      key,
+      `expected ${accepted.join(', ')}, found ${shown(value)}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`,
+    );
   }
 
   string(key: string): string {
@@ -68,13 +75,20 @@ export class Fields {
     throw this.invalid(key, `expected true or false, found ${shown(value)}`);
   }
 
-  integer<Otherwise extends number | null>(key: string, otherwise: Otherwise, bounds: { readonly min: number; readonly max?: number }): number | Otherwise {
+  integer<Otherwise extends number | null>(
+    key: string,
+    otherwise: Otherwise,
+    bounds: { readonly min: number; readonly max?: number },
+  ): number | Otherwise {
     const value = this.value(key);
     if (value === null) return otherwise;
     const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
     const { min, max = Number.MAX_SAFE_INTEGER } = bounds;
     if (typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max) return number;
-    throw this.invalid(key, `expected an integer of at least ${min}${bounds.max === undefined ? '' : ` and at most ${max}`}, found ${shown(value)}`);
+    throw this.invalid(
+      key,
+      `expected an integer of at least ${min}${bounds.max === undefined ? '' : ` and at most ${max}`}, found ${shown(value)}`,
+    );
   }
 
   array(key: string): readonly unknown[] {
@@ -120,7 +134,10 @@ export class Fields {
   }
 
   unsupported(key: string, instead = ''): ServiceError {
-    return new ServiceError('unsupported', `${this.at(key)}: ${shown(this.value(key))} is not supported${instead === '' ? '' : `; ${instead}`}`);
+    return new ServiceError(
+      'unsupported',
+      `${this.at(key)}: ${shown(this.value(key))} is not supported${instead === '' ? '' : `; ${instead}`}`,
+    );
   }
 
   at(key: string): string {

@@ -1,6 +1,6 @@
-import { ETERNITY, type Interval } from '../../model/interval.js';
-import { bucketsOf } from '../../model/granularity.js';
 import { condenseIntervals } from '../../base/interval.js';
+import { bucketsOf } from '../../model/granularity.js';
+import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { Planning } from '../contract.js';
 import { type InputFormat, parseInputFormat } from '../format/input-format.js';
@@ -33,7 +33,8 @@ export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'ind
   const dropExisting = io.boolean('dropExisting', false);
   const dataSchema = parseDataSchema(fields.object('dataSchema'), planning);
   if (appendToExisting && dropExisting) throw io.invalid('dropExisting', 'cannot be true with appendToExisting');
-  if (dropExisting && dataSchema.granularity.intervals.length === 0) throw io.invalid('dropExisting', 'needs granularitySpec.intervals, which it replaces');
+  if (dropExisting && dataSchema.granularity.intervals.length === 0)
+    throw io.invalid('dropExisting', 'needs granularitySpec.intervals, which it replaces');
   return {
     dataSchema,
     inputSource: parseInputSource(io.object('inputSource')),
@@ -43,7 +44,13 @@ export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'ind
     tuning: parseTuningConfig(fields.optionalObject('tuningConfig'), taskType),
     source: {
       dataSchema: fields.value('dataSchema'),
-      ioConfig: { type: taskType, inputSource: io.value('inputSource'), inputFormat: io.value('inputFormat'), appendToExisting, dropExisting },
+      ioConfig: {
+        type: taskType,
+        inputSource: io.value('inputSource'),
+        inputFormat: io.value('inputFormat'),
+        appendToExisting,
+        dropExisting,
+      },
       tuningConfig: { type: taskType, ...(fields.value('tuningConfig') as object | null) },
     },
   };

@@ -15,7 +15,15 @@ const ACCEPTED = ['count', 'longSum', 'longMin', 'longMax', 'doubleSum', 'double
 const UNSUPPORTED = [
   ...['long', 'double', 'float', 'string'].flatMap((type) => ['First', 'Last', 'Any'].map((kind) => type + kind)),
   ...['doubleMean', 'timeMin', 'timeMax', 'variance', 'filtered', 'cardinality', 'hyperUnique', 'javascript', 'expression', 'histogram'],
-  ...['HLLSketchBuild', 'HLLSketchMerge', 'thetaSketch', 'arrayOfDoublesSketch', 'quantilesDoublesSketch', 'KllDoublesSketch', 'KllFloatsSketch'],
+  ...[
+    'HLLSketchBuild',
+    'HLLSketchMerge',
+    'thetaSketch',
+    'arrayOfDoublesSketch',
+    'quantilesDoublesSketch',
+    'KllDoublesSketch',
+    'KllFloatsSketch',
+  ],
   ...['tDigestSketch', 'momentSketch', 'approxHistogram', 'approxHistogramFold', 'fixedBucketsHistogram', 'bloom', 'spectator'],
 ];
 
@@ -28,5 +36,10 @@ export function parseMetric(fields: Fields): Metric {
   fields.accept(['name', 'fieldName', 'expression']);
   if (fields.has('expression')) throw fields.unsupported('expression', 'compute it by a transform and name that as fieldName');
   const [, number = '', kind = ''] = NUMBER_METRICS.exec(type) ?? [];
-  return { name: fields.string('name'), fieldName: fields.string('fieldName'), kind: kind.toLowerCase() as Metric['kind'], type: number.toUpperCase() as Metric['type'] };
+  return {
+    name: fields.string('name'),
+    fieldName: fields.string('fieldName'),
+    kind: kind.toLowerCase() as Metric['kind'],
+    type: number.toUpperCase() as Metric['type'],
+  };
 }

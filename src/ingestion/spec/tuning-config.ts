@@ -37,7 +37,8 @@ export function parseTuningConfig(given: Fields | null, taskType: string): Tunin
   fields.accept(KEYS, INERT_KEYS.tuningConfig);
   fields.choice('type', ['index_parallel', 'index'], taskType === 'index' ? 'index' : 'index_parallel');
   for (const key of ['numShards', 'partitionDimensions']) if (fields.has(key)) throw fields.unsupported(key, 'partitions are dynamic');
-  if (fields.integer('awaitSegmentAvailabilityTimeoutMillis', 0, { min: 0 }) > 0) throw fields.unsupported('awaitSegmentAvailabilityTimeoutMillis', 'a task ends when its segments are published');
+  if (fields.integer('awaitSegmentAvailabilityTimeoutMillis', 0, { min: 0 }) > 0)
+    throw fields.unsupported('awaitSegmentAvailabilityTimeoutMillis', 'a task ends when its segments are published');
   const partitions = fields.optionalObject('partitionsSpec');
   if (partitions !== null) {
     partitions.type(['dynamic'], ['hashed', 'range', 'single_dim']);

@@ -16,12 +16,20 @@ export type ExternalPlan = ScanPlan | GroupPlan;
  * and floors like any other column.
  */
 export function planOverArrivals(plan: Plan): ExternalPlan {
-  if (plan.operator !== 'scan' && plan.operator !== 'group') throw new ServiceError('unsupported', `a ${plan.operator} plan is not supported in a task`);
+  if (plan.operator !== 'scan' && plan.operator !== 'group')
+    throw new ServiceError('unsupported', `a ${plan.operator} plan is not supported in a task`);
   const rename = (name: string): string => (name === TIME_COLUMN ? ARRIVAL_TIME : name);
   const virtualColumns = plan.virtualColumns.map((column) => renameVirtualColumn(column, rename));
-  const filters = [plan.filter === null ? null : renameFilter(plan.filter, rename), filterOf(plan.intervals)].filter((filter) => filter !== null);
+  const filters = [plan.filter === null ? null : renameFilter(plan.filter, rename), filterOf(plan.intervals)].filter(
+    (filter) => filter !== null,
+  );
   const filter: Filter | null = filters.length > 1 ? { kind: 'and', filters } : (filters[0] ?? null);
-  const common = { dataSource: plan.dataSource, intervals: [ETERNITY], filter, finish: plan.finish.map((step) => renameStep(step, rename)) };
+  const common = {
+    dataSource: plan.dataSource,
+    intervals: [ETERNITY],
+    filter,
+    finish: plan.finish.map((step) => renameStep(step, rename)),
+  };
   if (plan.operator === 'scan') return { ...plan, ...common, virtualColumns, columns: plan.columns.map(rename), timeOrder: orderOf(plan) };
   const keys = plan.keys.map((key, position): GroupKey => {
     if (key.kind === 'column') return renameKey(key, rename);
@@ -29,7 +37,13 @@ export function planOverArrivals(plan: Plan): ExternalPlan {
     virtualColumns.push(flooredTime(column, key.granularity));
     return { kind: 'column', name: rename(key.name), column, type: 'LONG' };
   });
-  return { ...plan, ...common, virtualColumns, keys, aggregators: plan.aggregators.map((aggregator) => renameAggregator(aggregator, rename)) };
+  return {
+    ...plan,
+    ...common,
+    virtualColumns,
+    keys,
+    aggregators: plan.aggregators.map((aggregator) => renameAggregator(aggregator, rename)),
+  };
 }
 
 function orderOf({ timeOrder }: ScanPlan): null {
@@ -41,7 +55,16 @@ function orderOf({ timeOrder }: ScanPlan): null {
 function filterOf(intervals: readonly Interval[]): Filter | null {
   if (intervals.some(({ start, end }) => start <= ETERNITY.start && end >= ETERNITY.end)) return null;
   const filters = intervals.map(
-    ({ start, end }): Filter => ({ kind: 'range', column: ARRIVAL_TIME, type: 'LONG', ordering: 'numeric', lower: BigInt(start), upper: BigInt(end), lowerStrict: false, upperStrict: true }),
+    ({ start, end }): Filter => ({
+      kind: 'range',
+      column: ARRIVAL_TIME,
+      type: 'LONG',
+      ordering: 'numeric',
+      lower: BigInt(start),
+      upper: BigInt(end),
+      lowerStrict: false,
+      upperStrict: true,
+    }),
   );
   return filters.length === 0 ? { kind: 'false' } : { kind: 'or', filters };
 }
@@ -66,7 +89,11 @@ function flooredExpression(granularity: Granularity): Expression {
 
 function floorCall(time: Expression, period: string, origin: number | null, timeZone: string): Expression {
   const literal = (type: 'STRING' | 'LONG', value: string | bigint | null): Expression => ({ kind: 'literal', type, value });
-  return { kind: 'call', function: 'timestamp_floor', arguments: [time, literal('STRING', period), literal('LONG', origin === null ? null : BigInt(origin)), literal('STRING', timeZone)] };
+  return {
+    kind: 'call',
+    function: 'timestamp_floor',
+    arguments: [time, literal('STRING', period), literal('LONG', origin === null ? null : BigInt(origin)), literal('STRING', timeZone)],
+  };
 }
 
 /** Whether the answer over all rows is the answers over its parts, one after the other. */

@@ -47,7 +47,12 @@ export async function* queryFrames(query: PlannedQuery, engine: FrameEngine, sou
 }
 
 /** The rows of EXTERN in batches, columns as its signature has them; a value that does not fit its type is null. */
-export async function* externalFrames(source: ExternalSource, context: TaskContext, statistics: RowStatistics, progress: ProgressReporter): AsyncGenerator<Frame> {
+export async function* externalFrames(
+  source: ExternalSource,
+  context: TaskContext,
+  statistics: RowStatistics,
+  progress: ProgressReporter,
+): AsyncGenerator<Frame> {
   const entities = await inputEntities(parseInputSource(new Fields(source.inputSource, 'EXTERN inputSource')), context);
   const format = parseInputFormat(new Fields(source.inputFormat, 'EXTERN inputFormat'));
   const sizes = entities.map(({ sizeBytes }) => sizeBytes);
@@ -55,7 +60,11 @@ export async function* externalFrames(source: ExternalSource, context: TaskConte
   context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);
   const names = source.signature.map(({ name }) => name);
   const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));
-  const collector = new RowCollector({ timestamp: null, range: null, sources: new Map(), discovery: 'none', exclusions: [], countsRows: false }, buffer, statistics);
+  const collector = new RowCollector(
+    { timestamp: null, range: null, sources: new Map(), discovery: 'none', exclusions: [], countsRows: false },
+    buffer,
+    statistics,
+  );
   const reading = {
     columns: new Set(names),
     workDirectory: context.workDirectory,
@@ -74,7 +83,8 @@ export async function* externalFrames(source: ExternalSource, context: TaskConte
     }
   }
   if (buffer.rowCount > 0) yield takeFrame(buffer);
-  if (collector.faultyRows > 0) context.log(`${collector.faultyRows} rows have a value that does not fit the type in EXTERN's signature; it was taken as null`);
+  if (collector.faultyRows > 0)
+    context.log(`${collector.faultyRows} rows have a value that does not fit the type in EXTERN's signature; it was taken as null`);
 }
 
 export async function* inlineFrames(frame: Frame): AsyncGenerator<Frame> {
@@ -84,7 +94,8 @@ export async function* inlineFrames(frame: Frame): AsyncGenerator<Frame> {
 function takeFrame(buffer: RunBuffer): Frame {
   const { rowCount, columns } = buffer.toFrame();
   buffer.clear();
-  if (buffer.dictionaryBytes > BATCH_DICTIONARY_BYTES) for (const { column } of buffer.dictionaries()) column.replaceDictionary(new ByteDictionary());
+  if (buffer.dictionaryBytes > BATCH_DICTIONARY_BYTES)
+    for (const { column } of buffer.dictionaries()) column.replaceDictionary(new ByteDictionary());
   // External rows have no time of their own; a column called so is one of the signature.
   return withArrivalTime({ rowCount, columns: columns.slice(1) });
 }

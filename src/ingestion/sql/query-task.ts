@@ -43,9 +43,14 @@ export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
   const query = spec.string('query');
   const parameters = spec.array('parameters');
   const statement = planning.planSql({ query, context, parameters });
-  if (statement.kind === 'explain') throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
+  if (statement.kind === 'explain')
+    throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
   const { source } = statement.kind === 'select' ? statement : statement.query;
-  if (source.kind === 'table') throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} … FROM "${source.name}": a task reads TABLE(EXTERN(...)) or VALUES; reading a table is not supported yet`);
+  if (source.kind === 'table')
+    throw new ServiceError(
+      'unsupported',
+      `${statement.kind.toUpperCase()} … FROM "${source.name}": a task reads TABLE(EXTERN(...)) or VALUES; reading a table is not supported yet`,
+    );
   if (statement.kind !== 'select') checkOutput(statement);
   return {
     query,
@@ -67,19 +72,33 @@ function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStat
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new ServiceError('sql_plan_invalid', `two columns of the SELECT are called "${twice}"`);
   const time = columns.find(({ name }) => name === TIME_COLUMN);
-  if (time === undefined && partitionedBy.kind !== 'all') throw new ServiceError('sql_plan_invalid', `the SELECT has no column ${TIME_COLUMN}, which PARTITIONED BY needs unless it is ALL`);
-  if (time !== undefined && time.nativeType !== 'LONG') throw new ServiceError('sql_plan_invalid', `${TIME_COLUMN} is ${time.sqlType}; expected TIMESTAMP, for example TIME_PARSE("time") AS __time`);
-  if (names.length === (time === undefined ? 0 : 1)) throw new ServiceError('sql_plan_invalid', `the SELECT has no column besides ${TIME_COLUMN}`);
+  if (time === undefined && partitionedBy.kind !== 'all')
+    throw new ServiceError('sql_plan_invalid', `the SELECT has no column ${TIME_COLUMN}, which PARTITIONED BY needs unless it is ALL`);
+  if (time !== undefined && time.nativeType !== 'LONG')
+    throw new ServiceError(
+      'sql_plan_invalid',
+      `${TIME_COLUMN} is ${time.sqlType}; expected TIMESTAMP, for example TIME_PARSE("time") AS __time`,
+    );
+  if (names.length === (time === undefined ? 0 : 1))
+    throw new ServiceError('sql_plan_invalid', `the SELECT has no column besides ${TIME_COLUMN}`);
   if (overwrite === null || overwrite === 'all') return;
   const buckets = bucketsOf(partitionedBy);
   for (const interval of overwrite) {
     if (buckets.floor(interval.start) !== interval.start || buckets.floor(interval.end) !== interval.end) {
-      throw new ServiceError('sql_plan_invalid', `OVERWRITE WHERE ${formatInterval(interval)} does not begin and end where PARTITIONED BY cuts`);
+      throw new ServiceError(
+        'sql_plan_invalid',
+        `OVERWRITE WHERE ${formatInterval(interval)} does not begin and end where PARTITIONED BY cuts`,
+      );
     }
   }
 }
 
-export function describeQueryTask({ statement, query, context, parameters }: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
+export function describeQueryTask({
+  statement,
+  query,
+  context,
+  parameters,
+}: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
   const spec = { query, context, parameters };
   if (statement.kind === 'select') return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec };
   return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
@@ -93,7 +112,11 @@ function publishMode({ overwrite }: WriteStatement): PublishRequest['mode'] {
 /** Runs a `query_controller` task: INSERT, REPLACE or SELECT over external rows. Never throws. */
 export async function runQueryTask(task: QueryTask, context: TaskContext): Promise<TaskOutcome> {
   const { statement, maxParseExceptions } = task;
-  const statistics = new RowStatistics({ logParseExceptions: true, maxParseExceptions, maxSavedParseExceptions: 0 }, context.log, context.now);
+  const statistics = new RowStatistics(
+    { logParseExceptions: true, maxParseExceptions, maxSavedParseExceptions: 0 },
+    context.log,
+    context.now,
+  );
   const progress = new ProgressReporter(context, statistics);
   const engine = new LazyEngine(context);
   const query = statement.kind === 'select' ? statement : statement.query;
@@ -116,7 +139,13 @@ export async function runQueryTask(task: QueryTask, context: TaskContext): Promi
   }
 }
 
-function resultFrames(query: PlannedQuery, context: TaskContext, statistics: RowStatistics, progress: ProgressReporter, engine: LazyEngine): AsyncGenerator<Frame> {
+function resultFrames(
+  query: PlannedQuery,
+  context: TaskContext,
+  statistics: RowStatistics,
+  progress: ProgressReporter,
+  engine: LazyEngine,
+): AsyncGenerator<Frame> {
   const { source } = query;
   if (source.kind === 'table') throw new ServiceError('unsupported', `a task cannot read the table "${source.name}"`);
   const rows = source.kind === 'inline' ? inlineFrames(source.frame) : externalFrames(source, context, statistics, progress);
@@ -134,7 +163,12 @@ interface Writing {
   readonly engine: LazyEngine;
 }
 
-async function writeTable(task: QueryTask, statement: WriteStatement, frames: AsyncGenerator<Frame>, { context, progress, report, engine }: Writing): Promise<void> {
+async function writeTable(
+  task: QueryTask,
+  statement: WriteStatement,
+  frames: AsyncGenerator<Frame>,
+  { context, progress, report, engine }: Writing,
+): Promise<void> {
   const store = new RowStore({
     dataSource: statement.dataSource,
     dimensions: dimensionsOf(statement).map(({ name, nativeType }) => columnPlan(name, nativeType, 'ARRAY')),
@@ -162,7 +196,15 @@ async function writeTable(task: QueryTask, statement: WriteStatement, frames: As
     for (const chunk of chunks) {
       for await (const frame of store.frames(chunk, task.rowsPerSegment)) {
         if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-        await pusher.push(chunk.interval, { frame, dimensions, metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false });
+        await pusher.push(chunk.interval, {
+          frame,
+          dimensions,
+          metrics: [],
+          aggregators: null,
+          timestampSpec: null,
+          queryGranularity: null,
+          rollup: false,
+        });
         report.rowsPushed = pusher.rowCount;
         progress.tick();
       }
@@ -187,7 +229,12 @@ function dimensionsOf({ query: { columns }, clusteredBy }: WriteStatement): read
 
 /** Result columns go by position; from here on they have the names of the statement. */
 function named(frame: Frame, columns: readonly OutputColumn[]): Frame {
-  return { rowCount: frame.rowCount, columns: frame.columns.slice(0, columns.length).map((column, position) => ({ ...column, name: columns[position]?.name ?? column.name })) };
+  return {
+    rowCount: frame.rowCount,
+    columns: frame.columns
+      .slice(0, columns.length)
+      .map((column, position) => ({ ...column, name: columns[position]?.name ?? column.name })),
+  };
 }
 
 function checkedTimes(frame: Frame, { overwrite, query }: WriteStatement): Float64Array {
@@ -196,10 +243,15 @@ function checkedTimes(frame: Frame, { overwrite, query }: WriteStatement): Float
   if (times === undefined) throw new ServiceError('internal', `${TIME_COLUMN} is no column of longs`);
   let within: Interval | undefined;
   for (const time of times) {
-    if (Number.isNaN(time)) throw new ServiceError('input_invalid', `a row has a null ${TIME_COLUMN}; filter such rows out, or give them a time with COALESCE`);
+    if (Number.isNaN(time))
+      throw new ServiceError('input_invalid', `a row has a null ${TIME_COLUMN}; filter such rows out, or give them a time with COALESCE`);
     if (overwrite === null || overwrite === 'all' || (within !== undefined && within.start <= time && time < within.end)) continue;
     within = overwrite.find(({ start, end }) => start <= time && time < end);
-    if (within === undefined) throw new ServiceError('input_invalid', `a row lies outside of OVERWRITE WHERE ${overwrite.map(formatInterval).join(', ')}; filter such rows out`);
+    if (within === undefined)
+      throw new ServiceError(
+        'input_invalid',
+        `a row lies outside of OVERWRITE WHERE ${overwrite.map(formatInterval).join(', ')}; filter such rows out`,
+      );
   }
   return times;
 }
