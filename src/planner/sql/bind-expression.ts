@@ -1,4 +1,5 @@
 import { parseInstant } from '../../base/time.js';
+import type { SqlType } from '../../model/statement.js';
 import { type AggregateList, SQL_AGGREGATES } from './aggregates.js';
 import { and, type Bound, call, FALSE, literal, NULL, not, or, TRUE } from './bound.js';
 import { castTo } from './cast.js';
@@ -173,18 +174,23 @@ function notDistinct(session: Session, at: number, left: Bound, right: Bound): B
 function inList(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>): Bound {
   const { session } = place;
   const operand = bindExpression(place, expression.operand);
-  const values = new Map<string, { domain: Extract<Bound, { kind: 'compare' }>['domain']; values: (string | bigint | number)[] }>();
+  const values = new Map<SqlType, { domain: SqlType; values: (string | bigint | number)[] }>();
   const others: Bound[] = [];
+  const add = (domain: SqlType, value: string | bigint | number): void => {
+    const group = values.get(domain);
+    if (group === undefined) values.set(domain, { domain, values: [value] });
+    else group.values.push(value);
+  };
   for (const item of expression.items) {
-    const equal = compare(session, item.at, '=', operand, bindExpression(place, item));
-    const value = equal.kind === 'compare' && equal.right.kind === 'literal' ? equal.right.value : null;
-    if (equal.kind !== 'compare' || value === null || equal.left !== operand) {
-      others.push(equal);
+    // Most lists are long and of the operand's own type: nothing to convert.
+    if (item.kind === 'literal' && item.value !== null && item.type !== 'NULL' && item.type === operand.type) {
+      add(item.type, item.value);
       continue;
     }
-    const group = values.get(equal.domain) ?? { domain: equal.domain, values: [] };
-    group.values.push(value);
-    values.set(equal.domain, group);
+    const equal = compare(session, item.at, '=', operand, bindExpression(place, item));
+    const value = equal.kind === 'compare' && equal.right.kind === 'literal' ? equal.right.value : null;
+    if (equal.kind === 'compare' && value !== null && equal.left === operand) add(equal.domain, value);
+    else others.push(equal);
   }
   const lists = [...values.values()].map(({ domain, values: list }): Bound => {
     const [only] = list;

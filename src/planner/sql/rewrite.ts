@@ -204,7 +204,8 @@ function rewriteColumns(stream: TokenStream, extern: number, after: number, mark
 }
 
 function stringValue(text: string): string {
-  return text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
+  const value = text.slice(text.indexOf("'") + 1, -1);
+  return value.includes("''") ? value.replaceAll("''", "'") : value;
 }
 
 /** `\00e9`, `\+01f600` and `\\` of U&'...'. */

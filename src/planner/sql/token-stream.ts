@@ -17,7 +17,8 @@ export class TokenStream {
   private readonly depths: readonly number[];
   private readonly partners: ReadonlyMap<number, number>;
   private readonly edits = new Map<number, string>();
-  private readonly removed = new Set<number>();
+  /** First token of a removed range to the one after it. */
+  private readonly removed = new Map<number, number>();
 
   /** @throws ServiceError `sql_invalid` for unbalanced parentheses, `resource_limit` past NESTING_MAX */
   constructor(source: SourceText) {
@@ -103,7 +104,7 @@ export class TokenStream {
 
   /** Unlike `blank` leaves not even spaces. */
   remove(from: number, to: number): void {
-    for (let index = from; index < to; index++) this.removed.add(index);
+    this.removed.set(from, to);
   }
 
   /** Tokens [from, to) as text for the parser, after `prefix`. */
@@ -119,8 +120,10 @@ export class TokenStream {
     for (let index = from; index < to; index++) {
       const token = this.tokens[index];
       if (token === undefined) break;
-      if (this.removed.has(index)) {
-        cursor = token.end;
+      const next = this.removed.get(index);
+      if (next !== undefined) {
+        index = next - 1;
+        cursor = this.tokens[index]?.end ?? cursor;
         shifts.push({ at: length, source: cursor });
         continue;
       }
