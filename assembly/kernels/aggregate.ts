@@ -54,7 +54,8 @@ export function presentRuns(mask: usize, runs: usize, runCount: u32, state: usiz
 // @ts-ignore: decorator
 @inline
 function addLanes<T>(sums: v128, v: v128): v128 {
-  if (sizeof<T>() == 1) return i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(v)));
+  // A pair of bytes fits a signed i16, so the dot product (one instruction) adds pairs of pairs.
+  if (sizeof<T>() == 1) return i32x4.add(sums, i32x4.dot_i16x8_s(i16x8.extadd_pairwise_i8x16_u(v), i16x8.splat(1)));
   if (sizeof<T>() == 2) return i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(v));
   if (sizeof<T>() == 4) return i64x2.add(sums, i64x2.add(v128.and(v, i64x2.splat(0xffffffff)), i64x2.shr_u(v, 32)));
   return i64x2.add(sums, v);
@@ -84,17 +85,18 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
   let total: u64 = 0;
   if (ASC_FEATURE_SIMD) {
     while (at + 64 <= last) {
-      const stop = min<usize>(last, at + LANE_ROWS * size);
+      const stop = min<usize>(last, at + LANE_ROWS * size) - 64;
       let s0 = i64x2.splat(0);
       let s1 = i64x2.splat(0);
       let s2 = i64x2.splat(0);
       let s3 = i64x2.splat(0);
-      for (; at + 64 <= stop; at += 64) {
+      do {
         s0 = addLanes<T>(s0, v128.load(at));
         s1 = addLanes<T>(s1, v128.load(at, 16));
         s2 = addLanes<T>(s2, v128.load(at, 32));
         s3 = addLanes<T>(s3, v128.load(at, 48));
-      }
+        at += 64;
+      } while (at <= stop);
       total += totalOf<T>(s0) + totalOf<T>(s1) + totalOf<T>(s2) + totalOf<T>(s3);
     }
   } else {
@@ -135,11 +137,14 @@ function sumMasked<T>(values: usize, mask: usize, start: u32, end: u32): u64 {
     }
     if (ASC_FEATURE_SIMD) {
       const lanes = 16 / sizeof<T>();
-      for (let at = first, end64 = first + 64 * sizeof<T>(); at < end64; at += 32) {
+      const end64 = first + 64 * sizeof<T>();
+      let at = first;
+      do {
         sums = addLanes<T>(sums, v128.and(v128.load(at), lanesOf<T>(bits)));
         sums = addLanes<T>(sums, v128.and(v128.load(at, 16), lanesOf<T>(bits >> lanes)));
         bits >>= 2 * lanes;
-      }
+        at += 32;
+      } while (at < end64);
     }
   }
   if (ASC_FEATURE_SIMD) total += totalOf<T>(sums);
@@ -186,16 +191,18 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
       let bits = bitsWithin(mask == 0 ? <u64>-1 : load<u64>(mask + (<usize>word << 3)), word, start, end);
       let at = values + ((<usize>word << 6) * sizeof<T>());
       if (bits == <u64>-1) {
-        for (const stop = at + 64 * sizeof<T>(); at < stop; at += 8 * sizeof<T>()) {
+        const stop = at + 64 * sizeof<T>();
+        do {
           a = f64x2.add(a, two<T>(at));
           b = f64x2.add(b, two<T>(at + 2 * sizeof<T>()));
           c = f64x2.add(c, two<T>(at + 4 * sizeof<T>()));
           d = f64x2.add(d, two<T>(at + 6 * sizeof<T>()));
-        }
+          at += 8 * sizeof<T>();
+        } while (at < stop);
         continue;
       }
       // Groups of eight rows without a selected one are jumped over.
-      while (bits != 0) {
+      if (bits != 0) do {
         const skip = ctz<u64>(bits) & 56;
         at += <usize>skip * sizeof<T>();
         bits >>= skip;
@@ -206,7 +213,7 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
         d = f64x2.add(d, v128.and(two<T>(at + 6 * sizeof<T>()), chosen(eight, i64x2(64, 128))));
         at += 8 * sizeof<T>();
         bits >>= 8;
-      }
+      } while (bits != 0);
     }
     const lanes = f64x2.add(f64x2.add(a, c), f64x2.add(b, d));
     return f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
@@ -323,12 +330,13 @@ function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
       let b = a;
       let c = a;
       let d = a;
-      for (; at + 64 <= last; at += 64) {
+      do {
         a = betterLanes<T>(wantMin, a, v128.load(at));
         b = betterLanes<T>(wantMin, b, v128.load(at, 16));
         c = betterLanes<T>(wantMin, c, v128.load(at, 32));
         d = betterLanes<T>(wantMin, d, v128.load(at, 48));
-      }
+        at += 64;
+      } while (at + 64 <= last);
       a = betterLanes<T>(wantMin, betterLanes<T>(wantMin, a, b), betterLanes<T>(wantMin, c, d));
       best = bestLane<T>(wantMin, a);
     }
@@ -354,10 +362,13 @@ function bestMasked<T, S>(wantMin: bool, values: usize, mask: usize, start: u32,
       continue;
     }
     if (ASC_FEATURE_SIMD) {
-      for (let at = first, end64 = first + 64 * sizeof<T>(); at < end64; at += 16) {
+      const end64 = first + 64 * sizeof<T>();
+      let at = first;
+      do {
         lanes = betterLanes<T>(wantMin, lanes, v128.bitselect(v128.load(at), lanes, lanesOf<T>(bits)));
         bits >>= 16 / sizeof<T>();
-      }
+        at += 16;
+      } while (at < end64);
     }
   }
   if (ASC_FEATURE_SIMD) best = better<T>(wantMin, best, bestLane<T>(wantMin, lanes));

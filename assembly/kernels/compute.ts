@@ -4,6 +4,10 @@ import { bitsOf32, isAligned, join64, lowBits } from './lanes';
 
 // @ts-ignore: decorator
 @inline
+const EXACT: i64 = 1 << 51;
+
+// @ts-ignore: decorator
+@inline
 function rowAt(rows: usize, i: usize): usize {
   return rows == 0 ? i : <usize>load<u32>(rows + (i << 2));
 }
@@ -22,11 +26,30 @@ function asF64<T>(at: usize, base: i64): f64 {
   return <f64>(<i64>load<T>(at) + base);
 }
 
+/** Two ids as f64. */
+// @ts-ignore: decorator
+@inline
+function two<T>(at: usize): v128 {
+  if (sizeof<T>() == 4) return f64x2.convert_low_i32x4_u(v128.load64_zero(at));
+  if (sizeof<T>() == 2) return f64x2.convert_low_i32x4_s(i32x4.extend_low_i16x8_u(v128.load32_zero(at)));
+  return f64x2.convert_low_i32x4_s(i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load16_lane(at, i64x2.splat(0), 0))));
+}
+
 export function toF64<T>(values: usize, rows: usize, n: u32, base: i64, out: usize): void {
   assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<f64>(out));
   const end = <usize>n;
-  if (rows == 0) for (let i: usize = 0; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + i * sizeof<T>(), base));
-  else for (let i: usize = 0; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + rowAt(rows, i) * sizeof<T>(), base));
+  let i: usize = 0;
+  if (ASC_FEATURE_SIMD && !isFloat<T>() && sizeof<T>() <= 4 && rows == 0 && n >= 2 && <u64>(base + EXACT) <= <u64>(2 * EXACT)) {
+    // Base and id are exact as f64, and so is their sum.
+    const bases = f64x2.splat(<f64>base);
+    const pairs = end - 1;
+    do {
+      v128.store(out + (i << 3), f64x2.add(two<T>(values + i * sizeof<T>()), bases));
+      i += 2;
+    } while (i < pairs);
+  }
+  if (rows == 0) for (; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + i * sizeof<T>(), base));
+  else for (; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + rowAt(rows, i) * sizeof<T>(), base));
 }
 
 // @ts-ignore: decorator
@@ -66,9 +89,10 @@ function applyAll<T>(operation: i32, a: usize, b: usize, isOne: bool, n: u32, ou
   let at: usize = 0;
   if (ASC_FEATURE_SIMD) {
     const onlyLanes = v128.splat<T>(only);
-    for (; at + 16 <= end; at += 16) {
+    if (end >= 16) do {
       v128.store(out + at, applyLanes<T>(operation, v128.load(a + at), isOne ? onlyLanes : v128.load(b + at)));
-    }
+      at += 16;
+    } while (at + 16 <= end);
   }
   for (; at < end; at += 8) store<T>(out + at, apply<T>(operation, load<T>(a + at), isOne ? only : load<T>(b + at)));
 }
@@ -116,9 +140,10 @@ function compareAll<T>(operation: u32, a: usize, b: usize, isOne: bool, n: u32, 
   let row: u32 = 0;
   if (ASC_FEATURE_SIMD) {
     const onlyLanes = v128.splat<T>(only);
-    for (; row + 64 <= n; row += 64) {
+    while (row + 64 <= n) {
       let bits: u64 = 0;
-      for (let i: u32 = 0; i < 64; i += 16) {
+      let i: u32 = 0;
+      do {
         const left = a + (<usize>(row + i) << 3);
         const right = b + (<usize>(row + i) << 3);
         bits |=
@@ -128,8 +153,10 @@ function compareAll<T>(operation: u32, a: usize, b: usize, isOne: bool, n: u32, 
             compare4<T>(operation, left + 64, right + 64, isOne, onlyLanes),
             compare4<T>(operation, left + 96, right + 96, isOne, onlyLanes),
           ) << i;
-      }
+        i += 16;
+      } while (i < 64);
       store<u64>(out + (<usize>row >> 3), bits);
+      row += 64;
     }
   }
   for (; row < n; row += 64) {

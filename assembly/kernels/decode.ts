@@ -57,6 +57,7 @@ function fourWide(bytes: v128, first: v128, rest: v128, factors: v128, mask: v12
 @inline
 function unpackLanes<T>(packed: usize, rows: u32, width: u32, out: usize): u32 {
   const end = rows & ~7;
+  if (end == 0) return 0;
   let at = packed;
   let to = out;
   const last = out + <usize>end * sizeof<T>();
@@ -69,11 +70,13 @@ function unpackLanes<T>(packed: usize, rows: u32, width: u32, out: usize): u32 {
       up(6 * width) | (up(7 * width) << 16),
     );
     const mask = i16x8.splat(<i16>(((<u32>1) << width) - 1));
-    for (; to < last; to += 8 * sizeof<T>(), at += width) {
+    do {
       const values = eight16(at, indices, factors, mask);
       if (sizeof<T>() == 1) v128.store64_lane(to, i8x16.narrow_i16x8_u(values, values), 0);
       else v128.store(to, values);
-    }
+      to += 8 * sizeof<T>();
+      at += width;
+    } while (to < last);
     return end;
   }
   const firstMask = i32x4.splat(width == 32 ? -1 : (1 << width) - 1);
@@ -85,11 +88,13 @@ function unpackLanes<T>(packed: usize, rows: u32, width: u32, out: usize): u32 {
     const factorsA = bytes4(up(0), up(width), up(2 * width), up(3 * width));
     const indicesB = bytes4(from(over), from(over + width), from(over + 2 * width), from(over + 3 * width));
     const factorsB = bytes4(up(over), up(over + width), up(over + 2 * width), up(over + 3 * width));
-    for (; to < last; to += 8 * sizeof<T>(), at += width) {
+    do {
       const a = four32(v128.load(at), indicesA, factorsA, firstMask);
       const b = four32(v128.load(at + byte), indicesB, factorsB, firstMask);
       storeEight<T>(to, a, b);
-    }
+      to += 8 * sizeof<T>();
+      at += width;
+    } while (to < last);
     return end;
   }
   const restA = bytes4(from(8), from(8 + width), from(8 + 2 * width), from(8 + 3 * width));
@@ -98,11 +103,13 @@ function unpackLanes<T>(packed: usize, rows: u32, width: u32, out: usize): u32 {
   const firstB = firstOnly(over, width);
   const factorsA = bytes4(up(0) << 1, up(width) << 1, up(2 * width) << 1, up(3 * width) << 1);
   const factorsB = bytes4(up(over) << 1, up(over + width) << 1, up(over + 2 * width) << 1, up(over + 3 * width) << 1);
-  for (; to < last; to += 8 * sizeof<T>(), at += width) {
+  do {
     const a = fourWide(v128.load(at), firstA, restA, factorsA, firstMask);
     const b = fourWide(v128.load(at + byte), firstB, restB, factorsB, firstMask);
     storeEight<T>(to, a, b);
-  }
+    to += 8 * sizeof<T>();
+    at += width;
+  } while (to < last);
   return end;
 }
 

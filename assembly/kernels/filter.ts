@@ -1,6 +1,7 @@
 import { bitsOf16, bitsOf32, bitsOf8, isAligned, join64, lowBits } from './lanes';
 
 // Predicates write one bit per row, 64 rows a word. Rows past the end are read (values are padded) and masked off.
+// Vector loops test at their end: V8 keeps a constant in a register only over a loop whose body always runs.
 
 // @ts-ignore: decorator
 @inline
@@ -9,14 +10,14 @@ const EQ: i32 = 0;
 @inline
 const RANGE: i32 = 1;
 
-/** Whether each lane passes: == a, or (unsigned) value - a <= b, or (numbers) a <= value <= b. */
+/** Whether each lane passes: == a, or (unsigned) value - a <= b, or (floats) a <= value <= b. I64 ranges: fails. */
 // @ts-ignore: decorator
 @inline
 function test<T>(test: i32, at: usize, a: v128, b: v128): v128 {
   const v = v128.load(at);
   if (test == EQ) return v128.eq<T>(v, a);
   if (isFloat<T>()) return v128.and(v128.ge<T>(v, a), v128.le<T>(v, b));
-  if (sizeof<T>() == 8) return v128.not(v128.or(i64x2.gt_s(a, v), i64x2.gt_s(v, b)));
+  if (sizeof<T>() == 8) return v128.or(i64x2.gt_s(a, v), i64x2.gt_s(v, b));
   const above = v128.sub<T>(v, a);
   return v128.eq<T>(v128.min<T>(above, b), above);
 }
@@ -60,15 +61,31 @@ function compareAll<T>(kind: i32, values: usize, rows: u32, a: T, b: T, out: usi
   if (ASC_FEATURE_SIMD) {
     const lower = v128.splat<T>(a);
     const upper = v128.splat<T>(b);
-    for (let row: u32 = 0; row < rows; row += 64) {
-      const at = values + <usize>row * size;
-      let bits = bits16<T>(kind, at, lower, upper);
-      bits |= bits16<T>(kind, at + 16 * size, lower, upper) << 16;
-      bits |= bits16<T>(kind, at + 32 * size, lower, upper) << 32;
-      bits |= bits16<T>(kind, at + 48 * size, lower, upper) << 48;
-      if (rows - row < 64) bits &= lowBits(rows - row);
-      store<u64>(out + (<usize>row >> 3), bits);
-    }
+    let at = values;
+    let to = out;
+    const last = values + <usize>rows * size;
+    if (at >= last) return;
+    do {
+      let bits: u64 = 0;
+      if (size < 8) {
+        bits = bits16<T>(kind, at, lower, upper);
+        bits |= bits16<T>(kind, at + 16 * size, lower, upper) << 16;
+        bits |= bits16<T>(kind, at + 32 * size, lower, upper) << 32;
+        bits |= bits16<T>(kind, at + 48 * size, lower, upper) << 48;
+      } else {
+        // 32 loads at once would not fit the registers.
+        let shift: u64 = 0;
+        do {
+          bits |= bits16<T>(kind, at + <usize>shift * size, lower, upper) << shift;
+          shift += 16;
+        } while (shift < 64);
+        if (isInteger<T>()) bits = ~bits;
+      }
+      store<u64>(to, bits);
+      to += 8;
+      at += 64 * size;
+    } while (at < last);
+    if ((rows & 63) != 0) store<u64>(to - 8, load<u64>(to - 8) & lowBits(rows & 63));
   } else {
     for (let row: u32 = 0; row < rows; row += 64) {
       let bits: u64 = 0;
@@ -156,13 +173,16 @@ export function filterSet<T>(values: usize, rows: u32, set: usize, out: usize): 
   if (ASC_FEATURE_SIMD && size == 1) {
     const low = v128.load(set);
     const high = v128.load(set, 16);
-    for (let row: u32 = 0; row < rows; row += 64) {
+    if (rows == 0) return;
+    let row: u32 = 0;
+    do {
       const at = values + row;
       let bits = member16(at, low, high) | (member16(at + 16, low, high) << 16);
       bits |= (member16(at + 32, low, high) << 32) | (member16(at + 48, low, high) << 48);
       if (rows - row < 64) bits &= lowBits(rows - row);
       store<u64>(out + (<usize>row >> 3), bits);
-    }
+      row += 64;
+    } while (row < rows);
     return;
   }
   for (let row: u32 = 0; row < rows; row += 64) {

@@ -21,13 +21,15 @@ function four<T>(at: usize): v128 {
 @inline
 function denseAll<T>(values: usize, rows: usize, n: usize, stride: u32, accumulate: bool, out: usize): void {
   let i: usize = 0;
-  if (ASC_FEATURE_SIMD && rows == 0) {
+  if (ASC_FEATURE_SIMD && rows == 0 && n >= 4) {
     const strides = i32x4.splat(stride);
-    for (; i + 4 <= n; i += 4) {
+    const fours = n - 3;
+    do {
       let key = i32x4.mul(four<T>(values + i * sizeof<T>()), strides);
       if (accumulate) key = i32x4.add(key, v128.load(out + (i << 2)));
       v128.store(out + (i << 2), key);
-    }
+      i += 4;
+    } while (i < fours);
   }
   for (; i < n; i++) {
     let key = <u32>load<T>(values + rowAt(rows, i) * sizeof<T>()) * stride;

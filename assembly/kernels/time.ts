@@ -113,18 +113,23 @@ export function bucketI64(values: usize, rows: u32, boundaries: usize, boundaryC
   }
 }
 
+/** Offsets up to here are exact as f64, and the quotient by a reciprocal is at most one off. */
+// @ts-ignore: decorator
+@inline
+const EXACT: i64 = 1 << 51;
+
 export function floorI64(values: usize, rows: u32, width: i64, origin: i64, out: usize): void {
   assert(isAligned<i64>(values) && isAligned<i64>(out) && width > 0);
-  let floor: i64 = 0; // of the row before; rows in a row mostly share it
-  let known = false;
+  const reciprocal = 1.0 / <f64>width;
   for (let at: usize = 0, end = <usize>rows << 3; at < end; at += 8) {
-    const value = load<i64>(values + at);
-    if (!known || value < floor || <u64>(value - floor) >= <u64>width) {
-      const offset = value - origin;
-      const past = offset % width;
-      floor = value - past - (past < 0 ? width : 0);
-      known = floor <= value; // not where the floor lies outside i64 and wrapped
-    }
-    store<i64>(out + at, floor);
+    const offset = load<i64>(values + at) - origin;
+    let past: i64;
+    if (<u64>(offset + EXACT) <= <u64>(2 * EXACT)) {
+      past = offset - <i64>(<f64>offset * reciprocal) * width;
+      past += past < 0 ? width : 0;
+      past -= past >= width ? width : 0;
+    } else past = offset % width;
+    past += past < 0 ? width : 0;
+    store<i64>(out + at, offset - past + origin);
   }
 }
