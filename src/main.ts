@@ -4,6 +4,11 @@ import { createProgram } from './cli/program.js';
 
 /** The program: its command line, its exit code. Each command is loaded when it is asked for. */
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+// Whoever read our output has seen enough (`| head`).
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 try {
   process.exitCode = await createProgram(manifest.version).run(process.argv.slice(2));
 } catch (error) {

@@ -28,6 +28,13 @@ export async function start(options: StartOptions): Promise<ExitCode> {
   for (const directory of configuration.get('svc.ingestion.local.allowedDirectories')) mkdirSync(directory, { recursive: true });
 
   const log = openLog({ file: configuration.get('svc.log.file'), level: configuration.get('svc.log.level') });
+  // What nobody waits for must not end the server; what was thrown past everyone leaves it in an unknown state.
+  process.on('unhandledRejection', (error) => log.error('a failure that nobody waited for', { error }));
+  process.on('uncaughtException', (error) => {
+    log.error('an error that nobody caught', { error });
+    process.stderr.write(`${style.bad('dolmen ends')}: ${error.stack ?? error.message}\n`);
+    process.exit(EXIT.failed);
+  });
   const ended = untilAskedToEnd();
   const roles = await openRoles({ configuration, log, version: options.version });
   const servers = await listenForRoles({
@@ -57,14 +64,20 @@ export async function start(options: StartOptions): Promise<ExitCode> {
 /** The sample goes through all of them. */
 const ROLE_COUNT_OF_SAMPLE = 6;
 
+/** Until it is shown, or the process is asked to end. */
 async function showSample(url: string, configuration: Configuration, ended: Promise<unknown>): Promise<void> {
   const { firstRun } = await import('./sample.js');
-  const shown = firstRun(url, configuration.get('svc.data.directory')).catch((error: unknown) => {
-    process.stderr.write(
-      `${style.bad('the sample data could not be loaded')}: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
-  });
-  await Promise.race([shown, ended]);
+  const failure = await Promise.race([
+    firstRun(url, configuration.get('svc.data.directory')).then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+    ended.then(() => undefined),
+  ]);
+  if (failure === undefined) return;
+  process.stderr.write(
+    `${style.bad('the sample data could not be loaded')}: ${failure instanceof Error ? failure.message : String(failure)}\n`,
+  );
 }
 
 function untilAskedToEnd(): Promise<NodeJS.Signals> {

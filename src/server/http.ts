@@ -224,7 +224,7 @@ class Exchange {
     if (this.#over) return;
     const sizeBytes = Buffer.byteLength(body);
     if (sizeBytes > COPIED_BYTES_MAX && !this.#isHead) {
-      void this.#sendLarge(response, Buffer.from(body));
+      void this.#sendLarge(response, typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }
     this.#socket.cork(() => {
@@ -236,7 +236,7 @@ class Exchange {
     this.#end();
   }
 
-  async #sendLarge(response: HttpResponse, body: Buffer): Promise<void> {
+  async #sendLarge(response: HttpResponse, body: Uint8Array): Promise<void> {
     const socket = this.#socket;
     this.#listenForRoom();
     const begin = socket.getWriteOffset();
