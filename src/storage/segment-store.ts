@@ -119,7 +119,10 @@ function openFile(file: string): number {
   try {
     return openSync(file, 'r');
   } catch (error) {
-    throw new ServiceError('not_found', `segment file ${file} cannot be opened`, error);
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new ServiceError('not_found', `segment file ${file} does not exist`, error);
+    }
+    throw error;
   }
 }
 

@@ -177,6 +177,51 @@ test('the least recently used column makes room, a leased one never does', async
   }
 });
 
+test('columns give way when queries have filled the memory', async () => {
+  const bench = openWorkbench({ memoryBytes: 3 * 1024 * 1024, cacheBytes: 64 * 1024 * 1024 });
+  const noise = (seed: number): Table[string] => ({
+    kind: 'double',
+    cells: Array.from({ length: 100_000 }, (_, row) => Math.sin(row * seed)),
+  });
+  try {
+    const id = await open(bench, { __time: times(100_000), a: noise(1), b: noise(2), c: noise(3), d: noise(4) });
+    const lease = (columns: string[]) => bench.store.lease({ segmentIds: [id], columns, globalDictionaries: [] });
+    for (const name of ['a', 'b', 'c', 'd', 'a']) (await lease([name])).release();
+    const before = bench.memory.allocatedBytes;
+    assert.is(await codeOf(lease(['a', 'b', 'c', 'd'])), 'resource_limit');
+    assert.ok(bench.memory.allocatedBytes <= before + 64 * 1024, 'what could not be leased is given back');
+    (await lease(['b', 'c'])).release();
+    await bench.store.close(id);
+    assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
+  } finally {
+    bench.close();
+  }
+});
+
+test('a dictionary that passes the budget is refused and leaves the others as they were', async () => {
+  const bench = openWorkbench({ cacheBytes: 2_000_000 });
+  const cells = Array.from({ length: 20_000 }, (_, row) => `a value of some length, number ${row}`);
+  try {
+    const small = await open(bench, { __time: times(3), s: { kind: 'string', cells: ['x', 'y', 'z'] } });
+    const large = await open(bench, { __time: times(cells.length), s: { kind: 'string', cells } }, { partitionNumber: 1 });
+    const lease = (segmentIds: string[], globalDictionaries: string[]) =>
+      bench.store.lease({ segmentIds, columns: ['s'], globalDictionaries });
+    const held = await lease([small], ['s']);
+    assert.is(await codeOf(lease([small, large], ['s'])), 'resource_limit');
+    assert.equal(readGlobal(globalOf(held), bench.memory), [null, 'x', 'y', 'z']);
+    (await lease([large], [])).release();
+    const again = await lease([small], ['s']);
+    assert.equal(readGlobal(globalOf(again), bench.memory), [null, 'x', 'y', 'z']);
+    held.release();
+    again.release();
+    await bench.store.close(large);
+    await bench.store.close(small);
+    assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
+  } finally {
+    bench.close();
+  }
+});
+
 test('a segment closes when its leases have ended, and takes its columns along', async () => {
   const bench = openWorkbench();
   try {

@@ -22,10 +22,10 @@ export interface Workbench {
 }
 
 export function openWorkbench(
-  options: { kernels?: string; cacheBytes?: number; wrap?: (run: RunStorageJob) => RunStorageJob } = {},
+  options: { kernels?: string; cacheBytes?: number; memoryBytes?: number; wrap?: (run: RunStorageJob) => RunStorageJob } = {},
 ): Workbench {
   const directory = mkdtempSync(join(tmpdir(), 'dolmen-storage-'));
-  const memory = KernelMemory.create({ maximumBytes: 512 * 1024 * 1024 });
+  const memory = KernelMemory.create({ maximumBytes: options.memoryBytes ?? 512 * 1024 * 1024 });
   const kernels = instantiateKernels(options.kernels ?? 'reference', memory);
   const here: RunStorageJob = async (name, request) => STORAGE_JOBS[name](request, memory, kernels);
   const run = options.wrap?.(here) ?? here;
