@@ -30,6 +30,10 @@ export interface EngineOptions {
   readonly threads: number;
   /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
   readonly groupBytesMax?: number;
+  /** Plans over fewer rows run on the calling thread: a hand-over would cost more. */
+  readonly rowsRunHere?: number;
+  /** Rows of a morsel, where segments are cut. */
+  readonly morselRows?: number;
 }
 
 export interface ProcessingEngine extends Engine {
@@ -37,8 +41,8 @@ export interface ProcessingEngine extends Engine {
   runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']>;
 }
 
-/** A hand-over to a thread costs more than reading this many rows where the query arrived. */
 const ROWS_RUN_HERE = 100_000;
+const MORSEL_ROWS = 1 << 18;
 const DEFAULT_GROUP_BYTES = 1 << 30;
 
 export function createEngine(options: EngineOptions): ProcessingEngine {
@@ -133,8 +137,8 @@ class LocalEngine implements ProcessingEngine {
   }
 
   async *#runGroup(plan: GroupPlan, views: readonly SegmentView[], dictionaries: Readonly<Record<string, GlobalDictionaryView>>, ending: 'final' | 'partial', control: RunControl, rows: number): AsyncGenerator<Frame> {
-    const threads = this.#pool === undefined || rows < ROWS_RUN_HERE ? 1 : this.#options.threads;
-    const morsels = morselsOf(views, plan, threads);
+    const threads = this.#runsHere(rows) ? 1 : this.#options.threads;
+    const morsels = morselsOf(views, plan, threads, this.#options.morselRows ?? MORSEL_ROWS);
     const request = { control, source: { plan, views, dictionaries }, morsels };
     if (threads === 1 || morsels.length < 2) {
       yield* this.#read(this.#placeFor(rows).open('group', { ...request, ending, awaitsParts: false }));
@@ -204,7 +208,11 @@ class LocalEngine implements ProcessingEngine {
   }
 
   #placeFor(rows: number): Workplace {
-    return rows < ROWS_RUN_HERE ? this.#here : (this.#pool?.choose(1)[0] ?? this.#here);
+    return this.#runsHere(rows) ? this.#here : (this.#pool?.choose(1)[0] ?? this.#here);
+  }
+
+  #runsHere(rows: number): boolean {
+    return this.#pool === undefined || rows < (this.#options.rowsRunHere ?? ROWS_RUN_HERE);
   }
 
   #count({ rowsScanned, rowsMatched }: RowCounts): void {

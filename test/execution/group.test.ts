@@ -10,6 +10,7 @@ import type { Value } from '../../src/expression/value.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
+import { openFrames } from './segments.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
@@ -73,6 +74,27 @@ groups('partial results of several servers merge into the whole', async () => {
     }),
     { numRuns: 150, includeErrorInReport: true },
   );
+});
+
+groups('agrees with the oracle over segments, with threads that share their morsels', async () => {
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 64 });
+  try {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, plan) => {
+        const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, threaded);
+        try {
+          const frames = await collect(threaded.run(plan, store, ids, options(), never));
+          sameGroups(asGroups(frames, plan.keys.length), groupRows(pieces.flat(), plan));
+        } finally {
+          await close();
+        }
+      }),
+      { numRuns: 60, includeErrorInReport: true },
+    );
+  } finally {
+    await threaded.close();
+  }
+  assert.is(memory.allocatedBytes, 0, 'every thread gave its memory back');
 });
 
 groups.run();

@@ -29,15 +29,13 @@ export interface RowCounts {
   rowsMatched: number;
 }
 
-const MORSEL_ROWS = 1 << 18;
-
 /**
  * Cuts segments into morsels. A thread folds its local groups once per segment, so segments stay whole where there are
  * enough of them for every thread.
  */
-export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, threads: number): Morsel[] {
+export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, threads: number, morselRows: number): Morsel[] {
   const met = views.flatMap((view, index) => (meets(view, plan.intervals) ? [{ view, index }] : []));
-  const rowsEach = threads <= 1 || met.length >= threads * 4 ? Infinity : MORSEL_ROWS;
+  const rowsEach = threads <= 1 || met.length >= threads * 4 ? Infinity : morselRows;
   return met.flatMap(({ view, index }) => {
     const parts: Morsel[] = [];
     for (let start = 0; start < view.rowCount; start += rowsEach) parts.push({ view: index, start, end: Math.min(view.rowCount, start + rowsEach) });
