@@ -5,7 +5,7 @@ import { destination, pino } from 'pino';
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /** Facts beside the sentence. No credentials, no rows of data. An `Error` under `error` is written with its stack and causes. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Log {
   debug(message: string, fields?: LogFields): void;

@@ -7,9 +7,7 @@ import { timestampParser } from '../ingestion/column/timestamp.js';
 import type { InputBlock } from '../ingestion/format/input-block.js';
 import { type InputFormat, readRows } from '../ingestion/format/input-format.js';
 import { localEntities } from '../ingestion/source/local.js';
-
-export const FILE_FORMATS = ['json', 'csv', 'tsv', 'parquet'] as const;
-export type FileFormat = (typeof FILE_FORMATS)[number];
+import { FILE_FORMATS, type FileFormat } from './formats.js';
 
 const EXTENSIONS: Readonly<Record<string, FileFormat>> = {
   json: 'json',

@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { PROPERTIES, ROLES } from '../configuration/properties.js';
 import { EXIT, EXIT_HELP, type ExitCode } from './exit-codes.js';
-import type { FileFormat } from './guess.js';
-import type { OutputFormat } from './run-statement.js';
+import { FILE_FORMATS, type FileFormat, OUTPUT_FORMATS, type OutputFormat } from './formats.js';
 
 const URL_HELP = 'address of the Router';
 const DEFAULT_URL = 'http://127.0.0.1:8888';
@@ -78,7 +77,7 @@ export function createProgram(version: string): { run(words: readonly string[]):
     .argument('[url]', URL_HELP, DEFAULT_URL)
     .option('-e, --execute <sql>', 'run these statements and leave')
     .option('-f, --file <file>', 'run the statements of a file and leave')
-    .addOption(new Option('--format <name>', 'how answers are printed').choices(['table', 'csv', 'json', 'lines']).default('table'))
+    .addOption(new Option('--format <name>', 'how answers are printed').choices([...OUTPUT_FORMATS]).default('table'))
     .option('--timing', 'tell rows and time after each answer (always in the shell)')
     .addHelpText(
       'after',
@@ -100,7 +99,7 @@ export function createProgram(version: string): { run(words: readonly string[]):
     .argument('<file>', 'path of the file')
     .option('--url <url>', URL_HELP, DEFAULT_URL)
     .option('--datasource <name>', 'table to load into (default: the name of the file)')
-    .addOption(new Option('--format <name>', 'format of the file (default: guessed)').choices(['json', 'csv', 'tsv', 'parquet']))
+    .addOption(new Option('--format <name>', 'format of the file (default: guessed)').choices([...FILE_FORMATS]))
     .option('--time-column <name>', 'column that becomes __time (default: guessed)')
     .option('--time-format <format>', 'iso, posix, millis, auto, or a pattern such as "yyyy/MM/dd HH:mm" (default: guessed)')
     .option('--granularity <name>', 'time chunk of a segment: hour, day, month, year, all', 'month')

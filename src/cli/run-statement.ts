@@ -1,10 +1,8 @@
 import { type DolmenClient, QueryRefused, type TextFormat } from './client.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.js';
+import type { OutputFormat } from './formats.js';
 import { failureText, resultTable } from './result-table.js';
 import { countText, durationText, style } from './style.js';
-
-export const FORMATS = ['table', 'csv', 'json', 'lines'] as const;
-export type OutputFormat = (typeof FORMATS)[number];
 
 const TEXT_FORMATS: Readonly<Record<Exclude<OutputFormat, 'table'>, TextFormat>> = { csv: 'csv', json: 'object', lines: 'objectLines' };
 

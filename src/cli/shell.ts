@@ -73,9 +73,9 @@ async function runCommand(client: DolmenClient, command: string): Promise<void> 
   else process.stderr.write(`unknown command ${name}; \\? lists those there are\n`);
 }
 
-export const TABLES = `SELECT TABLE_NAME AS "table" FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'svc' ORDER BY TABLE_NAME`;
+const TABLES = `SELECT TABLE_NAME AS "table" FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'svc' ORDER BY TABLE_NAME`;
 
-export function columnsOf(table: string): string {
+function columnsOf(table: string): string {
   const name = table.replaceAll("'", "''");
   return `SELECT COLUMN_NAME AS "column", DATA_TYPE AS "type" FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = 'svc' AND TABLE_NAME = '${name}' ORDER BY ORDINAL_POSITION`;
 }

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { ServiceError } from '../base/errors.js';
 import { DolmenClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
-import { type OutputFormat, runStatement } from './run-statement.js';
+import type { OutputFormat } from './formats.js';
+import { runStatement } from './run-statement.js';
 import { runShell } from './shell.js';
 import { isBlank, splitStatements } from './statements.js';
 

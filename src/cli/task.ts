@@ -1,7 +1,7 @@
 import type { DolmenClient } from './client.js';
 import type { ProgressState } from './progress-bar.js';
 
-export interface RowCounts {
+interface RowCounts {
   readonly processed: number;
   readonly processedWithError: number;
   readonly thrownAway: number;
