@@ -176,6 +176,37 @@ for (const { name, query, context = {}, message, errorCode } of failures) {
   });
 }
 
+queries('segmentSortOrder orders the dimensions', async () => {
+  const query = `REPLACE INTO edits OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page, v FROM ${extern()} PARTITIONED BY ALL CLUSTERED BY page`;
+  const done = await runSql(query, { segmentSortOrder: '__time, v' });
+  assert.equal(done.published[0]?.segments[0]?.dimensions, ['v', 'page']);
+});
+
+const refusedContexts: readonly { readonly context: Record<string, unknown>; readonly message: RegExp }[] = [
+  { context: { finalizeAggregations: false }, message: /context\.finalizeAggregations: false is not supported/ },
+  { context: { selectDestination: 'durableStorage' }, message: /context\.selectDestination: "durableStorage" is not supported/ },
+  { context: { forceSegmentSortByTime: false }, message: /context\.forceSegmentSortByTime/ },
+  { context: { rowsPerSegment: 0 }, message: /context\.rowsPerSegment: expected an integer of at least 1/ },
+  { context: { segmentSortOrder: 'nothing' }, message: /no column "nothing"/ },
+];
+for (const { context, message } of refusedContexts) {
+  queries(`refused context: ${JSON.stringify(context)}`, () => {
+    const query = `INSERT INTO edits SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern()} PARTITIONED BY DAY`;
+    assert.throws(() => validateTask({ type: 'query_controller', spec: { query, context } }, { planSql: plan, parseFilter }), message);
+  });
+}
+
+queries('no rows: INSERT does nothing, or fails when failOnEmptyInsert says so; REPLACE empties', async () => {
+  const select = `SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern()} WHERE v < 0 PARTITIONED BY DAY`;
+  const insert = await runSql(`INSERT INTO edits ${select}`);
+  assert.ok(insert.outcome.succeeded);
+  assert.equal(insert.published, []);
+  assert.match((await runSql(`INSERT INTO edits ${select}`, { failOnEmptyInsert: true })).outcome.errorMessage ?? '', /failOnEmptyInsert/);
+  const replace = await runSql(`REPLACE INTO edits OVERWRITE ALL ${select}`);
+  assert.equal(replace.published[0]?.segments, []);
+  assert.is(replace.published[0]?.mode.kind, 'replace');
+});
+
 queries('maxParseExceptions lets bad lines pass', async () => {
   const done = await runSql(`SELECT t FROM ${extern(['{"t":1}', 'oops', '{"t":2}'])}`, { maxParseExceptions: -1 });
   assert.equal(payloadOf(done).results.results, [[1], [2]]);

@@ -72,6 +72,7 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
         range,
         sources,
         discovery: loading.discovery ?? 'none',
+        leavesOutNested: loading.discovery === 'STRING',
         exclusions: ['t', ...(loading.exclusions ?? [])],
         countsRows: true,
       },

@@ -107,12 +107,13 @@ interface Stages {
 function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine: LazyEngine, store: RowStore): Stages {
   const { timestamp, dimensions, metrics, granularity, transforms, filter } = dataSchema;
   const { discovery } = dimensions;
+  const leavesOutNested = discovery === 'STRING';
   const range = new TimeRange(granularity.intervals, granularity.queryGranularity);
   const sources = new Map(metrics.flatMap(({ name, fieldName }) => (fieldName === null ? [] : [[name, fieldName] as const])));
   const fields = [timestamp.column, ...dimensions.declared.map(({ name }) => name), ...sources.values()];
   if (transforms.length === 0 && filter === null) {
     const collector = new RowCollector(
-      { timestamp, range, sources, discovery, exclusions: dimensions.exclusions, countsRows: true },
+      { timestamp, range, sources, discovery, leavesOutNested, exclusions: dimensions.exclusions, countsRows: true },
       store.input,
       statistics,
     );
@@ -139,6 +140,7 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
       range: null,
       sources: new Map(),
       discovery: discovery === 'none' ? 'none' : 'AUTO',
+      leavesOutNested,
       exclusions: dimensions.exclusions,
       countsRows: false,
     },

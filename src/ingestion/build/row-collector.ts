@@ -37,6 +37,8 @@ export interface CollectorOptions {
   /** Columns of the input by the name of the built column, where the two differ. */
   readonly sources: ReadonlyMap<string, string>;
   readonly discovery: 'none' | 'STRING' | 'AUTO';
+  /** Fields of nested objects are left out by discovery rather than refused. */
+  readonly leavesOutNested: boolean;
   readonly exclusions: readonly string[];
   /** Rows stay uncounted: another stage decides about them. */
   readonly countsRows: boolean;
@@ -145,8 +147,7 @@ export class RowCollector {
   private discover(block: InputBlock, type: 'STRING' | 'AUTO'): void {
     for (const name of block.columns) {
       if (this.buffer.column(name) !== undefined || this.excluded.has(name)) continue;
-      // Taken as strings, nested objects are left out; typed by their values, they are refused.
-      if (type === 'STRING' && block.kind === 'values' && block.values(name).every(isNested)) continue;
+      if (this.options.leavesOutNested && block.kind === 'values' && block.values(name).every(isNested)) continue;
       this.buffer.addColumn(columnPlan(name, type));
     }
   }

@@ -61,7 +61,7 @@ export async function* externalFrames(
   const names = source.signature.map(({ name }) => name);
   const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));
   const collector = new RowCollector(
-    { timestamp: null, range: null, sources: new Map(), discovery: 'none', exclusions: [], countsRows: false },
+    { timestamp: null, range: null, sources: new Map(), discovery: 'none', leavesOutNested: false, exclusions: [], countsRows: false },
     buffer,
     statistics,
   );

@@ -13,10 +13,10 @@ import type { Planning, TaskContext, TaskDescription, TaskOutcome } from '../con
 import { ProgressReporter } from '../report/progress.js';
 import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
-import type { Fields } from '../spec/fields.js';
-import { MAX_ROWS_IN_MEMORY } from '../spec/tuning-config.js';
+import { Fields } from '../spec/fields.js';
 import { LazyEngine } from '../task-engine.js';
 import { externalFrames, inlineFrames, queryFrames } from './external-rows.js';
+import { parseQuerySettings, type QuerySettings } from './query-settings.js';
 
 type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
 type SelectStatement = Extract<PlannedStatement, { readonly kind: 'select' }>;
@@ -26,11 +26,9 @@ export interface QueryTask {
   readonly context: Readonly<Record<string, unknown>>;
   readonly parameters: readonly unknown[];
   readonly statement: WriteStatement | SelectStatement;
-  readonly rowsPerSegment: number;
-  readonly maxParseExceptions: number;
+  readonly settings: QuerySettings;
 }
 
-const ROWS_PER_SEGMENT = 3_000_000;
 /** What public clients see as the datasource of a plain SELECT. */
 const SELECT_DATA_SOURCE = '__query_select';
 
@@ -38,8 +36,9 @@ const SELECT_DATA_SOURCE = '__query_select';
 export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
   const spec = fields.object('spec');
   spec.accept(['query', 'context', 'parameters']);
-  const settings = spec.optionalObject('context');
-  const context = settings === null ? {} : Object.fromEntries(settings.keys().map((key) => [key, settings.value(key)]));
+  const contextFields = spec.optionalObject('context') ?? new Fields({}, 'spec.context');
+  const context = Object.fromEntries(contextFields.keys().map((key) => [key, contextFields.value(key)]));
+  const settings = parseQuerySettings(contextFields);
   const query = spec.string('query');
   const parameters = spec.array('parameters');
   const statement = planning.planSql({ query, context, parameters });
@@ -51,24 +50,14 @@ export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
       'unsupported',
       `${statement.kind.toUpperCase()} … FROM "${source.name}": a task reads TABLE(EXTERN(...)) or VALUES; reading a table is not supported yet`,
     );
-  if (statement.kind !== 'select') checkOutput(statement);
-  return {
-    query,
-    context,
-    parameters,
-    statement,
-    rowsPerSegment: settings?.integer('rowsPerSegment', ROWS_PER_SEGMENT, { min: 1 }) ?? ROWS_PER_SEGMENT,
-    maxParseExceptions: exceptionLimit(settings),
-  };
+  if (statement.kind !== 'select') checkOutput(statement, settings);
+  return { query, context, parameters, statement, settings };
 }
 
-function exceptionLimit(settings: Fields | null): number {
-  const limit = settings?.integer('maxParseExceptions', 0, { min: -1 }) ?? 0;
-  return limit < 0 ? Number.MAX_SAFE_INTEGER : limit;
-}
-
-function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement): void {
+function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement, { segmentSortOrder }: QuerySettings): void {
   const names = columns.map(({ name }) => name);
+  const unknown = segmentSortOrder?.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new ServiceError('sql_plan_invalid', `context.segmentSortOrder: the SELECT has no column "${unknown}"`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new ServiceError('sql_plan_invalid', `two columns of the SELECT are called "${twice}"`);
   const time = columns.find(({ name }) => name === TIME_COLUMN);
@@ -111,9 +100,9 @@ function publishMode({ overwrite }: WriteStatement): PublishRequest['mode'] {
 
 /** Runs a `query_controller` task: INSERT, REPLACE or SELECT over external rows. Never throws. */
 export async function runQueryTask(task: QueryTask, context: TaskContext): Promise<TaskOutcome> {
-  const { statement, maxParseExceptions } = task;
+  const { statement, settings } = task;
   const statistics = new RowStatistics(
-    { logParseExceptions: true, maxParseExceptions, maxSavedParseExceptions: 0 },
+    { logParseExceptions: true, maxParseExceptions: settings.maxParseExceptions, maxSavedParseExceptions: 0 },
     context.log,
     context.now,
   );
@@ -171,11 +160,11 @@ async function writeTable(
 ): Promise<void> {
   const store = new RowStore({
     dataSource: statement.dataSource,
-    dimensions: dimensionsOf(statement).map(({ name, nativeType }) => columnPlan(name, nativeType, 'ARRAY')),
+    dimensions: dimensionsOf(statement, task.settings).map(({ name, nativeType }) => columnPlan(name, nativeType, 'ARRAY')),
     metrics: [],
     rollup: false,
     segmentGranularity: statement.partitionedBy,
-    maxRowsInMemory: MAX_ROWS_IN_MEMORY,
+    maxRowsInMemory: task.settings.maxRowsInMemory,
     maxBytesInMemory: context.maxBytesInMemory,
     workDirectory: context.workDirectory,
     engine: () => engine.get(),
@@ -194,7 +183,7 @@ async function writeTable(
     const dimensions = store.dimensions().map(({ name }) => name);
     const chunks = await store.finish();
     for (const chunk of chunks) {
-      for await (const frame of store.frames(chunk, task.rowsPerSegment)) {
+      for await (const frame of store.frames(chunk, task.settings.rowsPerSegment)) {
         if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
         await pusher.push(chunk.interval, {
           frame,
@@ -213,6 +202,8 @@ async function writeTable(
     context.log(`built ${segments.length} segments for ${chunks.length} time chunks: ${pusher.rowCount} rows, ${pusher.sizeBytes} bytes`);
     progress.phase('publishing');
     const mode = publishMode(statement);
+    if (segments.length === 0 && task.settings.failOnEmptyInsert)
+      throw new ServiceError('input_invalid', 'the SELECT gives no rows, which context.failOnEmptyInsert refuses');
     if (segments.length === 0 && mode.kind === 'append') return context.log('no rows to insert, nothing to publish');
     const ids = await context.publish({ taskId: context.taskId, dataSource: statement.dataSource, segments, mode });
     context.log(`published ${ids.length} segments`);
@@ -222,8 +213,8 @@ async function writeTable(
 }
 
 /** CLUSTERED BY comes first: rows are sorted by it within a time. */
-function dimensionsOf({ query: { columns }, clusteredBy }: WriteStatement): readonly OutputColumn[] {
-  const first = clusteredBy.flatMap((name) => columns.filter((column) => column.name === name));
+function dimensionsOf({ query: { columns }, clusteredBy }: WriteStatement, { segmentSortOrder }: QuerySettings): readonly OutputColumn[] {
+  const first = (segmentSortOrder ?? clusteredBy).flatMap((name) => columns.filter((column) => column.name === name));
   return [...first, ...columns.filter((column) => !first.includes(column))].filter(({ name }) => name !== TIME_COLUMN);
 }
 

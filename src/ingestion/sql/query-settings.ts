@@ -1,0 +1,54 @@
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { Fields } from '../spec/fields.js';
+import { MAX_ROWS_IN_MEMORY } from '../spec/tuning-config.js';
+
+/** What of a statement's context changes how its task runs. */
+export interface QuerySettings {
+  readonly rowsPerSegment: number;
+  readonly maxParseExceptions: number;
+  readonly maxRowsInMemory: number;
+  readonly failOnEmptyInsert: boolean;
+  /** Dimensions that rows are sorted by after their time, before all others; null: those of CLUSTERED BY. */
+  readonly segmentSortOrder: readonly string[] | null;
+}
+
+const ROWS_PER_SEGMENT = 3_000_000;
+
+/** Keys with one value that means what is done anyway; any other is refused rather than passed over. */
+const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because: string }>> = {
+  forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
+  finalizeAggregations: { value: true, because: 'aggregates are stored as their final values' },
+  selectDestination: { value: 'taskReport', because: 'results go to the report of the task' },
+  waitUntilSegmentsLoad: { value: false, because: 'a task ends when its segments are published' },
+  durableShuffleStorage: { value: false, because: 'a statement runs in one task' },
+  storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
+  removeNullBytes: { value: false, because: 'text is stored as it comes' },
+};
+
+/** The context is open: keys that are not named here belong to the planner or to the user. */
+export function parseQuerySettings(context: Fields): QuerySettings {
+  for (const [key, { value, because }] of Object.entries(FIXED)) {
+    if (context.has(key) && String(context.value(key)) !== String(value))
+      throw context.unsupported(key, `expected ${String(value)}: ${because}`);
+  }
+  const maxParseExceptions = context.integer('maxParseExceptions', 0, { min: -1 });
+  const maxRowsInMemory = context.integer('maxRowsInMemory', MAX_ROWS_IN_MEMORY, { min: 1 });
+  return {
+    rowsPerSegment: context.integer('rowsPerSegment', ROWS_PER_SEGMENT, { min: 1 }),
+    maxParseExceptions: maxParseExceptions < 0 ? Number.MAX_SAFE_INTEGER : maxParseExceptions,
+    // An older name of the same.
+    maxRowsInMemory: context.integer('rowsInMemory', maxRowsInMemory, { min: 1 }),
+    failOnEmptyInsert: context.boolean('failOnEmptyInsert', false),
+    segmentSortOrder: parseSortOrder(context),
+  };
+}
+
+/** Names in an array, or in text with commas; `__time` may lead. */
+function parseSortOrder(context: Fields): readonly string[] | null {
+  const value = context.value('segmentSortOrder');
+  if (value === null || value === '') return null;
+  const names =
+    typeof value === 'string' && !value.startsWith('[') ? value.split(',').map((name) => name.trim()) : context.strings('segmentSortOrder');
+  if (names.lastIndexOf(TIME_COLUMN) > 0) throw context.unsupported('segmentSortOrder', 'segments are sorted by __time first');
+  return names.filter((name) => name !== TIME_COLUMN);
+}
