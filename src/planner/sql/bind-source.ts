@@ -20,16 +20,19 @@ export interface BoundSource {
 }
 
 /** Existing clients say `druid` where we say `svc`. */
-const DATA_SCHEMA_NAMES: readonly string[] = [DATA_SCHEMA, 'druid'];
+export function dataSchemaNames(session: Session): readonly string[] {
+  return [...new Set([session.schemaName, DATA_SCHEMA, 'druid'])];
+}
 
 export function bindTable(session: Session, schema: SqlSchema, table: Extract<SqlRelation, { kind: 'table' }>): BoundSource {
   const { source } = session;
+  const dataSchemas = dataSchemaNames(session);
   const name = table.path.at(-1) ?? '';
   const [schemaName] = table.path.slice(-2, -1);
-  const qualifiers = table.alias === null ? [[name], ...DATA_SCHEMA_NAMES.map((each) => [each, name])] : [[table.alias]];
+  const qualifiers = table.alias === null ? [[name], ...dataSchemas.map((each) => [each, name])] : [[table.alias]];
   if (table.path.length > 2) throw source.error('sql_plan_invalid', table.at, `unknown table ${table.path.join('.')}`);
   if (schemaName === INFORMATION_SCHEMA) {
-    const found = informationSchemaTable(name, schema);
+    const found = informationSchemaTable(name, schema, session.schemaName);
     if (found === undefined)
       throw source.error(
         'sql_plan_invalid',
@@ -44,11 +47,11 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
   }
   if (schemaName === 'sys' || schemaName === 'lookup' || schemaName === 'view')
     throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
-  if (schemaName !== undefined && !DATA_SCHEMA_NAMES.includes(schemaName))
+  if (schemaName !== undefined && !dataSchemas.includes(schemaName))
     throw source.error(
       'sql_plan_invalid',
       table.at,
-      `unknown schema ${schemaName}${suggestion(schemaName, [...DATA_SCHEMA_NAMES, INFORMATION_SCHEMA])}`,
+      `unknown schema ${schemaName}${suggestion(schemaName, [...dataSchemas, INFORMATION_SCHEMA])}`,
     );
   const found = schema.table(name);
   if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${name}${suggestion(name, schema.tables())}`);

@@ -13,7 +13,8 @@ type Cell = string | bigint | null;
 
 interface MetadataTable {
   readonly columns: readonly (readonly [name: string, type: ColumnType])[];
-  rows(schema: SqlSchema): readonly (readonly Cell[])[];
+  /** `schemaName`: of the catalog and of the schema of datasources. */
+  rows(schema: SqlSchema, schemaName: string): readonly (readonly Cell[])[];
 }
 
 const text = (...names: readonly string[]): (readonly [string, ColumnType])[] => names.map((name) => [name, 'STRING']);
@@ -30,13 +31,13 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
       'DEFAULT_CHARACTER_SET_NAME',
       'SQL_PATH',
     ),
-    rows: () => [INFORMATION_SCHEMA, DATA_SCHEMA].map((name) => [DATA_SCHEMA, name, null, null, null, null, null]),
+    rows: (_, schemaName) => [INFORMATION_SCHEMA, schemaName].map((name) => [schemaName, name, null, null, null, null, null]),
   },
   TABLES: {
     columns: text('TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'TABLE_TYPE', 'IS_JOINABLE', 'IS_BROADCAST'),
-    rows: (schema) => [
-      ...Object.keys(TABLES).map((name) => [DATA_SCHEMA, INFORMATION_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
-      ...schema.tables().map((name) => [DATA_SCHEMA, DATA_SCHEMA, name, 'TABLE', 'NO', 'NO']),
+    rows: (schema, schemaName) => [
+      ...Object.keys(TABLES).map((name) => [schemaName, INFORMATION_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
+      ...schema.tables().map((name) => [schemaName, schemaName, name, 'TABLE', 'NO', 'NO']),
     ],
   },
   COLUMNS: {
@@ -55,15 +56,17 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
       ...text('CHARACTER_SET_NAME', 'COLLATION_NAME'),
       ...long('JDBC_TYPE'),
     ],
-    rows: (schema) => [
+    rows: (schema, schemaName) => [
       ...Object.entries(TABLES).flatMap(([table, { columns }]) =>
         columns.map(([name, type], index) =>
-          columnRow(INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
+          columnRow(schemaName, INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
         ),
       ),
       ...schema
         .tables()
-        .flatMap((table) => (schema.table(table)?.columns ?? []).map((column, index) => columnRow(DATA_SCHEMA, table, column, index))),
+        .flatMap((table) =>
+          (schema.table(table)?.columns ?? []).map((column, index) => columnRow(schemaName, schemaName, table, column, index)),
+        ),
     ],
   },
 };
@@ -77,13 +80,13 @@ const TYPE_FACTS: Readonly<Partial<Record<SqlType, readonly [bigint | null, bigi
   TIMESTAMP: [null, null, null, 3n, 93n],
 };
 
-function columnRow(schema: string, table: string, column: ColumnSchema, index: number): readonly Cell[] {
+function columnRow(catalog: string, schema: string, table: string, column: ColumnSchema, index: number): readonly Cell[] {
   const isTime = column.name === TIME_COLUMN;
   const type = sqlTypeOfColumn(column.type, isTime);
   const [precision, radix, scale, timePrecision, jdbcType] = TYPE_FACTS[type] ?? [null, null, null, null, 1111n];
   const isText = type === 'VARCHAR';
   return [
-    DATA_SCHEMA,
+    catalog,
     schema,
     table,
     column.name,
@@ -109,10 +112,11 @@ export const INFORMATION_SCHEMA_TABLES: readonly string[] = Object.keys(TABLES);
 export function informationSchemaTable(
   name: string,
   schema: SqlSchema,
+  schemaName: string,
 ): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   if (table === undefined) return undefined;
-  const rows = table.rows(schema);
+  const rows = table.rows(schema, schemaName);
   const columns = table.columns.map(([column, type]) => ({ name: column, type }));
   return {
     columns,

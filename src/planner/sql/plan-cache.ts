@@ -29,7 +29,7 @@ export class PlanCache {
   /** As `planSql`. */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
     if (request.query.length > TEXT_LENGTH_MAX || /CURRENT_(TIMESTAMP|DATE)/i.test(request.query)) return planSql(request, schema, now);
-    const key = `${request.context['sqlTimeZone'] ?? ''}\n${stringifyJson(request.parameters)}\n${request.query}`;
+    const key = `${request.schemaName ?? ''}\n${request.context['sqlTimeZone'] ?? ''}\n${stringifyJson(request.parameters)}\n${request.query}`;
     const cached = this.plans.get(key);
     if (cached !== undefined) {
       this.plans.delete(key);

@@ -6,8 +6,8 @@ import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
 import { condition } from './bind-expression.js';
 import { bindQuery } from './bind-query.js';
+import { dataSchemaNames } from './bind-source.js';
 import { unitPeriod } from './functions/time.js';
-import { DATA_SCHEMA } from './information-schema.js';
 import { toFilter } from './lower-filter.js';
 import { lowerQuery } from './lower-query.js';
 import type { SqlSchema } from './schema.js';
@@ -64,11 +64,11 @@ export function planIngestion(session: Session, schema: SqlSchema, statement: In
 function targetName(session: Session, { target, at, kind }: IngestionStatement): string {
   const name = target.at(-1) ?? '';
   const prefix = target.slice(0, -1);
-  if (prefix.length > 1 || (prefix.length === 1 && prefix[0] !== DATA_SCHEMA && prefix[0] !== 'druid'))
+  if (prefix.length > 1 || (prefix.length === 1 && !dataSchemaNames(session).includes(prefix[0] ?? '')))
     throw session.source.error(
       'sql_plan_invalid',
       at,
-      `${kind.toUpperCase()} INTO ${target.join('.')}: datasources are in the schema ${DATA_SCHEMA}`,
+      `${kind.toUpperCase()} INTO ${target.join('.')}: datasources are in the schema ${session.schemaName}`,
     );
   // Control characters and slashes would not survive as a path of segment files.
   if (name.trim() === '' || /[/\\\u0000-\u001f]/.test(name) || name.startsWith('.'))

@@ -2,6 +2,7 @@ import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { bindQuery } from './bind-query.js';
 import { sqlTimeZone } from './context.js';
+import { DATA_SCHEMA } from './information-schema.js';
 import { lowerQuery } from './lower-query.js';
 import { bindParameters } from './parameters.js';
 import { parseSql } from './parse.js';
@@ -15,6 +16,8 @@ export interface SqlRequest {
   readonly context: Readonly<Record<string, unknown>>;
   /** `{type, value}` for each `?`. */
   readonly parameters: readonly unknown[];
+  /** What the client calls the schema of datasources, when that is not `svc`. */
+  readonly schemaName?: string;
 }
 
 /**
@@ -28,7 +31,13 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs): P
   try {
     const statement = parseSql(source);
     const timeZone = sqlTimeZone(request.context);
-    const session: Session = { source, timeZone, now, parameters: bindParameters(request.parameters, timeZone) };
+    const session: Session = {
+      source,
+      timeZone,
+      now,
+      schemaName: request.schemaName ?? DATA_SCHEMA,
+      parameters: bindParameters(request.parameters, timeZone),
+    };
     if (statement.kind === 'insert' || statement.kind === 'replace') return planIngestion(session, schema, statement);
     const query = lowerQuery(bindQuery(session, schema, statement.query).relation);
     return statement.kind === 'explain' ? { kind: 'explain', query } : { kind: 'select', ...query };

@@ -8,6 +8,8 @@ export interface Session {
   /** Of the context key `sqlTimeZone`. */
   readonly timeZone: string;
   readonly now: EpochMs;
+  /** What the schema of datasources is called: `svc`, or the word a client's paths begin with. */
+  readonly schemaName: string;
   /** Values of the `?`, in order. */
   readonly parameters: readonly Bound[];
 }

@@ -23,6 +23,8 @@ export interface SqlRouteOptions {
   newQueryId(): string;
   readonly defaultTimeoutMs: number;
   readonly maxTimeoutMs: number;
+  /** What clients under the alias call the schema of datasources; left out: `druid`. */
+  readonly aliasSchemaName?: string;
 }
 
 const PLANS_KEPT = 500;
@@ -31,7 +33,8 @@ const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
 /** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
 export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options: SqlRouteOptions): Route[] {
   const plans = new PlanCache(PLANS_KEPT);
-  const plan = (body: SqlBody): PlannedStatement => plans.plan(body, broker, options.now());
+  const plan = (body: SqlBody, { viaAlias }: HttpRequest): PlannedStatement =>
+    plans.plan(viaAlias ? { ...body, schemaName: options.aliasSchemaName ?? 'druid' } : body, broker, options.now());
   return [
     {
       method: 'POST',
@@ -40,7 +43,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       errors: 'query',
       handle: async (request) => {
         const body = readBody(request);
-        const statement = plan(body);
+        const statement = plan(body, request);
         if (isIngestion(statement))
           throw new ServiceError(
             'unsupported',
@@ -56,7 +59,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       errors: 'query',
       handle: async (request) => {
         const body = readBody(request);
-        const statement = plan(body);
+        const statement = plan(body, request);
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? options.newQueryId()}`;
         const spec = { query, context, parameters };
