@@ -57,11 +57,15 @@ export function decimalNumber(bytes: Uint8Array, start: number, end: number): nu
     } else if (byte === 46 && decimals < 0) decimals = 0;
     else break;
   }
-  if (at < end || digits === 0 || digits > 19 || mantissa > Number.MAX_SAFE_INTEGER || decimals > 22) {
-    return parseDouble(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1'));
-  }
+  if (at < end || digits === 0) return parseDouble(latin1(bytes, start, end));
+  // Digits and a point are a number to `Number` as well.
+  if (digits > 19 || mantissa > Number.MAX_SAFE_INTEGER || decimals > 22) return Number(latin1(bytes, start, end));
   const value = decimals > 0 ? mantissa / (POWERS_OF_TEN[decimals] ?? 1) : mantissa;
   return negative ? -value : value;
+}
+
+function latin1(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
 /** A decimal, `Infinity` or `-Infinity` as text; NaN when it is none of them. */
