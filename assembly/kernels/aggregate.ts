@@ -1,4 +1,4 @@
-import { bitsWithin, isAligned, lanesOf } from './lanes';
+import { bitsWithin, isAligned, lanesOf, sharing, spreadOf } from './lanes';
 
 // Runs {u32 group, u32 start, u32 end}; a mask of 0 selects every row. Masked loops go word by word: an empty word is
 // skipped, a sparse one walked bit by bit, any other summed whole with its lanes masked.
@@ -50,13 +50,18 @@ export function presentRuns(mask: usize, runs: usize, runCount: u32, state: usiz
 
 // ── Integer sums: exact in any order ─────────────────────────────────────────────────────────────────────────────
 
+// @ts-ignore: decorator
+@inline
+const BIAS: u64 = 32768;
+
 /** Adds the lanes of `v` to sums of 64 bits (u32, i64) or 32 bits (u8, u16). */
 // @ts-ignore: decorator
 @inline
 function addLanes<T>(sums: v128, v: v128): v128 {
   // A pair of bytes fits a signed i16, so the dot product (one instruction) adds pairs of pairs.
   if (sizeof<T>() == 1) return i32x4.add(sums, i32x4.dot_i16x8_s(i16x8.extadd_pairwise_i8x16_u(v), i16x8.splat(1)));
-  if (sizeof<T>() == 2) return i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(v));
+  // Dot products are signed: each u16 counts BIAS too little.
+  if (sizeof<T>() == 2) return i32x4.add(sums, i32x4.dot_i16x8_s(v128.xor(v, i16x8.splat(-32768)), i16x8.splat(1)));
   if (sizeof<T>() == 4) return i64x2.add(sums, i64x2.add(v128.and(v, i64x2.splat(0xffffffff)), i64x2.shr_u(v, 32)));
   return i64x2.add(sums, v);
 }
@@ -66,14 +71,14 @@ function addLanes<T>(sums: v128, v: v128): v128 {
 function totalOf<T>(sums: v128): u64 {
   if (sizeof<T>() >= 4) return i64x2.extract_lane(sums, 0) + i64x2.extract_lane(sums, 1);
   return (
-    <u64>(<u32>i32x4.extract_lane(sums, 0)) +
-    <u64>(<u32>i32x4.extract_lane(sums, 1)) +
-    <u64>(<u32>i32x4.extract_lane(sums, 2)) +
-    <u64>(<u32>i32x4.extract_lane(sums, 3))
+    <i64>i32x4.extract_lane(sums, 0) +
+    <i64>i32x4.extract_lane(sums, 1) +
+    <i64>i32x4.extract_lane(sums, 2) +
+    <i64>i32x4.extract_lane(sums, 3)
   );
 }
 
-/** Rows that 32-bit lanes can sum without overflow: 4 lanes × 65,536 values of 16 bits, and a multiple of 64. */
+/** Rows that four vectors of signed 32-bit lanes can sum: a lane grows by 2^16 a step, in 2^12 steps. */
 // @ts-ignore: decorator
 @inline
 const LANE_ROWS: usize = 131072;
@@ -85,6 +90,7 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
   let total: u64 = 0;
   if (ASC_FEATURE_SIMD) {
     while (at + 64 <= last) {
+      const begin = at;
       const stop = min<usize>(last, at + LANE_ROWS * size) - 64;
       let s0 = i64x2.splat(0);
       let s1 = i64x2.splat(0);
@@ -97,6 +103,7 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
         s3 = addLanes<T>(s3, v128.load(at, 48));
         at += 64;
       } while (at <= stop);
+      if (sizeof<T>() == 2) total += (<u64>(at - begin) >> 1) * BIAS;
       total += totalOf<T>(s0) + totalOf<T>(s1) + totalOf<T>(s2) + totalOf<T>(s3);
     }
   } else {
@@ -116,7 +123,7 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
 @inline
 function walkLimit<T>(): u64 {
   if (!ASC_FEATURE_SIMD) return 64;
-  return sizeof<T>() == 1 ? 4 : sizeof<T>() == 2 ? 6 : sizeof<T>() == 4 ? 10 : 16;
+  return sizeof<T>() == 1 ? 4 : sizeof<T>() == 2 ? 8 : 28;
 }
 
 function sumMasked<T>(values: usize, mask: usize, start: u32, end: u32): u64 {
@@ -136,15 +143,20 @@ function sumMasked<T>(values: usize, mask: usize, start: u32, end: u32): u64 {
       continue;
     }
     if (ASC_FEATURE_SIMD) {
-      const lanes = 16 / sizeof<T>();
       const end64 = first + 64 * sizeof<T>();
       let at = first;
       do {
-        sums = addLanes<T>(sums, v128.and(v128.load(at), lanesOf<T>(bits)));
-        sums = addLanes<T>(sums, v128.and(v128.load(at, 16), lanesOf<T>(bits >> lanes)));
-        bits >>= 2 * lanes;
-        at += 32;
+        const spread = spreadOf<T>(bits);
+        sums = addLanes<T>(sums, v128.and(v128.load(at), lanesOf<T>(spread, 0)));
+        if (sharing<T>() >= 2) sums = addLanes<T>(sums, v128.and(v128.load(at, 16), lanesOf<T>(spread, 1)));
+        if (sharing<T>() == 4) {
+          sums = addLanes<T>(sums, v128.and(v128.load(at, 32), lanesOf<T>(spread, 2)));
+          sums = addLanes<T>(sums, v128.and(v128.load(at, 48), lanesOf<T>(spread, 3)));
+        }
+        bits >>= (16 / sizeof<T>()) * sharing<T>();
+        at += 16 * sharing<T>();
       } while (at < end64);
+      if (sizeof<T>() == 2) total += 64 * BIAS;
     }
   }
   if (ASC_FEATURE_SIMD) total += totalOf<T>(sums);
@@ -201,16 +213,18 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
         } while (at < stop);
         continue;
       }
-      // Groups of eight rows without a selected one are jumped over.
+      // Where few rows are selected, groups of eight without one are jumped over; in order, the sums stay the same.
       if (bits != 0) do {
-        const skip = ctz<u64>(bits) & 56;
-        at += <usize>skip * sizeof<T>();
-        bits >>= skip;
-        const eight = i64x2.splat(<i64>bits);
-        a = f64x2.add(a, v128.and(two<T>(at), chosen(eight, i64x2(1, 2))));
-        b = f64x2.add(b, v128.and(two<T>(at + 2 * sizeof<T>()), chosen(eight, i64x2(4, 8))));
-        c = f64x2.add(c, v128.and(two<T>(at + 4 * sizeof<T>()), chosen(eight, i64x2(16, 32))));
-        d = f64x2.add(d, v128.and(two<T>(at + 6 * sizeof<T>()), chosen(eight, i64x2(64, 128))));
+        if (popcnt<u64>(bits) < 16) {
+          const skip = ctz<u64>(bits) & 56;
+          at += <usize>skip * sizeof<T>();
+          bits >>= skip;
+        }
+        const spread = i64x2.splat(<i64>bits);
+        a = f64x2.add(a, v128.and(two<T>(at), lanesOf<i64>(spread, 0)));
+        b = f64x2.add(b, v128.and(two<T>(at + 2 * sizeof<T>()), lanesOf<i64>(spread, 1)));
+        c = f64x2.add(c, v128.and(two<T>(at + 4 * sizeof<T>()), lanesOf<i64>(spread, 2)));
+        d = f64x2.add(d, v128.and(two<T>(at + 6 * sizeof<T>()), lanesOf<i64>(spread, 3)));
         at += 8 * sizeof<T>();
         bits >>= 8;
       } while (bits != 0);
@@ -261,12 +275,6 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
     }
     return s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7));
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function chosen(bits: v128, each: v128): v128 {
-  return i64x2.eq(v128.and(bits, each), each);
 }
 
 export function sumRunsFloat<T>(values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
@@ -347,6 +355,12 @@ function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
 
 // @ts-ignore: decorator
 @inline
+function betterWhere<T>(wantMin: bool, best: v128, at: usize, selected: v128): v128 {
+  return betterLanes<T>(wantMin, best, v128.bitselect(v128.load(at), best, selected));
+}
+
+// @ts-ignore: decorator
+@inline
 function bestMasked<T, S>(wantMin: bool, values: usize, mask: usize, start: u32, end: u32): S {
   let any: u64 = 0;
   let best = worst<T>(wantMin);
@@ -365,9 +379,15 @@ function bestMasked<T, S>(wantMin: bool, values: usize, mask: usize, start: u32,
       const end64 = first + 64 * sizeof<T>();
       let at = first;
       do {
-        lanes = betterLanes<T>(wantMin, lanes, v128.bitselect(v128.load(at), lanes, lanesOf<T>(bits)));
-        bits >>= 16 / sizeof<T>();
-        at += 16;
+        const spread = spreadOf<T>(bits);
+        lanes = betterWhere<T>(wantMin, lanes, at, lanesOf<T>(spread, 0));
+        if (sharing<T>() >= 2) lanes = betterWhere<T>(wantMin, lanes, at + 16, lanesOf<T>(spread, 1));
+        if (sharing<T>() == 4) {
+          lanes = betterWhere<T>(wantMin, lanes, at + 32, lanesOf<T>(spread, 2));
+          lanes = betterWhere<T>(wantMin, lanes, at + 48, lanesOf<T>(spread, 3));
+        }
+        bits >>= (16 / sizeof<T>()) * sharing<T>();
+        at += 16 * sharing<T>();
       } while (at < end64);
     }
   }

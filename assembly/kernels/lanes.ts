@@ -1,22 +1,38 @@
 // Between bits and vector lanes. Everything here is inlined; the scalar build never gets as far as the v128 parts.
 
-/** Bit i of the low 64 / sizeof<T> … bits → all ones or all zeros in lane i. */
+/** Vectors that share one spread of mask bits: 1, 2, 4 or 4 of them, 16 rows (8 of I64). */
 // @ts-ignore: decorator
 @inline
-export function lanesOf<T>(bits: u64): v128 {
+export function sharing<T>(): usize {
+  return sizeof<T>() == 1 ? 1 : sizeof<T>() == 2 ? 2 : 4;
+}
+
+/** The low mask bits in every lane, for `lanesOf`. */
+// @ts-ignore: decorator
+@inline
+export function spreadOf<T>(bits: u64): v128 {
+  if (sizeof<T>() == 1) return i8x16.swizzle(i16x8.splat(<i16>bits), i8x16(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1));
+  if (sizeof<T>() == 2) return i16x8.splat(<i16>bits);
+  if (sizeof<T>() == 4) return i32x4.splat(<i32>bits);
+  return i64x2.splat(<i64>bits);
+}
+
+/** All ones in the lanes of vector `nth` (a literal) of those sharing `spread` whose bit is set, else zeros. */
+// @ts-ignore: decorator
+@inline
+export function lanesOf<T>(spread: v128, nth: i32): v128 {
   if (sizeof<T>() == 1) {
     const each = i8x16(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
-    const spread = i8x16.swizzle(i16x8.splat(<i16>bits), i8x16(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1));
     return i8x16.eq(v128.and(spread, each), each);
   } else if (sizeof<T>() == 2) {
-    const each = i16x8(1, 2, 4, 8, 16, 32, 64, 128);
-    return i16x8.eq(v128.and(i16x8.splat(<i16>bits), each), each);
+    const each = nth == 0 ? i16x8(1, 2, 4, 8, 16, 32, 64, 128) : i16x8(256, 512, 1024, 2048, 4096, 8192, 16384, -32768);
+    return i16x8.eq(v128.and(spread, each), each);
   } else if (sizeof<T>() == 4) {
-    const each = i32x4(1, 2, 4, 8);
-    return i32x4.eq(v128.and(i32x4.splat(<i32>bits), each), each);
+    const each = nth == 0 ? i32x4(1, 2, 4, 8) : nth == 1 ? i32x4(16, 32, 64, 128) : nth == 2 ? i32x4(256, 512, 1024, 2048) : i32x4(4096, 8192, 16384, 32768);
+    return i32x4.eq(v128.and(spread, each), each);
   } else {
-    const each = i64x2(1, 2);
-    return i64x2.eq(v128.and(i64x2.splat(<i64>bits), each), each);
+    const each = nth == 0 ? i64x2(1, 2) : nth == 1 ? i64x2(4, 8) : nth == 2 ? i64x2(16, 32) : i64x2(64, 128);
+    return i64x2.eq(v128.and(spread, each), each);
   }
 }
 

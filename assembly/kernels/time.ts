@@ -113,23 +113,30 @@ export function bucketI64(values: usize, rows: u32, boundaries: usize, boundaryC
   }
 }
 
-/** Offsets up to here are exact as f64, and the quotient by a reciprocal is at most one off. */
+/** Offsets up to here are exact as f64. */
 // @ts-ignore: decorator
 @inline
-const EXACT: i64 = 1 << 51;
+const EXACT: i64 = 1 << 50;
+/** Adding this to a small f64 leaves its nearest integer in the low bits: far cheaper than a division or conversion. */
+// @ts-ignore: decorator
+@inline
+const ROUNDER: f64 = 6755399441055744; // 1.5 × 2^52
 
 export function floorI64(values: usize, rows: u32, width: i64, origin: i64, out: usize): void {
   assert(isAligned<i64>(values) && isAligned<i64>(out) && width > 0);
+  if (rows == 0) return;
   const reciprocal = 1.0 / <f64>width;
-  for (let at: usize = 0, end = <usize>rows << 3; at < end; at += 8) {
+  const end = <usize>rows << 3;
+  let at: usize = 0;
+  do {
     const offset = load<i64>(values + at) - origin;
     let past: i64;
     if (<u64>(offset + EXACT) <= <u64>(2 * EXACT)) {
-      past = offset - <i64>(<f64>offset * reciprocal) * width;
-      past += past < 0 ? width : 0;
-      past -= past >= width ? width : 0;
+      const nearest = reinterpret<i64>(<f64>offset * reciprocal + ROUNDER) - reinterpret<i64>(ROUNDER);
+      past = offset - nearest * width; // from about -width / 2 to width / 2
     } else past = offset % width;
     past += past < 0 ? width : 0;
     store<i64>(out + at, offset - past + origin);
-  }
+    at += 8;
+  } while (at < end);
 }

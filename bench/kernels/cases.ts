@@ -247,11 +247,12 @@ function grouping(bench: Bench): BenchCase[] {
 
 function hashing(bench: Bench): BenchCase[] {
   const rows = bench.rows(WORK_ROWS);
-  const capacity = 4 * 1024 * 1024;
   const groups = bench.allocate(B * 4);
-  const slots = bench.allocate(capacity * 4);
   const known = bench.allocate(rows * 16);
   const hashed = (name: string, words: number, distinct: number): BenchCase => {
+    let capacity = 1;
+    while (capacity < (distinct + B) * 2) capacity *= 2;
+    const slots = bench.allocate(capacity * 4);
     const input = bench.i64(rows * words, () => 0n);
     const halves = bench.memory.u32(input, rows * words * 2);
     for (let row = 0; row < rows; row++) halves[row * words * 2] = bench.below(distinct);
@@ -264,7 +265,6 @@ function hashing(bench: Bench): BenchCase[] {
       outputs: [{ at: groups, bytes: B * 4 }, { at: known, bytes: Math.min(rows, distinct) * words * 8 }],
       reset() {
         bench.memory.u8(slots, capacity * 4).fill(0);
-        bench.memory.u8(known, rows * 16).fill(0);
         count = 0;
       },
     };
