@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/contract.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import { cellAt } from '../../src/model/frame.js';
+import type { Frame, FrameCell } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import type { ScanPlan } from '../../src/model/plan.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import { cell, keptRows } from './oracle.js';
+import type { Cell, Row } from './oracle.js';
+import { COLUMNS, START, VIRTUAL_COLUMNS, arbitraryFilter, arbitraryPieces, frameOf } from './random-data.js';
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({ ending: 'final', deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: null, ...changes });
+const never = new AbortController().signal;
+
+async function rowsOf(frames: AsyncIterable<Frame>): Promise<FrameCell[][]> {
+  const rows: FrameCell[][] = [];
+  for await (const frame of frames) for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
+  return rows;
+}
+
+/** As `cellAt` gives cells: a list of one value is that value, an empty one null. */
+function plainCell(value: Cell): FrameCell {
+  if (!Array.isArray(value)) return value as FrameCell;
+  const list = value as readonly (string | null)[];
+  return list.length === 0 ? null : list.length === 1 ? (list[0] ?? null) : list;
+}
+
+/** What the plan gives, whole pieces after each other or all rows by time; equal instants keep their order. */
+function expectedRows(pieces: readonly Row[][], plan: ScanPlan): FrameCell[][] {
+  const kept = pieces.flatMap((rows) => keptRows(rows, plan));
+  if (plan.timeOrder !== null) kept.sort((a, b) => Number(a['__time']) - Number(b['__time']));
+  if (plan.timeOrder === 'descending') kept.reverse();
+  const end = plan.limit === null ? undefined : plan.offset + plan.limit;
+  return kept.slice(plan.offset, end).map((row) => plan.columns.map((name) => plainCell(cell(row, name, plan))));
+}
+
+const arbitraryPlan: fc.Arbitrary<ScanPlan> = fc.record({
+  operator: fc.constant('scan' as const),
+  dataSource: fc.constant('random'),
+  intervals: fc.constantFrom([ETERNITY], [{ start: START + 3_600_000, end: START + 30 * 3_600_000 }]),
+  filter: fc.option(arbitraryFilter, { nil: null, freq: 2 }),
+  virtualColumns: fc.constant(VIRTUAL_COLUMNS),
+  finish: fc.constant([]),
+  columns: fc.uniqueArray(fc.constantFrom('__time', ...COLUMNS, 'upper', 'mixed', 'linear', 'missing'), { minLength: 1, maxLength: 5 }),
+  timeOrder: fc.constantFrom(null, 'ascending' as const, 'descending' as const),
+  offset: fc.nat({ max: 20 }),
+  limit: fc.option(fc.nat({ max: 50 }), { nil: null }),
+});
+
+const scans = suite('scan');
+
+scans('agrees with the oracle over any data and plan', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, arbitraryPlan, async (pieces, plan) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      try {
+        assert.equal(await rowsOf(engine.runViews(plan, placed.map(({ view }) => view), options(), never)), expectedRows(pieces, plan));
+      } finally {
+        for (const { release } of placed) release();
+      }
+      assert.is(memory.allocatedBytes, 0);
+    }),
+    { numRuns: 300, includeErrorInReport: true },
+  );
+});
+
+scans('partial scans of several servers merge into the whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, arbitraryPlan, async (pieces, plan) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      try {
+        const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
+        const merged = await rowsOf(engine.merge(plan, partials, options(), never));
+        const expected = expectedRows(pieces, plan);
+        // Which of several rows of one instant comes first is up to the servers.
+        if (plan.timeOrder !== 'descending') assert.equal(merged, expected);
+        else assert.is(merged.length, expected.length);
+      } finally {
+        for (const { release } of placed) release();
+      }
+      assert.is(memory.allocatedBytes, 0);
+    }),
+    { numRuns: 150, includeErrorInReport: true },
+  );
+});
+
+scans('a reader that stops early frees everything', async () => {
+  const rows = Array.from({ length: 50_000 }, (_, index): Row => ({ __time: BigInt(START + index), plain: 'x', text: null, many: [], small: 1n, holes: null, large: 1n, double: null }));
+  const placed = placeFrame(frameOf(rows), memory);
+  const plan: ScanPlan = { operator: 'scan', dataSource: 'random', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [], columns: ['plain'], timeOrder: 'ascending', offset: 0, limit: null };
+  for await (const frame of engine.runViews(plan, [placed.view], options(), never)) {
+    assert.ok(frame.rowCount < rows.length, 'the result comes in pieces');
+    break;
+  }
+  placed.release();
+  assert.is(memory.allocatedBytes, 0);
+});
+
+scans('time boundaries are the first and last instant of matching rows', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, fc.option(arbitraryFilter, { nil: null }), async (pieces, filter) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const plan = { operator: 'timeBoundary', dataSource: 'random', intervals: [ETERNITY], filter, virtualColumns: VIRTUAL_COLUMNS, finish: [] } as const;
+      try {
+        const times = pieces.flatMap((rows) => keptRows(rows, plan)).map((row) => row['__time'] as bigint);
+        times.sort((a, b) => Number(a - b));
+        const expected = times.length === 0 ? [] : [[times[0], times.at(-1)]];
+        assert.equal(await rowsOf(engine.runViews(plan, placed.map(({ view }) => view), options(), never)), expected);
+        const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
+        assert.equal(await rowsOf(engine.merge(plan, partials, options(), never)), expected);
+      } finally {
+        for (const { release } of placed) release();
+      }
+    }),
+    { numRuns: 100, includeErrorInReport: true },
+  );
+});
+
+scans.run();
