@@ -33,7 +33,7 @@ export class AggregateList {
 }
 
 /** A call of an aggregate function, with what stands around its arguments. */
-export interface AggregateUse {
+interface AggregateUse {
   readonly call: FunctionCall;
   readonly distinct: boolean;
   readonly filter: Bound | null;

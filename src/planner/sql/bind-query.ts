@@ -17,7 +17,7 @@ export interface BoundQuery {
 
 interface Output {
   readonly name: string;
-  /** Named by an alias or a column, not `EXPR$n`. */
+  /** Of its select item, for errors. */
   readonly at: number;
   readonly bound: Bound;
 }

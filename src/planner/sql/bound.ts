@@ -22,7 +22,7 @@ export type Bound =
   | { readonly kind: 'aggregate'; readonly type: BoundType; readonly index: number }
   | Condition;
 
-export type Condition = { readonly type: 'BOOLEAN' } & (
+type Condition = { readonly type: 'BOOLEAN' } & (
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Bound[] }
   | { readonly kind: 'not'; readonly operand: Bound }
   /** `domain`: the type the comparison is made in. */

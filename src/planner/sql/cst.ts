@@ -3,23 +3,7 @@ import type { SourceText } from './source-text.js';
 import type { ParserText } from './token-stream.js';
 
 /** The third-party parser: everything else of the planner sees only these names of it. */
-export type {
-  Alias,
-  AllColumns,
-  DataType,
-  EntityName,
-  Expr,
-  FuncArgs,
-  FuncCall,
-  Identifier,
-  Keyword,
-  ListExpr,
-  Node,
-  ParenExpr,
-  SelectStmt,
-  Statement,
-  SubSelect,
-} from 'sql-parser-cst';
+export type { DataType, Expr, FuncCall, Keyword, Node, ParenExpr, Statement } from 'sql-parser-cst';
 
 /**
  * @returns the only statement of the text

@@ -1,4 +1,5 @@
 import { externColumns } from './extern-columns.js';
+import type { SourceText } from './source-text.js';
 import type { ExternColumn, SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';
 
@@ -6,7 +7,7 @@ import type { TokenStream } from './token-stream.js';
  * What an edit stood for, keyed by source offset. Without it a user's own `FLOOR(x, DAY)` would look like
  * `FLOOR(x TO DAY)` once rewritten.
  */
-export type Mark =
+type Mark =
   /** At FLOOR, CEIL: the call's last argument is this unit. At EXTRACT: the unit to extract. */
   | { readonly kind: 'unit'; readonly unit: string }
   /** At INTERVAL. */
@@ -28,46 +29,11 @@ const LITERAL_MAX = 1024;
 const LIST_MIN = 8;
 
 const OPERATOR = /^[-+*/%<>=!|?:]/;
-const SYMBOLS = new Set([
-  '(',
-  ')',
-  ',',
-  '.',
-  ';',
-  '+',
-  '-',
-  '*',
-  '/',
-  '%',
-  '=',
-  '<',
-  '>',
-  '<=',
-  '>=',
-  '<>',
-  '!=',
-  '||',
-  '?',
-  '[',
-  ']',
-  '=>',
-  ':',
-]);
+const SYMBOLS = new Set('( ) , . ; + - * / % = < > <= >= <> != || ? [ ] => :'.split(' '));
 /** Plain names in SQL that the parser's dialect reserves. */
-const RESERVED_BY_PARSER = new Set([
-  'ANALYSE',
-  'CONCURRENTLY',
-  'DEFERRABLE',
-  'DO',
-  'FREEZE',
-  'ILIKE',
-  'INITIALLY',
-  'ISNULL',
-  'NOTNULL',
-  'PLACING',
-  'VARIADIC',
-  'VERBOSE',
-]);
+const RESERVED_BY_PARSER = new Set(
+  'ANALYSE CONCURRENTLY DEFERRABLE DO FREEZE ILIKE INITIALLY ISNULL NOTNULL PLACING VARIADIC VERBOSE'.split(' '),
+);
 const STRING_PREFIXES = new Set(['E', 'N', 'X', 'B', '_UTF8', '_UTF16', '_UTF32', '_LATIN1']);
 const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { BOTH: 'BTRIM', LEADING: 'LTRIM', TRAILING: 'RTRIM' };
 
@@ -104,7 +70,8 @@ function rewriteSymbol(stream: TokenStream, index: number): void {
 function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
   const { source, tokens } = stream;
   const token = tokens[index];
-  if (token === undefined) return;
+  // The first item of a list that was read whole stands for the list.
+  if (token === undefined || marks.has(token.start)) return;
   const before = tokens[index - 1];
   if (before?.kind === 'word' && before.end === token.start && STRING_PREFIXES.has(before.text))
     throw source.unsupported(before.start, `the string prefix ${before.text}`);
@@ -112,7 +79,7 @@ function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
   if (unicode && stream.is(index + 1, 'UESCAPE')) throw source.unsupported(stream.start(index + 1), 'UESCAPE');
   if (!unicode && token.text.length <= LITERAL_MAX) return;
   const value = stringValue(token.text);
-  marks.set(token.start, { kind: 'text', value: unicode ? decodeUnicode(value) : value });
+  marks.set(token.start, { kind: 'text', value: unicode ? decodeUnicode(source, token.start, value) : value });
   stream.replace(index, "'?'");
 }
 
@@ -148,6 +115,7 @@ function rewriteList(stream: TokenStream, open: number, marks: Marks): void {
     else return;
     if (!stream.is(++index, ',') && index !== close) return;
   }
+  if (stream.is(close - 1, ',')) return;
   marks.set(stream.start(open + 1), { kind: 'items', items });
   stream.replace(open + 1, '0');
   // Blanks of the removed items would be as slow to parse as they are: the closing parenthesis follows at once.
@@ -209,18 +177,23 @@ function stringValue(text: string): string {
 }
 
 /** `\00e9`, `\+01f600` and `\\` of U&'...'. */
-function decodeUnicode(text: string): string {
-  return text.replace(/\\(?:\+([0-9a-fA-F]{6})|([0-9a-fA-F]{4})|\\)/g, (_, long: string | undefined, short: string | undefined) => {
+function decodeUnicode(source: SourceText, at: number, text: string): string {
+  return text.replace(/\\(?:\+([0-9a-fA-F]{6})|([0-9a-fA-F]{4})|\\)/g, (escape, long: string | undefined, short: string | undefined) => {
     const digits = long ?? short;
-    return digits === undefined ? '\\' : String.fromCodePoint(Number.parseInt(digits, 16));
+    if (digits === undefined) return '\\';
+    const point = Number.parseInt(digits, 16);
+    if (point > 0x10ffff) throw source.error('sql_invalid', at, `${escape} names no character`);
+    return String.fromCodePoint(point);
   });
 }
 
 const INTEGER_MAX = 2147483647n;
+/** Of a 64-bit integer with its sign; converting digits by the million would take minutes. */
+const LONG_DIGITS = 20;
 
 /** Exact numbers stay exact: an integer is INTEGER or BIGINT, a plain fraction DECIMAL, one with an exponent DOUBLE. */
 export function numberLiteral(at: number, text: string): SqlExpression {
-  if (/^-?\d+$/.test(text)) {
+  if (text.length <= LONG_DIGITS && /^-?\d+$/.test(text)) {
     const value = BigInt(text);
     if (value === BigInt.asIntN(64, value))
       return { kind: 'literal', at, type: value <= INTEGER_MAX && value >= -INTEGER_MAX - 1n ? 'INTEGER' : 'BIGINT', value };

@@ -12,7 +12,7 @@ export interface TokenRange {
   readonly to: number;
 }
 
-export interface IngestionClauses {
+interface IngestionClauses {
   readonly kind: 'insert' | 'replace';
   readonly target: readonly string[];
   /** The condition of OVERWRITE WHERE. */

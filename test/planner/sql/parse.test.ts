@@ -64,6 +64,14 @@ const SHAPES: readonly { readonly sql: string; readonly tree: string }[] = [
     tree: "(in a 1:INTEGER -2:INTEGER 3.5:DECIMAL '4' 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER 9:INTEGER 'it's')",
   },
   {
+    sql: `a IN ('${'x'.repeat(2000)}', 2, 3, 4, 5, 6, 7, 8)`,
+    tree: `(in a '${'x'.repeat(2000)}' 2:INTEGER 3:INTEGER 4:INTEGER 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER)`,
+  },
+  {
+    sql: 'a IN (- 1, 2, 3, 4, 5, 6, 7, 8)',
+    tree: '(in a -1:INTEGER 2:INTEGER 3:INTEGER 4:INTEGER 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER)',
+  },
+  {
     sql: 'a IN (1, 2, 3, 4, 5, 6, 7, 8, 9, b)',
     tree: '(in a 1:INTEGER 2:INTEGER 3:INTEGER 4:INTEGER 5:INTEGER 6:INTEGER 7:INTEGER 8:INTEGER 9:INTEGER b)',
   },
@@ -144,6 +152,8 @@ const ERRORS: readonly { readonly sql: string; readonly code: string; readonly a
   { sql: 'SELECT a)', code: 'sql_invalid', at: 'line 1, column 9', says: /closes nothing/ },
   { sql: 'SELECT a::int', code: 'sql_invalid', at: 'line 1, column 9', says: /::/ },
   { sql: 'SELECT a FROM t WHERE a IN (1,2,3,4,5,6,7,8,9)\n AND AND b', code: 'sql_invalid', at: 'line 2, column 6', says: /AND/ },
+  { sql: 'SELECT a IN (1,2,3,4,5,6,7,8,)', code: 'sql_invalid', at: 'line 1, column 30', says: /expected an expression|unexpected/ },
+  { sql: "SELECT U&'\\+110000'", code: 'sql_invalid', at: 'line 1, column 8', says: /names no character/ },
   { sql: 'REPLACE INTO t', code: 'sql_invalid', at: 'line 1, column 15', says: /OVERWRITE/ },
   { sql: 'INSERT INTO t SELECT 1', code: 'sql_invalid', at: 'line 1, column 23', says: /PARTITIONED BY/ },
   { sql: "SELECT E'x'", code: 'unsupported', at: 'line 1, column 8', says: /prefix E/ },
