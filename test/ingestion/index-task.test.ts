@@ -265,6 +265,37 @@ tasks('appendToExisting appends; maxRowsPerSegment cuts; phases come in order', 
   );
 });
 
+tasks('chunks of more rows than are written on the thread of the task', async () => {
+  const count = 250_000;
+  const lines = Array.from({ length: count }, (_, row) => `${(row % 2) * HOUR + row},page ${row % 1000},${row}`);
+  const dataSchema = { dimensionsSpec: { dimensions: ['page', { type: 'long', name: 'v' }] } };
+  const ioConfig = { inputFormat: { type: 'csv', columns: ['t', 'page', 'v'] } };
+  const { rows, published } = await run(spec({ data: lines.join('\n'), dataSchema, ioConfig, tuningConfig: { maxRowsInMemory: 100_000 } }));
+  assert.equal(
+    published[0]?.segments.map(({ rowCount, interval }) => [rowCount, interval.start]),
+    [
+      [count / 2, 0],
+      [count / 2, HOUR],
+    ],
+  );
+  assert.is(
+    rows.reduce((sum, { v }) => sum + Number(v), 0),
+    (count * (count - 1)) / 2,
+  );
+  assert.ok(rows.every(({ v, page }) => page === `page ${Number(v) % 1000}`));
+});
+
+tasks('deep storage that fails fails the task', async () => {
+  const push = async (): Promise<never> => {
+    throw new Error('no space left');
+  };
+  const { outcome, published } = await run(spec({}), {
+    storage: { push, pull: push, remove: push, list: () => assert.unreachable() as never },
+  });
+  assert.is(outcome.errorMessage, 'no space left');
+  assert.equal(published, []);
+});
+
 tasks('several CSV files, each with its header, in another order of columns', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-index-'));
   try {

@@ -1,12 +1,11 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
-import type { Chunk } from '../build/chunk-store.js';
+import { buildSegments } from '../build/build-segments.js';
 import { columnsOfExpression, columnsOfFilter } from '../build/plan-names.js';
 import { RowCollector, TimeRange } from '../build/row-collector.js';
 import { RowStore } from '../build/row-store.js';
 import { RowTransformer } from '../build/row-transformer.js';
-import { SegmentPusher } from '../build/segment-pusher.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { readRows } from '../format/input-format.js';
 import { indexReport } from '../report/index-report.js';
@@ -25,7 +24,7 @@ export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promi
   const store = openStore(spec, context, engine);
   try {
     await readInput({ spec, context, statistics, progress, engine, store });
-    const segments = await buildSegments(spec, context, store, progress);
+    const segments = await buildAll(spec, context, store, progress);
     const ids = await publish(spec, context, segments, progress);
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length) };
@@ -160,43 +159,23 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
   };
 }
 
-async function buildSegments(
+async function buildAll(
   { dataSchema, tuning }: IndexSpec,
   context: TaskContext,
   store: RowStore,
   progress: ProgressReporter,
 ): Promise<readonly PushedSegment[]> {
   progress.phase('building');
-  const chunks: readonly Chunk[] = await store.finish();
-  if (store.spilledBytes > 0) context.log(`spilled ${Math.round(store.spilledBytes / 1e6)} MB to disk while reading`);
-  if (tuning.maxAllowedLockCount !== null && chunks.length > tuning.maxAllowedLockCount) {
-    throw new ServiceError(
-      'resource_limit',
-      `the rows fall into ${chunks.length} time chunks, more than tuningConfig.maxAllowedLockCount (${tuning.maxAllowedLockCount})`,
-    );
-  }
-  const pusher = new SegmentPusher(context.storage, context.workDirectory);
-  const dimensions = store.dimensions().map(({ name }) => name);
-  const metrics = dataSchema.metrics.map(({ name }) => name);
   const { aggregators, timestampSpec, queryGranularity } = dataSchema.source;
-  for (const chunk of chunks) {
-    for await (const frame of store.frames(chunk, tuning.maxRowsPerSegment)) {
-      if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-      await pusher.push(chunk.interval, {
-        frame,
-        dimensions,
-        metrics,
-        aggregators,
-        timestampSpec,
-        queryGranularity,
-        rollup: dataSchema.granularity.rollup,
-      });
-      progress.tick();
-    }
-  }
-  const segments = await pusher.finish();
-  context.log(`built ${segments.length} segments for ${chunks.length} time chunks: ${pusher.rowCount} rows, ${pusher.sizeBytes} bytes`);
-  return segments;
+  const metrics = dataSchema.metrics.map(({ name }) => name);
+  return buildSegments({
+    store,
+    maxRowsPerSegment: tuning.maxRowsPerSegment,
+    maxChunks: tuning.maxAllowedLockCount,
+    description: { metrics, aggregators, timestampSpec, queryGranularity, rollup: dataSchema.granularity.rollup },
+    context,
+    pushed: () => progress.tick(),
+  });
 }
 
 async function publish(

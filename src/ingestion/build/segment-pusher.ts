@@ -4,19 +4,25 @@ import { formatInstant } from '../../base/time.js';
 import type { Interval } from '../../model/interval.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { DeepStorage, SegmentInput } from '../../storage/contract.js';
-import { writeSegment } from '../../storage/segment-writer.js';
+import { SegmentWriters } from './segment-writers.js';
+
+/** Frames under way hold no more rows together, unless one alone does. */
+const ROWS_UNDER_WAY_MAX = 3_000_000;
 
 /**
- * Frames to segment files in deep storage. While one file is being pushed, the next is built; nothing is published
- * here, so a task that dies leaves files that nobody knows.
+ * Frames to segment files in deep storage, several at a time. Nothing is published here, so a task that dies leaves
+ * files that nobody knows.
  */
 export class SegmentPusher {
-  readonly segments: PushedSegment[] = [];
   rowCount = 0;
   sizeBytes = 0;
   private readonly storage: DeepStorage;
   private readonly workDirectory: string;
-  private pushing: Promise<void> = Promise.resolve();
+  private readonly writers = new SegmentWriters();
+  private readonly pushed = new Map<number, PushedSegment>();
+  private readonly underWay = new Set<Promise<void>>();
+  private rowsUnderWay = 0;
+  private failure: { readonly error: unknown } | null = null;
   private sequence = 0;
 
   constructor(storage: DeepStorage, workDirectory: string) {
@@ -24,25 +30,52 @@ export class SegmentPusher {
     this.workDirectory = workDirectory;
   }
 
+  /** Resolves when the next frame may be made; a failure shows at a later call. */
   async push(interval: Interval, input: SegmentInput): Promise<void> {
-    const sequence = this.sequence++;
-    const file = path.join(this.workDirectory, `segment-${sequence}`);
-    const { sizeBytes, rowCount, columns } = await writeSegment(file, input);
-    await this.pushing;
-    this.rowCount += rowCount;
-    this.sizeBytes += sizeBytes;
-    this.pushing = this.storage.push(file, keyOf(interval, sequence)).then(async (loadSpec) => {
-      const { dimensions, metrics } = input;
-      this.segments.push({ interval, loadSpec, sizeBytes, rowCount, dimensions, metrics, columns });
-      await rm(file, { force: true });
-    });
-    // A failure is met at the next push or at the end; until then it must not count as unhandled.
-    this.pushing.catch(() => undefined);
+    const { rowCount } = input.frame;
+    while (
+      this.underWay.size > 0 &&
+      (this.underWay.size >= SegmentWriters.parallelism || this.rowsUnderWay + rowCount > ROWS_UNDER_WAY_MAX)
+    ) {
+      await Promise.race(this.underWay);
+    }
+    this.throwFailure();
+    this.rowsUnderWay += rowCount;
+    const work: Promise<void> = this.build(this.sequence++, interval, input)
+      .catch((error: unknown) => {
+        this.failure ??= { error };
+      })
+      .finally(() => {
+        this.rowsUnderWay -= rowCount;
+        this.underWay.delete(work);
+      });
+    this.underWay.add(work);
   }
 
+  /** All segments, in the order in which they were pushed. */
   async finish(): Promise<readonly PushedSegment[]> {
-    await this.pushing;
-    return this.segments;
+    await Promise.all(this.underWay);
+    this.throwFailure();
+    return [...this.pushed].sort(([a], [b]) => a - b).map(([, segment]) => segment);
+  }
+
+  async close(): Promise<void> {
+    await this.writers.close();
+  }
+
+  private async build(sequence: number, interval: Interval, input: SegmentInput): Promise<void> {
+    const file = path.join(this.workDirectory, `segment-${sequence}`);
+    const { sizeBytes, rowCount, columns } = await this.writers.write(file, input);
+    const loadSpec = await this.storage.push(file, keyOf(interval, sequence));
+    await rm(file, { force: true });
+    const { dimensions, metrics } = input;
+    this.pushed.set(sequence, { interval, loadSpec, sizeBytes, rowCount, dimensions, metrics, columns });
+    this.rowCount += rowCount;
+    this.sizeBytes += sizeBytes;
+  }
+
+  private throwFailure(): void {
+    if (this.failure !== null) throw this.failure.error;
   }
 }
 

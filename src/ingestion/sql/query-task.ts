@@ -6,9 +6,9 @@ import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import { buildSegments } from '../build/build-segments.js';
 import { RowStore } from '../build/row-store.js';
 import { allRows, columnPlan, timesOf } from '../build/run-buffer.js';
-import { SegmentPusher } from '../build/segment-pusher.js';
 import type { Planning, TaskContext, TaskDescription, TaskOutcome } from '../contract.js';
 import { ProgressReporter } from '../report/progress.js';
 import { QueryReport } from '../report/query-report.js';
@@ -179,27 +179,17 @@ async function writeTable(
     }
     progress.phase('building');
     report.startWriting();
-    const pusher = new SegmentPusher(context.storage, context.workDirectory);
-    const dimensions = store.dimensions().map(({ name }) => name);
-    const chunks = await store.finish();
-    for (const chunk of chunks) {
-      for await (const frame of store.frames(chunk, task.settings.rowsPerSegment)) {
-        if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-        await pusher.push(chunk.interval, {
-          frame,
-          dimensions,
-          metrics: [],
-          aggregators: null,
-          timestampSpec: null,
-          queryGranularity: null,
-          rollup: false,
-        });
-        report.rowsPushed = pusher.rowCount;
+    const segments = await buildSegments({
+      store,
+      maxRowsPerSegment: task.settings.rowsPerSegment,
+      maxChunks: null,
+      description: { metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false },
+      context,
+      pushed(rowCount) {
+        report.rowsPushed = rowCount;
         progress.tick();
-      }
-    }
-    const segments = await pusher.finish();
-    context.log(`built ${segments.length} segments for ${chunks.length} time chunks: ${pusher.rowCount} rows, ${pusher.sizeBytes} bytes`);
+      },
+    });
     progress.phase('publishing');
     const mode = publishMode(statement);
     if (segments.length === 0 && task.settings.failOnEmptyInsert)

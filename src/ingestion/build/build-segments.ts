@@ -1,0 +1,54 @@
+import { ServiceError } from '../../base/errors.js';
+import type { PushedSegment } from '../../model/publication.js';
+import type { SegmentInput } from '../../storage/contract.js';
+import type { TaskContext } from '../contract.js';
+import type { RowStore } from './row-store.js';
+import { SegmentPusher } from './segment-pusher.js';
+
+export interface BuildOptions {
+  readonly store: RowStore;
+  readonly maxRowsPerSegment: number;
+  /** Time chunks that may be written; null: any number. */
+  readonly maxChunks: number | null;
+  /** What every segment file says of itself. */
+  readonly description: Omit<SegmentInput, 'frame' | 'dimensions'>;
+  readonly context: TaskContext;
+  /** Called as rows reach deep storage. */
+  readonly pushed: (rowCount: number) => void;
+}
+
+/** The rows of a finished store as segments in deep storage, chunk after chunk. */
+export async function buildSegments({
+  store,
+  maxRowsPerSegment,
+  maxChunks,
+  description,
+  context,
+  pushed,
+}: BuildOptions): Promise<readonly PushedSegment[]> {
+  const chunks = await store.finish();
+  if (store.spilledBytes > 0) context.log(`spilled ${Math.ceil(store.spilledBytes / 1e6)} MB to disk while reading`);
+  if (maxChunks !== null && chunks.length > maxChunks) {
+    throw new ServiceError(
+      'resource_limit',
+      `the rows fall into ${chunks.length} time chunks, more than tuningConfig.maxAllowedLockCount (${maxChunks})`,
+    );
+  }
+  const dimensions = store.dimensions().map(({ name }) => name);
+  const pusher = new SegmentPusher(context.storage, context.workDirectory);
+  try {
+    for (const chunk of chunks) {
+      for await (const frame of store.frames(chunk, maxRowsPerSegment)) {
+        if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+        await pusher.push(chunk.interval, { frame, dimensions, ...description });
+        pushed(pusher.rowCount);
+      }
+    }
+    const segments = await pusher.finish();
+    pushed(pusher.rowCount);
+    context.log(`built ${segments.length} segments for ${chunks.length} time chunks: ${pusher.rowCount} rows, ${pusher.sizeBytes} bytes`);
+    return segments;
+  } finally {
+    await pusher.close();
+  }
+}

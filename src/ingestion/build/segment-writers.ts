@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, ServiceError } from '../../base/errors.js';
+import type { SegmentInput } from '../../storage/contract.js';
+import { type WrittenSegment, writeSegment } from '../../storage/segment-writer.js';
+
+export type FromWriter =
+  | { readonly kind: 'written'; readonly written: WrittenSegment }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+
+/** Fewer rows are written sooner than they are handed over. */
+const ROWS_WRITTEN_HERE = 100_000;
+const THREADS_MAX = 4;
+
+/** Sorts, encodes and compresses segments on several threads; the caller makes the next frame meanwhile. */
+export class SegmentWriters {
+  private readonly idle: Worker[] = [];
+  private readonly threads: Worker[] = [];
+
+  /** Segments that are worth having under way at a time. */
+  static readonly parallelism = Math.min(THREADS_MAX, availableParallelism());
+
+  /** At most `parallelism` calls may be under way. */
+  async write(file: string, input: SegmentInput): Promise<WrittenSegment> {
+    if (input.frame.rowCount < ROWS_WRITTEN_HERE) return writeSegment(file, input);
+    const thread = this.idle.pop() ?? this.start();
+    const answered = once(thread, 'message');
+    thread.postMessage({ file, input });
+    const [answer] = (await answered) as [FromWriter];
+    this.idle.push(thread);
+    if (answer.kind === 'failed') throw new ServiceError(answer.code, answer.message);
+    return answer.written;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.terminate()));
+  }
+
+  private start(): Worker {
+    const thread = new Worker(new URL('./segment-writer-thread.js', import.meta.url));
+    this.threads.push(thread);
+    return thread;
+  }
+}
