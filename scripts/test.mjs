@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { build } from './build.mjs';
 import { prepare } from './prepare.mjs';
-import { filesBelow, ROOT } from './stamp.mjs';
+import { filesBelow, ROOT, readStamp, writeStamp } from './stamp.mjs';
 import { StepFailed, step } from './steps.mjs';
 
 /** Longer than any honest test file on a slow machine. */
@@ -30,10 +30,12 @@ const files = filesBelow(['test'], (path) => path.endsWith('.test.ts')).filter(
 // End-to-end tests start servers and take a while: one at a time, beside the others.
 const isEndToEnd = (file) => file.startsWith(join('test', 'api'));
 const endToEnd = files.filter(isEndToEnd);
-const others = files.filter((file) => !isEndToEnd(file));
-await Promise.all([runLane(endToEnd), ...Array.from({ length: Math.max(1, availableParallelism() - 1) }, () => runLane(others))]);
-// The first lane to end has taken all that was left of its list.
-await runLane(others);
+// The slowest of the last run first, so that no long one is left for the end.
+const lastSeconds = JSON.parse(readStamp('test-seconds') ?? '{}');
+const others = files.filter((file) => !isEndToEnd(file)).sort((a, b) => (lastSeconds[b] ?? Infinity) - (lastSeconds[a] ?? Infinity));
+const lanes = Array.from({ length: Math.max(1, availableParallelism() - 1) }, () => runLane(others));
+await Promise.all([runLane(endToEnd).then(() => runLane(others)), ...lanes]);
+writeStamp('test-seconds', JSON.stringify(lastSeconds));
 
 if (files.length === 0) {
   counts.failed++;
@@ -109,6 +111,7 @@ function readSummary(output) {
 }
 
 function report(file, { passed, failed, skipped, output, trouble, seconds }) {
+  lastSeconds[file] = seconds;
   counts.passed += passed;
   counts.failed += failed;
   counts.skipped += skipped;
