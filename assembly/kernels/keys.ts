@@ -198,25 +198,44 @@ function isSameKey(words: u32, a: usize, b: usize): bool {
   return true;
 }
 
+/** Keys whose slots are worked out ahead, into `out`, so that the loop of look-ups waits for memory only. */
+// @ts-ignore: decorator
+@inline
+const AHEAD: u32 = 1024;
+
+// @ts-ignore: decorator
+@inline
+function findSlots(words: u32, input: usize, n: u32, mask: u32, out: usize): void {
+  let key = input;
+  for (let to = out, end = out + (<usize>n << 2); to < end; to += 4, key += <usize>words << 3) store<u32>(to, hashOf(words, key) & mask);
+}
+
 // @ts-ignore: decorator
 @inline
 function hashAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, keys: usize, groupCount: u32, out: usize): u32 {
   const mask = capacity - 1;
   const bytes = <usize>words << 3;
   let key = input;
-  for (let to = out, end = out + (<usize>n << 2); to < end; to += 4, key += bytes) {
-    let slot = hashOf(words, key) & mask;
-    let entry = load<u32>(slots + (<usize>slot << 2));
-    while (entry != 0 && !isSameKey(words, keys + <usize>(entry - 1) * bytes, key)) {
-      slot = (slot + 1) & mask;
-      entry = load<u32>(slots + (<usize>slot << 2));
+  let to = out;
+  for (let left = n; left > 0; ) {
+    const count = min<u32>(left, AHEAD);
+    left -= count;
+    findSlots(words, key, count, mask, to);
+    for (const end = to + (<usize>count << 2); to < end; to += 4, key += bytes) {
+      let slot = load<u32>(to);
+      let entry = load<u32>(slots + (<usize>slot << 2));
+      while (entry != 0 && !isSameKey(words, keys + <usize>(entry - 1) * bytes, key)) {
+        slot = (slot + 1) & mask;
+        entry = load<u32>(slots + (<usize>slot << 2));
+      }
+      if (entry == 0) {
+        const added = keys + <usize>groupCount * bytes;
+        for (let at: usize = 0; at < bytes; at += 8) store<u64>(added + at, load<u64>(key + at));
+        entry = ++groupCount;
+        store<u32>(slots + (<usize>slot << 2), entry);
+      }
+      store<u32>(to, entry - 1);
     }
-    if (entry == 0) {
-      memory.copy(keys + <usize>groupCount * bytes, key, bytes);
-      entry = ++groupCount;
-      store<u32>(slots + (<usize>slot << 2), entry);
-    }
-    store<u32>(to, entry - 1);
   }
   return groupCount;
 }
