@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { bindExpression, type Place } from './bind-expression.js';
-import { type Bound, settledType } from './bound.js';
+import { type Bound, NULL, settledType } from './bound.js';
 import { unify } from './function-call.js';
 import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable } from './information-schema.js';
 import { inlineFrame } from './inline-frame.js';
@@ -142,7 +142,7 @@ export function bindValues(session: Session, values: Extract<SqlRelation, { kind
   });
   const columns = names.map((name, index) => {
     const { type, arguments: bounds } = unify(
-      cells.map((row) => row[index] as Bound),
+      cells.map((row) => row[index] ?? NULL),
       (row, found) => source.error('sql_plan_invalid', values.rows[row]?.[index]?.at ?? values.at, `${found} does not fit the rows above`),
       session,
     );
