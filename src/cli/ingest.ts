@@ -80,6 +80,7 @@ function inputFormat(format: FileFormat): Parameters<typeof sampleFile>[1] {
         columns: null,
         findColumnsFromHeader: true,
         skipHeaderRows: 0,
+        tryParseNumbers: true,
       };
   }
 }
@@ -107,7 +108,7 @@ function taskSpec({ dataSource, format, time, file, granularity, append }: SpecP
       ioConfig: {
         type: 'index_parallel',
         inputSource: { type: 'local', files: [file] },
-        inputFormat: delimited ? { type: format, findColumnsFromHeader: true } : { type: format },
+        inputFormat: delimited ? { type: format, findColumnsFromHeader: true, tryParseNumbers: true } : { type: format },
         appendToExisting: append,
       },
       tuningConfig: { type: 'index_parallel' },

@@ -12,6 +12,7 @@ const CSV: DelimitedFormat = {
   columns: ['a', 'b', 'c'],
   findColumnsFromHeader: false,
   skipHeaderRows: 0,
+  tryParseNumbers: false,
 };
 const TSV: DelimitedFormat = { ...CSV, type: 'tsv', delimiter: '\t' };
 

@@ -231,6 +231,7 @@ store('CSV fields of every type, bad ones counted once a row', async () => {
     columns: ['t', 's', 'l', 'd'],
     findColumnsFromHeader: false,
     skipHeaderRows: 0,
+    tryParseNumbers: false,
   } as const;
   const text = '0,a,1,1.5\n1,,,\n2,"",x,y\nbad,a,1,1\n3,b,9223372036854775807,1e3\n4,c\n';
   const dimensions = [columnPlan('s', 'STRING'), columnPlan('l', 'LONG'), columnPlan('d', 'DOUBLE'), columnPlan('absent', 'LONG')];
@@ -248,6 +249,32 @@ store('CSV fields of every type, bad ones counted once a row', async () => {
   assert.equal(statistics.counts(), { processed: 4, processedWithError: 1, thrownAway: 0, unparseable: 1 });
 });
 
+store('tryParseNumbers types the columns that their fields type', async () => {
+  const columns = ['t', 'l', 'd', 's', 'mixed', 'list'];
+  const format = {
+    type: 'csv',
+    delimiter: ',',
+    listDelimiter: '|',
+    columns,
+    findColumnsFromHeader: false,
+    skipHeaderRows: 0,
+    tryParseNumbers: true,
+  } as const;
+  const text = '0,7,1,a,1,x\n1,-9223372036854775808,1.5,1,2.5,y|z\n2,,,,b,\n';
+  const { rows } = await load(
+    readDelimited(format, inChunks(text, 100), 'a file', () => assert.unreachable()),
+    { dimensions: [columnPlan('s', 'STRING')], discovery: 'AUTO' },
+  );
+  assert.equal(
+    rows.map(({ l, d, s, mixed, list }) => [l, d, s, mixed, list]),
+    [
+      [7n, 1, 'a', '1', 'x'],
+      [-(2n ** 63n), 1.5, '1', '2.5', ['y', 'z']],
+      [null, null, null, 'b', null],
+    ],
+  );
+});
+
 store('listDelimiter makes several values of a CSV field', async () => {
   const format = {
     type: 'csv',
@@ -256,6 +283,7 @@ store('listDelimiter makes several values of a CSV field', async () => {
     columns: ['t', 's', 'l'],
     findColumnsFromHeader: false,
     skipHeaderRows: 0,
+    tryParseNumbers: false,
   } as const;
   const { rows } = await load(
     readDelimited(format, inChunks('0,b|a,5\n1,c,6\n2,,7\n', 100), 'a file', () => assert.unreachable()),

@@ -1,9 +1,11 @@
+import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary } from './byte-dictionary.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
+import { parseDouble, parseLong } from './number-text.js';
 import type { RowSelection, RunColumn, StoredColumn } from './run-column.js';
 import { StringColumn } from './string-column.js';
 
@@ -59,7 +61,8 @@ export class AutoColumn implements RunColumn {
     else this.inner.appendNulls(count);
   }
 
-  appendFields(block: TextBlock, column: number, selection: RowSelection): void {
+  appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void {
+    if (block.tryParseNumbers && this.type !== 'STRING') return this.appendValues(fieldValues(block, column), selection, faults);
     this.widen('STRING');
     this.strings?.appendFields(block, column, selection);
   }
@@ -131,4 +134,19 @@ export class AutoColumn implements RunColumn {
     this.leadingNulls = 0;
     this.inner = wider;
   }
+}
+
+/** Fields as values: numbers where the whole field is one. */
+function fieldValues(block: TextBlock, column: number): readonly unknown[] {
+  const starts = block.starts[column];
+  const ends = block.ends[column];
+  return Array.from({ length: block.rowCount }, (_, row) => {
+    const end = ends?.[row] ?? -1;
+    if (end < 0) return null;
+    const start = starts?.[row] ?? 0;
+    const text = Buffer.from(block.bytes.buffer, block.bytes.byteOffset + start, end - start).toString('utf8');
+    if (block.listDelimiter !== null && text.includes(block.listDelimiter)) return text.split(block.listDelimiter);
+    const number = /^-?\d+$/.test(text) ? parseLong(text) : parseDouble(text);
+    return number === undefined || Number.isNaN(number) ? text : number;
+  });
 }

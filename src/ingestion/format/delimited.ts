@@ -22,6 +22,8 @@ export interface DelimitedFormat {
   readonly columns: readonly string[] | null;
   readonly findColumnsFromHeader: boolean;
   readonly skipHeaderRows: number;
+  /** A column that its values type takes fields that are numbers as such. */
+  readonly tryParseNumbers: boolean;
 }
 
 /**
@@ -121,6 +123,7 @@ class RowSplitter {
       starts: this.starts,
       ends: this.ends,
       listDelimiter: this.format.listDelimiter,
+      tryParseNumbers: this.format.tryParseNumbers,
       sample: (row) => bytes.toString('utf8', rowStarts[row] ?? 0, rowEnds[row] ?? 0),
     };
   }

@@ -15,6 +15,8 @@ export interface TextBlock {
   readonly ends: readonly Int32Array[];
   /** Splits a field into several values; null: never. */
   readonly listDelimiter: string | null;
+  /** Whether a field may be a number where nobody says what it is. */
+  readonly tryParseNumbers: boolean;
   /** The row as text, for reports. */
   sample(row: number): string;
 }

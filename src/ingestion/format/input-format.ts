@@ -33,8 +33,6 @@ export function parseInputFormat(fields: Fields): InputFormat {
 function parseDelimited(fields: Fields, type: 'csv' | 'tsv'): DelimitedFormat {
   const keys = ['columns', 'findColumnsFromHeader', 'skipHeaderRows', 'listDelimiter', 'hasHeaderRow', 'tryParseNumbers'];
   fields.accept(type === 'tsv' ? [...keys, 'delimiter'] : keys);
-  if (fields.boolean('tryParseNumbers', false))
-    throw fields.unsupported('tryParseNumbers', 'declare number columns in dimensionsSpec.dimensions');
   const columns = fields.has('columns') ? fields.strings('columns') : null;
   const duplicate = columns?.find((column, at) => columns.indexOf(column) !== at);
   if (duplicate !== undefined) throw fields.invalid('columns', `names "${duplicate}" twice`);
@@ -54,6 +52,7 @@ function parseDelimited(fields: Fields, type: 'csv' | 'tsv'): DelimitedFormat {
     columns,
     findColumnsFromHeader,
     skipHeaderRows: fields.integer('skipHeaderRows', 0, { min: 0 }),
+    tryParseNumbers: fields.boolean('tryParseNumbers', false),
   };
 }
 
