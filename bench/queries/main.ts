@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { writeWikiCsv } from '../data/wiki.js';
 import { runTask, startDolmen, waitForCount } from '../server.js';
@@ -198,3 +199,25 @@ function print(result: QueryBenchResult, sets: readonly string[]): void {
 const note = (text: string): void => console.error(`… ${text}`);
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 const geometricMean = (values: readonly number[]): number => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+
+// npm run bench -- queries [--rows N] [--rounds N] [--threads N] [--kernels a,b] [--only id,id] [--json FILE]
+if (process.argv[1] === import.meta.filename) {
+  const { values } = parseArgs({
+    options: {
+      rows: { type: 'string', default: '1000000' },
+      rounds: { type: 'string', default: '7' },
+      threads: { type: 'string', default: '1' },
+      kernels: { type: 'string', default: 'simd' },
+      only: { type: 'string' },
+      json: { type: 'string' },
+    },
+  });
+  await runQueryBench({
+    rows: Number(values.rows),
+    rounds: Number(values.rounds),
+    threads: Number(values.threads),
+    kernels: values.kernels.split(','),
+    only: values.only?.split(',') ?? null,
+    json: values.json ?? null,
+  });
+}
