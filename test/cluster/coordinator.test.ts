@@ -5,13 +5,14 @@ import { ServiceError } from '../../src/base/errors.js';
 import { assignSegments, type Target } from '../../src/cluster/coordinator/assignment.js';
 import { removeOrphans } from '../../src/cluster/coordinator/cleanup.js';
 import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
+import { DYNAMIC_CONFIG_DEFAULTS, DYNAMIC_CONFIG_NAME, mergeDynamicConfig } from '../../src/cluster/coordinator/dynamic-config.js';
 import { decide, parseRules } from '../../src/cluster/coordinator/rules.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { ServerInventory } from '../../src/cluster/rpc/services.js';
 import { takeLease } from '../../src/metadata/leadership.js';
 import { bumpRevision, insertSegments, markUnused, selectSegments } from '../../src/metadata/segments.js';
 import { insertTask } from '../../src/metadata/tasks.js';
-import { writeRules } from '../../src/metadata/settings.js';
+import { writeConfig, writeRules } from '../../src/metadata/settings.js';
 import type { Database } from '../../src/metadata/database.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -187,6 +188,9 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 const insert = (database: Database, segments: readonly SegmentDescriptor[]): Promise<void> =>
   database.transaction(async (queries) => insertSegments(queries, segments, 0, await bumpRevision(queries)));
 
+const configure = (database: Database, config: Readonly<Record<string, unknown>>): Promise<void> =>
+  database.transaction((queries) => writeConfig(queries, DYNAMIC_CONFIG_NAME, JSON.stringify(config)));
+
 duties('what is published gets loaded; what is replaced stays until no broker reads it', async ({ database }) => {
   const { coordinator, state } = await lead(database);
   const [old, fresh] = [segmentOf('ds', 0, 'v1'), segmentOf('ds', 0, 'v2')];
@@ -225,10 +229,38 @@ duties('drop rules and complete newer versions make segments unused', async ({ d
   const { coordinator } = await lead(database);
   await insert(database, [segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
   await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'dropForever' }]))));
-  await coordinator.snapshot();
-  const used = ids(await selectSegments(database, { used: true }));
-  assert.equal(used.sort(), ids([segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]).sort());
+  const used = async () => ids(await selectSegments(database, { used: true })).sort();
+  const withoutDropped = ids([segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
+  await until(async () => (await used()).length === withoutDropped.length);
+  assert.equal(await used(), withoutDropped.sort());
+  // What is hidden goes only after the wait that the dynamic configuration asks for.
+  await configure(database, { millisToWaitBeforeDeleting: 0 });
+  await until(async () => (await used()).length < withoutDropped.length);
+  assert.equal(await used(), ids([segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]).sort());
   await coordinator.lost();
+});
+
+duties('nothing is loaded while coordination is paused', async ({ database }) => {
+  await configure(database, { pauseCoordination: true });
+  const { coordinator, state } = await lead(database);
+  await insert(database, [segmentOf('ds', 0, 'v1')]);
+  await until(() => coordinator.picture.targets.length === 1);
+  assert.is(state.held.size, 0);
+  await configure(database, { pauseCoordination: false });
+  await until(() => state.held.size === 1);
+  await coordinator.lost();
+});
+
+duties('dynamic configuration: changes are merged, strangers and wrong types refused', () => {
+  const merge = (changes: Readonly<Record<string, unknown>>) => mergeDynamicConfig(DYNAMIC_CONFIG_DEFAULTS, new Map(Object.entries(changes)));
+  assert.equal(merge({ replicantLifetime: 3 }), { ...DYNAMIC_CONFIG_DEFAULTS, replicantLifetime: 3 });
+  for (const [changes, code] of [
+    [{ replicantLifetme: 3 }, 'input_invalid'],
+    [{ replicantLifetime: '3' }, 'input_invalid'],
+    [{ decommissioningNodes: 'a:1' }, 'input_invalid'],
+    [{ smartSegmentLoading: false }, 'unsupported'],
+  ] as const)
+    assert.throws(() => merge(changes), (error: unknown) => error instanceof ServiceError && error.code === code);
 });
 
 duties('a coordinator that does not lead answers nothing', async ({ database }) => {

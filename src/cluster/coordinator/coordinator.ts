@@ -2,6 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
+import { findConfig } from '../../metadata/settings.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -13,6 +14,7 @@ import { Ticker } from '../ticker.js';
 import { assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
 import { removeOrphans } from './cleanup.js';
+import { DYNAMIC_CONFIG_NAME, type DynamicConfig, readDynamicConfig } from './dynamic-config.js';
 import { Retention } from './retention.js';
 
 export interface CoordinatorOptions {
@@ -31,6 +33,7 @@ export interface CoordinatorOptions {
 
 /** Rules of periods move on with the clock: targets are planned anew after so long, whatever else happens. */
 const TARGETS_AGE_MS = 60_000;
+const DECOMMISSIONED_TIER = '(decommissioned)';
 
 /** What the duties saw last; for the endpoints that show it. */
 export interface ClusterPicture {
@@ -56,11 +59,18 @@ export class Coordinator implements CoordinatorService, Candidate {
   #targetIds = '';
   #retention: Retention | null = null;
   #plannedMs = 0;
+  #leadingSinceMs = 0;
+  #unneededChecked = false;
+  #mayDelete = false;
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
     this.catalog = new SegmentCatalog(options.database);
-    const report = (what: string) => (error: unknown) => options.log(`coordinator ${what}: ${toServiceError(error).message}`);
+    const report = (what: string) => (error: unknown) => {
+      const { code, message } = toServiceError(error);
+      // Leadership ended in the middle of a run: the next leader does the rest.
+      if (code !== 'not_leader') options.log(`coordinator ${what}: ${code}: ${message}`);
+    };
     this.#duties = new Ticker(() => this.#runDuties(), options.periodMs, report('duties'));
     this.#cleanup = new Ticker(() => this.#removeOrphans(), options.cleanupPeriodMs, report('cleanup'));
   }
@@ -82,6 +92,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#fence = fence;
     this.#retention = null;
     this.#plannedMs = 0;
+    this.#leadingSinceMs = this.#options.now();
     void this.#duties.start();
     void this.#cleanup.start();
   }
@@ -116,13 +127,18 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   async #runDuties(): Promise<void> {
+    const config = readDynamicConfig(await findConfig(this.#options.database, DYNAMIC_CONFIG_NAME));
     await this.#refreshTargets();
     const servers = await this.#readServers();
     const targets = this.#targets;
+    this.#picture = { servers, targets, drops: new Map() };
+    if (config.pauseCoordination) return;
+    await this.#markUnneeded(config);
     const droppable = await this.#findDroppable(servers, targets);
     const { loads, drops } = assignSegments({
       targets,
-      servers,
+      // No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there.
+      servers: servers.map((server) => (config.decommissioningNodes.includes(server.host) ? { ...server, tier: DECOMMISSIONED_TIER } : server)),
       mayDrop: (id) => droppable.has(id),
       mayLoad: (host, id) => (this.#failures.get(`${host} ${id}`) ?? 0) < this.#options.now() - this.#options.loadRetryMs,
     });
@@ -155,7 +171,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#targetIds = ids;
     this.#retention = retention;
     this.#plannedMs = now();
-    await this.#markUnneeded(retention);
+    this.#unneededChecked = false;
   }
 
   #planTargets(retention: Retention): readonly Target[] {
@@ -174,14 +190,22 @@ export class Coordinator implements CoordinatorService, Candidate {
     return Object.fromEntries([...this.#inventories.values()].map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
   }
 
-  /** Used segments that a drop rule meets, and those that newer ones hide for good, become unused. */
-  async #markUnneeded(retention: Retention): Promise<void> {
+  /**
+   * Used segments that a drop rule meets become unused, and so do, a while after this Coordinator began to lead, those
+   * that newer ones hide for good. Looked at anew whenever targets were planned.
+   */
+  async #markUnneeded({ millisToWaitBeforeDeleting }: DynamicConfig): Promise<void> {
     const nowMs = this.#options.now();
+    const retention = this.#retention;
+    const mayDelete = nowMs >= this.#leadingSinceMs + millisToWaitBeforeDeleting;
+    if (retention === null || (this.#unneededChecked && this.#mayDelete === mayDelete)) return;
+    this.#unneededChecked = true;
+    this.#mayDelete = mayDelete;
     const unneeded = new Map<string, string[]>();
     for (const dataSource of this.catalog.dataSources()) {
       const ids = this.catalog
         .used(dataSource)
-        .filter((segment) => retention.decide(segment, nowMs).kind === 'drop' || this.#isHiddenForGood(segment))
+        .filter((segment) => retention.decide(segment, nowMs).kind === 'drop' || (mayDelete && this.#isHiddenForGood(segment)))
         .map((segment) => segmentIdText(segment.id));
       if (ids.length > 0) unneeded.set(dataSource, ids);
     }

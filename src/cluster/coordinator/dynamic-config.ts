@@ -1,11 +1,32 @@
 import { ServiceError } from '../../base/errors.js';
 import { nearestName } from '../../base/nearest-name.js';
 
-/** The Coordinator's dynamic configuration, flat, as the interface spells it. */
-export const DYNAMIC_CONFIG_DEFAULTS = {
+/**
+ * The Coordinator's dynamic configuration, flat, as the interface spells it. Under `smartSegmentLoading`, which is
+ * always on here, the Coordinator chooses by itself what the limits on moves, queues, throttles and threads would say:
+ * they are kept and shown, as documented.
+ */
+export interface DynamicConfig {
+  readonly millisToWaitBeforeDeleting: number;
+  readonly maxSegmentsToMove: number;
+  readonly replicantLifetime: number;
+  readonly replicationThrottleLimit: number;
+  readonly balancerComputeThreads: number;
+  readonly killDataSourceWhitelist: readonly string[];
+  readonly killPendingSegmentsSkipList: readonly string[];
+  readonly maxSegmentsInNodeLoadingQueue: number;
+  readonly decommissioningNodes: readonly string[];
+  readonly pauseCoordination: boolean;
+  readonly replicateAfterLoadTimeout: boolean;
+  readonly useRoundRobinSegmentAssignment: boolean;
+  readonly smartSegmentLoading: boolean;
+}
+
+/** The name it is stored and audited under. */
+export const DYNAMIC_CONFIG_NAME = 'coordinator.config';
+
+export const DYNAMIC_CONFIG_DEFAULTS: DynamicConfig = {
   millisToWaitBeforeDeleting: 900_000,
-  mergeBytesLimit: 524_288_000,
-  mergeSegmentsLimit: 100,
   maxSegmentsToMove: 100,
   replicantLifetime: 15,
   replicationThrottleLimit: 500,
@@ -18,15 +39,16 @@ export const DYNAMIC_CONFIG_DEFAULTS = {
   replicateAfterLoadTimeout: false,
   useRoundRobinSegmentAssignment: true,
   smartSegmentLoading: true,
-} satisfies Readonly<Record<string, number | boolean | readonly string[]>>;
-
-export type DynamicConfig = Readonly<Record<keyof typeof DYNAMIC_CONFIG_DEFAULTS, number | boolean | readonly string[]>>;
+};
 
 export function readDynamicConfig(stored: string | undefined): DynamicConfig {
   return stored === undefined ? DYNAMIC_CONFIG_DEFAULTS : { ...DYNAMIC_CONFIG_DEFAULTS, ...(JSON.parse(stored) as Partial<DynamicConfig>) };
 }
 
-/** @throws ServiceError `input_invalid` for an unknown field or a value of another type than the default has */
+/**
+ * @throws ServiceError `input_invalid` for an unknown field or a value of another type than the default has,
+ *   `unsupported` for smartSegmentLoading=false
+ */
 export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<string, unknown>): DynamicConfig {
   const known = new Map<string, number | boolean | readonly string[]>(Object.entries(DYNAMIC_CONFIG_DEFAULTS));
   for (const [name, value] of changes) {
@@ -38,6 +60,8 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
     const accepted = typeof fallback === 'number' ? 'an integer' : typeof fallback === 'boolean' ? 'true or false' : 'an array of texts';
     const fits =
       typeof fallback === 'object' ? Array.isArray(value) && value.every((each) => typeof each === 'string') : typeof fallback === 'number' ? Number.isInteger(value) : typeof value === 'boolean';
+    if (name === 'smartSegmentLoading' && value === false)
+      throw new ServiceError('unsupported', 'smartSegmentLoading: false is not supported; the Coordinator always chooses these limits by itself');
     if (!fits) throw new ServiceError('input_invalid', `${name}: found ${JSON.stringify(value)}, expected ${accepted}`);
   }
   return { ...current, ...Object.fromEntries(changes) };

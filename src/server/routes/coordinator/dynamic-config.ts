@@ -1,4 +1,4 @@
-import { mergeDynamicConfig, readDynamicConfig } from '../../../cluster/coordinator/dynamic-config.js';
+import { DYNAMIC_CONFIG_NAME as NAME, mergeDynamicConfig, readDynamicConfig } from '../../../cluster/coordinator/dynamic-config.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
 import { audit, auditHistory, findConfig, writeConfig } from '../../../metadata/settings.js';
 import type { Route } from '../../http.types.js';
@@ -6,7 +6,6 @@ import type { CoordinatorSource } from '../coordinator.js';
 import { auditBody, CONFIG_READ, CONFIG_WRITE, json, readAuthor, readHistorySelection, readObject, route } from '../exchange.js';
 
 const BASE = '/svc/coordinator/v1/config';
-const NAME = 'coordinator.config';
 
 /** The Coordinator's dynamic configuration and its history. */
 export function dynamicConfigRoutes({ coordinator, database, auditHistoryMs, now }: CoordinatorSource): readonly Route[] {
@@ -19,6 +18,7 @@ export function dynamicConfigRoutes({ coordinator, database, auditHistoryMs, now
         await writeConfig(queries, NAME, payload);
         await audit(queries, { type: NAME, key: NAME }, readAuthor(request), payload, now());
       });
+      await coordinator.wake();
       return { status: 200 };
     }),
     route('GET', `${BASE}/history`, CONFIG_READ, async (request) => {
