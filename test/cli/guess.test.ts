@@ -103,6 +103,7 @@ guess('a sample has the first values of each column', async ({ folder }) => {
     columns: null,
     findColumnsFromHeader: true,
     skipHeaderRows: 0,
+    tryParseNumbers: true,
   } as const;
   const fields = await sampleFile(csv, format);
   assert.equal(fields.get('when'), ['2001/01/01 10:00']);
