@@ -36,6 +36,7 @@ export class Historical implements HistoricalService {
   readonly #loading = new Map<string, SegmentDescriptor>();
   readonly #failed = new Map<string, string>();
   readonly #dropTimers = new Map<string, NodeJS.Timeout>();
+  readonly #closing = new Map<string, Promise<void>>();
   #loaders = 0;
   #changes = 0;
   #ready = false;
@@ -125,7 +126,7 @@ export class Historical implements HistoricalService {
       this.#failed.delete(id);
       if (descriptor === undefined) continue;
       this.#served.delete(id);
-      const timer = setTimeout(() => void this.#closeDropped(id, descriptor), this.#options.dropDelayMs);
+      const timer = setTimeout(() => this.#closing.set(id, this.#closeDropped(id, descriptor)), this.#options.dropDelayMs);
       timer.unref();
       this.#dropTimers.set(id, timer);
     }
@@ -141,9 +142,10 @@ export class Historical implements HistoricalService {
   async #load(descriptor: SegmentDescriptor): Promise<void> {
     const id = segmentIdText(descriptor.id);
     try {
-      const kept = this.#dropTimers.get(id);
-      clearTimeout(kept);
+      clearTimeout(this.#dropTimers.get(id));
       this.#dropTimers.delete(id);
+      // One that is just being removed is fetched again only when it is gone.
+      await this.#closing.get(id);
       if (this.#options.store.has(id)) this.#served.set(id, descriptor);
       else {
         await this.#options.cache.fetch(descriptor);
@@ -182,6 +184,8 @@ export class Historical implements HistoricalService {
       await this.#options.cache.remove(descriptor);
     } catch (error) {
       this.#options.log(`segment ${id} was not dropped cleanly: ${toServiceError(error).message}`);
+    } finally {
+      this.#closing.delete(id);
     }
   }
 

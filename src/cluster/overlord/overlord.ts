@@ -5,6 +5,7 @@ import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
 import { publishSegments } from '../../metadata/publish.js';
 import { deleteUnused } from '../../metadata/segments.js';
+import { findConfig } from '../../metadata/settings.js';
 import { findTask, insertTask, moveTask, selectTasks, startTask, taskDocuments, type TaskRecord } from '../../metadata/tasks.js';
 import type { Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -16,6 +17,7 @@ import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEnd
 import { Ticker } from '../ticker.js';
 import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
+import { readWorkerConfig, type SelectStrategy, strategyOf, WORKER_CONFIG_NAME } from './worker-config.js';
 
 export interface OverlordOptions {
   readonly database: Database;
@@ -73,7 +75,7 @@ export class Overlord implements OverlordService, Candidate {
     const { database, now, log } = this.#options;
     const ids = await fencedTransaction(database, this.fence(), (queries) => publishSegments(queries, request, now()));
     log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
-    this.#hint((coordinator) => coordinator.wake());
+    this.wakeCoordinator();
     return ids;
   }
 
@@ -117,6 +119,11 @@ export class Overlord implements OverlordService, Candidate {
     const { coordination, peers } = this.#options;
     const member = coordination.members('middleManager').find(({ host, session }) => host === task.workerHost && session === task.workerSession);
     return member === undefined ? undefined : peers.at('middleManager', member.host);
+  }
+
+  /** Something about segments changed: the coordinator need not wait for its next look. */
+  wakeCoordinator(): void {
+    this.#hint((coordinator) => coordinator.wake());
   }
 
   fence(): Fence {
@@ -175,11 +182,12 @@ export class Overlord implements OverlordService, Candidate {
     const { database, log } = this.#options;
     const pending = await selectTasks(database, { states: ['PENDING'] });
     if (pending.length === 0) return;
+    const strategy = strategyOf(readWorkerConfig(await findConfig(database, WORKER_CONFIG_NAME)));
     const free = (await this.workers())
       .filter((worker) => worker.enabled)
       .map((worker) => ({ host: worker.host, session: worker.session, slots: worker.capacity - worker.runningTasks.length }));
     for (const task of pending) {
-      const worker = free.reduce<(typeof free)[number] | undefined>((best, each) => (each.slots > (best?.slots ?? 0) ? each : best), undefined);
+      const worker = chooseWorker(free, strategy);
       if (worker === undefined) return;
       worker.slots--;
       try {
@@ -208,4 +216,10 @@ export class Overlord implements OverlordService, Candidate {
       .then(() => tell(peers.leading('coordinator')))
       .catch((error: unknown) => log(`overlord: the coordinator was not told: ${toServiceError(error).message}`));
   }
+}
+
+/** undefined when nobody has a free slot. */
+function chooseWorker<Worker extends { readonly slots: number }>(workers: readonly Worker[], strategy: SelectStrategy): Worker | undefined {
+  const emptiestFirst = workers.filter((worker) => worker.slots > 0).toSorted((a, b) => b.slots - a.slots);
+  return strategy === 'fillCapacity' ? emptiestFirst.at(-1) : emptiestFirst[0];
 }

@@ -1,6 +1,7 @@
 import type { Coordinator } from '../../cluster/coordinator/coordinator.js';
 import type { Peers } from '../../cluster/rpc/peers.js';
 import type { Database } from '../../metadata/database.js';
+import type { Interval } from '../../model/interval.js';
 import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';
 import { dynamicConfigRoutes } from './coordinator/dynamic-config.js';
@@ -21,5 +22,14 @@ export interface CoordinatorSource {
 
 /** Everything the leading Coordinator answers, one file for each area of the specification. */
 export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
-  return [metadataRoutes, catalogRoutes, loadingRoutes, segmentRoutes, ruleRoutes, dynamicConfigRoutes, lookupRoutes].flatMap((area) => area(source));
+  const { coordinator, database, peers, now } = source;
+  const marking = {
+    database,
+    fence: () => coordinator.fence(),
+    wake: () => coordinator.wake(),
+    kill: (dataSource: string, interval: Interval) => peers.leading('overlord').kill(dataSource, interval),
+    now,
+  };
+  const areas = [metadataRoutes, catalogRoutes, loadingRoutes, ruleRoutes, dynamicConfigRoutes, lookupRoutes];
+  return [...areas.flatMap((area) => area(source)), ...segmentRoutes('/svc/coordinator/v1/datasources', marking)];
 }

@@ -7,6 +7,7 @@ import { createAlias } from '../alias.js';
 import { type Answerer, createAnswerer } from '../answer.js';
 import type { Route } from '../http.types.js';
 import { brokerRoutes } from './broker.js';
+import { segmentRoutes } from './coordinator/segments.js';
 import { coordinatorRoutes } from './coordinator.js';
 import { historicalRoutes } from './historical.js';
 import { internalRoutes } from './internal.js';
@@ -14,6 +15,7 @@ import { leaderRoutes, onLeader } from './leading.js';
 import { middleManagerRoutes } from './middlemanager.js';
 import { overlordRoutes } from './overlord.js';
 import { routerRoutes } from './router.js';
+import { workerConfigRoutes } from './worker-config.js';
 
 export interface RoleRoutesOptions {
   readonly configuration: Configuration;
@@ -28,6 +30,7 @@ export interface RoleRoutesOptions {
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
   const { configuration, cluster, log, queryRoutes, validate } = options;
   const { database, coordination, client, peers, coordinator, overlord, broker, historical, middleManager, hostOf } = cluster;
+  const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
   if (historical !== undefined) routes.set('historical', [...historicalRoutes(historical), ...internalRoutes('historical', historical)]);
   if (broker !== undefined) routes.set('broker', [...queryRoutes, ...brokerRoutes(broker), ...internalRoutes('broker', broker)]);
@@ -35,7 +38,6 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     routes.set('middleManager', [...middleManagerRoutes(middleManager, hostOf('middleManager')), ...internalRoutes('middleManager', middleManager)]);
   if (coordinator !== undefined) {
     const leading = { role: 'coordinator', coordination, leading: () => coordinator.leading } as const;
-    const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
     routes.set('coordinator', [
       ...leaderRoutes('/svc/coordinator/v1', leading),
       ...onLeader(leading, coordinatorRoutes({ coordinator, database, peers, auditHistoryMs, now: Date.now })),
@@ -48,7 +50,17 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     const listsSegments = configuration.get('svc.indexer.auditLog.enabled');
     routes.set('overlord', [
       ...leaderRoutes('/svc/indexer/v1', leading),
-      ...onLeader(leading, overlordRoutes({ overlord, database, validate, logDirectory, listsSegments })),
+      ...onLeader(leading, [
+        ...overlordRoutes({ overlord, database, validate, logDirectory, listsSegments }),
+        ...workerConfigRoutes({ database, fence: () => overlord.fence(), auditHistoryMs, now: Date.now }),
+        ...segmentRoutes('/svc/indexer/v1/datasources', {
+          database,
+          fence: () => overlord.fence(),
+          wake: async () => overlord.wakeCoordinator(),
+          kill: (dataSource, interval) => overlord.kill(dataSource, interval),
+          now: Date.now,
+        }),
+      ]),
       ...internalRoutes('overlord', overlord),
     ]);
   }

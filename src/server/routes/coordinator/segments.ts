@@ -1,21 +1,35 @@
 import { ServiceError } from '../../../base/errors.js';
-import { fencedTransaction } from '../../../metadata/leadership.js';
+import { type Fence, fencedTransaction } from '../../../metadata/leadership.js';
 import { type MarkTarget, markUnused, markUsed } from '../../../metadata/segments.js';
-import type { CoordinatorSource } from '../coordinator.js';
+import type { Database } from '../../../metadata/database.js';
+import type { Interval } from '../../../model/interval.js';
 import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 
-/** Marking segments used and unused, and removing unused ones for good. */
-export function segmentRoutes({ coordinator, database, peers, now }: CoordinatorSource): readonly Route[] {
+export interface SegmentMarking {
+  readonly database: Database;
+  /** Of the leader that makes the change. */
+  fence(): Fence;
+  /** The Coordinator looks at metadata now. */
+  wake(): Promise<void>;
+  kill(dataSource: string, interval: Interval): Promise<number>;
+  readonly now: () => number;
+}
+
+/**
+ * Marking segments used and unused, and removing unused ones for good. The Coordinator and the Overlord both answer.
+ * @param base  `/svc/coordinator/v1/datasources` or the Overlord's
+ */
+export function segmentRoutes(base: string, { database, fence, wake, kill: killInterval, now }: SegmentMarking): readonly Route[] {
   const mark = async (change: typeof markUsed, dataSource: string, target: MarkTarget): Promise<number> => {
-    const changed = await fencedTransaction(database, coordinator.fence(), (queries) => change(queries, dataSource, target, now()));
-    await coordinator.wake();
+    const changed = await fencedTransaction(database, fence(), (queries) => change(queries, dataSource, target, now()));
+    await wake();
     return changed;
   };
-  const kill = (dataSource: string, interval: string) => peers.leading('overlord').kill(dataSource, readInterval('interval', interval));
+  const kill = (dataSource: string, interval: string) => killInterval(dataSource, readInterval('interval', interval));
 
   const marking = (path: string, change: typeof markUsed): Route =>
-    route('POST', `/svc/coordinator/v1/datasources/{dataSource}/${path}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('POST', `${base}/{dataSource}/${path}`, DATASOURCES, async (request, { dataSource = '' }) => {
       if (!isDataSourceName(dataSource)) return { status: 204 };
       return json(200, { numChangedSegments: await mark(change, dataSource, readTarget(request)) });
     });
@@ -23,24 +37,24 @@ export function segmentRoutes({ coordinator, database, peers, now }: Coordinator
   return [
     marking('markUsed', markUsed),
     marking('markUnused', markUnused),
-    route('POST', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCES, async (_request, { dataSource = '' }) =>
+    route('POST', `${base}/{dataSource}`, DATASOURCES, async (_request, { dataSource = '' }) =>
       json(200, { numChangedSegments: await mark(markUsed, dataSource, { kind: 'all' }) }),
     ),
-    route('DELETE', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCES, async (request, { dataSource = '' }) => {
+    route('DELETE', `${base}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
       if (!isTrue(request, 'kill')) return json(200, { numChangedSegments: await mark(markUnused, dataSource, { kind: 'all' }) });
       const interval = request.query.get('interval');
       if (interval === null) throw new ServiceError('input_invalid', 'interval: found nothing, expected an interval together with kill=true');
       await kill(dataSource, interval);
       return { status: 200 };
     }),
-    route('DELETE', '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}', DATASOURCES, async (_request, { dataSource = '', interval = '' }) => {
+    route('DELETE', `${base}/{dataSource}/intervals/{interval}`, DATASOURCES, async (_request, { dataSource = '', interval = '' }) => {
       await kill(dataSource, interval);
       return { status: 200 };
     }),
-    route('POST', '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
+    route('POST', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
       json(200, { segmentStateChanged: (await mark(markUsed, dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
     ),
-    route('DELETE', '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
+    route('DELETE', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
       json(200, { segmentStateChanged: (await mark(markUnused, dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
     ),
   ];

@@ -1,0 +1,111 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EmbeddedCoordination } from '../../src/cluster/membership/embedded.js';
+import { type Database, openSqlite } from '../../src/metadata/database.js';
+import type { Fence } from '../../src/metadata/leadership.js';
+import { openMetadata } from '../metadata/fixture.js';
+
+interface Context {
+  database: Database;
+  file: string;
+  close(): Promise<void>;
+}
+
+const coordination = suite<Context>('embedded coordination');
+coordination.before.each(async (context) => {
+  Object.assign(context, await openMetadata());
+});
+coordination.after.each((context) => context.close());
+
+/** A process of its own connection and session; `end` as kill -9 would: nothing is withdrawn. */
+async function join(file: string, session: string) {
+  const database = await openSqlite(file);
+  let paused = false;
+  const guarded: Database = {
+    rows: (sql, bindings) => (paused ? new Promise(() => undefined) : database.rows(sql, bindings)),
+    transaction: (work) => (paused ? new Promise(() => undefined) : database.transaction(work)),
+    close: () => database.close(),
+  };
+  const member = new EmbeddedCoordination({ database: guarded, session, now: Date.now, heartbeatMs: 10, expiryMs: 150, onError: (error) => assert.unreachable(String(error)) });
+  return {
+    member,
+    stall: () => {
+      paused = true;
+    },
+    leave: async () => {
+      await member.close();
+      await database.close();
+    },
+    database,
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const events = () => {
+  const seen: string[] = [];
+  return { seen, candidate: { gained: async ({ epoch }: Fence) => void seen.push(`gained ${epoch}`), lost: async () => void seen.push('lost') } };
+};
+
+coordination('who announces sees itself at once, others a little later, and both see who leaves', async ({ file }) => {
+  const a = await join(file, 'a');
+  const b = await join(file, 'b');
+  assert.is(a.member.discovered, false);
+  await a.member.announce('historical', 'h:1', { tier: 'hot' });
+  assert.is(a.member.discovered, true);
+  assert.equal(a.member.members('historical'), [{ role: 'historical', host: 'h:1', session: 'a', details: { tier: 'hot' } }]);
+  let changes = 0;
+  b.member.watch(() => changes++);
+  await until(() => b.member.members('historical').length === 1);
+  assert.is(changes, 1);
+  await a.leave();
+  await until(() => b.member.members('historical').length === 0);
+  await b.leave();
+});
+
+coordination('a process that was killed is gone after the expiry; the next one at its address replaces it at once', async ({ file }) => {
+  const killed = await join(file, 'killed');
+  const other = await join(file, 'other');
+  await killed.member.announce('middleManager', 'w:1', {});
+  await killed.member.announce('middleManager', 'w:2', {});
+  killed.stall();
+  const next = await join(file, 'next');
+  await next.member.announce('middleManager', 'w:1', {});
+  await until(() => other.member.members('middleManager').some(({ session }) => session === 'next'));
+  assert.equal(next.member.members('middleManager').map(({ host, session }) => `${host} ${session}`), ['w:1 next', 'w:2 killed']);
+  await until(() => other.member.members('middleManager').length === 1);
+  await next.leave();
+  await other.leave();
+  await killed.database.close();
+});
+
+coordination('one candidate leads; when it leaves the other takes over under a new epoch', async ({ file }) => {
+  const [a, b] = [await join(file, 'a'), await join(file, 'b')];
+  const [first, second] = [events(), events()];
+  await a.member.campaign('coordinator', 'c:1', first.candidate);
+  await b.member.campaign('coordinator', 'c:2', second.candidate);
+  assert.equal([first.seen, second.seen], [['gained 1'], []]);
+  assert.is(b.member.leader('coordinator')?.host, 'c:1');
+  await a.leave();
+  assert.equal(first.seen, ['gained 1', 'lost']);
+  await until(() => second.seen.length === 1);
+  assert.equal(second.seen, ['gained 2']);
+  assert.is(b.member.leader('coordinator')?.host, 'c:2');
+  await b.leave();
+});
+
+coordination('a leader that falls silent loses its lease to the other candidate', async ({ file }) => {
+  const [a, b] = [await join(file, 'a'), await join(file, 'b')];
+  const [first, second] = [events(), events()];
+  await a.member.campaign('overlord', 'o:1', first.candidate);
+  await b.member.campaign('overlord', 'o:2', second.candidate);
+  a.stall();
+  await until(() => second.seen.length === 1);
+  assert.equal(second.seen, ['gained 2']);
+  await b.leave();
+  await a.database.close();
+});
+
+coordination.run();

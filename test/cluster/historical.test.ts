@@ -1,0 +1,169 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { Historical } from '../../src/cluster/historical/historical.js';
+import { SegmentCache } from '../../src/cluster/historical/segment-cache.js';
+import type { Engine } from '../../src/execution/contract.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
+import type { SegmentStore } from '../../src/storage/contract.js';
+import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
+import { scanPlan, segmentOf } from './fakes.js';
+
+/** Opens files whose content is `good`; the rest is corrupt. */
+function fakeStore(): SegmentStore & { readonly opened: Set<string> } {
+  const opened = new Set<string>();
+  return {
+    opened,
+    async open(file, descriptor) {
+      if ((await readFile(file, 'utf8')) !== 'good') throw new ServiceError('segment_corrupt', `${file} is damaged`);
+      opened.add(segmentIdText(descriptor.id));
+    },
+    close: async (id) => void opened.delete(id),
+    has: (id) => opened.has(id),
+    schema: () => [],
+    lease: () => Promise.reject(new Error('not asked')),
+    analyze: () => Promise.reject(new Error('not asked')),
+    residentBytes: 0,
+  };
+}
+
+interface Context {
+  folder: string;
+  start(dropDelayMs?: number): Promise<{ historical: Historical; store: ReturnType<typeof fakeStore>; changes: number[] }>;
+  publish(segment: SegmentDescriptor, content?: string): void;
+}
+
+const historicals = suite<Context>('historical');
+
+historicals.before.each((context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dolmen-historical-'));
+  const deep = join(folder, 'deep');
+  context.folder = folder;
+  context.publish = (segment, content = 'good') => {
+    mkdirSync(join(deep, segment.loadSpec.path, '..'), { recursive: true });
+    writeFileSync(join(deep, segment.loadSpec.path), content);
+  };
+  context.start = async (dropDelayMs = 0) => {
+    const store = fakeStore();
+    const changes: number[] = [];
+    const historical = new Historical({
+      host: 'h:1',
+      tier: '_default_tier',
+      priority: 0,
+      maxSizeBytes: 1000,
+      cache: new SegmentCache(join(folder, 'cache'), createLocalDeepStorage(deep)),
+      store,
+      engine: { run: () => frames() } as unknown as Engine,
+      dropDelayMs,
+      session: 's',
+      onChange: () => changes.push(1),
+      log: () => undefined,
+    });
+    await historical.start();
+    return { historical, store, changes };
+  };
+});
+historicals.after.each(({ folder }) => rmSync(folder, { recursive: true, force: true }));
+
+async function* frames() {
+  yield { rowCount: 1, columns: [] };
+}
+
+const A = segmentOf('ds', 0, 'v1');
+const B = segmentOf('ds', 1, 'v1');
+const idOf = (segment: SegmentDescriptor): string => segmentIdText(segment.id);
+
+async function loaded(historical: Historical): Promise<readonly string[]> {
+  while ((await historical.inventory()).loading.length > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  return [...(await historical.inventory()).segmentIds].sort();
+}
+
+const request = (segment: SegmentDescriptor) => ({ queryId: 'q', plan: scanPlan('ds'), segmentIds: [idOf(segment)], ending: 'final' as const, deadlineMs: Date.now() + 1000, priority: 0, kernels: null });
+const { signal } = new AbortController();
+
+historicals('loads what it is asked to and serves it', async ({ start, publish }) => {
+  publish(A);
+  publish(B);
+  const { historical, changes } = await start();
+  const before = (await historical.inventory()).generation;
+  await historical.loadSegments([A, B, A]);
+  assert.equal(await loaded(historical), [idOf(A), idOf(B)]);
+  assert.is((await historical.inventory()).currentSizeBytes, 200);
+  assert.is.not((await historical.inventory()).generation, before);
+  assert.is(await historical.inventoryAfter((await historical.inventory()).generation), null);
+  assert.ok(changes.length >= 2);
+  for await (const frame of historical.runPlan(request(A), signal)) assert.is(frame.rowCount, 1);
+});
+
+historicals('a segment it does not serve is unavailable', async ({ start }) => {
+  const { historical } = await start();
+  assert.throws(() => historical.runPlan(request(A), signal), (error: unknown) => error instanceof ServiceError && error.code === 'segments_unavailable');
+});
+
+historicals('a damaged or missing file is never served, its reason is told, a later load may succeed', async ({ start, publish, folder }) => {
+  publish(A, 'damaged');
+  const { historical } = await start();
+  await historical.loadSegments([A, B]);
+  assert.equal(await loaded(historical), []);
+  const { failed } = await historical.inventory();
+  assert.match(failed[idOf(A)] ?? '', /^segment_corrupt: /);
+  assert.match(failed[idOf(B)] ?? '', /^not_found: /);
+  assert.equal(readdirSync(join(folder, 'cache', 'segments')), []);
+  publish(A);
+  await historical.loadSegments([A]);
+  assert.equal(await loaded(historical), [idOf(A)]);
+  assert.equal(Object.keys((await historical.inventory()).failed), [idOf(B)]);
+});
+
+historicals('after a restart it serves the files it has, without deep storage', async ({ start, publish, folder }) => {
+  publish(A);
+  publish(B);
+  const first = await start();
+  await first.historical.loadSegments([A, B]);
+  await loaded(first.historical);
+  first.historical.stop();
+  rmSync(join(folder, 'deep'), { recursive: true });
+  // What a crash may leave: a file whose descriptor was not written, a descriptor cut off, a damaged file.
+  const [damaged = ''] = readdirSync(join(folder, 'cache', 'segments')).sort();
+  writeFileSync(join(folder, 'cache', 'segments', damaged), 'rotten');
+  writeFileSync(join(folder, 'cache', 'segments', 'half.segment'), 'x');
+  writeFileSync(join(folder, 'cache', 'info', 'half.json'), '{"id":');
+  const { historical } = await start();
+  assert.is(historical.ready, true);
+  const { segmentIds, failed } = await historical.inventory();
+  assert.is(segmentIds.length, 1);
+  assert.is(Object.keys(failed).length, 1);
+  assert.equal([readdirSync(join(folder, 'cache', 'segments')).length, readdirSync(join(folder, 'cache', 'info')).length], [1, 1]);
+});
+
+historicals('a dropped segment leaves the inventory at once and the disk a little later', async ({ start, publish, folder }) => {
+  publish(A);
+  const { historical, store } = await start(50);
+  await historical.loadSegments([A]);
+  await loaded(historical);
+  await historical.dropSegments([idOf(A), 'unknown']);
+  assert.equal((await historical.inventory()).segmentIds, []);
+  // A query that was on its way still finds it.
+  assert.ok(historical.runPlan(request(A), signal));
+  while (store.opened.size > 0 || readdirSync(join(folder, 'cache', 'segments')).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(readdirSync(join(folder, 'cache', 'info')), []);
+});
+
+historicals('a drop that is taken back in time keeps the file open', async ({ start, publish }) => {
+  publish(A);
+  const { historical, store } = await start(60_000);
+  await historical.loadSegments([A]);
+  await loaded(historical);
+  await historical.dropSegments([idOf(A)]);
+  await historical.loadSegments([A]);
+  assert.equal(await loaded(historical), [idOf(A)]);
+  assert.is(store.opened.size, 1);
+  historical.stop();
+});
+
+historicals.run();

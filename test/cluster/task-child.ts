@@ -1,0 +1,27 @@
+import type { FromTask, ToTask } from '../../src/cluster/middlemanager/task-messages.js';
+
+/** Stands for `task-main` in the tests of `TaskProcess`: does what the payload says. */
+interface Payload {
+  readonly does: 'succeed' | 'publish' | 'crash' | 'exit' | 'hang';
+  readonly rows?: bigint;
+}
+
+const tell = (message: FromTask): Promise<void> => new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+const end = async (report: Readonly<Record<string, unknown>>): Promise<never> => {
+  await tell({ kind: 'outcome', outcome: { succeeded: true, errorMessage: null, report } });
+  process.exit(0);
+};
+
+process.on('message', async (message: ToTask) => {
+  if (message.kind === 'published') await end({ ids: message.ids });
+  if (message.kind === 'publishFailed') await end({ refused: `${message.code}: ${message.message}` });
+  if (message.kind !== 'run') return;
+  const { does, rows } = message.payload as Payload;
+  console.log('hello from the task');
+  await tell({ kind: 'progress', progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 } });
+  if (does === 'succeed') await end({ rows });
+  if (does === 'publish') await tell({ kind: 'publish', request: { taskId: message.taskId, dataSource: 'ds', segments: [], mode: { kind: 'append' } } });
+  if (does === 'crash') process.kill(process.pid, 'SIGKILL');
+  if (does === 'exit') process.exit(3);
+  if (does === 'hang') process.on('SIGTERM', () => undefined);
+});
