@@ -38,9 +38,17 @@ export function takeBits(arena: Arena): Address {
   return arena.take(BLOCK_BIT_BYTES);
 }
 
-export function takeZeroed(arena: Arena, memory: KernelMemory, bytes: number): Address {
+/**
+ * Clears memory at an address that is a multiple of 8, up to the next multiple of 8: every allocation reaches that far.
+ * A kernel does it at memory speed; filling a shared typed array takes up to ten times as long.
+ */
+export function clear({ kernels }: Pick<RunContext, 'kernels'>, at: Address, bytes: number): void {
+  if (bytes > 0) kernels.bitsFill(at, Math.ceil(bytes / 8), 0, 0);
+}
+
+export function takeZeroed(arena: Arena, context: Pick<RunContext, 'kernels'>, bytes: number): Address {
   const at = arena.take(bytes);
-  memory.u8(at, bytes).fill(0);
+  clear(context, at, bytes);
   return at;
 }
 

@@ -24,14 +24,33 @@ export function allTexts(memory: KernelMemory, dictionary: DictionaryView): (str
 
 /** First id whose text is >= `text`; `count` when there is none. Null comes before every text. */
 export function lowerBoundText(memory: KernelMemory, dictionary: DictionaryView, text: string): number {
+  const wanted = Buffer.from(text);
+  const offsets = memory.u32(dictionary.offsets, dictionary.count + 1);
+  const bytes = memory.u8(dictionary.bytes, offsets[dictionary.count] ?? 0);
   let low = dictionary.hasNull ? 1 : 0;
   let high = dictionary.count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((textAt(memory, dictionary, middle) ?? '') < text) low = middle + 1;
+    if (compareAsUtf16(bytes, offsets[middle] ?? 0, offsets[middle + 1] ?? 0, wanted) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
+}
+
+/**
+ * Order of UTF-16 code units from UTF-8: that of the bytes, but characters beyond the basic plane (lead bytes from 0xf0)
+ * are written with surrogates, which come before U+E000 to U+FFFF (lead bytes 0xee and 0xef).
+ */
+function compareAsUtf16(bytes: Uint8Array, start: number, end: number, wanted: Uint8Array): number {
+  const length = Math.min(end - start, wanted.length);
+  for (let at = 0; at < length; at++) {
+    const a = bytes[start + at] ?? 0;
+    const b = wanted[at] ?? 0;
+    if (a === b) continue;
+    const order = a < b ? -1 : 1;
+    return a >= 0xee && b >= 0xee && a >= 0xf0 !== b >= 0xf0 ? -order : order;
+  }
+  return end - start - wanted.length;
 }
 
 /** Id of a text; undefined when the segment does not have it. */

@@ -38,7 +38,7 @@ function numberTable(scope: SegmentScope, column: StringColumnView, results: rea
   const { arena, context } = scope;
   const { memory, kernels } = context;
   const table = arena.take(Math.max(1, results.length) * 8);
-  const nullIds = takeZeroed(arena, memory, Math.max(32, Math.ceil(results.length / 64) * 8));
+  const nullIds = takeZeroed(arena, context, Math.max(32, Math.ceil(results.length / 64) * 8));
   const nullWords = memory.u8(nullIds, Math.ceil(results.length / 8));
   const longs = memory.i64(table, results.length);
   const doubles = memory.f64(table, results.length);

@@ -11,7 +11,7 @@ export type IdSet = { readonly kind: 'range'; readonly lower: number; readonly u
 export const NO_IDS: IdSet = { kind: 'range', lower: 1, upper: 0 };
 
 export function takeIdBits(scope: SegmentScope, count: number): Address {
-  return takeZeroed(scope.arena, scope.context.memory, idBitWords(count) * 8);
+  return takeZeroed(scope.arena, scope.context, idBitWords(count) * 8);
 }
 
 /** Bits of the ids listed, of which there may be any number in any order. */

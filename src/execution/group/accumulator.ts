@@ -1,7 +1,7 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { KernelSet } from '../../kernels/contract.js';
-import { kernelFor } from '../context.js';
+import { clear, kernelFor } from '../context.js';
 import type { Block } from '../context.js';
 import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
 import type { NumberVector } from '../expression/vector.js';
@@ -49,7 +49,7 @@ export function sumAccumulator(scope: SegmentScope, index: number, vector: Numbe
 }
 
 function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accumulator {
-  const { memory, kernels } = scope.context;
+  const { kernels } = scope.context;
   const { physical, base } = vector;
   const type = physical === 'F32' || physical === 'F64' ? 'I64' : physical;
   const sumRuns = kernelFor(kernels, 'sumRuns', type);
@@ -57,7 +57,7 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
   const self: Accumulator = {
     bytesPerGroup: 8,
     state: 0,
-    initialise: (from, to) => memory.u8(self.state + from * 8, (to - from) * 8).fill(0),
+    initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
     addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
     finish: (groupCount, counts) => {
@@ -82,14 +82,14 @@ function addBase(scope: SegmentScope, state: Address, counts: Address, base: big
 }
 
 function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { copies }: LocalStates): Accumulator {
-  const { memory, kernels } = scope.context;
+  const { kernels } = scope.context;
   const type = vector.physical === 'F32' ? 'F32' : 'F64';
   const sumRuns = kernelFor(kernels, 'sumRuns', type);
   const sumGroups = kernelFor(kernels, 'sumGroups', type);
   const self: Accumulator = {
     bytesPerGroup: 8 * copies,
     state: 0,
-    initialise: (from, to) => memory.u8(self.state + from * 8 * copies, (to - from) * 8 * copies).fill(0),
+    initialise: (from, to) => clear(scope.context, self.state + from * 8 * copies, (to - from) * 8 * copies),
     addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state, copies),
     finish: (groupCount) => {

@@ -1,7 +1,7 @@
 import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { kernelFor, takeZeroed } from '../context.js';
 import type { Block } from '../context.js';
 import { unionOfNulls } from '../expression/arithmetic.js';
 import type { SegmentScope } from '../scope.js';
@@ -22,6 +22,8 @@ const MARKS_MAX = 1 << 23;
 
 /** The distinct values of the groups of one segment. */
 export interface DistinctAccumulator {
+  /** False when it knows its values without being given rows. */
+  readonly readsRows: boolean;
   /** Rows of positions i of n belong to groups[i]. */
   addGroups(block: Block, rows: Address, groups: Address, n: number): void;
   /** `groupOf`: u32 per local group, its number in the table (of those that exist). */
@@ -30,24 +32,47 @@ export interface DistinctAccumulator {
 
 /**
  * @param groupCountMax  most groups the segment can have; Infinity when unknown
+ * @param everyRow       whether every row of the segment takes part
  */
-export function distinctAccumulator(scope: SegmentScope, index: number, shape: DistinctShape, key: LocalKey, groupCountMax: number): DistinctAccumulator {
-  if (key.kind === 'constant' && shape.domain.kind === 'wide') return { addGroups: () => undefined, fold: () => undefined };
+export function distinctAccumulator(scope: SegmentScope, index: number, shape: DistinctShape, key: LocalKey, { groupCountMax, everyRow }: { readonly groupCountMax: number; readonly everyRow: boolean }): DistinctAccumulator {
+  if (everyRow && groupCountMax === 1 && key.kind === 'ids' && key.usesAll && key.card > 0) return wholeDictionary(scope, index, shape, key);
+  if (key.kind === 'constant' && shape.domain.kind === 'wide') return { readsRows: false, addGroups: () => undefined, fold: () => undefined };
   if (key.kind === 'numbers') return wideDistinct(scope, index, key);
   return groupCountMax <= MARKED_GROUPS_MAX && groupCountMax * key.card <= MARKS_MAX
     ? markedDistinct(scope, index, shape, key, groupCountMax)
     : pairedDistinct(scope, index, shape, key);
 }
 
+/** All values of a dictionary are used by some row, so when every row takes part none has to be read. */
+function wholeDictionary(scope: SegmentScope, index: number, shape: DistinctShape, key: IdKey): DistinctAccumulator {
+  return {
+    readsRows: false,
+    addGroups: () => undefined,
+    fold(table, groupOf) {
+      const { kernels, memory } = scope.context;
+      const ids = everyOther(scope, 1);
+      const global = scope.arena.take(BLOCK_ROWS * 4);
+      const remap = key.toGlobal(poolOf(table, index));
+      const group = memory.u32(groupOf, 1)[0] ?? 0;
+      for (let from = 0; from < key.card; from += BLOCK_ROWS) {
+        const n = Math.min(BLOCK_ROWS, key.card - from);
+        if (remap === 0) globalIds(scope, 0, from, ids, n, global);
+        else kernels.keyDenseU32(remap + from * 4, 0, n, 1, 0, global);
+        addOneGroup(scope, table, index, shape, group, global, n);
+      }
+    },
+  };
+}
+
 /** A byte per (group, id). */
 function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape, key: IdKey, groupCount: number): DistinctAccumulator {
   const { memory, kernels } = scope.context;
   const { card } = key;
-  const marks = scope.arena.take(groupCount * card);
-  memory.u8(marks, groupCount * card).fill(0);
+  const marks = takeZeroed(scope.arena, scope.context, groupCount * card);
   const pairs = idWriter(scope, key);
   const scratch = scope.arena.take(BLOCK_ROWS * 4);
   return {
+    readsRows: true,
     addGroups(block, rows, groups, n) {
       pairs(block, rows, groups, n, (idAddress, ids, idRows, idGroups, count) => {
         if (groupCount === 1 && ids === 'U32' && idRows === 0) {
@@ -89,6 +114,7 @@ function pairedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
   const pairs = idWriter(scope, key);
   const packed = scope.arena.take(BLOCK_ROWS * 8);
   return {
+    readsRows: true,
     addGroups(block, rows, groups, n) {
       pairs(block, rows, groups, n, (idAddress, ids, idRows, idGroups, count) => {
         kernels.keyWordU32(idGroups, 0, count, 1, 0, 0, 1, packed);
@@ -111,6 +137,7 @@ function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey,
   const keptGroups = scope.arena.take(BLOCK_ROWS * 4);
   const nullsOf = unionOfNulls(scope, [vector]);
   return {
+    readsRows: true,
     addGroups(block, rows, groups, n) {
       const values = vector.values(block);
       const nulls = nullsOf(block);
@@ -247,9 +274,8 @@ function idWriter(scope: SegmentScope, key: IdKey): (block: Block, rows: Address
       for (let from = 0; from < count; from += BLOCK_ROWS) put(outIds + from * 4, 'U32', 0, outGroups + from * 4, Math.min(BLOCK_ROWS, count - from));
     };
   }
-  const ids = arena.take(BLOCK_ROWS * 4);
+  const ids = takeZeroed(arena, context, BLOCK_ROWS * 4);
   if (key.kind === 'constant') {
-    memory.u32(ids, BLOCK_ROWS).fill(0);
     return (_block, _rows, groups, n, put) => put(ids, 'U32', 0, groups, n);
   }
   const runs = arena.take(BLOCK_ROWS * RUN_BYTES);
@@ -272,8 +298,7 @@ export function countDistinct(scope: FoldScope, table: GroupTable, index: number
   const { context, arena } = scope;
   const { kernels, memory } = context;
   const { groupCount } = table;
-  const counts = arena.take(Math.max(1, groupCount) * 8);
-  memory.u8(counts, groupCount * 8).fill(0);
+  const counts = takeZeroed(arena, context, Math.max(1, groupCount) * 8);
   const state = table.states[index];
   if (state === undefined) return counts;
   const nullId = nullIdOf(shape.domain);

@@ -1,6 +1,7 @@
 import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
+import { clear } from '../context.js';
 import type { RunContext } from '../context.js';
 import type { Arena } from '../../kernels/memory.js';
 import { everyOther } from './distinct.js';
@@ -15,7 +16,7 @@ import { RUN_BYTES } from './time-runs.js';
 export function foldSegment(groups: SegmentGroups, table: GroupTable): void {
   const { scope, numbering, keys, classes } = groups;
   const { arena, context } = scope;
-  const { kernels, memory } = context;
+  const { kernels } = context;
   const remaps = keys.map((key, index) => {
     const pool = table.pools[index];
     assert(pool !== undefined, `no pool of key ${index}`);
@@ -28,7 +29,7 @@ export function foldSegment(groups: SegmentGroups, table: GroupTable): void {
   // Where several classes or sets of pairs ask for the number of a group, it is kept.
   const keepsNumbers = others.length > 0 || classes.some((each) => each.distincts.length > 0);
   const groupOf = keepsNumbers ? arena.take(groupCount * 4) : 0;
-  if (keepsNumbers) memory.u32(groupOf, groupCount).fill(0);
+  if (keepsNumbers) clear(context, groupOf, groupCount * 4);
   const foldCells = (base: number, cells: Address, n: number): void => {
     const numbers = writer.finish(n);
     if (keepsNumbers) kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
@@ -192,7 +193,7 @@ export class GroupWriter {
     const { layout } = this.#table.shape;
     this.#constant = 0;
     this.#accumulate = 0;
-    if (layout.kind === 'hash') this.#context.memory.u8(this.#packed, n * layout.words * 8).fill(0);
+    if (layout.kind === 'hash') clear(this.#context, this.#packed, n * layout.words * 8);
   }
 
   /** One id of the domain for all groups of the block. */

@@ -2,7 +2,7 @@ import { constantOf } from '../../expression/expression-type.js';
 import type { Expression } from '../../model/expression.js';
 import type { Address, NumberColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { clear, kernelFor } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import { unionOfNulls } from '../expression/arithmetic.js';
 import { storedNumbers } from '../expression/vector.js';
@@ -44,7 +44,7 @@ export function linearSum(scope: SegmentScope, index: number, column: string): {
     initialise: (from, to) => {
       if (from > 0) spread(from, to);
       room = to;
-      for (let part = 0; part < count; part++) memory.u8(stateOf(part) + from * 8, (to - from) * 8).fill(0);
+      for (let part = 0; part < count; part++) clear(context, stateOf(part) + from * 8, (to - from) * 8);
     },
     addRuns: (block, mask, runs, runCount) => parts.forEach(({ vector, sumRuns }, part) => sumRuns(vector.values(block), mask, runs, runCount, stateOf(part))),
     addGroups: (block, rows, groups, n) => parts.forEach(({ vector, sumGroups }, part) => sumGroups(vector.values(block), rows, groups, n, stateOf(part))),

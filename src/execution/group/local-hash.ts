@@ -16,7 +16,7 @@ export class LocalHash {
     this.#scope = scope;
     this.#words = words;
     this.keys = scope.arena.take(this.#capacity * words * 8);
-    this.#slots = takeZeroed(scope.arena, scope.context.memory, this.#capacity * 2 * 4);
+    this.#slots = takeZeroed(scope.arena, scope.context, this.#capacity * 2 * 4);
   }
 
   /** Writes the group numbers of `n` packed keys. */
@@ -33,7 +33,7 @@ export class LocalHash {
     const bytes = this.count * this.#words * 8;
     memory.u8(keys, bytes).set(memory.u8(this.keys, bytes));
     this.keys = keys;
-    this.#slots = takeZeroed(arena, memory, this.#capacity * 2 * 4);
+    this.#slots = takeZeroed(arena, context, this.#capacity * 2 * 4);
     kernels.rehash(this.keys, this.count, this.#words, this.#slots, this.#capacity * 2);
   }
 }

@@ -22,7 +22,8 @@ export type LocalKey = {
 } & (
   /** Local id 0 for every row; a wide domain reads it as null. */
   | { readonly kind: 'constant' }
-  | { readonly kind: 'ids'; readonly physical: 'U8' | 'U16' | 'U32'; readonly at: (block: Block) => Address }
+  /** `usesAll`: every id below `card` is that of some row, as in a segment's own dictionary. */
+  | { readonly kind: 'ids'; readonly physical: 'U8' | 'U16' | 'U32'; readonly at: (block: Block) => Address; readonly usesAll: boolean }
   | { readonly kind: 'multi'; readonly column: StringColumnView; readonly nullId: number }
   | { readonly kind: 'runs'; readonly runs: Runs }
   | { readonly kind: 'numbers'; readonly vector: NumberVector }
@@ -95,7 +96,7 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
   const { count, hasNull } = column.dictionary;
   if (column.offsets === 0) {
     const bytes = PHYSICAL_BYTES[column.physical];
-    return { kind: 'ids', physical: column.physical, at: (block) => column.ids + block.start * bytes, card: Math.max(1, count), toGlobal: remap };
+    return { kind: 'ids', physical: column.physical, at: (block) => column.ids + block.start * bytes, usesAll: true, card: Math.max(1, count), toGlobal: remap };
   }
   if (hasNull) return { kind: 'multi', column, nullId: 0, card: count, toGlobal: remap };
   // Rows without values need an id although the dictionary has none for null.
@@ -117,12 +118,12 @@ function longsKey(scope: SegmentScope, column: { physical: string; values: Addre
   const bytes = PHYSICAL_BYTES[physical];
   const card = typeof column.max === 'bigint' ? Number(column.max - column.base) + 1 : 1;
   const shift = Number(column.base - base);
-  return { kind: 'ids', physical, at: (block) => values + block.start * bytes, card, toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)) };
+  return { kind: 'ids', physical, at: (block) => values + block.start * bytes, usesAll: false, card, toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)) };
 }
 
 function computedTextKey(scope: SegmentScope, vector: StringVector): LocalKey {
   const card = vector.complete ? vector.pool.texts.length : Infinity;
-  return { kind: 'ids', physical: 'U32', at: (block) => vector.ids(block), card, toGlobal: (pool) => internIds(scope, pool, vector.pool.texts) };
+  return { kind: 'ids', physical: 'U32', at: (block) => vector.ids(block), usesAll: false, card, toGlobal: (pool) => internIds(scope, pool, vector.pool.texts) };
 }
 
 function internIds(scope: SegmentScope, pool: ValuePool, values: readonly (string | number | bigint | null)[]): Address {

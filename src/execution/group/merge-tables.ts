@@ -1,7 +1,7 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
-import { kernelFor } from '../context.js';
+import { clear, kernelFor } from '../context.js';
 import type { Arena } from '../../kernels/memory.js';
 import { foldPairs, foldWidePairs } from './distinct.js';
 import type { ValuePool } from './domain.js';
@@ -21,7 +21,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
       if (table.present !== 0) context.kernels.presentGroups(numbers, n, table.present);
       shape.aggregators.forEach((_, index) => addState(table, parts, index, base, cells, numbers, n, scratch));
     };
-    context.memory.u32(groupOf, parts.groupCount).fill(0);
+    clear(context, groupOf, parts.groupCount * 4);
     if (layout.kind === 'dense') {
       eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
     } else {

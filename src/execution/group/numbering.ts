@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { clear, kernelFor } from '../context.js';
 import type { Block } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import { expander } from './expansion.js';
@@ -26,7 +26,7 @@ export type Numbering = {
 /** The key with the most values moves fastest, so that folding goes over long stretches of it. */
 export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): Numbering {
   const { arena, context } = scope;
-  const { kernels, memory } = context;
+  const { kernels } = context;
   const strides: number[] = keys.map(() => 1);
   let cells = 1;
   for (const index of byCardDescending(keys)) {
@@ -52,7 +52,7 @@ export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): 
       else if (key.kind === 'runs') kernels.keyRuns(runs, key.runs(block, 0, block.rows, runs), rows, n, stride, accumulate, groups);
       accumulate = 1;
     }
-    if (accumulate === 0) memory.u32(groups, n).fill(0);
+    if (accumulate === 0) clear(context, groups, n * 4);
     visit(rows, groups, n);
   };
   return {
@@ -78,7 +78,7 @@ export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: read
   const oneRun = arena.take(RUN_BYTES);
 
   const number = (block: Block, rows: Address, n: number, expanded: readonly Address[], from: number, visit: (rows: Address, groups: Address, n: number) => void): void => {
-    memory.u8(packed, n * words * 8).fill(0);
+    clear(context, packed, n * words * 8);
     keys.forEach((key, index) => {
       const place = places[index];
       if (place === undefined || place.kind === 'none') return;

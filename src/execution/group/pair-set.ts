@@ -1,4 +1,5 @@
 import type { Address } from '../../storage/view.js';
+import { clear } from '../context.js';
 import type { RunContext } from '../context.js';
 
 const FIRST_CAPACITY = 1 << 12;
@@ -56,7 +57,7 @@ export class PairSet {
 
   #emptySlots(count: number): Address {
     const at = this.#take(count * 4);
-    this.#context.memory.u8(at, count * 4).fill(0);
+    clear(this.#context, at, count * 4);
     return at;
   }
 }

@@ -81,7 +81,9 @@ function openSegment(shape: GroupShape, context: RunContext, index: number): Ope
     const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
     const ranges = rowsWithin(context, view, plan.intervals);
     const predicate = plan.filter === null ? MATCH_ALL : bindFilter(scope, plan.filter, false);
-    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape);
+    const [whole] = ranges;
+    const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
+    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, everyRow);
     const bits = takeBits(arena);
     return {
       index,

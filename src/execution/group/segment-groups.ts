@@ -1,7 +1,7 @@
 import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { takeBits, takeZeroed, wordsOf } from '../context.js';
+import { clear, takeBits, takeZeroed, wordsOf } from '../context.js';
 import type { Block } from '../context.js';
 import { asNumbers } from '../expression/convert.js';
 import type { NumberVector } from '../expression/vector.js';
@@ -28,6 +28,8 @@ export interface RowClass {
   readonly nulls: NumberVector | undefined;
   readonly accumulators: Accumulator[];
   readonly distincts: DistinctAccumulator[];
+  /** Those of `distincts` that read rows. */
+  readonly readers: DistinctAccumulator[];
   /** Whether the number of rows is needed, or only that there are some. */
   counts: boolean;
   /** i64 rows per group, or u8 1 where there is one. */
@@ -53,7 +55,8 @@ export class SegmentGroups {
   readonly #mask: Address;
   readonly #runs: Address;
 
-  constructor(scope: SegmentScope, shape: GroupShape) {
+  /** @param everyRow  whether all rows of the segment will be added, by this thread or another */
+  constructor(scope: SegmentScope, shape: GroupShape, everyRow: boolean) {
     this.scope = scope;
     this.shape = shape;
     const { arena } = scope;
@@ -69,7 +72,7 @@ export class SegmentGroups {
     this.#keptGroups = arena.take(BLOCK_ROWS * 4);
     this.#mask = takeBits(arena);
     this.#runs = arena.take(BLOCK_ROWS * 12);
-    this.#bindAggregators(dense ? cells : Infinity);
+    this.#bindAggregators(dense ? cells : Infinity, everyRow);
     this.#allocate();
   }
 
@@ -97,12 +100,12 @@ export class SegmentGroups {
       if (each.counts) kernels.countRuns(bits, this.#runs, runCount, each.state);
       else if (each.state !== 0) kernels.presentRuns(bits, this.#runs, runCount, each.state);
       for (const accumulator of each.accumulators) accumulator.addRuns(block, bits, this.#runs, runCount);
-      if (each.distincts.length === 0) continue;
+      if (each.readers.length === 0) continue;
       const n = this.#rowsOf(block, start, end, mask);
       const rows = n < 0 ? 0 : this.#rows;
       const count = n < 0 ? block.rows : n;
       kernels.keyRuns(this.#runs, runCount, rows, count, 1, 0, this.#keptGroups);
-      for (const distinct of each.distincts) distinct.addGroups(block, rows, this.#keptGroups, count);
+      for (const reader of each.readers) reader.addGroups(block, rows, this.#keptGroups, count);
     }
   }
 
@@ -135,7 +138,7 @@ export class SegmentGroups {
     if (each.counts) kernels.countGroups(groups, n, each.state);
     else if (each.state !== 0) kernels.presentGroups(groups, n, each.state);
     for (const accumulator of each.accumulators) accumulator.addGroups(block, rows, groups, n);
-    for (const distinct of each.distincts) distinct.addGroups(block, rows, groups, n);
+    for (const reader of each.readers) reader.addGroups(block, rows, groups, n);
   }
 
   /** Writes the selected row numbers; -1 when they are all rows of the block. */
@@ -164,7 +167,7 @@ export class SegmentGroups {
     return this.#mask;
   }
 
-  #bindAggregators(groupCountMax: number): void {
+  #bindAggregators(groupCountMax: number, wholeSegment: boolean): void {
     const { scope, shape } = this;
     const everyRow = this.#classOf(undefined, undefined, undefined);
     const filters = new Map<string, Predicate>();
@@ -182,7 +185,10 @@ export class SegmentGroups {
       }
       if (each.kind === 'distinct') {
         const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, shape.columns);
-        this.#classOf(filter, undefined, everyRow).distincts.push(distinctAccumulator(scope, index, each, key, groupCountMax));
+        const rows = this.#classOf(filter, undefined, everyRow);
+        const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: wholeSegment && filter === undefined });
+        rows.distincts.push(distinct);
+        if (distinct.readsRows) rows.readers.push(distinct);
         return;
       }
       const column = aggregator.kind === 'count' ? '' : 'column' in aggregator ? aggregator.column : '';
@@ -205,7 +211,7 @@ export class SegmentGroups {
     if (filter === undefined && nulls === undefined && everyRow !== undefined) return everyRow;
     const same = this.classes.find((each) => each.filter === filter && sameNulls(each.nulls, nulls));
     if (same !== undefined) return same;
-    const created: RowClass = { filter, nulls, accumulators: [], distincts: [], counts: false, state: 0, seen: [] };
+    const created: RowClass = { filter, nulls, accumulators: [], distincts: [], readers: [], counts: false, state: 0, seen: [] };
     this.classes.push(created);
     return created;
   }
@@ -215,7 +221,7 @@ export class SegmentGroups {
     const { capacity } = this.#states;
     for (const each of this.classes) {
       // Groups of a hash table exist because a row was put in them; of a dense one only the first class can tell.
-      each.state = takeZeroed(arena, context.memory, capacity * (each.counts ? 8 : 1));
+      each.state = takeZeroed(arena, context, capacity * (each.counts ? 8 : 1));
       for (const accumulator of each.accumulators) {
         if (accumulator.bytesPerGroup === 0) continue;
         accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);
@@ -241,7 +247,7 @@ export class SegmentGroups {
     for (const each of this.classes) {
       const bytes = each.counts ? 8 : 1;
       each.state = enlarge(each.state, bytes);
-      memory.u8(each.state + old * bytes, (capacity - old) * bytes).fill(0);
+      clear(context, each.state + old * bytes, (capacity - old) * bytes);
       for (const accumulator of each.accumulators) {
         if (accumulator.bytesPerGroup === 0) continue;
         accumulator.state = enlarge(accumulator.state, accumulator.bytesPerGroup);

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
+import { clear } from '../context.js';
 import type { RunContext } from '../context.js';
 import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
 import { PairSet } from './pair-set.js';
@@ -127,7 +128,7 @@ export class GroupTable {
 
   #zeroed(bytes: number): Address {
     const at = this.take(bytes);
-    this.context.memory.u8(at, bytes).fill(0);
+    clear(this.context, at, bytes);
     return at;
   }
 
@@ -146,7 +147,7 @@ export class GroupTable {
 
   #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
     const { memory } = this.context;
-    if (aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'sum') memory.u8(at + from * 8, (to - from) * 8).fill(0);
+    if (aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'sum') clear(this.context, at + from * 8, (to - from) * 8);
     else if (aggregator.state === 'F64') memory.f64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? Infinity : -Infinity);
     else memory.i64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? I64_MAX : I64_MIN);
   }
@@ -168,7 +169,7 @@ export class GroupTable {
       this.#initialise(aggregator, state.at, old, capacity);
       if (state.seen === 0) return;
       state.seen = this.#enlarge(state.seen, old, capacity);
-      this.context.memory.u8(state.seen + old, capacity - old).fill(0);
+      clear(this.context, state.seen + old, capacity - old);
     });
     this.capacity = capacity;
   }
