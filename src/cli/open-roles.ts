@@ -7,6 +7,7 @@ import type { Role } from '../configuration/properties.js';
 import { createEngine } from '../execution/engine.js';
 import { validateTask } from '../ingestion/task.js';
 import { KernelMemory } from '../kernels/memory.js';
+import { instantiateKernels } from '../kernels/registry.js';
 import type { Route } from '../server/http.types.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { roleRoutes } from '../server/routes/roles.js';
@@ -64,9 +65,13 @@ export async function openRoles({
   };
 }
 
-/** Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes. */
+/**
+ * Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes.
+ * @throws ServiceError `input_invalid` for a kernel set that cannot be used; the threads would find out at the first query
+ */
 function openProcessing(configuration: Configuration): Processing {
   const memory = KernelMemory.create({ maximumBytes: configuration.get('svc.processing.memoryBytes') });
+  instantiateKernels(configuration.get('svc.processing.kernels'), memory);
   const engine = createEngine({
     kernels: configuration.get('svc.processing.kernels'),
     memory,

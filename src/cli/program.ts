@@ -31,12 +31,10 @@ export function createProgram(version: string): { run(words: readonly string[]):
     .option('--roles <names>', `comma-separated, out of ${ROLES.join(', ')}`)
     .option('--data-dir <folder>', 'where segments, metadata and logs live (svc.data.directory)')
     .option('--port-offset <n>', 'added to every port, to run several on one machine')
-    .option(
-      '--property <name=value>',
-      'sets one property; may be given several times',
-      (value, all: readonly string[]) => [...all, value],
-      [],
-    )
+    .option('--property <name=value>', 'sets one property; may be given several times', (value, all: readonly string[] = []) => [
+      ...all,
+      value,
+    ])
     .option('--config <file>', 'a runtime.properties file; the environment (svc_host for svc.host) and --property are stronger')
     .option('--kernels <name>', 'simd, scalar, reference, or the path of a kernel module')
     .option('--strict', 'refuse to start with an unknown property, rather than warn')
@@ -47,7 +45,7 @@ export function createProgram(version: string): { run(words: readonly string[]):
         roles?: string;
         dataDir?: string;
         portOffset?: string;
-        property: readonly string[];
+        property?: readonly string[];
         config?: string;
         kernels?: string;
         strict?: true;
@@ -63,7 +61,7 @@ export function createProgram(version: string): { run(words: readonly string[]):
         const flags = Object.entries(shorthand).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
         code = await start({
           version,
-          flags: [...options.property, ...flags],
+          flags: [...(options.property ?? []), ...flags],
           file: options.config,
           strict: options.strict === true,
           sample: options.sample,

@@ -37,27 +37,25 @@ export async function start(options: StartOptions): Promise<ExitCode> {
   });
   const ended = untilAskedToEnd();
   const roles = await openRoles({ configuration, log, version: options.version });
-  const servers = await listenForRoles({
-    configuration,
-    clusterKey: roles.clusterKey,
-    log,
-    routesOf: roles.routesOf,
-    statusRoutes: roles.statusRoutes,
-  }).catch(async (error: unknown) => {
-    await roles.stop();
-    throw error;
-  });
-  await roles.start();
-  log.info('ready', { url: servers.url, roles: configuration.roles() });
-  process.stdout.write(`ready ${servers.url}\n`);
-  if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);
+  try {
+    const { clusterKey, routesOf, statusRoutes } = roles;
+    const servers = await listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes });
+    try {
+      await roles.start();
+      log.info('ready', { url: servers.url, roles: configuration.roles() });
+      process.stdout.write(`ready ${servers.url}\n`);
+      if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);
 
-  const signal = await ended;
-  log.info('ending', { signal });
-  // Who is impatient may ask a second time.
-  process.once(signal, () => process.exit(EXIT.failed));
-  await servers.close(configuration.get('svc.server.http.gracefulShutdownTimeout'));
-  await roles.stop();
+      const signal = await ended;
+      log.info('ending', { signal });
+      // Who is impatient may ask a second time.
+      process.once(signal, () => process.exit(EXIT.failed));
+    } finally {
+      await servers.close(configuration.get('svc.server.http.gracefulShutdownTimeout'));
+    }
+  } finally {
+    await roles.stop();
+  }
   return EXIT.done;
 }
 

@@ -107,6 +107,7 @@ program.before(async (context) => {
 });
 program.after(async ({ folder, server }) => {
   await server.close(0);
+  rmSync(join(tmpdir(), `dolmen-none-${process.pid}`), { recursive: true, force: true });
   rmSync(folder, { recursive: true });
 });
 
@@ -140,6 +141,10 @@ const usage = [
   { words: ['ingest', '/nowhere.json'], says: /there is no file \/nowhere\.json/ },
   { words: ['start', '--roles', 'brokr', '--data-dir', '/nowhere'], says: /svc\.roles.*'brokr'/ },
   { words: ['start', '--property', 'svc.router.port=x', '--data-dir', '/nowhere'], says: /svc\.router\.port.*'x'/ },
+  {
+    words: ['start', '--kernels', 'nosuch', '--no-sample', '--data-dir', join(tmpdir(), `dolmen-none-${process.pid}`)],
+    says: /svc\.processing\.kernels.*"nosuch".*simd/,
+  },
   {
     words: ['start', '--property', 'svc.ruter.port=1', '--strict', '--data-dir', '/nowhere'],
     says: /svc\.ruter\.port.*did you mean svc\.router\.port/,
@@ -192,7 +197,7 @@ program('ingest leaves a file below the allowed folders where it is', async ({ f
   assert.is((await dolmen(['ingest', file, '--url', url, '--datasource', 't', '--append'])).code, 0);
   assert.ok(existsSync(file));
   const { spec } = submittedSpec() as { spec: { ioConfig: Record<string, unknown> } };
-  assert.equal(spec.ioConfig['inputFormat'], { type: 'csv', findColumnsFromHeader: true });
+  assert.equal(spec.ioConfig['inputFormat'], { type: 'csv', findColumnsFromHeader: true, tryParseNumbers: true });
   assert.is(spec.ioConfig['appendToExisting'], true);
   rmSync(file);
 });
