@@ -190,7 +190,10 @@ const OVERLORD_PERIOD_MS = 500;
 
 /** What is served changed: whoever waits for it may look now. Only a hint; all of them look by themselves as well. */
 function wakeReaders(peers: Peers, coordination: Coordination): void {
-  const hint = (wake: () => Promise<void>): void => void Promise.resolve().then(wake).catch(() => undefined);
+  const hint = (wake: () => Promise<void>): void =>
+    void Promise.resolve()
+      .then(wake)
+      .catch(() => undefined);
   for (const { service } of peers.all('broker')) hint(() => service.wake());
   if (coordination.leader('coordinator') !== undefined) hint(() => peers.leading('coordinator').wake());
 }

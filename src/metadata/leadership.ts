@@ -67,11 +67,18 @@ export interface Fence {
  * that was paused and replaced cannot commit anything, however late it wakes.
  * @throws ServiceError `not_leader`
  */
-export async function fencedTransaction<Result>(database: Database, fence: Fence, work: (queries: Queries) => Promise<Result>): Promise<Result> {
+export async function fencedTransaction<Result>(
+  database: Database,
+  fence: Fence,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
   return database.transaction(async (queries) => {
     const leader = await findLeader(queries, fence.role);
     if (leader?.epoch !== fence.epoch)
-      throw new ServiceError('not_leader', `${fence.role}: epoch ${fence.epoch} has ended; ${leader?.host ?? 'nobody'} leads with epoch ${leader?.epoch ?? 0}`);
+      throw new ServiceError(
+        'not_leader',
+        `${fence.role}: epoch ${fence.epoch} has ended; ${leader?.host ?? 'nobody'} leads with epoch ${leader?.epoch ?? 0}`,
+      );
     return work(queries);
   });
 }

@@ -1,9 +1,9 @@
 import { ServiceError } from '../base/errors.js';
 import { contains, formatInterval, intersect } from '../base/interval.js';
-import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { EpochMs, Interval } from '../model/interval.js';
-import { segmentIdText } from '../model/segment-id.js';
+import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
+import { segmentIdText } from '../model/segment-id.js';
 import type { Queries } from './database.js';
 import { type Lock, locksOfTask } from './locks.js';
 import { bumpRevision, insertSegments, lastPartitionNumber, markUnused, selectSegments } from './segments.js';
@@ -23,7 +23,8 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   if (earlier !== undefined) return repeatPublication(earlier, request);
 
   const task = await findTask(queries, request.taskId);
-  if (task?.state !== 'RUNNING') throw new ServiceError('conflict', `task ${request.taskId} is ${task?.state ?? 'unknown'}: only a running task may publish`);
+  if (task?.state !== 'RUNNING')
+    throw new ServiceError('conflict', `task ${request.taskId} is ${task?.state ?? 'unknown'}: only a running task may publish`);
   const locks = await locksOfTask(queries, request.taskId);
   const descriptors =
     request.mode.kind === 'replace'
@@ -42,8 +43,14 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
 }
 
 /** What the task has published; undefined when nothing yet. */
-export async function findPublication(queries: Queries, taskId: string): Promise<{ readonly loadPaths: string; readonly ids: readonly string[] } | undefined> {
-  const rows = await queries.rows<{ load_paths: string; segment_ids: string }>('SELECT load_paths, segment_ids FROM publications WHERE task_id = ?', [taskId]);
+export async function findPublication(
+  queries: Queries,
+  taskId: string,
+): Promise<{ readonly loadPaths: string; readonly ids: readonly string[] } | undefined> {
+  const rows = await queries.rows<{ load_paths: string; segment_ids: string }>(
+    'SELECT load_paths, segment_ids FROM publications WHERE task_id = ?',
+    [taskId],
+  );
   const row = rows[0];
   return row === undefined ? undefined : { loadPaths: row.load_paths, ids: JSON.parse(row.segment_ids) as string[] };
 }
@@ -70,7 +77,10 @@ async function planReplace(
       (segment) => !intervals.some((outer) => contains(outer, segment.id.interval)),
     );
     if (crossing !== undefined)
-      throw new ServiceError('conflict', `replacing ${formatInterval(interval)} would cut segment ${segmentIdText(crossing.id)} in two; widen the interval to whole segments`);
+      throw new ServiceError(
+        'conflict',
+        `replacing ${formatInterval(interval)} would cut segment ${segmentIdText(crossing.id)} in two; widen the interval to whole segments`,
+      );
     await markUnused(queries, dataSource, { kind: 'within', interval }, nowMs);
   }
   const counts = new Map<string, number>();
@@ -78,7 +88,10 @@ async function planReplace(
   const next = new Map<string, number>();
   return segments.map((segment) => {
     if (!intervals.some((outer) => contains(outer, segment.interval)))
-      throw new ServiceError('conflict', `segment interval ${formatInterval(segment.interval)} lies outside of the replaced intervals ${intervals.map(formatInterval).join(', ')}`);
+      throw new ServiceError(
+        'conflict',
+        `segment interval ${formatInterval(segment.interval)} lies outside of the replaced intervals ${intervals.map(formatInterval).join(', ')}`,
+      );
     const key = chunkKey(segment.interval);
     const partition = next.get(key) ?? 0;
     next.set(key, partition + 1);
@@ -111,9 +124,13 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
  * The visible chunk that a new segment joins. A segment finer than the chunk joins it under the chunk's interval; one
  * that reaches over the chunk's bounds would hide its rows with a newer version, or double them with the same.
  */
-async function findHome(queries: Queries, dataSource: string, segment: PushedSegment): Promise<VisibleChunk<SegmentDescriptor> | undefined> {
-  const overlapping = resolveTimeline(await selectSegments(queries, { dataSource, used: true, overlapping: segment.interval })).filter((chunk) =>
-    chunk.visible.some((piece) => intersect(piece, segment.interval) !== undefined),
+async function findHome(
+  queries: Queries,
+  dataSource: string,
+  segment: PushedSegment,
+): Promise<VisibleChunk<SegmentDescriptor> | undefined> {
+  const overlapping = resolveTimeline(await selectSegments(queries, { dataSource, used: true, overlapping: segment.interval })).filter(
+    (chunk) => chunk.visible.some((piece) => intersect(piece, segment.interval) !== undefined),
   );
   const [home, second] = overlapping;
   if (home === undefined) return undefined;

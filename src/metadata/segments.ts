@@ -1,6 +1,6 @@
 import type { EpochMs, Interval } from '../model/interval.js';
-import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentDescriptor } from '../model/segment.js';
+import { segmentIdText } from '../model/segment-id.js';
 import type { Binding, Queries } from './database.js';
 import { visibleSegments } from './timeline.js';
 
@@ -24,7 +24,12 @@ export async function bumpRevision(queries: Queries): Promise<number> {
   return rows[0]?.value ?? 0;
 }
 
-export async function insertSegments(queries: Queries, segments: readonly SegmentDescriptor[], nowMs: EpochMs, revision: number): Promise<void> {
+export async function insertSegments(
+  queries: Queries,
+  segments: readonly SegmentDescriptor[],
+  nowMs: EpochMs,
+  revision: number,
+): Promise<void> {
   for (let from = 0; from < segments.length; from += ROWS_PER_INSERT) {
     const batch = segments.slice(from, from + ROWS_PER_INSERT);
     const bindings = batch.flatMap((segment): Binding[] => [
@@ -74,11 +79,17 @@ export interface SegmentSelection {
 
 export async function selectSegments(queries: Queries, selection: SegmentSelection): Promise<readonly SegmentDescriptor[]> {
   const { where, bindings } = conditionOf(selection);
-  const rows = await queries.rows<SegmentRow>(`SELECT payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`, bindings);
+  const rows = await queries.rows<SegmentRow>(
+    `SELECT payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`,
+    bindings,
+  );
   return rows.map(({ payload }) => parseDescriptor(payload));
 }
 
-export async function findSegment(queries: Queries, id: string): Promise<{ readonly segment: SegmentDescriptor; readonly used: boolean } | undefined> {
+export async function findSegment(
+  queries: Queries,
+  id: string,
+): Promise<{ readonly segment: SegmentDescriptor; readonly used: boolean } | undefined> {
   const rows = await queries.rows<SegmentRow & { used: number }>('SELECT payload, used FROM segments WHERE id = ?', [id]);
   const row = rows[0];
   return row === undefined ? undefined : { segment: parseDescriptor(row.payload), used: row.used === 1 };
@@ -102,7 +113,10 @@ export async function lastPartitionNumber(queries: Queries, dataSource: string, 
 }
 
 /** What a mark call names: everything, the segments inside an interval, or these ids. */
-export type MarkTarget = { readonly kind: 'all' } | { readonly kind: 'within'; readonly interval: Interval } | { readonly kind: 'ids'; readonly ids: readonly string[] };
+export type MarkTarget =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'within'; readonly interval: Interval }
+  | { readonly kind: 'ids'; readonly ids: readonly string[] };
 
 /** Marks used segments unused; returns how many changed. Bumps the revision when some did. */
 export async function markUnused(queries: Queries, dataSource: string, target: MarkTarget, nowMs: EpochMs): Promise<number> {
@@ -117,7 +131,12 @@ export async function markUsed(queries: Queries, dataSource: string, target: Mar
   const unused = (await selectSegments(queries, { dataSource, used: false })).filter((segment) => ids.has(segmentIdText(segment.id)));
   const used = await selectSegments(queries, { dataSource, used: true });
   const visible = new Set(visibleSegments([...used, ...unused]).map((segment) => segmentIdText(segment.id)));
-  return changeUse(queries, [...ids].filter((id) => visible.has(id)), true, nowMs);
+  return changeUse(
+    queries,
+    [...ids].filter((id) => visible.has(id)),
+    true,
+    nowMs,
+  );
 }
 
 /** Removes the rows of unused segments inside the interval and returns them: their files are the caller's to remove. */
@@ -134,7 +153,10 @@ export async function referencedPaths(queries: Queries, paths: readonly string[]
   const found = new Set<string>();
   for (let from = 0; from < paths.length; from += IDS_PER_STATEMENT) {
     const batch = paths.slice(from, from + IDS_PER_STATEMENT);
-    const rows = await queries.rows<{ load_path: string }>(`SELECT load_path FROM segments WHERE load_path IN (${placeholders(batch)})`, batch);
+    const rows = await queries.rows<{ load_path: string }>(
+      `SELECT load_path FROM segments WHERE load_path IN (${placeholders(batch)})`,
+      batch,
+    );
     for (const row of rows) found.add(row.load_path);
   }
   return found;

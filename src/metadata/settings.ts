@@ -30,7 +30,10 @@ export async function findConfig(queries: Queries, name: string): Promise<string
 }
 
 export async function writeConfig(queries: Queries, name: string, payload: string): Promise<void> {
-  await queries.rows('INSERT INTO config (name, payload) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET payload = excluded.payload', [name, payload]);
+  await queries.rows('INSERT INTO config (name, payload) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET payload = excluded.payload', [
+    name,
+    payload,
+  ]);
 }
 
 /** Writes a document that is made once and then stays, whichever process comes first; returns what is stored. */
@@ -46,7 +49,10 @@ export async function allRules(queries: Queries): Promise<ReadonlyMap<string, st
 }
 
 export async function writeRules(queries: Queries, dataSource: string, payload: string): Promise<void> {
-  await queries.rows('INSERT INTO rules (data_source, payload) VALUES (?, ?) ON CONFLICT (data_source) DO UPDATE SET payload = excluded.payload', [dataSource, payload]);
+  await queries.rows(
+    'INSERT INTO rules (data_source, payload) VALUES (?, ?) ON CONFLICT (data_source) DO UPDATE SET payload = excluded.payload',
+    [dataSource, payload],
+  );
 }
 
 /** Files a change; to be called in the transaction that makes it. */

@@ -37,7 +37,8 @@ interface TaskRow {
   readonly error: string | null;
 }
 
-const COLUMNS = 'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, error';
+const COLUMNS =
+  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, error';
 
 export interface NewTask {
   readonly id: string;
@@ -91,7 +92,10 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
 }
 
 /** The documents of a task, as JSON text; the report is null until there is one. */
-export async function taskDocuments(queries: Queries, id: string): Promise<{ readonly payload: string; readonly report: string | null } | undefined> {
+export async function taskDocuments(
+  queries: Queries,
+  id: string,
+): Promise<{ readonly payload: string; readonly report: string | null } | undefined> {
   const rows = await queries.rows<{ payload: string; report: string | null }>('SELECT payload, report FROM tasks WHERE id = ?', [id]);
   return rows[0];
 }
@@ -102,7 +106,12 @@ export async function moveTask(queries: Queries, id: string, from: 'WAITING' | '
   return rows.length === 1;
 }
 
-export async function startTask(queries: Queries, id: string, worker: { readonly host: string; readonly session: string }, nowMs: EpochMs): Promise<boolean> {
+export async function startTask(
+  queries: Queries,
+  id: string,
+  worker: { readonly host: string; readonly session: string },
+  nowMs: EpochMs,
+): Promise<boolean> {
   const rows = await queries.rows<{ id: string }>(
     "UPDATE tasks SET state = 'RUNNING', worker_host = ?, worker_session = ?, started_ms = ? WHERE id = ? AND state = 'PENDING' RETURNING id",
     [worker.host, worker.session, nowMs, id],

@@ -1,22 +1,23 @@
+import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import fc from 'fast-check';
 import { ServiceError } from '../../src/base/errors.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import { planReads } from '../../src/cluster/broker/scatter.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
-import type { HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
+import type { HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/contract.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
-import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
 
 const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
-const versionsOf = (view: ClusterView, dataSource = 'ds'): readonly string[] => view.find(dataSource)?.chunks.map((chunk) => chunk.version) ?? [];
+const versionsOf = (view: ClusterView, dataSource = 'ds'): readonly string[] =>
+  view.find(dataSource)?.chunks.map((chunk) => chunk.version) ?? [];
 
 const OLD = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
 const NEW = [0, 1, 2].map((day) => segmentOf('ds', day, 'v2'));
@@ -75,7 +76,10 @@ views('a running query keeps its revision in use until it ends', () => {
   const first = view.pin('ds');
   const second = view.pin('ds');
   view.adopt({ revision: 2, segments: NEW });
-  assert.equal(first?.view.chunks.map((chunk) => chunk.version), ['v1', 'v1', 'v1']);
+  assert.equal(
+    first?.view.chunks.map((chunk) => chunk.version),
+    ['v1', 'v1', 'v1'],
+  );
   assert.equal(view.revisionsInUse(), { ds: 1 });
   first?.release();
   first?.release();
@@ -85,7 +89,13 @@ views('a running query keeps its revision in use until it ends', () => {
 });
 
 views('whatever arrives in whatever order, a view is a whole revision', () => {
-  const events = fc.array(fc.oneof(fc.record({ revision: fc.integer({ min: 1, max: 4 }) }), fc.record({ loaded: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) })), { maxLength: 30 });
+  const events = fc.array(
+    fc.oneof(
+      fc.record({ revision: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({ loaded: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }),
+    ),
+    { maxLength: 30 },
+  );
   fc.assert(
     fc.property(events, (list) => {
       const revisions = [1, 2, 3, 4].map((revision) => [0, 1, 2].map((day) => segmentOf('ds', day, `v${revision}`)));
@@ -113,7 +123,10 @@ views('whatever arrives in whatever order, a view is a whole revision', () => {
 
 views('the schema is the union of columns with the widest type of each', () => {
   const view = new ClusterView();
-  const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({ ...segment, columns: [...segment.columns, ...extra] });
+  const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({
+    ...segment,
+    columns: [...segment.columns, ...extra],
+  });
   const column = (name: string, type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE') => ({ name, type, multiValue: false, hasNulls: false });
   view.adopt({
     revision: 1,
@@ -143,11 +156,21 @@ scatter('all segments of one server are one read of the whole intervals', () => 
 });
 
 scatter('a chunk that is hidden in part is read only where it shows', () => {
-  const month: SegmentDescriptor = { ...segmentOf('ds', 0, 'v1'), id: { dataSource: 'ds', interval: { start: 0, end: 10 * DAY }, version: 'v1', partitionNumber: 0 } };
+  const month: SegmentDescriptor = {
+    ...segmentOf('ds', 0, 'v1'),
+    id: { dataSource: 'ds', interval: { start: 0, end: 10 * DAY }, version: 'v1', partitionNumber: 0 },
+  };
   const inside = segmentOf('ds', 4, 'v2');
   const reads = planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], () => [inventoryOf('a', [])]);
   assert.equal(reads, [
-    { host: 'a', segmentIds: ids([month]), intervals: [{ start: 3 * DAY, end: 4 * DAY }, { start: 5 * DAY, end: 6 * DAY }] },
+    {
+      host: 'a',
+      segmentIds: ids([month]),
+      intervals: [
+        { start: 3 * DAY, end: 4 * DAY },
+        { start: 5 * DAY, end: 6 * DAY },
+      ],
+    },
     { host: 'a', segmentIds: ids([inside]), intervals: [{ start: 3 * DAY, end: 6 * DAY }] },
   ]);
 });
@@ -156,8 +179,16 @@ scatter('only servers of the highest priority are asked, each segment always at 
   const servers = [inventoryOf('a', [], { priority: 5 }), inventoryOf('b', [], { priority: 5 }), inventoryOf('c', [], { priority: 1 })];
   const many = Array.from({ length: 50 }, (_, day) => segmentOf('ds', day, 'v1'));
   const plan = () => planReads(resolveTimeline(many), [{ start: 0, end: 50 * DAY }], () => servers);
-  assert.equal(plan().map((read) => read.host).sort(), ['a', 'b']);
-  assert.is(plan().reduce((count, read) => count + read.segmentIds.length, 0), 50);
+  assert.equal(
+    plan()
+      .map((read) => read.host)
+      .sort(),
+    ['a', 'b'],
+  );
+  assert.is(
+    plan().reduce((count, read) => count + read.segmentIds.length, 0),
+    50,
+  );
   assert.equal(plan(), plan());
 });
 
@@ -167,7 +198,11 @@ scatter('a segment that nobody serves fails the query by name', () => {
     assert.unreachable();
   } catch (error) {
     assert.ok(error instanceof ServiceError && error.code === 'segments_unavailable');
-    assert.ok(error.message.includes(segmentIdText(OLD[1]?.id ?? { dataSource: '', interval: { start: 0, end: 0 }, version: '', partitionNumber: 0 })));
+    assert.ok(
+      error.message.includes(
+        segmentIdText(OLD[1]?.id ?? { dataSource: '', interval: { start: 0, end: 0 }, version: '', partitionNumber: 0 }),
+      ),
+    );
   }
 });
 
@@ -176,7 +211,10 @@ scatter.run();
 const queries = suite('broker queries');
 
 /** A broker over fake historicals whose frames name the host and the segments that were read. */
-async function brokerOver(snapshot: SegmentsSnapshot, historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[] }>>) {
+async function brokerOver(
+  snapshot: SegmentsSnapshot,
+  historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[] }>>,
+) {
   const asked: RunPlanRequest[] = [];
   const services = Object.entries(historicals).map(([host, { ids: served, ...methods }]) => ({
     host,
@@ -216,7 +254,13 @@ function never(): never {
   throw new Error('not asked in these tests');
 }
 
-const options = (queryId = 'q', timeoutMs = 20_000): QueryOptions => ({ queryId, deadlineMs: Date.now() + timeoutMs, priority: 0, kernels: null, signal: new AbortController().signal });
+const options = (queryId = 'q', timeoutMs = 20_000): QueryOptions => ({
+  queryId,
+  deadlineMs: Date.now() + timeoutMs,
+  priority: 0,
+  kernels: null,
+  signal: new AbortController().signal,
+});
 
 async function rowsOf(frames: AsyncIterable<Frame>): Promise<number> {
   let rows = 0;
@@ -227,10 +271,16 @@ async function rowsOf(frames: AsyncIterable<Frame>): Promise<number> {
 queries('one server finishes the query by itself; several give parts that are merged', async () => {
   const alone = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
   assert.is(await rowsOf(alone.broker.run(scanPlan('ds'), options())), 3);
-  assert.equal(alone.asked.map(({ ending }) => ending), ['final']);
+  assert.equal(
+    alone.asked.map(({ ending }) => ending),
+    ['final'],
+  );
   const split = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD.slice(0, 1)) }, b: { ids: ids(OLD.slice(1)) } });
   assert.is(await rowsOf(split.broker.run(scanPlan('ds'), options())), 3);
-  assert.equal(split.asked.map(({ ending }) => ending), ['partial', 'partial']);
+  assert.equal(
+    split.asked.map(({ ending }) => ending),
+    ['partial', 'partial'],
+  );
   await alone.broker.stop();
   await split.broker.stop();
 });
@@ -254,7 +304,9 @@ for (const [name, code, end] of [
 ] as const)
   queries(name, async () => {
     const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD), runPlan: untilAborted } });
-    const running = [1, 2].map(() => rowsOf(broker.run(scanPlan('ds'), options('same', end === 'deadline' ? 100 : 20_000))).catch((error: ServiceError) => error.code));
+    const running = [1, 2].map(() =>
+      rowsOf(broker.run(scanPlan('ds'), options('same', end === 'deadline' ? 100 : 20_000))).catch((error: ServiceError) => error.code),
+    );
     await new Promise((resolve) => setImmediate(resolve));
     if (end === 'cancel') assert.is(broker.cancel('same'), true);
     assert.equal(await Promise.all(running), [code, code]);

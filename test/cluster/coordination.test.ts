@@ -26,7 +26,14 @@ async function join(file: string, session: string) {
     transaction: (work) => (paused ? new Promise(() => undefined) : database.transaction(work)),
     close: () => database.close(),
   };
-  const member = new EmbeddedCoordination({ database: guarded, session, now: Date.now, heartbeatMs: 10, expiryMs: 150, onError: (error) => assert.unreachable(String(error)) });
+  const member = new EmbeddedCoordination({
+    database: guarded,
+    session,
+    now: Date.now,
+    heartbeatMs: 10,
+    expiryMs: 150,
+    onError: (error) => assert.unreachable(String(error)),
+  });
   return {
     member,
     stall: () => {
@@ -46,7 +53,10 @@ async function until(condition: () => boolean): Promise<void> {
 
 const events = () => {
   const seen: string[] = [];
-  return { seen, candidate: { gained: async ({ epoch }: Fence) => void seen.push(`gained ${epoch}`), lost: async () => void seen.push('lost') } };
+  return {
+    seen,
+    candidate: { gained: async ({ epoch }: Fence) => void seen.push(`gained ${epoch}`), lost: async () => void seen.push('lost') },
+  };
 };
 
 coordination('who announces sees itself at once, others a little later, and both see who leaves', async ({ file }) => {
@@ -74,7 +84,10 @@ coordination('a process that was killed is gone after the expiry; the next one a
   const next = await join(file, 'next');
   await next.member.announce('middleManager', 'w:1', {});
   await until(() => other.member.members('middleManager').some(({ session }) => session === 'next'));
-  assert.equal(next.member.members('middleManager').map(({ host, session }) => `${host} ${session}`), ['w:1 next', 'w:2 killed']);
+  assert.equal(
+    next.member.members('middleManager').map(({ host, session }) => `${host} ${session}`),
+    ['w:1 next', 'w:2 killed'],
+  );
   await until(() => other.member.members('middleManager').length === 1);
   await next.leave();
   await other.leave();

@@ -9,11 +9,11 @@ import { DYNAMIC_CONFIG_DEFAULTS, DYNAMIC_CONFIG_NAME, mergeDynamicConfig } from
 import { decide, parseRules } from '../../src/cluster/coordinator/rules.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { ServerInventory } from '../../src/cluster/rpc/services.js';
+import type { Database } from '../../src/metadata/database.js';
 import { takeLease } from '../../src/metadata/leadership.js';
 import { bumpRevision, insertSegments, markUnused, selectSegments } from '../../src/metadata/segments.js';
-import { insertTask } from '../../src/metadata/tasks.js';
 import { writeConfig, writeRules } from '../../src/metadata/settings.js';
-import type { Database } from '../../src/metadata/database.js';
+import { insertTask } from '../../src/metadata/tasks.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import type { DeepStorage } from '../../src/storage/contract.js';
@@ -21,42 +21,103 @@ import { openMetadata } from '../metadata/fixture.js';
 import { DAY, emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
 
 const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
-const target = (segment: SegmentDescriptor, tieredReplicants: Target['tieredReplicants'] = { _default_tier: 1 }): Target => ({ id: segmentIdText(segment.id), segment, tieredReplicants });
+const target = (segment: SegmentDescriptor, tieredReplicants: Target['tieredReplicants'] = { _default_tier: 1 }): Target => ({
+  id: segmentIdText(segment.id),
+  segment,
+  tieredReplicants,
+});
 
 const rules = suite('retention rules');
 
 const NOW = 1000 * DAY;
 const dayAgo = (days: number) => ({ start: NOW - days * DAY, end: NOW - (days - 1) * DAY });
-const decisions: readonly { name: string; rules: unknown; interval: { start: number; end: number }; kind: 'load' | 'drop' | 'broadcast' }[] = [
+const decisions: readonly {
+  name: string;
+  rules: unknown;
+  interval: { start: number; end: number };
+  kind: 'load' | 'drop' | 'broadcast';
+}[] = [
   { name: 'no rule loads', rules: [], interval: dayAgo(500), kind: 'load' },
-  { name: 'the first rule that applies decides', rules: [{ type: 'loadByPeriod', period: 'P10D' }, { type: 'dropForever' }], interval: dayAgo(5), kind: 'load' },
-  { name: 'and else a later one', rules: [{ type: 'loadByPeriod', period: 'P10D' }, { type: 'dropForever' }], interval: dayAgo(50), kind: 'drop' },
-  { name: 'a period that reaches into the future', rules: [{ type: 'loadByPeriod', period: 'P1D' }, { type: 'dropForever' }], interval: dayAgo(-5), kind: 'load' },
-  { name: 'and one that does not', rules: [{ type: 'loadByPeriod', period: 'P1D', includeFuture: false }, { type: 'dropForever' }], interval: dayAgo(-5), kind: 'drop' },
-  { name: 'overlap is enough to load by interval', rules: [{ type: 'loadByInterval', interval: '1970-01-01/1970-01-02T12:00' }, { type: 'dropForever' }], interval: { start: DAY, end: 2 * DAY }, kind: 'load' },
-  { name: 'to drop by interval it is not', rules: [{ type: 'dropByInterval', interval: '1970-01-01/1970-01-02T12:00' }], interval: { start: DAY, end: 2 * DAY }, kind: 'load' },
-  { name: 'containment is', rules: [{ type: 'dropByInterval', interval: '1970-01-01/1970-01-03' }], interval: { start: DAY, end: 2 * DAY }, kind: 'drop' },
+  {
+    name: 'the first rule that applies decides',
+    rules: [{ type: 'loadByPeriod', period: 'P10D' }, { type: 'dropForever' }],
+    interval: dayAgo(5),
+    kind: 'load',
+  },
+  {
+    name: 'and else a later one',
+    rules: [{ type: 'loadByPeriod', period: 'P10D' }, { type: 'dropForever' }],
+    interval: dayAgo(50),
+    kind: 'drop',
+  },
+  {
+    name: 'a period that reaches into the future',
+    rules: [{ type: 'loadByPeriod', period: 'P1D' }, { type: 'dropForever' }],
+    interval: dayAgo(-5),
+    kind: 'load',
+  },
+  {
+    name: 'and one that does not',
+    rules: [{ type: 'loadByPeriod', period: 'P1D', includeFuture: false }, { type: 'dropForever' }],
+    interval: dayAgo(-5),
+    kind: 'drop',
+  },
+  {
+    name: 'overlap is enough to load by interval',
+    rules: [{ type: 'loadByInterval', interval: '1970-01-01/1970-01-02T12:00' }, { type: 'dropForever' }],
+    interval: { start: DAY, end: 2 * DAY },
+    kind: 'load',
+  },
+  {
+    name: 'to drop by interval it is not',
+    rules: [{ type: 'dropByInterval', interval: '1970-01-01/1970-01-02T12:00' }],
+    interval: { start: DAY, end: 2 * DAY },
+    kind: 'load',
+  },
+  {
+    name: 'containment is',
+    rules: [{ type: 'dropByInterval', interval: '1970-01-01/1970-01-03' }],
+    interval: { start: DAY, end: 2 * DAY },
+    kind: 'drop',
+  },
   { name: 'drop before a period', rules: [{ type: 'dropBeforeByPeriod', period: 'P30D' }], interval: dayAgo(31), kind: 'drop' },
-  { name: 'not what reaches into it', rules: [{ type: 'dropBeforeByPeriod', period: 'P30D' }], interval: { start: NOW - 31 * DAY, end: NOW - 29 * DAY }, kind: 'load' },
+  {
+    name: 'not what reaches into it',
+    rules: [{ type: 'dropBeforeByPeriod', period: 'P30D' }],
+    interval: { start: NOW - 31 * DAY, end: NOW - 29 * DAY },
+    kind: 'load',
+  },
   { name: 'broadcast', rules: [{ type: 'broadcastForever' }], interval: dayAgo(1), kind: 'broadcast' },
 ];
-for (const { name, rules: body, interval, kind } of decisions) rules(name, () => assert.is(decide(parseRules(body), interval, NOW).kind, kind));
+for (const { name, rules: body, interval, kind } of decisions)
+  rules(name, () => assert.is(decide(parseRules(body), interval, NOW).kind, kind));
 
 const refused: readonly { name: string; body: unknown; says: RegExp }[] = [
   { name: 'no list', body: { type: 'loadForever' }, says: /expected an array/ },
   { name: 'an unknown type', body: [{ type: 'keepForever' }], says: /rules\[0\]\.type: found "keepForever", expected one of loadForever/ },
   { name: 'an unknown field', body: [{ type: 'dropForever', period: 'P1D' }], says: /rules\[0\]\.period/ },
-  { name: 'a bad period', body: [{ type: 'loadForever' }, { type: 'dropBeforeByPeriod', period: '1 day' }], says: /rules\[1\]\.period: found "1 day"/ },
+  {
+    name: 'a bad period',
+    body: [{ type: 'loadForever' }, { type: 'dropBeforeByPeriod', period: '1 day' }],
+    says: /rules\[1\]\.period: found "1 day"/,
+  },
   { name: 'a negative count', body: [{ type: 'loadForever', tieredReplicants: { hot: -1 } }], says: /tieredReplicants\.hot: found -1/ },
 ];
 for (const { name, body, says } of refused)
   rules(`refuses ${name}`, () => {
-    assert.throws(() => parseRules(body), (error: unknown) => error instanceof ServiceError && error.code === 'input_invalid' && says.test(error.message));
+    assert.throws(
+      () => parseRules(body),
+      (error: unknown) => error instanceof ServiceError && error.code === 'input_invalid' && says.test(error.message),
+    );
   });
 
 rules('absent replicas take the default, or none at all', () => {
-  assert.equal(parseRules([{ type: 'loadForever' }]), [{ type: 'loadForever', tieredReplicants: { _default_tier: 2 }, useDefaultTierForNull: true }]);
-  assert.equal(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]), [{ type: 'loadForever', tieredReplicants: {}, useDefaultTierForNull: false }]);
+  assert.equal(parseRules([{ type: 'loadForever' }]), [
+    { type: 'loadForever', tieredReplicants: { _default_tier: 2 }, useDefaultTierForNull: true },
+  ]);
+  assert.equal(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]), [
+    { type: 'loadForever', tieredReplicants: {}, useDefaultTierForNull: false },
+  ]);
 });
 
 rules.run();
@@ -68,7 +129,10 @@ assignment('loads to the emptiest servers, no more copies than there are servers
   const segment = segmentOf('ds', 0, 'v1');
   const servers = [inventoryOf('a', [], { currentSizeBytes: 500 }), inventoryOf('b', []), inventoryOf('c', [], { tier: 'cold' })];
   assert.equal([...assignSegments({ targets: [target(segment)], servers, ...always }).loads], [['b', [segment]]]);
-  assert.equal([...assignSegments({ targets: [target(segment, { _default_tier: 5 })], servers, ...always }).loads.keys()].sort(), ['a', 'b']);
+  assert.equal([...assignSegments({ targets: [target(segment, { _default_tier: 5 })], servers, ...always }).loads.keys()].sort(), [
+    'a',
+    'b',
+  ]);
 });
 
 assignment('never fills a server beyond its size, and does not ask where it failed', () => {
@@ -88,9 +152,17 @@ assignment('a segment being loaded is not asked for again', () => {
 assignment('a copy moves to another tier by being loaded there first', () => {
   const segment = segmentOf('ds', 0, 'v1');
   const moving = [target(segment, { cold: 1 })];
-  const before = assignSegments({ targets: moving, servers: [inventoryOf('a', ids([segment])), inventoryOf('c', [], { tier: 'cold' })], ...always });
+  const before = assignSegments({
+    targets: moving,
+    servers: [inventoryOf('a', ids([segment])), inventoryOf('c', [], { tier: 'cold' })],
+    ...always,
+  });
   assert.equal([[...before.loads.keys()], [...before.drops.keys()]], [['c'], []]);
-  const after = assignSegments({ targets: moving, servers: [inventoryOf('a', ids([segment])), inventoryOf('c', ids([segment]), { tier: 'cold' })], ...always });
+  const after = assignSegments({
+    targets: moving,
+    servers: [inventoryOf('a', ids([segment])), inventoryOf('c', ids([segment]), { tier: 'cold' })],
+    ...always,
+  });
   assert.equal([[...after.loads.keys()], [...after.drops.keys()]], [[], ['a']]);
 });
 
@@ -98,20 +170,31 @@ assignment('what no target names is dropped once that is allowed', () => {
   const old = segmentOf('ds', 0, 'v1');
   const servers = [inventoryOf('a', ids([old])), inventoryOf('b', ids([old]))];
   assert.is(assignSegments({ targets: [], servers, mayDrop: () => false, mayLoad: () => true }).drops.size, 0);
-  assert.equal([...assignSegments({ targets: [], servers, ...always }).drops], [['a', ids([old])], ['b', ids([old])]]);
+  assert.equal(
+    [...assignSegments({ targets: [], servers, ...always }).drops],
+    [
+      ['a', ids([old])],
+      ['b', ids([old])],
+    ],
+  );
 });
 
 assignment('settles: what it asks for leaves nothing to ask for, and no wanted segment is ever without a copy', () => {
   const segments = Array.from({ length: 6 }, (_, day) => segmentOf('ds', day, 'v1'));
   const anyServer = fc.record({ tier: fc.constantFrom('_default_tier', 'cold'), held: fc.subarray([0, 1, 2, 3, 4, 5]) });
-  const anyTargets = fc.array(fc.record({ hot: fc.integer({ min: 0, max: 3 }), cold: fc.integer({ min: 0, max: 3 }) }), { minLength: 6, maxLength: 6 });
+  const anyTargets = fc.array(fc.record({ hot: fc.integer({ min: 0, max: 3 }), cold: fc.integer({ min: 0, max: 3 }) }), {
+    minLength: 6,
+    maxLength: 6,
+  });
   fc.assert(
     fc.property(fc.array(anyServer, { minLength: 1, maxLength: 5 }), anyTargets, (list, wanted) => {
       const targets = segments.flatMap((segment, at) => {
         const { hot, cold } = wanted[at] ?? { hot: 0, cold: 0 };
         return hot + cold === 0 ? [] : [target(segment, { _default_tier: hot, cold })];
       });
-      let servers: ServerInventory[] = list.map(({ tier, held }, at) => inventoryOf(`h${at}`, held.map((day) => segmentIdText(segments[day]?.id ?? segments[0]!.id)), { tier }));
+      let servers: ServerInventory[] = list.map(({ tier, held }, at) =>
+        inventoryOf(`h${at}`, ids(held.flatMap((day) => segments[day] ?? [])), { tier }),
+      );
       for (let round = 0; round < 4; round++) {
         const { loads, drops } = assignSegments({ targets, servers, ...always });
         if (loads.size === 0 && drops.size === 0) return;
@@ -121,7 +204,13 @@ assignment('settles: what it asks for leaves nothing to ask for, and no wanted s
           const copies = before.filter((server) => server.segmentIds.includes(id) && drops.get(server.host)?.includes(id) !== true).length;
           assert.ok(copies > 0 || !before.some((server) => server.segmentIds.includes(id)), `no copy of ${id} is left`);
         }
-        servers = servers.map((server) => inventoryOf(server.host, [...server.segmentIds.filter((id) => drops.get(server.host)?.includes(id) !== true), ...ids(loads.get(server.host) ?? [])], { tier: server.tier }));
+        servers = servers.map((server) =>
+          inventoryOf(
+            server.host,
+            [...server.segmentIds.filter((id) => drops.get(server.host)?.includes(id) !== true), ...ids(loads.get(server.host) ?? [])],
+            { tier: server.tier },
+          ),
+        );
       }
       assert.unreachable('still asking after four rounds');
     }),
@@ -164,7 +253,9 @@ async function lead(database: Database) {
     },
   };
   const broker = { revisionsInUse: async () => state.inUse, wake: async () => undefined };
-  const peers = { all: (role: string) => [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }] } as unknown as Peers;
+  const peers = {
+    all: (role: string) => [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }],
+  } as unknown as Peers;
   const coordinator = new Coordinator({
     database,
     storage: NO_FILES,
@@ -217,7 +308,9 @@ duties('the snapshot holds what is visible and shall be loaded; rules that chang
   await insert(database, [segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1'), segmentOf('b', 0, 'v0')]);
   const before = await coordinator.snapshot();
   assert.equal(ids(before.segments).sort(), ids([segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1')]));
-  await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]))));
+  await database.transaction((queries) =>
+    writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]))),
+  );
   const after = await coordinator.snapshot();
   assert.equal(ids(after.segments), ids([segmentOf('a', 0, 'v1')]));
   assert.ok(after.revision > before.revision);
@@ -227,7 +320,13 @@ duties('the snapshot holds what is visible and shall be loaded; rules that chang
 
 duties('drop rules and complete newer versions make segments unused', async ({ database }) => {
   const { coordinator } = await lead(database);
-  await insert(database, [segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
+  await insert(database, [
+    segmentOf('a', 0, 'v0'),
+    segmentOf('a', 0, 'v1'),
+    segmentOf('b', 0, 'v1'),
+    segmentOf('c', 0, 'v1'),
+    segmentOf('c', 0, 'v2', 1, 2),
+  ]);
   await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'dropForever' }]))));
   const used = async () => ids(await selectSegments(database, { used: true })).sort();
   const withoutDropped = ids([segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
@@ -252,7 +351,8 @@ duties('nothing is loaded while coordination is paused', async ({ database }) =>
 });
 
 duties('dynamic configuration: changes are merged, strangers and wrong types refused', () => {
-  const merge = (changes: Readonly<Record<string, unknown>>) => mergeDynamicConfig(DYNAMIC_CONFIG_DEFAULTS, new Map(Object.entries(changes)));
+  const merge = (changes: Readonly<Record<string, unknown>>) =>
+    mergeDynamicConfig(DYNAMIC_CONFIG_DEFAULTS, new Map(Object.entries(changes)));
   assert.equal(merge({ replicantLifetime: 3 }), { ...DYNAMIC_CONFIG_DEFAULTS, replicantLifetime: 3 });
   for (const [changes, code] of [
     [{ replicantLifetme: 3 }, 'input_invalid'],
@@ -260,7 +360,10 @@ duties('dynamic configuration: changes are merged, strangers and wrong types ref
     [{ decommissioningNodes: 'a:1' }, 'input_invalid'],
     [{ smartSegmentLoading: false }, 'unsupported'],
   ] as const)
-    assert.throws(() => merge(changes), (error: unknown) => error instanceof ServiceError && error.code === code);
+    assert.throws(
+      () => merge(changes),
+      (error: unknown) => error instanceof ServiceError && error.code === code,
+    );
 });
 
 duties('a coordinator that does not lead answers nothing', async ({ database }) => {
@@ -269,22 +372,32 @@ duties('a coordinator that does not lead answers nothing', async ({ database }) 
   assert.is(await coordinator.snapshot().catch((error: ServiceError) => error.code), 'not_leader');
 });
 
-duties('orphans go: files of finished tasks at once, unknown ones with age, those of live tasks and of segments stay', async ({ database }) => {
-  await database.transaction(async (queries) => {
-    for (const id of ['live', 'done']) await insertTask(queries, { id, groupId: id, type: 'index', dataSource: 'ds', priority: 0, payload: '{}' }, 0);
-    await queries.rows("UPDATE tasks SET state = 'FAILED' WHERE id = 'done'");
-  });
-  await insert(database, [{ ...segmentOf('ds', 0, 'v1'), loadSpec: { type: 'local', path: 'done/kept' } }]);
-  const files = new Map([['done/kept', 0], ['done/lost', 999], ['live/pushed', 0], ['stranger/old', 0], ['stranger/new', 950]]); // path → modified
-  const storage: DeepStorage = {
-    ...NO_FILES,
-    remove: async ({ path }) => void files.delete(path),
-    async *list() {
-      for (const [path, modifiedMs] of [...files]) yield { path, sizeBytes: 1, modifiedMs };
-    },
-  };
-  assert.is(await removeOrphans({ database, storage, nowMs: 1000, safetyAgeMs: 100 }), 2);
-  assert.equal([...files.keys()], ['done/kept', 'live/pushed', 'stranger/new']);
-});
+duties(
+  'orphans go: files of finished tasks at once, unknown ones with age, those of live tasks and of segments stay',
+  async ({ database }) => {
+    await database.transaction(async (queries) => {
+      for (const id of ['live', 'done'])
+        await insertTask(queries, { id, groupId: id, type: 'index', dataSource: 'ds', priority: 0, payload: '{}' }, 0);
+      await queries.rows("UPDATE tasks SET state = 'FAILED' WHERE id = 'done'");
+    });
+    await insert(database, [{ ...segmentOf('ds', 0, 'v1'), loadSpec: { type: 'local', path: 'done/kept' } }]);
+    const files = new Map([
+      ['done/kept', 0],
+      ['done/lost', 999],
+      ['live/pushed', 0],
+      ['stranger/old', 0],
+      ['stranger/new', 950],
+    ]); // path → modified
+    const storage: DeepStorage = {
+      ...NO_FILES,
+      remove: async ({ path }) => void files.delete(path),
+      async *list() {
+        for (const [path, modifiedMs] of [...files]) yield { path, sizeBytes: 1, modifiedMs };
+      },
+    };
+    assert.is(await removeOrphans({ database, storage, nowMs: 1000, safetyAgeMs: 100 }), 2);
+    assert.equal([...files.keys()], ['done/kept', 'live/pushed', 'stranger/new']);
+  },
+);
 
 duties.run();

@@ -33,7 +33,18 @@ export function inventoryOf(host: string, segmentIds: readonly string[], rest: P
 }
 
 export function scanPlan(dataSource: string, intervals: readonly Interval[] = [ETERNITY]): ScanPlan {
-  return { operator: 'scan', dataSource, intervals, filter: null, virtualColumns: [], finish: [], columns: ['__time'], timeOrder: null, offset: 0, limit: null };
+  return {
+    operator: 'scan',
+    dataSource,
+    intervals,
+    filter: null,
+    virtualColumns: [],
+    finish: [],
+    columns: ['__time'],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+  };
 }
 
 export const DAY = 86_400_000;

@@ -8,8 +8,8 @@ import { ServiceError } from '../../src/base/errors.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
 import { SegmentCache } from '../../src/cluster/historical/segment-cache.js';
 import type { Engine } from '../../src/execution/contract.js';
-import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentStore } from '../../src/storage/contract.js';
 import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
 import { scanPlan, segmentOf } from './fakes.js';
@@ -83,7 +83,15 @@ async function loaded(historical: Historical): Promise<readonly string[]> {
   return [...(await historical.inventory()).segmentIds].sort();
 }
 
-const request = (segment: SegmentDescriptor) => ({ queryId: 'q', plan: scanPlan('ds'), segmentIds: [idOf(segment)], ending: 'final' as const, deadlineMs: Date.now() + 1000, priority: 0, kernels: null });
+const request = (segment: SegmentDescriptor) => ({
+  queryId: 'q',
+  plan: scanPlan('ds'),
+  segmentIds: [idOf(segment)],
+  ending: 'final' as const,
+  deadlineMs: Date.now() + 1000,
+  priority: 0,
+  kernels: null,
+});
 const { signal } = new AbortController();
 
 historicals('loads what it is asked to and serves it', async ({ start, publish }) => {
@@ -102,23 +110,29 @@ historicals('loads what it is asked to and serves it', async ({ start, publish }
 
 historicals('a segment it does not serve is unavailable', async ({ start }) => {
   const { historical } = await start();
-  assert.throws(() => historical.runPlan(request(A), signal), (error: unknown) => error instanceof ServiceError && error.code === 'segments_unavailable');
+  assert.throws(
+    () => historical.runPlan(request(A), signal),
+    (error: unknown) => error instanceof ServiceError && error.code === 'segments_unavailable',
+  );
 });
 
-historicals('a damaged or missing file is never served, its reason is told, a later load may succeed', async ({ start, publish, folder }) => {
-  publish(A, 'damaged');
-  const { historical } = await start();
-  await historical.loadSegments([A, B]);
-  assert.equal(await loaded(historical), []);
-  const { failed } = await historical.inventory();
-  assert.match(failed[idOf(A)] ?? '', /^segment_corrupt: /);
-  assert.match(failed[idOf(B)] ?? '', /^not_found: /);
-  assert.equal(readdirSync(join(folder, 'cache', 'segments')), []);
-  publish(A);
-  await historical.loadSegments([A]);
-  assert.equal(await loaded(historical), [idOf(A)]);
-  assert.equal(Object.keys((await historical.inventory()).failed), [idOf(B)]);
-});
+historicals(
+  'a damaged or missing file is never served, its reason is told, a later load may succeed',
+  async ({ start, publish, folder }) => {
+    publish(A, 'damaged');
+    const { historical } = await start();
+    await historical.loadSegments([A, B]);
+    assert.equal(await loaded(historical), []);
+    const { failed } = await historical.inventory();
+    assert.match(failed[idOf(A)] ?? '', /^segment_corrupt: /);
+    assert.match(failed[idOf(B)] ?? '', /^not_found: /);
+    assert.equal(readdirSync(join(folder, 'cache', 'segments')), []);
+    publish(A);
+    await historical.loadSegments([A]);
+    assert.equal(await loaded(historical), [idOf(A)]);
+    assert.equal(Object.keys((await historical.inventory()).failed), [idOf(B)]);
+  },
+);
 
 historicals('after a restart it serves the files it has, without deep storage', async ({ start, publish, folder }) => {
   publish(A);
@@ -150,7 +164,8 @@ historicals('a dropped segment leaves the inventory at once and the disk a littl
   assert.equal((await historical.inventory()).segmentIds, []);
   // A query that was on its way still finds it.
   assert.ok(historical.runPlan(request(A), signal));
-  while (store.opened.size > 0 || readdirSync(join(folder, 'cache', 'segments')).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (store.opened.size > 0 || readdirSync(join(folder, 'cache', 'segments')).length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(readdirSync(join(folder, 'cache', 'info')), []);
 });
 

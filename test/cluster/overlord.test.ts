@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { Overlord } from '../../src/cluster/overlord/overlord.js';
 import type { Coordination, Member } from '../../src/cluster/membership/coordination.js';
+import { Overlord } from '../../src/cluster/overlord/overlord.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment } from '../../src/cluster/rpc/services.js';
 import type { TaskDescription } from '../../src/ingestion/contract.js';
@@ -26,7 +26,15 @@ interface Payload {
 function describe(payload: unknown): TaskDescription {
   const { id, dataSource = 'ds', replace, priority } = payload as Payload;
   if (id === undefined) throw new ServiceError('input_invalid', 'id is missing');
-  return { type: 'index', dataSource, id, groupId: null, context: priority === undefined ? {} : { priority }, mode: replace === undefined ? { kind: 'append' } : { kind: 'replace', intervals: replace }, spec: {} };
+  return {
+    type: 'index',
+    dataSource,
+    id,
+    groupId: null,
+    context: priority === undefined ? {} : { priority },
+    mode: replace === undefined ? { kind: 'append' } : { kind: 'replace', intervals: replace },
+    spec: {},
+  };
 }
 
 /** A worker process that accepts what it has slots for and runs it until the test says otherwise. */
@@ -81,9 +89,23 @@ overlords.before.each(async (context) => {
     leading: () => ({ wake: async () => undefined, cleanUp: async () => undefined }),
   } as unknown as Peers;
   const coordination: Pick<Coordination, 'members'> = { members: () => workers.map((worker) => worker.member) };
-  const storage = { push: async () => ({ type: 'local', path: '' }), pull: async () => undefined, remove: async () => undefined, async *list() {} };
+  const storage = {
+    push: async () => ({ type: 'local', path: '' }),
+    pull: async () => undefined,
+    remove: async () => undefined,
+    async *list() {},
+  };
   const succeed = async () => {
-    const overlord = new Overlord({ database, storage, coordination, peers, validate: describe, periodMs: 10, now: Date.now, log: () => undefined });
+    const overlord = new Overlord({
+      database,
+      storage,
+      coordination,
+      peers,
+      validate: describe,
+      periodMs: 10,
+      now: Date.now,
+      log: () => undefined,
+    });
     const leader = await takeLease(database, { role: 'overlord', host: 'o', heldEpoch: null, nowMs: Date.now(), leaseMs: 60_000 });
     await overlord.gained({ role: 'overlord', epoch: leader.epoch });
     led.push(overlord);
@@ -198,7 +220,10 @@ overlords('shutting down ends the task and its process; a finished one is not fo
   // What the process still had to say changes nothing, and it may not publish any more.
   await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
   assert.is(await stateOf(database, 'a'), 'FAILED');
-  assert.is(await codeOf(overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } })), 'conflict');
+  assert.is(
+    await codeOf(overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } })),
+    'conflict',
+  );
 });
 
 overlords('after a restart accepted tasks are still there and go on', async ({ database, overlord, workers, succeed }) => {
@@ -228,19 +253,22 @@ overlords('a deposed overlord cannot publish', async ({ database, overlord, succ
   assert.is((await successor.publish(request)).length, 1);
 });
 
-overlords('tasks of a worker that is gone fail, except those that had published: they succeeded', async ({ database, overlord, workers }) => {
-  await overlord.submit({ id: 'early' });
-  await overlord.submit({ id: 'late' });
-  await untilState(database, 'early', 'RUNNING');
-  await untilState(database, 'late', 'RUNNING');
-  await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } });
-  // The same address, started anew: it knows nothing of its predecessor's tasks.
-  workers.splice(0, 1, new Worker('w:1', 's2'));
-  await untilState(database, 'early', 'FAILED');
-  await untilState(database, 'late', 'SUCCESS');
-  assert.match((await findTask(database, 'early'))?.error ?? '', /worker w:1 .* is gone; nothing of it was published/);
-  assert.equal(await locksOfTask(database, 'early'), []);
-});
+overlords(
+  'tasks of a worker that is gone fail, except those that had published: they succeeded',
+  async ({ database, overlord, workers }) => {
+    await overlord.submit({ id: 'early' });
+    await overlord.submit({ id: 'late' });
+    await untilState(database, 'early', 'RUNNING');
+    await untilState(database, 'late', 'RUNNING');
+    await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } });
+    // The same address, started anew: it knows nothing of its predecessor's tasks.
+    workers.splice(0, 1, new Worker('w:1', 's2'));
+    await untilState(database, 'early', 'FAILED');
+    await untilState(database, 'late', 'SUCCESS');
+    assert.match((await findTask(database, 'early'))?.error ?? '', /worker w:1 .* is gone; nothing of it was published/);
+    assert.equal(await locksOfTask(database, 'early'), []);
+  },
+);
 
 overlords('killing removes the unused segments inside the interval and their files', async ({ database, overlord }) => {
   await overlord.submit({ id: 'a' });

@@ -3,9 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { SILENT_LOG } from '../../src/base/log.js';
+import { DESCRIPTIONS } from '../../src/cluster/rpc/descriptions.js';
 import { HttpClient } from '../../src/cluster/rpc/http-client.js';
 import { decodeMessages, encodeMessage, type Message } from '../../src/cluster/rpc/message.js';
-import { DESCRIPTIONS } from '../../src/cluster/rpc/descriptions.js';
 import { remoteService } from '../../src/cluster/rpc/remote.js';
 import type { HistoricalService, RunPlanRequest } from '../../src/cluster/rpc/services.js';
 import type { Frame } from '../../src/model/frame.js';
@@ -26,10 +26,22 @@ const frame: Frame = {
   ],
 };
 
-const request = (deadlineMs = Date.now() + 20_000): RunPlanRequest => ({ queryId: 'q', plan: scanPlan('ds'), segmentIds: ['a'], ending: 'final', deadlineMs, priority: 0, kernels: null });
+const request = (deadlineMs = Date.now() + 20_000): RunPlanRequest => ({
+  queryId: 'q',
+  plan: scanPlan('ds'),
+  segmentIds: ['a'],
+  ending: 'final',
+  deadlineMs,
+  priority: 0,
+  kernels: null,
+});
 
 /** Serves a historical over HTTP and hands its client to the test. */
-async function overHttp(service: Partial<HistoricalService>, test: (remote: HistoricalService) => Promise<void>, clusterKey = KEY): Promise<void> {
+async function overHttp(
+  service: Partial<HistoricalService>,
+  test: (remote: HistoricalService) => Promise<void>,
+  clusterKey = KEY,
+): Promise<void> {
   const server: HttpServer = await serve({
     routes: internalRoutes('historical', { ...emptyHistorical(), ...service }),
     host: '127.0.0.1',
@@ -42,7 +54,9 @@ async function overHttp(service: Partial<HistoricalService>, test: (remote: Hist
   });
   const client = new HttpClient();
   try {
-    await test(remoteService<HistoricalService>(DESCRIPTIONS.historical, client, { role: 'historical', host: `127.0.0.1:${PORT}`, clusterKey }));
+    await test(
+      remoteService<HistoricalService>(DESCRIPTIONS.historical, client, { role: 'historical', host: `127.0.0.1:${PORT}`, clusterKey }),
+    );
   } finally {
     await client.close();
     await server.close(0);
@@ -81,12 +95,14 @@ rpc('frames arrive as they were sent, one by one', () =>
       // Exact: types of arrays, NaN and -0 included.
       deepStrictEqual(received, [frame, { rowCount: 0, columns: [] }, frame]);
     },
-  ));
+  ),
+);
 
 rpc('arguments and results of calls arrive, undefined and null apart', () =>
   overHttp(
     {
-      inventoryAfter: async (generation) => (generation === 'known' ? null : { ...(await emptyHistorical().inventory()), generation: String(generation) }),
+      inventoryAfter: async (generation) =>
+        generation === 'known' ? null : { ...(await emptyHistorical().inventory()), generation: String(generation) },
       loadSegments: async (descriptors) => assert.is(descriptors.length, 0),
     },
     async (remote) => {
@@ -94,7 +110,8 @@ rpc('arguments and results of calls arrive, undefined and null apart', () =>
       assert.is((await remote.inventoryAfter(null))?.generation, 'null');
       assert.is(await remote.loadSegments([]), undefined);
     },
-  ));
+  ),
+);
 
 rpc('an error keeps its code, before the first frame and after it', () =>
   overHttp(
@@ -118,7 +135,8 @@ rpc('an error keeps its code, before the first frame and after it', () =>
       assert.is(seen.length, 1);
       assert.equal(await failureOf(remote.inventory()), { code: 'internal', message: 'a mistake of ours' });
     },
-  ));
+  ),
+);
 
 /** A run that goes on until its signal fires, and tells when that was seen. */
 function endless(): { runPlan: HistoricalService['runPlan']; readonly aborted: Promise<string> } {
@@ -170,7 +188,11 @@ rpc('a deadline that passes ends both ends with a timeout', () => {
 
 rpc('a peer that is not there is unavailable, a stranger is refused', async () => {
   const client = new HttpClient();
-  const gone = remoteService<HistoricalService>(DESCRIPTIONS.historical, client, { role: 'historical', host: `127.0.0.1:${PORT + 1}`, clusterKey: KEY });
+  const gone = remoteService<HistoricalService>(DESCRIPTIONS.historical, client, {
+    role: 'historical',
+    host: `127.0.0.1:${PORT + 1}`,
+    clusterKey: KEY,
+  });
   assert.is((await failureOf(gone.inventory())).code, 'unavailable');
   await client.close();
   await overHttp(
@@ -185,7 +207,11 @@ rpc('a peer that is not there is unavailable, a stranger is refused', async () =
 });
 
 rpc('messages survive any cutting into chunks, and a cut in the middle is noticed', async () => {
-  const messages: Message[] = [{ kind: 'value', value: { text: 'x'.repeat(300), big: 2n ** 70n } }, { kind: 'value', value: null }, { kind: 'end' }];
+  const messages: Message[] = [
+    { kind: 'value', value: { text: 'x'.repeat(300), big: 2n ** 70n } },
+    { kind: 'value', value: null },
+    { kind: 'end' },
+  ];
   const bytes = Buffer.concat(messages.map(encodeMessage));
   for (const size of [1, 2, 5, 7, 64, bytes.length]) {
     async function* chunks(end: number): AsyncIterable<Uint8Array> {

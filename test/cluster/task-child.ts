@@ -18,9 +18,13 @@ process.on('message', async (message: ToTask) => {
   if (message.kind !== 'run') return;
   const { does, rows } = message.payload as Payload;
   console.log('hello from the task');
-  await tell({ kind: 'progress', progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 } });
+  await tell({
+    kind: 'progress',
+    progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 },
+  });
   if (does === 'succeed') await end({ rows });
-  if (does === 'publish') await tell({ kind: 'publish', request: { taskId: message.taskId, dataSource: 'ds', segments: [], mode: { kind: 'append' } } });
+  if (does === 'publish')
+    await tell({ kind: 'publish', request: { taskId: message.taskId, dataSource: 'ds', segments: [], mode: { kind: 'append' } } });
   if (does === 'crash') process.kill(process.pid, 'SIGKILL');
   if (does === 'exit') process.exit(3);
   if (does === 'hang') process.on('SIGTERM', () => undefined);

@@ -8,11 +8,29 @@ import type { TaskSettings } from '../../src/cluster/middlemanager/task-messages
 import { TaskProcess } from '../../src/cluster/middlemanager/task-process.js';
 import type { PublishRequest } from '../../src/model/publication.js';
 
-const settings: TaskSettings = { workDirectory: '', storageDirectory: '', allowedDirectories: [], maxBytesInMemory: 1, maxHttpBytes: 1, kernels: 'simd' };
+const settings: TaskSettings = {
+  workDirectory: '',
+  storageDirectory: '',
+  allowedDirectories: [],
+  maxBytesInMemory: 1,
+  maxHttpBytes: 1,
+  kernels: 'simd',
+};
 
 /** Starts `task-child.js`, which does what its payload says. */
-function startChild(folder: string, payload: unknown, publish: (request: PublishRequest) => Promise<readonly string[]> = async () => []): Promise<TaskProcess> {
-  return TaskProcess.start({ taskId: 't', payload, settings, logFile: join(folder, 'log'), entry: new URL('./task-child.js', import.meta.url), publish });
+function startChild(
+  folder: string,
+  payload: unknown,
+  publish: (request: PublishRequest) => Promise<readonly string[]> = async () => [],
+): Promise<TaskProcess> {
+  return TaskProcess.start({
+    taskId: 't',
+    payload,
+    settings,
+    logFile: join(folder, 'log'),
+    entry: new URL('./task-child.js', import.meta.url),
+    publish,
+  });
 }
 
 const processes = suite<{ folder: string }>('task process');

@@ -46,10 +46,18 @@ export function pushed(interval: Interval, rowCount = 10): PushedSegment {
 }
 
 /** A running task that holds a lock. */
-export async function runningTask(database: Database, id: string, kind: LockKind, intervals: readonly Interval[], dataSource = 'ds', nowMs = 1000): Promise<void> {
+export async function runningTask(
+  database: Database,
+  id: string,
+  kind: LockKind,
+  intervals: readonly Interval[],
+  dataSource = 'ds',
+  nowMs = 1000,
+): Promise<void> {
   await database.transaction(async (queries: Queries) => {
     await insertTask(queries, { id, groupId: id, type: 'index', dataSource, priority: 0, payload: '{}' }, nowMs);
-    if ((await acquireLocks(queries, { taskId: id, dataSource, kind, intervals }, nowMs)) === undefined) throw new Error(`no lock for ${id}`);
+    if ((await acquireLocks(queries, { taskId: id, dataSource, kind, intervals }, nowMs)) === undefined)
+      throw new Error(`no lock for ${id}`);
     await moveTask(queries, id, 'WAITING', 'PENDING');
     await startTask(queries, id, { host: 'worker:1', session: 's' }, nowMs);
   });

@@ -4,7 +4,7 @@ import { openSqlite } from '../../src/metadata/database.js';
 import { fencedTransaction, findLeader, giveUpLease, takeLease } from '../../src/metadata/leadership.js';
 import { acquireLocks, releaseLocks } from '../../src/metadata/locks.js';
 import { migrate } from '../../src/metadata/migrations.js';
-import { writeConfig, findConfig } from '../../src/metadata/settings.js';
+import { findConfig, writeConfig } from '../../src/metadata/settings.js';
 import { insertTask } from '../../src/metadata/tasks.js';
 import { day, openMetadata } from './fixture.js';
 
@@ -15,7 +15,13 @@ leadership.before.each(async (context) => {
 });
 leadership.after.each((context) => context.close());
 
-const at = (host: string, nowMs: number, heldEpoch: number | null = null) => ({ role: 'coordinator', host, heldEpoch, nowMs, leaseMs: 100 });
+const at = (host: string, nowMs: number, heldEpoch: number | null = null) => ({
+  role: 'coordinator',
+  host,
+  heldEpoch,
+  nowMs,
+  leaseMs: 100,
+});
 
 leadership('one candidate leads until its lease runs out; every change of hands raises the epoch', async ({ database }) => {
   assert.is((await takeLease(database, at('a', 0))).epoch, 1);
@@ -73,7 +79,13 @@ leadership('migrations run once, however many processes open the file at the sam
 });
 
 leadership('exclusive locks keep others out of their intervals, shared ones only exclusive ones', async ({ database }) => {
-  const ask = (taskId: string, kind: 'shared' | 'exclusive', intervals: readonly { start: number; end: number }[], dataSource = 'ds', nowMs = 1000) =>
+  const ask = (
+    taskId: string,
+    kind: 'shared' | 'exclusive',
+    intervals: readonly { start: number; end: number }[],
+    dataSource = 'ds',
+    nowMs = 1000,
+  ) =>
     database.transaction(async (queries) => {
       await insertTask(queries, { id: taskId, groupId: taskId, type: 'index', dataSource, priority: 0, payload: '{}' }, 0);
       return (await acquireLocks(queries, { taskId, dataSource, kind, intervals }, nowMs))?.[0]?.version;
@@ -95,7 +107,9 @@ leadership('versions of a datasource strictly increase, even when the clock stan
     await database.transaction(async (queries) => {
       const taskId = `t${turn}`;
       await insertTask(queries, { id: taskId, groupId: taskId, type: 'index', dataSource: 'ds', priority: 0, payload: '{}' }, 0);
-      versions.push((await acquireLocks(queries, { taskId, dataSource: 'ds', kind: 'shared', intervals: [day(0)] }, nowMs))?.[0]?.version ?? '');
+      versions.push(
+        (await acquireLocks(queries, { taskId, dataSource: 'ds', kind: 'shared', intervals: [day(0)] }, nowMs))?.[0]?.version ?? '',
+      );
     });
   }
   assert.equal(versions, ['1970-01-01T00:00:01.000Z', '1970-01-01T00:00:01.001Z', '1970-01-01T00:00:01.002Z', '1970-01-01T00:00:02.000Z']);

@@ -5,9 +5,9 @@ import { releaseLocks } from '../../src/metadata/locks.js';
 import { publishSegments } from '../../src/metadata/publish.js';
 import { currentRevision, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
 import { finishTask } from '../../src/metadata/tasks.js';
-import { segmentIdText } from '../../src/model/segment-id.js';
 import type { Interval } from '../../src/model/interval.js';
 import type { PublishRequest } from '../../src/model/publication.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, day, openMetadata, pushed, runningTask } from './fixture.js';
 
 type Context = Awaited<ReturnType<typeof openMetadata>>;
@@ -17,9 +17,20 @@ publish.before.each(async (context) => {
 });
 publish.after.each((context) => context.close());
 
-async function replace(database: Database, taskId: string, intervals: readonly Interval[], chunks: readonly Interval[], nowMs: number): Promise<readonly string[]> {
+async function replace(
+  database: Database,
+  taskId: string,
+  intervals: readonly Interval[],
+  chunks: readonly Interval[],
+  nowMs: number,
+): Promise<readonly string[]> {
   await runningTask(database, taskId, 'exclusive', intervals, 'ds', nowMs);
-  const request: PublishRequest = { taskId, dataSource: 'ds', segments: chunks.map((chunk) => pushed(chunk)), mode: { kind: 'replace', intervals } };
+  const request: PublishRequest = {
+    taskId,
+    dataSource: 'ds',
+    segments: chunks.map((chunk) => pushed(chunk)),
+    mode: { kind: 'replace', intervals },
+  };
   const ids = await database.transaction((queries) => publishSegments(queries, request, nowMs));
   await database.transaction((queries) => releaseLocks(queries, taskId));
   return ids;
@@ -33,7 +44,8 @@ async function append(database: Database, taskId: string, chunks: readonly Inter
   return ids;
 }
 
-const usedIds = async (queries: Queries): Promise<readonly string[]> => (await selectSegments(queries, { dataSource: 'ds', used: true })).map((each) => segmentIdText(each.id));
+const usedIds = async (queries: Queries): Promise<readonly string[]> =>
+  (await selectSegments(queries, { dataSource: 'ds', used: true })).map((each) => segmentIdText(each.id));
 
 async function codeOf(work: Promise<unknown>): Promise<unknown> {
   try {
@@ -53,7 +65,10 @@ publish('a replace takes the version of its lock and counts partitions from 0 in
     `ds_1970-01-02T00:00:00.000Z_1970-01-03T00:00:00.000Z_${version}`,
   ]);
   const segments = await selectSegments(database, { dataSource: 'ds' });
-  assert.equal(segments.map((each) => each.shardSpec.partitions), [2, 2, 1]);
+  assert.equal(
+    segments.map((each) => each.shardSpec.partitions),
+    [2, 2, 1],
+  );
 });
 
 publish('a replace makes everything inside its intervals unused, also where it brings nothing', async ({ database }) => {
@@ -82,7 +97,13 @@ publish('an append joins the visible chunk: same version, next number, not part 
 publish('an append to an empty chunk opens it at the version of its lock, and the next one joins it', async ({ database }) => {
   const first = await append(database, 'a', [day(0)], 1000);
   const second = await append(database, 'b', [day(0)], 2000);
-  assert.equal([first, second], [['ds_1970-01-01T00:00:00.000Z_1970-01-02T00:00:00.000Z_1970-01-01T00:00:01.000Z'], ['ds_1970-01-01T00:00:00.000Z_1970-01-02T00:00:00.000Z_1970-01-01T00:00:01.000Z_1']]);
+  assert.equal(
+    [first, second],
+    [
+      ['ds_1970-01-01T00:00:00.000Z_1970-01-02T00:00:00.000Z_1970-01-01T00:00:01.000Z'],
+      ['ds_1970-01-01T00:00:00.000Z_1970-01-02T00:00:00.000Z_1970-01-01T00:00:01.000Z_1'],
+    ],
+  );
 });
 
 publish('an append never takes the number of a segment that was marked unused', async ({ database }) => {
@@ -100,20 +121,31 @@ publish('a finer append joins the coarser chunk; a coarser one over finer chunks
   assert.is(await codeOf(append(database, 'month', [{ start: 0, end: 30 * DAY }], 3000)), 'conflict');
 });
 
-publish('repeating a publish gives the same ids and stores nothing twice; another publish of the task is a conflict', async ({ database }) => {
-  await runningTask(database, 'task', 'shared', [day(0)]);
-  const request: PublishRequest = { taskId: 'task', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } };
-  const first = await database.transaction((queries) => publishSegments(queries, request, 1000));
-  const revision = await currentRevision(database);
-  assert.equal(await database.transaction((queries) => publishSegments(queries, request, 2000)), first);
-  assert.is(await currentRevision(database), revision);
-  assert.is(await codeOf(database.transaction((queries) => publishSegments(queries, { ...request, segments: [pushed(day(0))] }, 3000))), 'conflict');
-  assert.is((await usedIds(database)).length, 1);
-});
+publish(
+  'repeating a publish gives the same ids and stores nothing twice; another publish of the task is a conflict',
+  async ({ database }) => {
+    await runningTask(database, 'task', 'shared', [day(0)]);
+    const request: PublishRequest = { taskId: 'task', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } };
+    const first = await database.transaction((queries) => publishSegments(queries, request, 1000));
+    const revision = await currentRevision(database);
+    assert.equal(await database.transaction((queries) => publishSegments(queries, request, 2000)), first);
+    assert.is(await currentRevision(database), revision);
+    assert.is(
+      await codeOf(database.transaction((queries) => publishSegments(queries, { ...request, segments: [pushed(day(0))] }, 3000))),
+      'conflict',
+    );
+    assert.is((await usedIds(database)).length, 1);
+  },
+);
 
 publish('only a running task that holds the right lock may publish', async ({ database }) => {
   await runningTask(database, 'shared', 'shared', [day(0)]);
-  const request: PublishRequest = { taskId: 'shared', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'replace', intervals: [day(0)] } };
+  const request: PublishRequest = {
+    taskId: 'shared',
+    dataSource: 'ds',
+    segments: [pushed(day(0))],
+    mode: { kind: 'replace', intervals: [day(0)] },
+  };
   assert.is(await codeOf(database.transaction((queries) => publishSegments(queries, request, 1))), 'conflict');
   const outside: PublishRequest = { taskId: 'shared', dataSource: 'ds', segments: [pushed(day(1))], mode: { kind: 'append' } };
   assert.is(await codeOf(database.transaction((queries) => publishSegments(queries, outside, 1))), 'conflict');
@@ -126,7 +158,12 @@ publish('only a running task that holds the right lock may publish', async ({ da
 publish('a publish that breaks off after any of its statements leaves everything as it was', async ({ database, file }) => {
   await replace(database, 'old', [day(0), day(1), day(2)], [day(0), day(1), day(2)], 1000);
   await runningTask(database, 'new', 'exclusive', [{ start: 0, end: 3 * DAY }], 'ds', 2000);
-  const request: PublishRequest = { taskId: 'new', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(1)), pushed(day(2))], mode: { kind: 'replace', intervals: [{ start: 0, end: 3 * DAY }] } };
+  const request: PublishRequest = {
+    taskId: 'new',
+    dataSource: 'ds',
+    segments: [pushed(day(0)), pushed(day(1)), pushed(day(2))],
+    mode: { kind: 'replace', intervals: [{ start: 0, end: 3 * DAY }] },
+  };
   const before = [await usedIds(database), await currentRevision(database)];
   let breakAfter = 0;
   for (let finished = false; !finished; breakAfter++) {
@@ -143,7 +180,10 @@ publish('a publish that breaks off after any of its statements leaves everything
   }
   assert.ok(breakAfter > 6, `only ${breakAfter} statements were seen`);
   const after = await selectSegments(database, { dataSource: 'ds', used: true });
-  assert.equal(after.map((each) => each.id.version), Array(3).fill('1970-01-01T00:00:02.000Z'));
+  assert.equal(
+    after.map((each) => each.id.version),
+    Array(3).fill('1970-01-01T00:00:02.000Z'),
+  );
 });
 
 /** Queries that throw after so many statements. */

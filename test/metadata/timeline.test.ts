@@ -22,7 +22,11 @@ const nameOf = ({ id }: TimelineSegment): string => `${id.interval.start}-${id.i
 
 const timeline = suite('timeline');
 
-const cases: readonly { name: string; segments: readonly Case[]; visible: Readonly<Record<string, readonly (readonly [number, number])[]>> }[] = [
+const cases: readonly {
+  name: string;
+  segments: readonly Case[];
+  visible: Readonly<Record<string, readonly (readonly [number, number])[]>>;
+}[] = [
   { name: 'nothing', segments: [], visible: {} },
   { name: 'one chunk', segments: [{ start: 0, end: 10, version: 'a', partition: 0, partitions: 1 }], visible: { '0-10 a.0': [[0, 10]] } },
   {
@@ -39,7 +43,13 @@ const cases: readonly { name: string; segments: readonly Case[]; visible: Readon
       { start: 0, end: 10, version: 'a', partition: 0, partitions: 1 },
       { start: 4, end: 6, version: 'b', partition: 0, partitions: 1 },
     ],
-    visible: { '0-10 a.0': [[0, 4], [6, 10]], '4-6 b.0': [[4, 6]] },
+    visible: {
+      '0-10 a.0': [
+        [0, 4],
+        [6, 10],
+      ],
+      '4-6 b.0': [[4, 6]],
+    },
   },
   {
     name: 'a newer version with a core partition missing hides nothing',
@@ -78,14 +88,24 @@ for (const { name, segments, visible } of cases)
 
 const LAST = 12;
 const anySegment = fc
-  .record({ start: fc.integer({ min: 0, max: LAST - 1 }), length: fc.integer({ min: 1, max: LAST }), version: fc.constantFrom('a', 'b', 'c'), partition: fc.integer({ min: 0, max: 2 }), partitions: fc.integer({ min: 0, max: 2 }) })
+  .record({
+    start: fc.integer({ min: 0, max: LAST - 1 }),
+    length: fc.integer({ min: 1, max: LAST }),
+    version: fc.constantFrom('a', 'b', 'c'),
+    partition: fc.integer({ min: 0, max: 2 }),
+    partitions: fc.integer({ min: 0, max: 2 }),
+  })
   .map(({ start, length, ...rest }) => ({ start, end: Math.min(LAST, start + length), ...rest }));
-const anySegments = fc.uniqueArray(anySegment, { maxLength: 14, selector: (each) => `${each.start}-${each.end}-${each.version}-${each.partition}` });
+const anySegments = fc.uniqueArray(anySegment, {
+  maxLength: 14,
+  selector: (each) => `${each.start}-${each.end}-${each.version}-${each.partition}`,
+});
 
 /** For one instant, straight from the definition: the winning chunk's key, looking at all pairs. */
 function winnerAt(instant: number, segments: readonly Case[]): string | undefined {
   const keys = new Map<string, Case[]>();
-  for (const each of segments) keys.set(`${each.start}-${each.end} ${each.version}`, [...(keys.get(`${each.start}-${each.end} ${each.version}`) ?? []), each]);
+  for (const each of segments)
+    keys.set(`${each.start}-${each.end} ${each.version}`, [...(keys.get(`${each.start}-${each.end} ${each.version}`) ?? []), each]);
   const candidates = [...keys].filter(([, members]) => {
     const [first] = members;
     if (first === undefined || first.start > instant || first.end <= instant) return false;
@@ -94,7 +114,9 @@ function winnerAt(instant: number, segments: readonly Case[]): string | undefine
   });
   const beats = (a: Case, b: Case): boolean =>
     a.version !== b.version ? a.version > b.version : a.start !== b.start ? a.start < b.start : a.end > b.end;
-  return candidates.find(([, [mine]]) => candidates.every(([, [other]]) => mine === other || (mine !== undefined && other !== undefined && beats(mine, other))))?.[0];
+  return candidates.find(([, [mine]]) =>
+    candidates.every(([, [other]]) => mine === other || (mine !== undefined && other !== undefined && beats(mine, other))),
+  )?.[0];
 }
 
 timeline('shows at every instant the chunk that the definition names', () => {
@@ -104,7 +126,10 @@ timeline('shows at every instant the chunk that the definition names', () => {
       for (let instant = 0; instant < LAST; instant++) {
         const shown = chunks.filter((chunk) => chunk.visible.some((piece) => piece.start <= instant && instant < piece.end));
         assert.ok(shown.length <= 1, `two chunks at ${instant}`);
-        assert.is(shown[0] === undefined ? undefined : `${shown[0].interval.start}-${shown[0].interval.end} ${shown[0].version}`, winnerAt(instant, segments));
+        assert.is(
+          shown[0] === undefined ? undefined : `${shown[0].interval.start}-${shown[0].interval.end} ${shown[0].version}`,
+          winnerAt(instant, segments),
+        );
       }
     }),
     { numRuns: 2000 },
@@ -120,7 +145,9 @@ timeline('pieces are sorted, apart, inside of their chunk; chunks keep all their
           const before = chunk.visible[at - 1];
           assert.ok(before === undefined || before.end < piece.start);
         });
-        const members = segments.filter((each) => each.start === chunk.interval.start && each.end === chunk.interval.end && each.version === chunk.version);
+        const members = segments.filter(
+          (each) => each.start === chunk.interval.start && each.end === chunk.interval.end && each.version === chunk.version,
+        );
         assert.is(chunk.segments.length, members.length);
       }
     }),

@@ -39,7 +39,11 @@ export class Broker implements BrokerQueries, BrokerService {
 
   constructor(options: BrokerOptions) {
     this.#options = options;
-    this.#ticker = new Ticker(() => this.#look(), options.pollMs, (error) => options.log(`broker: ${toServiceError(error).message}`));
+    this.#ticker = new Ticker(
+      () => this.#look(),
+      options.pollMs,
+      (error) => options.log(`broker: ${toServiceError(error).message}`),
+    );
   }
 
   /** The first picture of the cluster is complete. */
@@ -81,7 +85,9 @@ export class Broker implements BrokerQueries, BrokerService {
         yield* this.#historical(only).runPlan(requestFor(plan, only, 'final', options), signal);
         return;
       }
-      const partials = reads.map((read) => this.#historical(read).runPlan(requestFor({ ...plan, intervals: read.intervals }, read, 'partial', options), signal));
+      const partials = reads.map((read) =>
+        this.#historical(read).runPlan(requestFor({ ...plan, intervals: read.intervals }, read, 'partial', options), signal),
+      );
       yield* this.#options.engine.merge(plan, partials, runOptions(options), signal);
     } finally {
       this.#end(options, query);
@@ -103,14 +109,19 @@ export class Broker implements BrokerQueries, BrokerService {
     const query = this.#begin(plan.dataSource, options);
     try {
       const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
-      const answers = await Promise.all(reads.map((read) => this.#historical(read).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)));
+      const answers = await Promise.all(
+        reads.map((read) => this.#historical(read).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
+      );
       return answers.flat();
     } finally {
       this.#end(options, query);
     }
   }
 
-  candidates(dataSource: string, intervals: readonly Interval[]): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[] {
+  candidates(
+    dataSource: string,
+    intervals: readonly Interval[],
+  ): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[] {
     return chunksWithin(this.#view.find(dataSource)?.chunks ?? [], intervals).flatMap((chunk) =>
       chunk.segments.map((segment) => ({ segment, hosts: this.#view.serversOf(segmentIdText(segment.id)) })),
     );

@@ -38,7 +38,10 @@ export interface BrokerQueries extends SchemaSource {
   runInline(plan: Exclude<Plan, SegmentMetadataPlan>, frame: Frame, options: QueryOptions): AsyncIterable<Frame>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
   /** Segments a query over these intervals would read, with the servers of each. */
-  candidates(dataSource: string, intervals: readonly Interval[]): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[];
+  candidates(
+    dataSource: string,
+    intervals: readonly Interval[],
+  ): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[];
   /** Cancels every running query of this id; false when there is none. */
   cancel(queryId: string): boolean;
 }

@@ -2,8 +2,8 @@ import { ServiceError } from '../../base/errors.js';
 import { intersect } from '../../base/interval.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Interval } from '../../model/interval.js';
-import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
 import type { ServerInventory } from '../rpc/services.js';
 
 /** What one server is asked to read in one go. */
@@ -41,7 +41,10 @@ export function planReads(
 }
 
 /** Chunks of which some visible part meets the intervals. */
-export function chunksWithin<Chunk extends VisibleChunk<SegmentDescriptor>>(chunks: readonly Chunk[], intervals: readonly Interval[]): readonly Chunk[] {
+export function chunksWithin<Chunk extends VisibleChunk<SegmentDescriptor>>(
+  chunks: readonly Chunk[],
+  intervals: readonly Interval[],
+): readonly Chunk[] {
   return chunks.filter((chunk) => chunk.visible.some((piece) => intervals.some((interval) => intersect(piece, interval) !== undefined)));
 }
 

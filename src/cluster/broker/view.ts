@@ -1,7 +1,7 @@
 import { assert } from '../../base/errors.js';
 import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
-import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import type { TableSchema } from './contract.js';
 import { tableSchema } from './table-schema.js';
@@ -83,7 +83,9 @@ export class ClusterView {
   /** False when nothing is different. */
   updateServers(inventories: readonly ServerInventory[]): boolean {
     const servers = new Map(inventories.map((inventory) => [inventory.host, inventory]));
-    const unchanged = servers.size === this.#servers.size && [...servers].every(([host, inventory]) => this.#servers.get(host)?.generation === inventory.generation);
+    const unchanged =
+      servers.size === this.#servers.size &&
+      [...servers].every(([host, inventory]) => this.#servers.get(host)?.generation === inventory.generation);
     if (unchanged) return false;
     const serversOf = new Map<string, ServerInventory[]>();
     for (const inventory of [...inventories].sort((a, b) => b.priority - a.priority || (a.host < b.host ? -1 : 1))) {

@@ -73,7 +73,9 @@ function chooseLoaders(
 ): readonly Server[] {
   if (count <= 0) return [];
   return members
-    .filter((server) => !server.served.has(id) && !server.loading.has(id) && server.freeBytes >= segment.sizeBytes && mayLoad(server.host, id))
+    .filter(
+      (server) => !server.served.has(id) && !server.loading.has(id) && server.freeBytes >= segment.sizeBytes && mayLoad(server.host, id),
+    )
     .sort((a, b) => b.freeBytes - a.freeBytes || (a.host < b.host ? -1 : 1))
     .slice(0, count);
 }

@@ -1,8 +1,8 @@
 import type { Database } from '../../metadata/database.js';
 import { currentRevision, segmentsChangedAfter } from '../../metadata/segments.js';
 import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
-import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
 
 interface DataSource {
   readonly used: Map<string, SegmentDescriptor>;

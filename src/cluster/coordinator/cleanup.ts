@@ -45,7 +45,10 @@ async function removeOrphansAmong(files: readonly StoredFile[], options: Cleanup
     const taskId = taskOf(path);
     if (!states.has(taskId)) states.set(taskId, (await findTask(options.database, taskId))?.state);
   }
-  const referenced = await referencedPaths(options.database, files.map((file) => file.path));
+  const referenced = await referencedPaths(
+    options.database,
+    files.map((file) => file.path),
+  );
   const orphans = files.filter(({ path, modifiedMs }) => {
     if (referenced.has(path)) return false;
     const state = states.get(taskOf(path));

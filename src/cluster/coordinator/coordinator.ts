@@ -3,8 +3,8 @@ import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
 import { findConfig } from '../../metadata/settings.js';
-import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate } from '../membership/coordination.js';
 import { toServiceError } from '../rpc/message.js';
@@ -138,7 +138,9 @@ export class Coordinator implements CoordinatorService, Candidate {
     const { loads, drops } = assignSegments({
       targets,
       // No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there.
-      servers: servers.map((server) => (config.decommissioningNodes.includes(server.host) ? { ...server, tier: DECOMMISSIONED_TIER } : server)),
+      servers: servers.map((server) =>
+        config.decommissioningNodes.includes(server.host) ? { ...server, tier: DECOMMISSIONED_TIER } : server,
+      ),
       mayDrop: (id) => droppable.has(id),
       mayLoad: (host, id) => (this.#failures.get(`${host} ${id}`) ?? 0) < this.#options.now() - this.#options.loadRetryMs,
     });
@@ -239,7 +241,8 @@ export class Coordinator implements CoordinatorService, Candidate {
           const inventory = await service.inventoryAfter(this.#inventories.get(host)?.generation ?? null);
           if (inventory === null) return;
           this.#inventories.set(host, inventory);
-          for (const id of Object.keys(inventory.failed)) this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
+          for (const id of Object.keys(inventory.failed))
+            this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
         } catch (error) {
           this.#inventories.delete(host);
           this.#options.log(`coordinator: no inventory of ${host}: ${toServiceError(error).message}`);
@@ -256,14 +259,19 @@ export class Coordinator implements CoordinatorService, Candidate {
     const wanted = new Set(targets.map(({ id }) => id));
     const held = new Set(servers.flatMap((server) => server.segmentIds).filter((id) => !wanted.has(id)));
     for (const id of this.#unwanted.keys()) if (!held.has(id)) this.#unwanted.delete(id);
-    for (const id of held) if (!this.#unwanted.has(id)) this.#unwanted.set(id, { dataSource: parseSegmentId(id)?.dataSource ?? id, revision: this.catalog.revision });
+    for (const id of held)
+      if (!this.#unwanted.has(id))
+        this.#unwanted.set(id, { dataSource: parseSegmentId(id)?.dataSource ?? id, revision: this.catalog.revision });
     if (held.size === 0) return held;
     // A broker that does not answer may still read anything.
     const brokers = await Promise.all(this.#options.peers.all('broker').map(({ service }) => service.revisionsInUse().catch(() => null)));
     return new Set(
       [...held].filter((id) => {
         const unwanted = this.#unwanted.get(id);
-        return unwanted !== undefined && brokers.every((inUse) => inUse !== null && (inUse[unwanted.dataSource] ?? unwanted.revision) >= unwanted.revision);
+        return (
+          unwanted !== undefined &&
+          brokers.every((inUse) => inUse !== null && (inUse[unwanted.dataSource] ?? unwanted.revision) >= unwanted.revision)
+        );
       }),
     );
   }

@@ -59,9 +59,16 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
     }
     const accepted = typeof fallback === 'number' ? 'an integer' : typeof fallback === 'boolean' ? 'true or false' : 'an array of texts';
     const fits =
-      typeof fallback === 'object' ? Array.isArray(value) && value.every((each) => typeof each === 'string') : typeof fallback === 'number' ? Number.isInteger(value) : typeof value === 'boolean';
+      typeof fallback === 'object'
+        ? Array.isArray(value) && value.every((each) => typeof each === 'string')
+        : typeof fallback === 'number'
+          ? Number.isInteger(value)
+          : typeof value === 'boolean';
     if (name === 'smartSegmentLoading' && value === false)
-      throw new ServiceError('unsupported', 'smartSegmentLoading: false is not supported; the Coordinator always chooses these limits by itself');
+      throw new ServiceError(
+        'unsupported',
+        'smartSegmentLoading: false is not supported; the Coordinator always chooses these limits by itself',
+      );
     if (!fits) throw new ServiceError('input_invalid', `${name}: found ${JSON.stringify(value)}, expected ${accepted}`);
   }
   return { ...current, ...Object.fromEntries(changes) };

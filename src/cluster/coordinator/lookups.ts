@@ -13,11 +13,14 @@ export type Lookups = Readonly<Record<string, Readonly<Record<string, Lookup>>>>
 export function parseLookup(value: unknown, path: string): Lookup {
   const fields = fieldsOf(value, path);
   const stranger = [...fields.keys()].find((name) => name !== 'version' && name !== 'lookupExtractorFactory');
-  if (stranger !== undefined) throw new ServiceError('input_invalid', `${path}.${stranger}: unknown field; accepted are version and lookupExtractorFactory`);
+  if (stranger !== undefined)
+    throw new ServiceError('input_invalid', `${path}.${stranger}: unknown field; accepted are version and lookupExtractorFactory`);
   const version = fields.get('version') ?? null;
-  if (version !== null && typeof version !== 'string') throw new ServiceError('input_invalid', `${path}.version: found ${JSON.stringify(version)}, expected a text`);
+  if (version !== null && typeof version !== 'string')
+    throw new ServiceError('input_invalid', `${path}.version: found ${JSON.stringify(version)}, expected a text`);
   const factory = fieldsOf(fields.get('lookupExtractorFactory'), `${path}.lookupExtractorFactory`);
-  if (typeof factory.get('type') !== 'string') throw new ServiceError('input_invalid', `${path}.lookupExtractorFactory.type: expected a text such as map`);
+  if (typeof factory.get('type') !== 'string')
+    throw new ServiceError('input_invalid', `${path}.lookupExtractorFactory.type: expected a text such as map`);
   return { version, lookupExtractorFactory: Object.fromEntries(factory) };
 }
 
@@ -41,7 +44,10 @@ export function mergeLookups(current: Lookups, changes: Lookups): Lookups {
     for (const [name, lookup] of Object.entries(lookups)) {
       const known = current[tier]?.[name];
       if (known !== undefined && (lookup.version ?? '') <= (known.version ?? ''))
-        throw new ServiceError('input_invalid', `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a text above '${known.version ?? ''}'`);
+        throw new ServiceError(
+          'input_invalid',
+          `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a text above '${known.version ?? ''}'`,
+        );
       (merged[tier] ??= {})[name] = lookup;
     }
   }
@@ -58,6 +64,7 @@ export function removeLookup(current: Lookups, tier: string, name: string | null
 }
 
 function fieldsOf(value: unknown, path: string): ReadonlyMap<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(value) ?? 'nothing'}, expected an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(value) ?? 'nothing'}, expected an object`);
   return new Map(Object.entries(value));
 }

@@ -2,7 +2,7 @@ import type { Queries } from '../../metadata/database.js';
 import { allRules } from '../../metadata/settings.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
-import { type Decision, decide, DEFAULT_RULES, DEFAULT_RULES_NAME, parseRules, type Rule } from './rules.js';
+import { DEFAULT_RULES, DEFAULT_RULES_NAME, type Decision, decide, parseRules, type Rule } from './rules.js';
 
 /** The retention rules of the cluster as one picture. */
 export class Retention {

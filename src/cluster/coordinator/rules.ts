@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { contains, formatInterval, intersect, parseInterval } from '../../base/interval.js';
-import { addPeriod, parsePeriod, type Period } from '../../base/time.js';
-import { ETERNITY, type EpochMs, type Interval } from '../../model/interval.js';
+import { addPeriod, type Period, parsePeriod } from '../../base/time.js';
+import { type EpochMs, ETERNITY, type Interval } from '../../model/interval.js';
 
 /** A retention rule as the interface spells it, `tieredReplicants` filled in. */
 export type Rule =
@@ -24,7 +24,9 @@ interface Replication {
 export const DEFAULT_TIER = '_default_tier';
 /** The name under which the rules of every datasource without a matching rule of its own are kept. */
 export const DEFAULT_RULES_NAME = '_default';
-export const DEFAULT_RULES: readonly Rule[] = [{ type: 'loadForever', tieredReplicants: { [DEFAULT_TIER]: 2 }, useDefaultTierForNull: true }];
+export const DEFAULT_RULES: readonly Rule[] = [
+  { type: 'loadForever', tieredReplicants: { [DEFAULT_TIER]: 2 }, useDefaultTierForNull: true },
+];
 
 export type Decision =
   /** Replicas by tier; empty: deep storage only. */
@@ -56,7 +58,9 @@ function applies(rule: Rule, segment: Interval, nowMs: EpochMs): boolean {
       return intersect(periodWindow(rule.period, rule.includeFuture, nowMs), segment) !== undefined;
     case 'dropByPeriod':
       // Into the future a drop needs no containment: the segment ends after the period starts.
-      return rule.includeFuture ? segment.end > periodWindow(rule.period, true, nowMs).start : contains(periodWindow(rule.period, false, nowMs), segment);
+      return rule.includeFuture
+        ? segment.end > periodWindow(rule.period, true, nowMs).start
+        : contains(periodWindow(rule.period, false, nowMs), segment);
     case 'dropBeforeByPeriod':
       return segment.end <= periodWindow(rule.period, false, nowMs).start;
   }
@@ -105,12 +109,14 @@ function parseRule(value: unknown, path: string): Rule {
   const type = Object.keys(FIELDS).find((name): name is Rule['type'] => name === fields.get('type'));
   if (type === undefined) throw refuse(`${path}.type`, fields.get('type'), `one of ${Object.keys(FIELDS).join(', ')}`);
   const stranger = [...fields.keys()].find((name) => name !== 'type' && !FIELDS[type].includes(name));
-  if (stranger !== undefined) throw refuse(`${path}.${stranger}`, fields.get(stranger), `only ${['type', ...FIELDS[type]].join(', ')} in a ${type} rule`);
+  if (stranger !== undefined)
+    throw refuse(`${path}.${stranger}`, fields.get(stranger), `only ${['type', ...FIELDS[type]].join(', ')} in a ${type} rule`);
 
   const rule: Record<string, unknown> = { type };
   if (FIELDS[type].includes('period')) {
     const period = fields.get('period');
-    if (typeof period !== 'string' || parsePeriod(period) === undefined) throw refuse(`${path}.period`, period, 'an ISO 8601 period such as P1M');
+    if (typeof period !== 'string' || parsePeriod(period) === undefined)
+      throw refuse(`${path}.period`, period, 'an ISO 8601 period such as P1M');
     rule['period'] = period;
   }
   if (FIELDS[type].includes('interval')) {

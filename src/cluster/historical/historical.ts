@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/contract.js';
 import type { Frame } from '../../model/frame.js';
-import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { toServiceError } from '../rpc/message.js';
 import type { HistoricalService, RunPlanRequest, ServerInventory } from '../rpc/services.js';
@@ -70,7 +70,13 @@ export class Historical implements HistoricalService {
     this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
-    return this.#options.engine.run(plan, this.#options.store, segmentIds, { ending, deadlineMs, priority, kernels, batchRows: null }, signal);
+    return this.#options.engine.run(
+      plan,
+      this.#options.store,
+      segmentIds,
+      { ending, deadlineMs, priority, kernels, batchRows: null },
+      signal,
+    );
   }
 
   async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {
@@ -191,7 +197,8 @@ export class Historical implements HistoricalService {
 
   #checkServed(segmentIds: readonly string[]): void {
     const missing = segmentIds.find((id) => !this.#options.store.has(id));
-    if (missing !== undefined) throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
+    if (missing !== undefined)
+      throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
   }
 
   #generation(): string {

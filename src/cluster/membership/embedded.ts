@@ -112,7 +112,12 @@ export class EmbeddedCoordination implements Coordination {
         ),
       );
     const live = await liveAnnouncements(database, heartbeatMs - expiryMs);
-    this.#members = live.map(({ role, host, session: owner, details }) => ({ role, host, session: owner, details: JSON.parse(details) as Member['details'] }));
+    this.#members = live.map(({ role, host, session: owner, details }) => ({
+      role,
+      host,
+      session: owner,
+      details: JSON.parse(details) as Member['details'],
+    }));
     for (const campaign of this.#campaigns) await this.#stand(campaign);
     await this.#learnLeaders();
     this.#notify();

@@ -72,7 +72,11 @@ export class MiddleManager implements MiddleManagerService {
   async assign({ taskId, payload }: TaskAssignment): Promise<void> {
     if (this.#running.has(taskId)) return;
     if (!this.#enabled) throw new ServiceError('capacity_exceeded', `${this.#options.host} is disabled`);
-    if (this.#running.size >= this.#options.capacity) throw new ServiceError('capacity_exceeded', `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`);
+    if (this.#running.size >= this.#options.capacity)
+      throw new ServiceError(
+        'capacity_exceeded',
+        `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`,
+      );
     this.#running.set(taskId, 'starting');
     const workDirectory = this.#workDirectory(taskId);
     try {
@@ -111,7 +115,9 @@ export class MiddleManager implements MiddleManagerService {
   /** The slot is free only once the overlord knows: it counts this task as ours until then. */
   async #ended(taskId: string, { succeeded, errorMessage, report }: TaskOutcome): Promise<void> {
     const { log, now, session } = this.#options;
-    await rm(this.#workDirectory(taskId), { recursive: true, force: true }).catch((error: unknown) => log(`work directory of ${taskId}: ${toServiceError(error).message}`));
+    await rm(this.#workDirectory(taskId), { recursive: true, force: true }).catch((error: unknown) =>
+      log(`work directory of ${taskId}: ${toServiceError(error).message}`),
+    );
     this.#lastCompletedMs = now();
     await this.#report({ taskId, session, succeeded, errorMessage, report });
     this.#running.delete(taskId);

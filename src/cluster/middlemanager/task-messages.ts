@@ -1,5 +1,5 @@
-import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { ErrorCode } from '../../base/errors.js';
+import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { PublishRequest } from '../../model/publication.js';
 
 /** What a task's child process needs to know of this process. */

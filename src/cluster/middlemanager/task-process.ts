@@ -33,7 +33,9 @@ export class TaskProcess {
     child.on('message', (message: FromTask) => this.#receive(message, options));
     this.outcome = new Promise((resolve) => {
       child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
-      child.on('exit', (code, signal) => resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : describeExit(code, signal))));
+      child.on('exit', (code, signal) =>
+        resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : describeExit(code, signal))),
+      );
     });
   }
 

@@ -6,7 +6,7 @@ import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.
 import { publishSegments } from '../../metadata/publish.js';
 import { deleteUnused } from '../../metadata/segments.js';
 import { findConfig } from '../../metadata/settings.js';
-import { findTask, insertTask, moveTask, selectTasks, startTask, taskDocuments, type TaskRecord } from '../../metadata/tasks.js';
+import { findTask, insertTask, moveTask, selectTasks, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -41,7 +41,11 @@ export class Overlord implements OverlordService, Candidate {
 
   constructor(options: OverlordOptions) {
     this.#options = options;
-    this.#ticker = new Ticker(() => this.#advance(), options.periodMs, (error) => options.log(`overlord: ${toServiceError(error).message}`));
+    this.#ticker = new Ticker(
+      () => this.#advance(),
+      options.periodMs,
+      (error) => options.log(`overlord: ${toServiceError(error).message}`),
+    );
   }
 
   get leading(): boolean {
@@ -85,7 +89,8 @@ export class Overlord implements OverlordService, Candidate {
     // The end of an assignment that was taken back says nothing about the one that followed.
     if (task === undefined || task.workerSession !== session) return;
     const end = { succeeded, error: errorMessage, report: report === null ? null : stringifyJson(report) };
-    if (await endTask(database, this.fence(), taskId, end, now())) log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
+    if (await endTask(database, this.fence(), taskId, end, now()))
+      log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
     if (!succeeded) this.#hint((coordinator) => coordinator.cleanUp());
     this.wake();
   }
@@ -93,7 +98,8 @@ export class Overlord implements OverlordService, Candidate {
   async shutdownTask(taskId: string, reason: string): Promise<void> {
     const { database, now } = this.#options;
     const task = await findTask(database, taskId);
-    const ended = task !== undefined && (await endTask(database, this.fence(), taskId, { succeeded: false, error: reason, report: null }, now()));
+    const ended =
+      task !== undefined && (await endTask(database, this.fence(), taskId, { succeeded: false, error: reason, report: null }, now()));
     if (!ended) throw new ServiceError('not_found', `no unfinished task ${taskId}`);
     await this.workerOf(task)?.shutdownTask(taskId);
     this.#hint((coordinator) => coordinator.cleanUp());
@@ -117,7 +123,9 @@ export class Overlord implements OverlordService, Candidate {
   /** The worker process that runs the task, while it is there. */
   workerOf(task: TaskRecord): MiddleManagerService | undefined {
     const { coordination, peers } = this.#options;
-    const member = coordination.members('middleManager').find(({ host, session }) => host === task.workerHost && session === task.workerSession);
+    const member = coordination
+      .members('middleManager')
+      .find(({ host, session }) => host === task.workerHost && session === task.workerSession);
     return member === undefined ? undefined : peers.at('middleManager', member.host);
   }
 
@@ -154,7 +162,11 @@ export class Overlord implements OverlordService, Candidate {
     for (const task of await selectTasks(database, { states: ['WAITING'] })) {
       const request = await this.#lockRequestOf(task);
       if (request === undefined) continue;
-      const heldBack = held.some((earlier) => earlier.dataSource === request.dataSource && earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request)));
+      const heldBack = held.some(
+        (earlier) =>
+          earlier.dataSource === request.dataSource &&
+          earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request)),
+      );
       const granted =
         !heldBack &&
         (await fencedTransaction(database, this.fence(), async (queries) => {

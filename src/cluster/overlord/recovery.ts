@@ -23,6 +23,16 @@ export async function endLostTask(database: Database, fence: Fence, task: TaskRe
   const end: TaskEnd =
     published === undefined
       ? { succeeded: false, error: `${lost}; nothing of it was published`, report: null }
-      : { succeeded: true, error: null, report: JSON.stringify({ ingestionStatsAndErrors: { taskId: task.id, type: 'ingestionStatsAndErrors', payload: { ingestionState: 'COMPLETED', errorMsg: `${lost} after publishing ${published.ids.length} segments` } } }) };
+      : {
+          succeeded: true,
+          error: null,
+          report: JSON.stringify({
+            ingestionStatsAndErrors: {
+              taskId: task.id,
+              type: 'ingestionStatsAndErrors',
+              payload: { ingestionState: 'COMPLETED', errorMsg: `${lost} after publishing ${published.ids.length} segments` },
+            },
+          }),
+        };
   await endTask(database, fence, task.id, end, nowMs);
 }

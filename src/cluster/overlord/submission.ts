@@ -5,7 +5,7 @@ import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import type { LockRequest } from '../../metadata/locks.js';
 import type { NewTask } from '../../metadata/tasks.js';
-import { ETERNITY, type EpochMs } from '../../model/interval.js';
+import { type EpochMs, ETERNITY } from '../../model/interval.js';
 
 /** `validateTask` of ingestion: throws `input_invalid` for a payload that could not run. */
 export type ValidateTask = (payload: unknown) => TaskDescription;
@@ -19,7 +19,10 @@ const DEFAULT_PRIORITY = 50;
 export function newTask(payload: unknown, description: TaskDescription, nowMs: EpochMs): NewTask {
   const id = description.id ?? generateId(description, nowMs);
   if (!TASK_ID.test(id) || id === '.' || id === '..')
-    throw new ServiceError('input_invalid', `id: found '${id.slice(0, 100)}', expected 1 to 200 characters without / and \\, no space at either end`);
+    throw new ServiceError(
+      'input_invalid',
+      `id: found '${id.slice(0, 100)}', expected 1 to 200 characters without / and \\, no space at either end`,
+    );
   return {
     id,
     groupId: description.groupId ?? id,
@@ -39,7 +42,10 @@ export function lockRequestOf(taskId: string, description: TaskDescription): Loc
 }
 
 /** The body of the payload endpoint. */
-export function payloadDocument(task: { readonly id: string; readonly groupId: string; readonly payload: string }, validate: ValidateTask): Readonly<Record<string, unknown>> {
+export function payloadDocument(
+  task: { readonly id: string; readonly groupId: string; readonly payload: string },
+  validate: ValidateTask,
+): Readonly<Record<string, unknown>> {
   const { type, dataSource, context, spec } = validate(parseJson(task.payload));
   const { id, groupId } = task;
   return { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, spec, context, dataSource };
@@ -48,7 +54,8 @@ export function payloadDocument(task: { readonly id: string; readonly groupId: s
 function parsePriority(value: unknown): number {
   if (value === undefined || value === null) return DEFAULT_PRIORITY;
   const priority = typeof value === 'string' ? Number(value) : value;
-  if (typeof priority !== 'number' || !Number.isInteger(priority)) throw new ServiceError('input_invalid', `context.priority: found ${JSON.stringify(value)}, expected an integer`);
+  if (typeof priority !== 'number' || !Number.isInteger(priority))
+    throw new ServiceError('input_invalid', `context.priority: found ${JSON.stringify(value)}, expected an integer`);
   return priority;
 }
 

@@ -30,12 +30,18 @@ export function parseWorkerConfig(fields: ReadonlyMap<string, unknown>): WorkerC
   const type = fields.get('type') ?? 'default';
   if (type !== 'default') throw new ServiceError('input_invalid', `type: found ${JSON.stringify(type)}, expected "default"`);
   const autoScaler = fields.get('autoScaler') ?? null;
-  if (autoScaler !== null) throw new ServiceError('unsupported', 'autoScaler: workers are not started or ended by the Overlord; leave it out or null');
+  if (autoScaler !== null)
+    throw new ServiceError('unsupported', 'autoScaler: workers are not started or ended by the Overlord; leave it out or null');
   const written = fields.get('selectStrategy') ?? WORKER_CONFIG_DEFAULTS.selectStrategy;
-  if (typeof written !== 'object' || written === null || Array.isArray(written)) throw new ServiceError('input_invalid', `selectStrategy: found ${JSON.stringify(written)}, expected an object`);
+  if (typeof written !== 'object' || written === null || Array.isArray(written))
+    throw new ServiceError('input_invalid', `selectStrategy: found ${JSON.stringify(written)}, expected an object`);
   const strategy = new Map<string, unknown>(Object.entries(written));
   const name = STRATEGIES.find((each) => each === strategy.get('type'));
-  if (name === undefined) throw new ServiceError('input_invalid', `selectStrategy.type: found ${JSON.stringify(strategy.get('type'))}, expected one of ${STRATEGIES.join(', ')}`);
+  if (name === undefined)
+    throw new ServiceError(
+      'input_invalid',
+      `selectStrategy.type: found ${JSON.stringify(strategy.get('type'))}, expected one of ${STRATEGIES.join(', ')}`,
+    );
   refuseStrangers(strategy, name.endsWith('WithCategorySpec') ? ['type', 'workerCategorySpec'] : ['type'], 'selectStrategy.');
   const spec = strategy.get('workerCategorySpec') ?? null;
   if (spec === null) return { type, selectStrategy: { type: name }, autoScaler };
@@ -46,17 +52,22 @@ export function parseWorkerConfig(fields: ReadonlyMap<string, unknown>): WorkerC
 /** All workers are of one category, so only a spec that names none can be kept to. */
 function checkCategories(spec: unknown): void {
   const path = 'selectStrategy.workerCategorySpec';
-  if (typeof spec !== 'object' || spec === null || Array.isArray(spec)) throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(spec)}, expected an object`);
+  if (typeof spec !== 'object' || spec === null || Array.isArray(spec))
+    throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(spec)}, expected an object`);
   const fields = new Map<string, unknown>(Object.entries(spec));
   refuseStrangers(fields, ['categoryMap', 'strong'], `${path}.`);
   const categories = fields.get('categoryMap') ?? {};
-  if (typeof categories !== 'object' || Array.isArray(categories)) throw new ServiceError('input_invalid', `${path}.categoryMap: found ${JSON.stringify(categories)}, expected an object`);
-  if (Object.keys(categories).length > 0) throw new ServiceError('unsupported', `${path}.categoryMap: workers have no categories yet; expected an empty object`);
+  if (typeof categories !== 'object' || Array.isArray(categories))
+    throw new ServiceError('input_invalid', `${path}.categoryMap: found ${JSON.stringify(categories)}, expected an object`);
+  if (Object.keys(categories).length > 0)
+    throw new ServiceError('unsupported', `${path}.categoryMap: workers have no categories yet; expected an empty object`);
   const strong = fields.get('strong') ?? false;
-  if (typeof strong !== 'boolean') throw new ServiceError('input_invalid', `${path}.strong: found ${JSON.stringify(strong)}, expected true or false`);
+  if (typeof strong !== 'boolean')
+    throw new ServiceError('input_invalid', `${path}.strong: found ${JSON.stringify(strong)}, expected true or false`);
 }
 
 function refuseStrangers(fields: ReadonlyMap<string, unknown>, known: readonly string[], path: string): void {
   const stranger = [...fields.keys()].find((name) => !known.includes(name));
-  if (stranger !== undefined) throw new ServiceError('input_invalid', `${path}${stranger}: unknown field; accepted are ${known.join(', ')}`);
+  if (stranger !== undefined)
+    throw new ServiceError('input_invalid', `${path}${stranger}: unknown field; accepted are ${known.join(', ')}`);
 }

@@ -23,7 +23,8 @@ export async function* answerCall<Role extends RpcRole>(role: Role, service: Rpc
     // The description names exactly the methods of the service; methods without a signal parameter ignore it.
     const methods = service as unknown as Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
     const reply = methods[call.method]?.(...args, deadline.signal);
-    if (description.reply === 'stream') for await (const value of reply as AsyncIterable<unknown>) yield encodeMessage({ kind: 'value', value });
+    if (description.reply === 'stream')
+      for await (const value of reply as AsyncIterable<unknown>) yield encodeMessage({ kind: 'value', value });
     else yield encodeMessage({ kind: 'value', value: await reply });
     yield encodeMessage({ kind: 'end' });
   } catch (error) {

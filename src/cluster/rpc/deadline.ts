@@ -14,7 +14,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export function startDeadline(remainingMs: number, parent: AbortSignal | null): Deadline {
   const controller = new AbortController();
-  const cancel = () => controller.abort(parent?.reason instanceof ServiceError ? parent.reason : new ServiceError('cancelled', 'the request was cancelled'));
+  const cancel = () =>
+    controller.abort(parent?.reason instanceof ServiceError ? parent.reason : new ServiceError('cancelled', 'the request was cancelled'));
   const timer = setTimeout(
     () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
     Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),

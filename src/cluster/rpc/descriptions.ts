@@ -1,4 +1,11 @@
-import type { BrokerService, CoordinatorService, HistoricalService, MiddleManagerService, OverlordService, RunPlanRequest } from './services.js';
+import type {
+  BrokerService,
+  CoordinatorService,
+  HistoricalService,
+  MiddleManagerService,
+  OverlordService,
+  RunPlanRequest,
+} from './services.js';
 
 /** The services by the role that offers them. */
 export interface RpcServices {

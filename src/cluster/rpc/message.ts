@@ -16,7 +16,10 @@ export const CLUSTER_KEY_HEADER = 'x-dolmen-cluster-key';
 /** Milliseconds the caller still waits; relative, so that clocks need not agree. */
 export const REMAINING_HEADER = 'x-dolmen-remaining-ms';
 
-export type Message = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'end' } | { readonly kind: 'error'; readonly error: ServiceError };
+export type Message =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'error'; readonly error: ServiceError };
 
 const HEADER_BYTES = 5;
 const KINDS = ['value', 'end', 'error'] as const;
@@ -53,7 +56,10 @@ export async function* decodeMessages(chunks: AsyncIterable<Uint8Array>): AsyncI
     parts.push(chunk);
     size += chunk.length;
     while (size >= wanted) {
-      const bytes = parts.length === 1 && parts[0] !== undefined ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].length) : Buffer.concat(parts);
+      const bytes =
+        parts.length === 1 && parts[0] !== undefined
+          ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].length)
+          : Buffer.concat(parts);
       const length = bytes.readUInt32LE(0);
       if (length > PAYLOAD_BYTES_MAX) throw new ServiceError('internal', `internal message of ${length} bytes: the stream is out of step`);
       wanted = HEADER_BYTES + length;
@@ -69,7 +75,9 @@ export async function* decodeMessages(chunks: AsyncIterable<Uint8Array>): AsyncI
 }
 
 export function toServiceError(error: unknown): ServiceError {
-  return error instanceof ServiceError ? error : new ServiceError('internal', error instanceof Error ? error.message : String(error), error);
+  return error instanceof ServiceError
+    ? error
+    : new ServiceError('internal', error instanceof Error ? error.message : String(error), error);
 }
 
 function payloadOf(message: Message): Uint8Array {

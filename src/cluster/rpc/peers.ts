@@ -40,7 +40,9 @@ export class Peers {
   }
 
   /** Everyone announced in a role, with the service each offers. */
-  all<Role extends RpcRole>(role: Role): readonly { readonly host: string; readonly session: string; readonly service: RpcServices[Role] }[] {
+  all<Role extends RpcRole>(
+    role: Role,
+  ): readonly { readonly host: string; readonly session: string; readonly service: RpcServices[Role] }[] {
     return this.#coordination.members(role).map(({ host, session }) => ({ host, session, service: this.at(role, host) }));
   }
 }

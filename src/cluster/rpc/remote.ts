@@ -14,7 +14,11 @@ export interface RemoteAddress {
  * A service in another process, called as if it were here. The last argument may be an AbortSignal: it does not travel,
  * it closes the connection, which aborts the signal that the service got over there.
  */
-export function remoteService<Service extends object>(description: ServiceDescription<Service>, client: HttpClient, address: RemoteAddress): Service {
+export function remoteService<Service extends object>(
+  description: ServiceDescription<Service>,
+  client: HttpClient,
+  address: RemoteAddress,
+): Service {
   const methods = Object.entries<MethodDescription>(description).map(([name, method]) => [
     name,
     (...args: readonly unknown[]) => {
@@ -26,7 +30,13 @@ export function remoteService<Service extends object>(description: ServiceDescri
   return Object.fromEntries(methods) as Service;
 }
 
-async function* callRemote(client: HttpClient, address: RemoteAddress, name: string, method: MethodDescription, args: readonly unknown[]): AsyncIterable<unknown> {
+async function* callRemote(
+  client: HttpClient,
+  address: RemoteAddress,
+  name: string,
+  method: MethodDescription,
+  args: readonly unknown[],
+): AsyncIterable<unknown> {
   const last = args.at(-1);
   const parent = last instanceof AbortSignal ? last : null;
   const nowMs = Date.now();

@@ -45,7 +45,8 @@ export function readJson(request: HttpRequest): unknown {
 /** A body that must be an object, as its fields. */
 export function readObject(request: HttpRequest): ReadonlyMap<string, unknown> {
   const body = readJson(request);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ServiceError('input_invalid', `body: found ${kindOf(body)}, expected an object`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ServiceError('input_invalid', `body: found ${kindOf(body)}, expected an object`);
   return new Map(Object.entries(body));
 }
 
@@ -66,7 +67,8 @@ export function isTrue(request: HttpRequest, name: string): boolean {
 /** An interval of a path or a parameter, with either delimiter. */
 export function readInterval(name: string, written: string): Interval {
   const interval = parseInterval(written);
-  if (interval === undefined) throw new ServiceError('input_invalid', `${name}: found '${written}', expected an interval such as 2015-09-12/2015-09-13`);
+  if (interval === undefined)
+    throw new ServiceError('input_invalid', `${name}: found '${written}', expected an interval such as 2015-09-12/2015-09-13`);
   return interval;
 }
 
@@ -75,7 +77,8 @@ export function readCount(request: HttpRequest, name: string): number | null {
   const written = request.query.get(name);
   if (written === null) return null;
   const count = /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN;
-  if (!(count <= 2 ** 31 - 1)) throw new ServiceError('input_invalid', `${name}: found '${written}', expected an integer from 0 to 2147483647`);
+  if (!(count <= 2 ** 31 - 1))
+    throw new ServiceError('input_invalid', `${name}: found '${written}', expected an integer from 0 to 2147483647`);
   return count;
 }
 
@@ -85,7 +88,11 @@ export function readAuthor(request: HttpRequest): Author {
 }
 
 /** The stretch of a history to show: `interval`, or so far back from now when neither that nor `count` is given. */
-export function readHistorySelection(request: HttpRequest, nowMs: number, defaultMs: number): { interval: Interval | null; count: number | null } {
+export function readHistorySelection(
+  request: HttpRequest,
+  nowMs: number,
+  defaultMs: number,
+): { interval: Interval | null; count: number | null } {
   const count = readCount(request, 'count');
   const written = request.query.get('interval');
   if (written !== null) return { interval: readInterval('interval', written), count };

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
+import { parseJson } from '../../base/json.js';
 import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
 import type { Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ValidateTask } from '../../cluster/overlord/submission.js';
-import { parseJson } from '../../base/json.js';
 import type { WorkerStatus } from '../../cluster/rpc/services.js';
 import type { Database } from '../../metadata/database.js';
 import { findPublication } from '../../metadata/publish.js';
 import { findSegment } from '../../metadata/segments.js';
-import { findTask, selectTasks, taskDocuments, type TaskRecord, type TaskState } from '../../metadata/tasks.js';
+import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments } from '../../metadata/tasks.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { DATASOURCES, formatInstant, json, kindOf, readCount, readInterval, readJson, route, STATE_READ, text } from './exchange.js';
 import { liveReport } from './live-report.js';
@@ -45,9 +45,11 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     }),
     route('GET', '/svc/indexer/v1/tasks', DATASOURCES, async (request) => {
       const written = request.query.get('state');
-      if (written === null) return json(200, [...(await listTasks(source, request, ACTIVE)), ...(await listTasks(source, request, FINISHED))]);
+      if (written === null)
+        return json(200, [...(await listTasks(source, request, ACTIVE)), ...(await listTasks(source, request, FINISHED))]);
       const states = STATES[written];
-      if (states === undefined) throw new ServiceError('input_invalid', `state: found '${written}', expected one of ${Object.keys(STATES).join(', ')}`);
+      if (states === undefined)
+        throw new ServiceError('input_invalid', `state: found '${written}', expected one of ${Object.keys(STATES).join(', ')}`);
       return json(200, await listTasks(source, request, states));
     }),
     list('/svc/indexer/v1/completeTasks', FINISHED),
@@ -72,11 +74,15 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/log', DATASOURCES, (request, { taskId = '' }) => readLog(source, request, taskId)),
     route('GET', '/svc/indexer/v1/task/{taskId}/segments', DATASOURCES, async (_request, { taskId = '' }) => {
-      if (!source.listsSegments) throw new ServiceError('not_found', 'segments of tasks are listed only with svc.indexer.auditLog.enabled=true');
+      if (!source.listsSegments)
+        throw new ServiceError('not_found', 'segments of tasks are listed only with svc.indexer.auditLog.enabled=true');
       await getTask(source, taskId);
       const ids = (await findPublication(database, taskId))?.ids ?? [];
       const found = await Promise.all(ids.map((id) => findSegment(database, id)));
-      return json(200, found.flatMap((each) => (each === undefined ? [] : [segmentBody(each.segment)])));
+      return json(
+        200,
+        found.flatMap((each) => (each === undefined ? [] : [segmentBody(each.segment)])),
+      );
     }),
     route('POST', '/svc/indexer/v1/task/{taskId}/shutdown', DATASOURCES, async (_request, { taskId = '' }) => {
       await overlord.shutdownTask(taskId, 'shut down by request');
@@ -85,7 +91,8 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     route('POST', '/svc/indexer/v1/datasources/{dataSource}/shutdownAllTasks', DATASOURCES, async (_request, { dataSource = '' }) => {
       const tasks = await selectTasks(database, { states: ACTIVE, dataSource });
       if (tasks.length === 0) throw new ServiceError('not_found', `datasource ${dataSource} has no active tasks`);
-      for (const task of tasks) await overlord.shutdownTask(task.id, 'shut down by request, with all tasks of its datasource').catch(ignoreNotFound);
+      for (const task of tasks)
+        await overlord.shutdownTask(task.id, 'shut down by request, with all tasks of its datasource').catch(ignoreNotFound);
       return json(200, { dataSource });
     }),
     route('POST', '/svc/indexer/v1/taskStatus', DATASOURCES, async (request) => json(200, await statusesOf(source, readJson(request)))),
@@ -95,7 +102,12 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
       if (written !== null) readInterval('interval', written);
       return json(200, { numDeleted: 0 });
     }),
-    route('GET', '/svc/indexer/v1/workers', STATE_READ, async () => json(200, (await overlord.workers()).map((worker) => workerBody(worker)))),
+    route('GET', '/svc/indexer/v1/workers', STATE_READ, async () =>
+      json(
+        200,
+        (await overlord.workers()).map((worker) => workerBody(worker)),
+      ),
+    ),
     route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
   ];
 }
@@ -122,12 +134,18 @@ const FINISHED_LISTED_MAX = 10_000;
 
 async function statusesOf({ database }: OverlordSource, ids: unknown): Promise<Readonly<Record<string, unknown>>> {
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every((id) => typeof id === 'string'))
-    throw new ServiceError('input_invalid', `body: found ${Array.isArray(ids) ? 'an array without task ids' : kindOf(ids)}, expected an array of task ids`);
+    throw new ServiceError(
+      'input_invalid',
+      `body: found ${Array.isArray(ids) ? 'an array without task ids' : kindOf(ids)}, expected an array of task ids`,
+    );
   const tasks = await Promise.all(ids.map((id) => findTask(database, id)));
   return Object.fromEntries(tasks.flatMap((task) => (task === undefined ? [] : [[task.id, taskBody(task)]])));
 }
 
-async function getTask({ database }: OverlordSource, taskId: string): Promise<{ task: TaskRecord; payload: string; report: string | null }> {
+async function getTask(
+  { database }: OverlordSource,
+  taskId: string,
+): Promise<{ task: TaskRecord; payload: string; report: string | null }> {
   const task = await findTask(database, taskId);
   const documents = await taskDocuments(database, taskId);
   if (task === undefined || documents === undefined) throw new ServiceError('not_found', `no task ${taskId}`);
@@ -138,7 +156,10 @@ async function getTask({ database }: OverlordSource, taskId: string): Promise<{ 
 async function readLog(source: OverlordSource, request: HttpRequest, taskId: string): Promise<HttpResponse> {
   const { task } = await getTask(source, taskId);
   const offset = readCount(request, 'offset') ?? 0;
-  const log = (await readFile(taskLogFile(source.logDirectory, taskId)).catch(() => null)) ?? (await source.overlord.workerOf(task)?.log(taskId)) ?? null;
+  const log =
+    (await readFile(taskLogFile(source.logDirectory, taskId)).catch(() => null)) ??
+    (await source.overlord.workerOf(task)?.log(taskId)) ??
+    null;
   if (log === null) throw new ServiceError('not_found', `task ${taskId} has no log yet`);
   if (offset === 0) return text(log);
   return text(Buffer.from(log).toString('utf8').split('\n').slice(offset).join('\n'));

@@ -35,7 +35,10 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
   if (historical !== undefined) routes.set('historical', [...historicalRoutes(historical), ...internalRoutes('historical', historical)]);
   if (broker !== undefined) routes.set('broker', [...queryRoutes, ...brokerRoutes(broker), ...internalRoutes('broker', broker)]);
   if (middleManager !== undefined)
-    routes.set('middleManager', [...middleManagerRoutes(middleManager, hostOf('middleManager')), ...internalRoutes('middleManager', middleManager)]);
+    routes.set('middleManager', [
+      ...middleManagerRoutes(middleManager, hostOf('middleManager')),
+      ...internalRoutes('middleManager', middleManager),
+    ]);
   if (coordinator !== undefined) {
     const leading = { role: 'coordinator', coordination, leading: () => coordinator.leading } as const;
     routes.set('coordinator', [

@@ -23,7 +23,18 @@ const TARGETS: Readonly<Record<string, TargetRole>> = {
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 /** Of one connection, not of the message; lengths are set anew by whoever writes it. */
-const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'content-length', 'host', 'date', 'expect']);
+const HOP_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+  'content-length',
+  'host',
+  'date',
+  'expect',
+]);
 
 /** The front door: forwards to the leading Coordinator or Overlord, or to a Broker. Access is checked over there. */
 export function routerRoutes(source: RouterSource): readonly Route[] {
@@ -31,13 +42,15 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
   const nextTurn = () => turn++;
   return Object.entries(TARGETS).flatMap(([prefix, role]) =>
     [prefix, `${prefix}/{path*}`].flatMap((path) =>
-      METHODS.map((method): Route => ({
-        method,
-        path,
-        permission: { access: 'public' },
-        errors: role === 'broker' ? 'query' : 'map',
-        handle: (request) => forward(source, role, request, nextTurn),
-      })),
+      METHODS.map(
+        (method): Route => ({
+          method,
+          path,
+          permission: { access: 'public' },
+          errors: role === 'broker' ? 'query' : 'map',
+          handle: (request) => forward(source, role, request, nextTurn),
+        }),
+      ),
     ),
   );
 }

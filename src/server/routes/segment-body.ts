@@ -1,6 +1,6 @@
 import { formatInterval } from '../../base/interval.js';
-import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
 
 /** A segment as every management endpoint prints it. The two lists are comma-joined text. */
 export function segmentBody(segment: SegmentDescriptor): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME as NAME } from '../../cluster/overlord/worker-config.js';
+import { WORKER_CONFIG_NAME as NAME, parseWorkerConfig, readWorkerConfig } from '../../cluster/overlord/worker-config.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { audit, auditHistory, findConfig, writeConfig } from '../../metadata/settings.js';

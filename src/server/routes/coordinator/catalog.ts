@@ -2,9 +2,9 @@ import { ServiceError } from '../../../base/errors.js';
 import { contains, intersect } from '../../../base/interval.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
 import type { Interval } from '../../../model/interval.js';
+import type { HttpResponse, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, formatInstant, formatInterval, isFlagged, json, readInterval, route, STATE_READ } from '../exchange.js';
-import type { HttpResponse, Route } from '../../http.types.js';
 import { segmentBody } from '../segment-body.js';
 import { dataSourceBody } from './metadata.js';
 import { type ServedSegment, servedDataSources, servedSegments } from './served.js';
@@ -17,8 +17,16 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
   return [
     route('GET', '/svc/coordinator/v1/datasources', DATASOURCES, async (request) => {
       const names = servedDataSources(coordinator);
-      if (isFlagged(request, 'full')) return json(200, names.map((name) => fullBody(name, served(name))));
-      if (isFlagged(request, 'simple')) return json(200, names.map((name) => simpleBody(name, served(name))));
+      if (isFlagged(request, 'full'))
+        return json(
+          200,
+          names.map((name) => fullBody(name, served(name))),
+        );
+      if (isFlagged(request, 'simple'))
+        return json(
+          200,
+          names.map((name) => simpleBody(name, served(name))),
+        );
       return json(200, names);
     }),
     route('GET', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCES, async (request, { dataSource = '' }) => {
@@ -32,28 +40,53 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
       if (isFlagged(request, 'simple')) return json(200, byInterval(segments, sizeAndCount));
       return json(200, Object.keys(byInterval(segments, sizeAndCount)));
     }),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}', DATASOURCES, async (request, { dataSource = '', interval = '' }) => {
-      const segments = within(served(dataSource), readInterval('interval', interval));
-      if (isFlagged(request, 'full')) return json(200, byInterval(segments, servedById));
-      if (isFlagged(request, 'simple')) return json(200, byInterval(segments, sizeAndCount));
-      return json(200, segments.map(({ id }) => id));
-    }),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}/serverview', DATASOURCES, async (_request, { dataSource = '', interval = '' }) =>
-      json(200, byInterval(within(served(dataSource), readInterval('interval', interval)), (segments) => segments.map(loadInfo))),
+    route(
+      'GET',
+      '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}',
+      DATASOURCES,
+      async (request, { dataSource = '', interval = '' }) => {
+        const segments = within(served(dataSource), readInterval('interval', interval));
+        if (isFlagged(request, 'full')) return json(200, byInterval(segments, servedById));
+        if (isFlagged(request, 'simple')) return json(200, byInterval(segments, sizeAndCount));
+        return json(
+          200,
+          segments.map(({ id }) => id),
+        );
+      },
+    ),
+    route(
+      'GET',
+      '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}/serverview',
+      DATASOURCES,
+      async (_request, { dataSource = '', interval = '' }) =>
+        json(
+          200,
+          byInterval(within(served(dataSource), readInterval('interval', interval)), (segments) => segments.map(loadInfo)),
+        ),
     ),
     route('GET', '/svc/coordinator/v1/datasources/{dataSource}/segments', DATASOURCES, async (request, { dataSource = '' }) =>
-      json(200, served(dataSource).map(({ id, segment }) => (isFlagged(request, 'full') ? segmentBody(segment) : id))),
+      json(
+        200,
+        served(dataSource).map(({ id, segment }) => (isFlagged(request, 'full') ? segmentBody(segment) : id)),
+      ),
     ),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) => {
-      const found = served(dataSource).find(({ id }) => id === segmentId);
-      if (found === undefined) throw new ServiceError('not_found', `segment ${segmentId} of ${dataSource} is not served`);
-      return json(200, withServers(found));
-    }),
+    route(
+      'GET',
+      '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}',
+      DATASOURCES,
+      async (_request, { dataSource = '', segmentId = '' }) => {
+        const found = served(dataSource).find(({ id }) => id === segmentId);
+        if (found === undefined) throw new ServiceError('not_found', `segment ${segmentId} of ${dataSource} is not served`);
+        return json(200, withServers(found));
+      },
+    ),
     route('GET', '/svc/coordinator/v1/datasources/{dataSource}/tiers', DATASOURCES, async (_request, { dataSource = '' }) =>
       json(200, [...new Set(served(dataSource).flatMap(({ servers }) => servers.map(({ tier }) => tier)))]),
     ),
     route('GET', '/svc/coordinator/v1/intervals', DATASOURCES, async () => json(200, byInterval(everywhere(), byDataSource))),
-    route('GET', '/svc/coordinator/v1/intervals/{interval}', DATASOURCES, async (request, { interval: written = '' }) => intervalTotals(everywhere(), readInterval('interval', written), request)),
+    route('GET', '/svc/coordinator/v1/intervals/{interval}', DATASOURCES, async (request, { interval: written = '' }) =>
+      intervalTotals(everywhere(), readInterval('interval', written), request),
+    ),
     route('GET', '/svc/coordinator/v1/servers', STATE_READ, async (request) => {
       const { servers } = coordinator.picture;
       return json(200, isFlagged(request, 'simple') ? servers.map(serverBody) : servers.map(({ host }) => host));
@@ -86,7 +119,10 @@ function simpleBody(name: string, segments: readonly ServedSegment[]): Readonly<
 }
 
 function fullBody(name: string, segments: readonly ServedSegment[]): Readonly<Record<string, unknown>> {
-  return dataSourceBody(name, segments.map(({ segment }) => segment));
+  return dataSourceBody(
+    name,
+    segments.map(({ segment }) => segment),
+  );
 }
 
 function within(segments: readonly ServedSegment[], interval: Interval): readonly ServedSegment[] {
@@ -94,7 +130,10 @@ function within(segments: readonly ServedSegment[], interval: Interval): readonl
 }
 
 /** Newest interval first, as the interface lists them. */
-function byInterval<Value>(segments: readonly ServedSegment[], describe: (segments: readonly ServedSegment[]) => Value): Readonly<Record<string, Value>> {
+function byInterval<Value>(
+  segments: readonly ServedSegment[],
+  describe: (segments: readonly ServedSegment[]) => Value,
+): Readonly<Record<string, Value>> {
   const groups = new Map<string, ServedSegment[]>();
   for (const each of segments.toSorted((a, b) => b.segment.id.interval.start - a.segment.id.interval.start)) {
     const key = formatInterval(each.segment.id.interval);
@@ -111,7 +150,9 @@ function sizeAndCount(segments: readonly ServedSegment[]): { readonly size: numb
 
 function byDataSource(segments: readonly ServedSegment[]): Readonly<Record<string, unknown>> {
   const names = new Set(segments.map(({ segment }) => segment.id.dataSource));
-  return Object.fromEntries([...names].map((name) => [name, sizeAndCount(segments.filter(({ segment }) => segment.id.dataSource === name))]));
+  return Object.fromEntries(
+    [...names].map((name) => [name, sizeAndCount(segments.filter(({ segment }) => segment.id.dataSource === name))]),
+  );
 }
 
 function servedById(segments: readonly ServedSegment[]): Readonly<Record<string, unknown>> {
@@ -123,7 +164,10 @@ function withServers({ segment, servers }: ServedSegment): Readonly<Record<strin
 }
 
 function loadInfo({ segment, servers }: ServedSegment): Readonly<Record<string, unknown>> {
-  return { segment: segmentBody(segment), servers: servers.map((server) => ({ name: server.host, hostAndTlsPort: null, ...serverBody(server) })) };
+  return {
+    segment: segmentBody(segment),
+    servers: servers.map((server) => ({ name: server.host, hostAndTlsPort: null, ...serverBody(server) })),
+  };
 }
 
 function serverBody({ host, tier, priority, currentSizeBytes, maxSizeBytes }: ServerInventory): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { DYNAMIC_CONFIG_NAME as NAME, mergeDynamicConfig, readDynamicConfig } from '../../../cluster/coordinator/dynamic-config.js';
+import { mergeDynamicConfig, DYNAMIC_CONFIG_NAME as NAME, readDynamicConfig } from '../../../cluster/coordinator/dynamic-config.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
 import { audit, auditHistory, findConfig, writeConfig } from '../../../metadata/settings.js';
 import type { Route } from '../../http.types.js';

@@ -2,9 +2,9 @@ import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
 import type { Target } from '../../../cluster/coordinator/assignment.js';
 import type { ClusterPicture } from '../../../cluster/coordinator/coordinator.js';
+import type { HttpRequest, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, isFlagged, isTrue, json, readInterval, route, STATE_READ } from '../exchange.js';
-import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../segment-body.js';
 
 const WEEK_MS = 7 * 86_400_000;
@@ -12,14 +12,19 @@ const WEEK_MS = 7 * 86_400_000;
 /** How far loading has come. */
 export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly Route[] {
   return [
-    route('GET', '/svc/coordinator/v1/loadstatus', DATASOURCES, async (request) => json(200, loadStatus(coordinator.picture, coordinator.picture.targets, request))),
+    route('GET', '/svc/coordinator/v1/loadstatus', DATASOURCES, async (request) =>
+      json(200, loadStatus(coordinator.picture, coordinator.picture.targets, request)),
+    ),
     route('GET', '/svc/coordinator/v1/loadqueue', STATE_READ, async (request) => json(200, loadQueue(coordinator.picture, request))),
     route('GET', '/svc/coordinator/v1/datasources/{dataSource}/loadstatus', DATASOURCES, async (request, { dataSource = '' }) => {
-      if (!request.query.has('forceMetadataRefresh')) throw new ServiceError('input_invalid', 'forceMetadataRefresh: found nothing, expected true or false');
+      if (!request.query.has('forceMetadataRefresh'))
+        throw new ServiceError('input_invalid', 'forceMetadataRefresh: found nothing, expected true or false');
       if (isTrue(request, 'forceMetadataRefresh')) await coordinator.snapshot();
       const written = request.query.get('interval');
       const interval = written === null ? { start: now() - 2 * WEEK_MS, end: now() } : readInterval('interval', written);
-      const targets = coordinator.targets.filter(({ segment }) => segment.id.dataSource === dataSource && intersect(segment.id.interval, interval) !== undefined);
+      const targets = coordinator.targets.filter(
+        ({ segment }) => segment.id.dataSource === dataSource && intersect(segment.id.interval, interval) !== undefined,
+      );
       return targets.length === 0 ? { status: 204 } : json(200, loadStatus(coordinator.picture, targets, request));
     }),
   ];
@@ -35,11 +40,17 @@ function loadStatus({ servers }: ClusterPicture, targets: readonly Target[], req
     totals.set(segment.id.dataSource, { total: known.total + 1, loaded: known.loaded + (served.has(id) ? 1 : 0) });
   }
   const simple = isFlagged(request, 'simple');
-  return Object.fromEntries([...totals].map(([dataSource, { total, loaded }]) => [dataSource, simple ? total - loaded : (100 * loaded) / total]));
+  return Object.fromEntries(
+    [...totals].map(([dataSource, { total, loaded }]) => [dataSource, simple ? total - loaded : (100 * loaded) / total]),
+  );
 }
 
 /** By tier and datasource. The view of the cluster asks for no more copies than a tier has servers. */
-function copiesToLoad(servers: ClusterPicture['servers'], targets: readonly Target[], clusterView: boolean): Readonly<Record<string, Record<string, number>>> {
+function copiesToLoad(
+  servers: ClusterPicture['servers'],
+  targets: readonly Target[],
+  clusterView: boolean,
+): Readonly<Record<string, Record<string, number>>> {
   const missing: Record<string, Record<string, number>> = {};
   for (const { id, segment, tieredReplicants } of targets) {
     for (const [tier, wanted] of Object.entries(tieredReplicants)) {
@@ -62,7 +73,15 @@ function loadQueue({ servers, targets, drops }: ClusterPicture, request: HttpReq
       const dropping = drops.get(host) ?? [];
       if (isFlagged(request, 'full')) return [host, { segmentsToLoad: bodies(loading), segmentsToDrop: bodies(dropping) }];
       if (!isFlagged(request, 'simple')) return [host, { segmentsToLoad: loading, segmentsToDrop: dropping }];
-      return [host, { segmentsToLoad: loading.length, segmentsToDrop: dropping.length, segmentsToLoadSize: sizeOf(loading), segmentsToDropSize: sizeOf(dropping) }];
+      return [
+        host,
+        {
+          segmentsToLoad: loading.length,
+          segmentsToDrop: dropping.length,
+          segmentsToLoadSize: sizeOf(loading),
+          segmentsToDropSize: sizeOf(dropping),
+        },
+      ];
     }),
   );
 }

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
 import { dataSourceNames, findSegment } from '../../../metadata/segments.js';
-import { segmentIdText } from '../../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../../model/segment.js';
+import { segmentIdText } from '../../../model/segment-id.js';
+import type { HttpRequest, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, isFlagged, json, kindOf, readInterval, readJson, route } from '../exchange.js';
-import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../segment-body.js';
 
 /** What the metadata store holds, whether it is served or not. */
@@ -24,10 +24,16 @@ export function metadataRoutes({ coordinator, database }: CoordinatorSource): re
       const wanted = request.query.getAll('datasources');
       const segments = await fresh(() => (wanted.length === 0 ? catalog.allUsed() : wanted.flatMap((name) => catalog.used(name))));
       const withOvershadowed = isFlagged(request, 'includeOvershadowedStatus');
-      return json(200, segments.map((segment) => (withOvershadowed ? { ...segmentBody(segment), overshadowed: catalog.isOvershadowed(segment) } : segmentBody(segment))));
+      return json(
+        200,
+        segments.map((segment) =>
+          withOvershadowed ? { ...segmentBody(segment), overshadowed: catalog.isOvershadowed(segment) } : segmentBody(segment),
+        ),
+      );
     }),
     route('GET', '/svc/coordinator/v1/metadata/datasources', DATASOURCES, async (request) => {
-      if (isFlagged(request, 'full')) return json(200, await fresh(() => catalog.dataSources().map((name) => dataSourceBody(name, catalog.used(name)))));
+      if (isFlagged(request, 'full'))
+        return json(200, await fresh(() => catalog.dataSources().map((name) => dataSourceBody(name, catalog.used(name)))));
       const all = isFlagged(request, 'includeUnused') || isFlagged(request, 'includeDisabled');
       return json(200, await dataSourceNames(database, all ? 'all' : 'used'));
     }),
@@ -44,11 +50,17 @@ export function metadataRoutes({ coordinator, database }: CoordinatorSource): re
       const segments = await fresh(() => catalog.used(dataSource));
       return listing(request, overlapping(segments, readJson(request)));
     }),
-    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments/{segmentId}', DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) => {
-      const found = await findSegment(database, segmentId);
-      if (found?.used !== true || found.segment.id.dataSource !== dataSource) throw new ServiceError('not_found', `${dataSource} has no used segment ${segmentId}`);
-      return json(200, segmentBody(found.segment));
-    }),
+    route(
+      'GET',
+      '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments/{segmentId}',
+      DATASOURCES,
+      async (_request, { dataSource = '', segmentId = '' }) => {
+        const found = await findSegment(database, segmentId);
+        if (found?.used !== true || found.segment.id.dataSource !== dataSource)
+          throw new ServiceError('not_found', `${dataSource} has no used segment ${segmentId}`);
+        return json(200, segmentBody(found.segment));
+      },
+    ),
   ];
 }
 

@@ -2,9 +2,9 @@ import { Retention } from '../../../cluster/coordinator/retention.js';
 import { parseRules } from '../../../cluster/coordinator/rules.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
 import { audit, auditHistory, writeRules } from '../../../metadata/settings.js';
+import type { HttpRequest, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { auditBody, DATASOURCES, isFlagged, json, readAuthor, readHistorySelection, readJson, route } from '../exchange.js';
-import type { HttpRequest, Route } from '../../http.types.js';
 
 const BASE = '/svc/coordinator/v1/rules';
 

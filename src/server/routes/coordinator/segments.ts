@@ -1,10 +1,10 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { Database } from '../../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../../metadata/leadership.js';
 import { type MarkTarget, markUnused, markUsed } from '../../../metadata/segments.js';
-import type { Database } from '../../../metadata/database.js';
 import type { Interval } from '../../../model/interval.js';
-import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 import type { HttpRequest, Route } from '../../http.types.js';
+import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 
 export interface SegmentMarking {
   readonly database: Database;
@@ -43,7 +43,8 @@ export function segmentRoutes(base: string, { database, fence, wake, kill: killI
     route('DELETE', `${base}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
       if (!isTrue(request, 'kill')) return json(200, { numChangedSegments: await mark(markUnused, dataSource, { kind: 'all' }) });
       const interval = request.query.get('interval');
-      if (interval === null) throw new ServiceError('input_invalid', 'interval: found nothing, expected an interval together with kill=true');
+      if (interval === null)
+        throw new ServiceError('input_invalid', 'interval: found nothing, expected an interval together with kill=true');
       await kill(dataSource, interval);
       return { status: 200 };
     }),
@@ -68,15 +69,21 @@ function isDataSourceName(name: string): boolean {
 function readTarget(request: HttpRequest): MarkTarget {
   const fields = readObject(request);
   const stranger = [...fields.keys()].find((name) => name !== 'interval' && name !== 'segmentIds');
-  if (stranger !== undefined && !request.viaAlias) throw new ServiceError('input_invalid', `${stranger}: unknown field; accepted are interval and segmentIds`);
+  if (stranger !== undefined && !request.viaAlias)
+    throw new ServiceError('input_invalid', `${stranger}: unknown field; accepted are interval and segmentIds`);
   const interval = fields.get('interval') ?? null;
   const ids = fields.get('segmentIds') ?? null;
   if ((interval === null) === (ids === null))
-    throw new ServiceError('input_invalid', `body: found ${interval === null ? 'neither interval nor' : 'both interval and'} segmentIds, expected exactly one of them`);
+    throw new ServiceError(
+      'input_invalid',
+      `body: found ${interval === null ? 'neither interval nor' : 'both interval and'} segmentIds, expected exactly one of them`,
+    );
   if (interval !== null) {
-    if (typeof interval !== 'string') throw new ServiceError('input_invalid', `interval: found ${JSON.stringify(interval)}, expected a text`);
+    if (typeof interval !== 'string')
+      throw new ServiceError('input_invalid', `interval: found ${JSON.stringify(interval)}, expected a text`);
     return { kind: 'within', interval: readInterval('interval', interval) };
   }
-  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) throw new ServiceError('input_invalid', 'segmentIds: expected an array of segment ids');
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
+    throw new ServiceError('input_invalid', 'segmentIds: expected an array of segment ids');
   return { kind: 'ids', ids };
 }

@@ -1,7 +1,7 @@
 import type { ClusterPicture, Coordinator } from '../../../cluster/coordinator/coordinator.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
-import { segmentIdText } from '../../../model/segment-id.js';
 import type { SegmentDescriptor } from '../../../model/segment.js';
+import { segmentIdText } from '../../../model/segment-id.js';
 
 /** A segment that some server serves, with those servers. */
 export interface ServedSegment {
@@ -27,7 +27,9 @@ export function servedDataSources(coordinator: Coordinator): readonly string[] {
   const serversOf = indexServers(coordinator.picture);
   return coordinator.catalog
     .dataSources()
-    .filter((dataSource) => coordinator.catalog.chunks(dataSource).some((chunk) => chunk.segments.some((segment) => serversOf.has(segmentIdText(segment.id)))));
+    .filter((dataSource) =>
+      coordinator.catalog.chunks(dataSource).some((chunk) => chunk.segments.some((segment) => serversOf.has(segmentIdText(segment.id)))),
+    );
 }
 
 function indexServers(picture: ClusterPicture): ReadonlyMap<string, readonly ServerInventory[]> {
