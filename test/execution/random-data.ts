@@ -117,7 +117,9 @@ const comparison: fc.Arbitrary<Filter> = fc.oneof(
     upperStrict: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('like' as const), column: fc.constantFrom(...TEXT_COLUMNS), pattern: fc.constantFrom('%', 'a%', '%b', '_', '%o%', 'a_b', '%é'), escape: fc.constant(null) }),
-  fc.constant<Filter>({ kind: 'expression', expression: call('>', column('small'), column('holes')) }),
+  fc.constantFrom('==', '!=', '<', '<=', '>', '>=').map((operator): Filter => ({ kind: 'expression', expression: call(operator, column('small'), column('holes')) })),
+  fc.constantFrom('==', '!=', '<', '>=').map((operator): Filter => ({ kind: 'expression', expression: call(operator, call('*', column('small'), long(2n)), long(50n)) })),
+  fc.constantFrom('&&', '||').map((operator): Filter => ({ kind: 'expression', expression: call('!', call(operator, call('<', column('double'), column('holes')), call('==', column('text'), column('plain')))) })),
   fc.constant<Filter>({ kind: 'expression', expression: column('length') }),
 );
 

@@ -12,7 +12,7 @@ import type { NumberVector } from './vector.js';
 type Lane = 'I64' | 'F64';
 
 /** A node of an arithmetic tree: all its values as i64 or f64. */
-interface Operand {
+export interface Operand {
   readonly lane: Lane;
   readonly scalar: bigint | number | undefined;
   readonly nullable: readonly NumberVector[];
@@ -42,6 +42,14 @@ export function compileArithmetic(scope: SegmentScope, expression: Expression, t
     values: (block) => top.values(block),
     nulls,
   };
+}
+
+/** Two expressions over longs, to be compared: `b` may be a scalar (one element). Undefined when one is of another kind. */
+export function compileLongPair(scope: SegmentScope, left: Expression, right: Expression): { readonly a: Operand; readonly b: Operand; readonly nulls: (block: Block) => Address; readonly mayBeNull: boolean } | undefined {
+  const [a, b] = [operandOf(scope, left), operandOf(scope, right)];
+  if (a === undefined || b === undefined || a.lane !== 'I64' || b.lane !== 'I64') return undefined;
+  const nullable = [...new Set([...a.nullable, ...b.nullable])];
+  return { a: broadcast(scope, a), b, nulls: unionOfNulls(scope, nullable), mayBeNull: nullable.length > 0 };
 }
 
 function operandOf(scope: SegmentScope, expression: Expression): Operand | undefined {

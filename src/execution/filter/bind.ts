@@ -3,15 +3,15 @@ import type { StringColumnView } from '../../storage/view.js';
 import { compileLikePattern } from '../../kernels/like-pattern.js';
 import { takeBits } from '../context.js';
 import { findText, lowerBoundText } from '../dictionary.js';
-import { compileVector } from '../expression/compile.js';
 import { numbersAsText } from '../expression/convert.js';
 import { storedNumbers } from '../expression/vector.js';
-import type { NumberVector, StringVector } from '../expression/vector.js';
+import type { NumberVector } from '../expression/vector.js';
 import { STRING_ORDERINGS, compareNumbers, parseNumber } from '../ordering.js';
 import type { SegmentScope } from '../scope.js';
 import { numberOf } from './number-bounds.js';
 import type { Bound } from './number-bounds.js';
-import { everything, inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
+import { bindCondition } from './condition.js';
+import { inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
 import { andPredicate, constantPredicate, notPredicate, orPredicate } from './predicate.js';
 import type { Predicate } from './predicate.js';
 import { matchesLike } from './like.js';
@@ -35,7 +35,7 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
     case 'not':
       return notPredicate(scope.context, bindFilter(scope, filter.filter, !matchUnknown), takeBits(scope.arena));
     case 'expression':
-      return bindTruth(scope, compileVector(scope, filter.expression, null), matchUnknown);
+      return bindCondition(scope, filter.expression, matchUnknown);
     default:
       return bindComparison(scope, filter, matchUnknown);
   }
@@ -175,13 +175,4 @@ function numberRangeTest({ lower, upper, lowerStrict, upperStrict }: Extract<Fil
     const number = parseNumber(text);
     return number !== undefined && (from === undefined || admits(compareNumbers(number, from), lowerStrict)) && (to === undefined || admits(compareNumbers(to, number), upperStrict));
   };
-}
-
-/** An expression used as a filter: numbers are true unless 0, texts when they say `true`. */
-function bindTruth(scope: SegmentScope, vector: NumberVector | StringVector, matchUnknown: boolean): Predicate {
-  if (vector.kind === 'string') return textPredicate(scope, vector, (text) => text.toLowerCase() === 'true', matchUnknown);
-  const notZero = notPredicate(scope.context, rangePredicate(scope, vector, { value: 0, strict: false }, { value: 0, strict: false }, false), takeBits(scope.arena));
-  const known = everything(scope, vector, false);
-  const isTrue = andPredicate(scope.context, [notZero, known], takeBits(scope.arena));
-  return matchUnknown ? orPredicate(scope.context, [isTrue, nullPredicate(scope, vector)], takeBits(scope.arena)) : isTrue;
 }

@@ -1,0 +1,70 @@
+import type { Expression } from '../../model/expression.js';
+import { takeBits, wordsOf } from '../context.js';
+import { compileLongPair } from '../expression/arithmetic.js';
+import { compileVector } from '../expression/compile.js';
+import type { SegmentScope } from '../scope.js';
+import { everything, nullPredicate, rangePredicate } from './number-predicate.js';
+import { andPredicate, notPredicate, orPredicate } from './predicate.js';
+import type { Match, Predicate } from './predicate.js';
+import { textPredicate } from './text-predicate.js';
+
+/** How a comparison comes of the kernel's equal (0), less (1) and less-or-equal (2). */
+const COMPARISONS: Readonly<Record<string, { readonly operation: 0 | 1 | 2; readonly isSwapped: boolean; readonly isNegated: boolean }>> = {
+  '==': { operation: 0, isSwapped: false, isNegated: false },
+  '!=': { operation: 0, isSwapped: false, isNegated: true },
+  '<': { operation: 1, isSwapped: false, isNegated: false },
+  '<=': { operation: 2, isSwapped: false, isNegated: false },
+  '>': { operation: 1, isSwapped: true, isNegated: false },
+  '>=': { operation: 2, isSwapped: true, isNegated: false },
+};
+
+/** An expression used as a filter: true, false or, of null, unknown. */
+export function bindCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
+  if (expression.kind === 'call') {
+    const { function: name, arguments: inputs } = expression;
+    const [left, right] = inputs;
+    if (name === '&&' || name === '||') {
+      const parts = inputs.map((input) => bindCondition(scope, input, matchUnknown));
+      return (name === '&&' ? andPredicate : orPredicate)(scope.context, parts, takeBits(scope.arena));
+    }
+    if (name === '!' && left !== undefined) return notPredicate(scope.context, bindCondition(scope, left, !matchUnknown), takeBits(scope.arena));
+    if (left !== undefined && right !== undefined && inputs.length === 2 && Object.hasOwn(COMPARISONS, name)) {
+      const compared = compareLongs(scope, name, left, right, matchUnknown);
+      if (compared !== undefined) return compared;
+    }
+  }
+  return bindTruth(scope, expression, matchUnknown);
+}
+
+/** Undefined unless both sides are arithmetic over longs. */
+function compareLongs(scope: SegmentScope, name: string, left: Expression, right: Expression, matchUnknown: boolean): Predicate | undefined {
+  const comparison = COMPARISONS[name];
+  if (comparison === undefined) return undefined;
+  const { operation, isSwapped, isNegated } = comparison;
+  const pair = isSwapped ? compileLongPair(scope, right, left) : compileLongPair(scope, left, right);
+  if (pair === undefined) return undefined;
+  const { kernels } = scope.context;
+  const { a, b, nulls: nullsOf } = pair;
+  const isScalar = b.scalar === undefined ? 0 : 1;
+  const out = takeBits(scope.arena);
+  const test: Predicate['test'] = (block): Match => {
+    kernels.compareI64(a.values(block), b.values(block), isScalar, block.rows, operation, out);
+    if (isNegated) kernels.bitsNot(out, block.rows, out);
+    const nulls = nullsOf(block);
+    if (nulls === 0) return out;
+    if (matchUnknown) kernels.bitsOr(out, nulls, wordsOf(block), out);
+    else kernels.bitsAndNot(out, nulls, wordsOf(block), out);
+    return out;
+  };
+  return { constant: undefined, cost: 10, test };
+}
+
+/** Numbers are true unless 0, texts when they say `true`. */
+function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
+  const vector = compileVector(scope, expression, null);
+  if (vector.kind === 'string') return textPredicate(scope, vector, (text) => text.toLowerCase() === 'true', matchUnknown);
+  const { context, arena } = scope;
+  const isZero = rangePredicate(scope, vector, { value: 0, strict: false }, { value: 0, strict: false }, false);
+  const isTrue = andPredicate(context, [notPredicate(context, isZero, takeBits(arena)), everything(scope, vector, false)], takeBits(arena));
+  return matchUnknown ? orPredicate(context, [isTrue, nullPredicate(scope, vector)], takeBits(arena)) : isTrue;
+}
