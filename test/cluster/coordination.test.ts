@@ -5,6 +5,10 @@ import { type Database, openSqlite } from '../../src/metadata/database.js';
 import type { Fence } from '../../src/metadata/leadership.js';
 import { openMetadata } from '../metadata/fixture.js';
 
+/** All processes of a test read one clock, so that nothing expires unless the test says so. */
+let nowMs = 1000;
+const EXPIRY_MS = 150;
+
 interface Context {
   database: Database;
   file: string;
@@ -29,9 +33,9 @@ async function join(file: string, session: string) {
   const member = new EmbeddedCoordination({
     database: guarded,
     session,
-    now: Date.now,
+    now: () => nowMs,
     heartbeatMs: 10,
-    expiryMs: 150,
+    expiryMs: EXPIRY_MS,
     onError: (error) => assert.unreachable(String(error)),
   });
   return {
@@ -88,6 +92,7 @@ coordination('a process that was killed is gone after the expiry; the next one a
     next.member.members('middleManager').map(({ host, session }) => `${host} ${session}`),
     ['w:1 next', 'w:2 killed'],
   );
+  nowMs += EXPIRY_MS + 1;
   await until(() => other.member.members('middleManager').length === 1);
   await next.leave();
   await other.leave();
@@ -115,6 +120,7 @@ coordination('a leader that falls silent loses its lease to the other candidate'
   await a.member.campaign('overlord', 'o:1', first.candidate);
   await b.member.campaign('overlord', 'o:2', second.candidate);
   a.stall();
+  nowMs += EXPIRY_MS + 1;
   await until(() => second.seen.length === 1);
   assert.equal(second.seen, ['gained 2']);
   await b.leave();

@@ -34,12 +34,13 @@ export class EmbeddedCoordination implements Coordination {
   #leaders = new Map<string, Leader>();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
-  #seen = '';
+  #seen: string;
   #closed = false;
 
   constructor(options: EmbeddedOptions) {
     this.#options = options;
     this.session = options.session;
+    this.#seen = this.#picture();
     this.#schedule();
   }
 
@@ -150,9 +151,14 @@ export class EmbeddedCoordination implements Coordination {
   }
 
   #notify(): void {
-    const seen = JSON.stringify([this.#members, [...this.#leaders.values()].map(({ role, epoch, host }) => [role, epoch, host])]);
-    if (seen === this.#seen) return;
-    this.#seen = seen;
+    const picture = this.#picture();
+    if (picture === this.#seen) return;
+    this.#seen = picture;
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Equal as long as members and leaders are; renewals of a lease are no change. */
+  #picture(): string {
+    return JSON.stringify([this.#members, [...this.#leaders.values()].map(({ role, epoch, host }) => [role, epoch, host])]);
   }
 }
