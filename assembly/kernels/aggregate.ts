@@ -203,14 +203,20 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
       let bits = bitsWithin(mask == 0 ? <u64>-1 : load<u64>(mask + (<usize>word << 3)), word, start, end);
       let at = values + ((<usize>word << 6) * sizeof<T>());
       if (bits == <u64>-1) {
-        const stop = at + 64 * sizeof<T>();
+        const words = mask == 0 ? (end >> 6) - word : 1; // without a mask all whole words follow
+        const stop = at + ((<usize>words << 6) * sizeof<T>());
         do {
           a = f64x2.add(a, two<T>(at));
           b = f64x2.add(b, two<T>(at + 2 * sizeof<T>()));
           c = f64x2.add(c, two<T>(at + 4 * sizeof<T>()));
           d = f64x2.add(d, two<T>(at + 6 * sizeof<T>()));
-          at += 8 * sizeof<T>();
+          a = f64x2.add(a, two<T>(at + 8 * sizeof<T>()));
+          b = f64x2.add(b, two<T>(at + 10 * sizeof<T>()));
+          c = f64x2.add(c, two<T>(at + 12 * sizeof<T>()));
+          d = f64x2.add(d, two<T>(at + 14 * sizeof<T>()));
+          at += 16 * sizeof<T>();
         } while (at < stop);
+        word += words - 1;
         continue;
       }
       // Where few rows are selected, groups of eight without one are jumped over; in order, the sums stay the same.
