@@ -289,7 +289,8 @@ class Exchange {
   #writeHead({ status, headers = {} }: HttpResponse): void {
     this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
     const mirrored = this.#alias.responseHeaders(headers);
-    for (const name in mirrored) this.#socket.writeHeader(name, mirrored[name] ?? '');
+    // A value may carry what a client sent, such as a query id; it must not begin a header of its own.
+    for (const name in mirrored) this.#socket.writeHeader(name, (mirrored[name] ?? '').replace(/\p{Cc}+/gu, ' '));
   }
 
   #listenForRoom(): void {

@@ -434,6 +434,15 @@ http('internal paths answer who knows the key of the cluster', async () => {
   );
 });
 
+http('a header value cannot begin another header', async () => {
+  await withServer([route('GET', '/', async () => text('ok', { 'X-Svc-Id': 'a\r\nX-Evil: b\r\n\r\nbody\u0000' }))], async (base) => {
+    const response = await fetch(base);
+    assert.is(response.headers.get('x-svc-id'), 'a X-Evil: b body');
+    assert.is(response.headers.get('x-evil'), null);
+    assert.is(await response.text(), 'ok');
+  });
+});
+
 http('headers up to 8 KiB are read, larger ones refused', async () => {
   await withServer([route('GET', '/', async (request) => text(String(request.headers['x-long']?.length)))], async (base) => {
     assert.is(await (await fetch(base, { headers: { 'X-Long': 'a'.repeat(7500) } })).text(), '7500');
