@@ -56,7 +56,7 @@ export interface StringColumnView {
   readonly dictionary: DictionaryView;
 }
 
-/** Distinct values sorted as JS compares strings (UTF-16 code units); null, when present, is id 0. */
+/** Distinct values, each of some row, sorted as JS compares strings (UTF-16 code units); null, when present, is id 0. */
 export interface DictionaryView {
   readonly count: number;
   readonly hasNull: boolean;

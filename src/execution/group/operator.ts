@@ -4,7 +4,7 @@ import { framesOf } from '../finish/table.js';
 import type { ResultTable } from '../finish/table.js';
 import { runSteps } from '../finish/steps.js';
 import type { LeafResult } from '../finish/steps.js';
-import { mergeTable } from './merge-tables.js';
+import { freeParts, mergeTable } from './merge-tables.js';
 import { partialRows } from './partial.js';
 import { groupRows } from './result.js';
 import { runMorsels } from './run.js';
@@ -26,12 +26,14 @@ export function runGroups(shape: GroupShape, context: RunContext, next: () => Mo
 export function endGroups(table: GroupTable, others: readonly GroupTableParts[], ending: 'final' | 'partial'): Frame[] {
   const { context, shape } = table;
   const arena = context.memory.arena();
+  const waiting = [...others];
   try {
-    for (const parts of others) mergeTable(table, parts);
+    for (let parts = waiting.shift(); parts !== undefined; parts = waiting.shift()) mergeTable(table, parts);
     const scope = { context, arena };
     const rows: ResultTable = ending === 'partial' ? partialRows(scope, table) : runSteps(groupRows(scope, table, shape.plan.finish), shape.plan.finish, leafOf(shape));
     return [...framesOf(rows)];
   } finally {
+    for (const parts of waiting) freeParts(context, parts);
     arena.release();
     table.free();
   }

@@ -4,7 +4,7 @@ import type { FrameColumn } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { blockAt } from '../context.js';
+import { blockAt, kernelFor } from '../context.js';
 import { textAt } from '../dictionary.js';
 import { rowReader } from '../expression/row-reader.js';
 import { nullBits } from '../finish/table.js';
@@ -25,18 +25,32 @@ export function readColumn({ name, type, multiValue }: ScanColumn, batches: read
   return readNumbers(name, type, batches, rowCount);
 }
 
-/** The entries of a frame's dictionary, one per distinct text. */
+/** The entries of a frame's dictionary: each stored value the frame uses is decoded once. */
 class FrameDictionary {
   readonly entries: (string | null)[] = [];
-  readonly #ids = new Map<string | null, number>();
+  readonly #computed = new Map<string | null, number>();
+  readonly #stored = new Map<StringColumnView, Map<number, number>>();
 
   idOf(text: string | null): number {
-    const known = this.#ids.get(text);
+    const known = this.#computed.get(text);
     if (known !== undefined) return known;
-    const id = this.entries.length;
-    this.entries.push(text);
-    this.#ids.set(text, id);
+    const id = this.entries.push(text) - 1;
+    this.#computed.set(text, id);
     return id;
+  }
+
+  /** For one segment: its dictionary ids to those of the frame. */
+  translator(scope: SegmentScope, column: StringColumnView): (id: number) => number {
+    const known = this.#stored.get(column) ?? new Map<number, number>();
+    this.#stored.set(column, known);
+    const { memory } = scope.context;
+    return (id) => {
+      const seen = known.get(id);
+      if (seen !== undefined) return seen;
+      const entry = this.entries.push(textAt(memory, column.dictionary, id)) - 1;
+      known.set(id, entry);
+      return entry;
+    };
   }
 }
 
@@ -48,7 +62,7 @@ function readTexts(name: string, batches: readonly RowBatch[], rowCount: number)
     const { scope } = rowSource;
     const source = scope.source(name);
     if (source.kind === 'string' && source.column.offsets === 0) {
-      const translate = textIds(scope, source.column, dictionary);
+      const translate = dictionary.translator(scope, source.column);
       const stored = idsView(scope, source.column);
       for (const row of rows) ids[at++] = translate(stored[row] ?? 0);
     } else {
@@ -68,7 +82,7 @@ function readMultiple(name: string, batches: readonly RowBatch[], rowCount: numb
     const source = scope.source(name);
     if (source.kind === 'string' && source.column.offsets !== 0) {
       const { column } = source;
-      const translate = textIds(scope, column, dictionary);
+      const translate = dictionary.translator(scope, column);
       const bounds = scope.context.memory.u32(column.offsets, scope.view.rowCount + 1);
       const stored = idsView(scope, column, bounds[scope.view.rowCount] ?? 0);
       for (const row of rows) {
@@ -86,17 +100,6 @@ function readMultiple(name: string, batches: readonly RowBatch[], rowCount: numb
   return { kind: 'multi', name, offsets, ids: Uint32Array.from(ids), dictionary: dictionary.entries };
 }
 
-function textIds(scope: SegmentScope, column: StringColumnView, dictionary: FrameDictionary): (id: number) => number {
-  const known = new Map<number, number>();
-  return (id) => {
-    const seen = known.get(id);
-    if (seen !== undefined) return seen;
-    const entry = dictionary.idOf(textAt(scope.context.memory, column.dictionary, id));
-    known.set(id, entry);
-    return entry;
-  };
-}
-
 function idsView(scope: SegmentScope, column: StringColumnView, count = scope.view.rowCount): Uint8Array | Uint16Array | Uint32Array {
   const { memory } = scope.context;
   return column.physical === 'U8' ? memory.u8(column.ids, count) : column.physical === 'U16' ? memory.u16(column.ids, count) : memory.u32(column.ids, count);
@@ -110,7 +113,14 @@ function readNumbers(name: string, type: Exclude<ColumnType, 'STRING'>, batches:
   for (const { source: rowSource, rows } of batches) {
     const { scope } = rowSource;
     const source = scope.source(name);
-    for (const value of source.kind === 'number' ? storedNumbers(scope, source.column, rows) : values(scope, source, rows)) {
+    if (source.kind === 'number' && (source.column.type === 'LONG' || type !== 'LONG')) {
+      const out = type === 'LONG' ? longs.subarray(at, at + rows.length) : doubles.subarray(at, at + rows.length);
+      gatherNumbers(scope, source.column, rows, out);
+      markNulls(scope, source.column, rows, nulls.subarray(at, at + rows.length), out);
+      at += rows.length;
+      continue;
+    }
+    for (const value of values(scope, source, rows)) {
       const converted = value === null ? null : convert(value, type);
       if (converted === null) nulls[at] = 1;
       else if (typeof converted === 'bigint') longs[at] = converted;
@@ -119,26 +129,46 @@ function readNumbers(name: string, type: Exclude<ColumnType, 'STRING'>, batches:
     }
   }
   const bits = nullBits(nulls);
-  return type === 'LONG' ? { kind: 'long', name, values: longs, nulls: bits } : { kind: 'double', name, type, values: doubles, nulls: bits };
+  if (type !== 'LONG') return { kind: 'double', name, type, values: doubles, nulls: bits };
+  return { kind: 'long', name, values: longs, nulls: bits };
 }
 
-function* storedNumbers(scope: SegmentScope, column: NumberColumnView, rows: Uint32Array): Generator<Value> {
-  const { memory } = scope.context;
-  const count = scope.view.rowCount;
-  const nulls = column.nulls === 0 ? undefined : memory.u32(column.nulls, Math.ceil(count / 32));
-  const isNull = (row: number): boolean => nulls !== undefined && ((nulls[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
-  if (column.physical === 'I64') {
-    const stored = memory.i64(column.values, count);
-    for (const row of rows) yield isNull(row) ? null : column.base + (stored[row] ?? 0n);
-    return;
+/** Stored numbers of some rows, widened by kernel a block at a time. */
+function gatherNumbers(scope: SegmentScope, column: NumberColumnView, rows: Uint32Array, out: BigInt64Array | Float64Array): void {
+  const { memory, kernels } = scope.context;
+  const { physical } = column;
+  const arena = memory.arena();
+  try {
+    const room = Math.min(BLOCK_ROWS, rows.length);
+    const selection = arena.take(room * 4);
+    const widened = arena.take(room * 8);
+    for (let from = 0; from < rows.length; from += room) {
+      const n = Math.min(room, rows.length - from);
+      memory.u32(selection, n).set(rows.subarray(from, from + n));
+      if (out instanceof Float64Array) {
+        kernelFor(kernels, 'toF64', physical)(column.values, selection, n, column.base, widened);
+        out.set(memory.f64(widened, n), from);
+      } else if (physical !== 'F32' && physical !== 'F64') {
+        kernelFor(kernels, 'toI64', physical)(column.values, selection, n, column.base, widened);
+        out.set(memory.i64(widened, n), from);
+      }
+    }
+  } finally {
+    arena.release();
   }
-  const { physical, values: at } = column;
-  const stored = physical === 'U8' ? memory.u8(at, count) : physical === 'U16' ? memory.u16(at, count) : physical === 'U32' ? memory.u32(at, count) : physical === 'F32' ? memory.f32(at, count) : memory.f64(at, count);
-  if (column.type !== 'LONG') {
-    for (const row of rows) yield isNull(row) ? null : (stored[row] ?? 0);
-    return;
-  }
-  for (const row of rows) yield isNull(row) ? null : column.base + BigInt(stored[row] ?? 0);
+}
+
+/** Also makes the values of null rows 0: as stored they would be the base. */
+function markNulls(scope: SegmentScope, column: NumberColumnView, rows: Uint32Array, out: Uint8Array, values: BigInt64Array | Float64Array): void {
+  if (column.nulls === 0) return;
+  const bits = scope.context.memory.u8(column.nulls, Math.ceil(scope.view.rowCount / 8));
+  rows.forEach((row, index) => {
+    const isNull = ((bits[row >>> 3] ?? 0) >>> (row & 7)) & 1;
+    out[index] = isNull;
+    if (isNull === 0) return;
+    if (values instanceof Float64Array) values[index] = 0;
+    else values[index] = 0n;
+  });
 }
 
 /** Values of any source, through blocks. */
