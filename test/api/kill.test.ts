@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { callJson, runTask, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
+import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
 
 /**
  * kill -9 of the whole process group at five moments of a REPLACE over many days, then a restart: the table is all
@@ -11,7 +11,7 @@ import { callJson, runTask, sqlRows, startDolmen, waitForCount } from '../../ben
  */
 const DAYS = 12;
 const ROWS_PER_DAY = 4000;
-const PORT_OFFSET = 20_600;
+const PORT_OFFSET = 20_800;
 const kills = suite('kill -9 during a load');
 
 function spec(folder: string, file: string): unknown {
@@ -51,8 +51,9 @@ kills('all old or all new, and nothing left behind', async () => {
   const input = path.join(dataDir, 'input');
   mkdirSync(input, { recursive: true });
   const total = DAYS * ROWS_PER_DAY;
+  let server: DolmenProcess | undefined;
   try {
-    let server = await startDolmen({ dataDir, portOffset: PORT_OFFSET, flags: ['--property', 'svc.coordinator.kill.orphanAge=PT0S'] });
+    server = await startDolmen({ dataDir, portOffset: PORT_OFFSET, flags: ['--property', 'svc.coordinator.kill.orphanAge=PT0S'] });
     writeRows(path.join(input, 'rows-1.csv'), 1);
     const began = performance.now();
     await runTask(server.url, spec(input, 'rows-1.csv'));
@@ -80,11 +81,12 @@ kills('all old or all new, and nothing left behind', async () => {
     }
 
     // Replaced segments stay in deep storage, unused; everything else the killed tasks pushed must go.
-    const storage = path.join(dataDir, 'segments');
+    const storage = path.join(dataDir, 'deep-storage');
     for (let attempt = 0; storedFiles(storage).length !== segments && attempt < 100; attempt++) await new Promise((done) => setTimeout(done, 200));
     assert.is(storedFiles(storage).length, segments);
-    await server.stop();
+    assert.is(await server.stop(), 0);
   } finally {
+    await server?.kill();
     rmSync(folder, { recursive: true, force: true });
   }
 });
