@@ -9,8 +9,9 @@ export interface Queries {
 export type Binding = string | number | null;
 
 /**
- * The relational store behind metadata: SQLite here, PostgreSQL later. Statements keep to the dialect both share
- * (`ON CONFLICT`, `RETURNING`, no functions of their own); instants are epoch milliseconds, documents JSON text.
+ * The relational store behind metadata: SQLite here, PostgreSQL later. Statements, those of migrations apart, keep to
+ * the dialect both share (`ON CONFLICT`, `RETURNING`, no functions of their own); instants are epoch milliseconds,
+ * documents JSON text.
  */
 export interface Database extends Queries {
   /**

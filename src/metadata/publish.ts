@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import { contains, formatInterval, intersect } from '../base/interval.js';
+import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
 import type { EpochMs, Interval } from '../model/interval.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
@@ -28,7 +28,7 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   const locks = await locksOfTask(queries, request.taskId);
   const descriptors =
     request.mode.kind === 'replace'
-      ? await planReplace(queries, request, request.mode.intervals, locks, nowMs)
+      ? await planReplace(queries, request, condenseIntervals(request.mode.intervals), locks, nowMs)
       : await planAppend(queries, request, locks);
 
   await insertSegments(queries, descriptors, nowMs, await bumpRevision(queries));
@@ -62,7 +62,10 @@ function repeatPublication(earlier: { loadPaths: string; ids: readonly string[] 
 
 const loadPathsText = (request: PublishRequest): string => JSON.stringify(request.segments.map((segment) => segment.loadSpec.path));
 
-/** Clears the intervals and gives the new segments the lock's version, numbered from 0 in each chunk. */
+/**
+ * Clears the intervals and gives the new segments the lock's version, numbered from 0 in each chunk.
+ * @param intervals  condensed: a segment that lies across two adjacent ones is not cut
+ */
 async function planReplace(
   queries: Queries,
   request: PublishRequest,

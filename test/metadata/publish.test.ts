@@ -86,6 +86,19 @@ publish('a replace that would cut a segment in two is a conflict and changes not
   assert.equal(await usedIds(database), before);
 });
 
+publish('a segment across two adjacent replaced intervals is not cut', async ({ database }) => {
+  await replace(database, 'old', [{ start: 0, end: 2 * DAY }], [{ start: 0, end: 2 * DAY }], 1000);
+  await runningTask(database, 'new', 'exclusive', [{ start: 0, end: 2 * DAY }], 'ds', 2000);
+  const request: PublishRequest = {
+    taskId: 'new',
+    dataSource: 'ds',
+    segments: [pushed(day(0))],
+    mode: { kind: 'replace', intervals: [day(1), day(0)] },
+  };
+  const ids = await database.transaction((queries) => publishSegments(queries, request, 2000));
+  assert.equal(await usedIds(database), ids);
+});
+
 publish('an append joins the visible chunk: same version, next number, not part of the core', async ({ database }) => {
   await replace(database, 'old', [day(0)], [day(0), day(0)], 1000);
   const [id] = await append(database, 'more', [day(0)], 9000);

@@ -142,6 +142,8 @@ export class Broker implements BrokerQueries, BrokerService {
     pinned?.release();
     this.#running.remove(options.queryId, deadline);
     deadline.release();
+    // When one part failed or the client left early, the others have nobody who reads them.
+    deadline.cancel();
   }
 
   #historical(read: Read) {

@@ -112,15 +112,15 @@ export class MiddleManager implements MiddleManagerService {
     return readFile(this.#logFile(taskId)).catch(() => null);
   }
 
-  /** The slot is free only once the overlord knows: it counts this task as ours until then. */
+  /** The slot is free before the overlord hears of it: it may give it to the next task at once. */
   async #ended(taskId: string, { succeeded, errorMessage, report }: TaskOutcome): Promise<void> {
     const { log, now, session } = this.#options;
     await rm(this.#workDirectory(taskId), { recursive: true, force: true }).catch((error: unknown) =>
       log(`work directory of ${taskId}: ${toServiceError(error).message}`),
     );
     this.#lastCompletedMs = now();
-    await this.#report({ taskId, session, succeeded, errorMessage, report });
     this.#running.delete(taskId);
+    await this.#report({ taskId, session, succeeded, errorMessage, report });
   }
 
   async #report(end: TaskEndReport): Promise<void> {

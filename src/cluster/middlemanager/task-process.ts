@@ -33,8 +33,10 @@ export class TaskProcess {
     child.on('message', (message: FromTask) => this.#receive(message, options));
     this.outcome = new Promise((resolve) => {
       child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
+      // Its exit may be told before its last message: only the end of the channel comes after every message.
+      const drained = new Promise<void>((done) => child.on('disconnect', done));
       child.on('exit', (code, signal) =>
-        resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : describeExit(code, signal))),
+        drained.then(() => resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : describeExit(code, signal)))),
       );
     });
   }
