@@ -1,3 +1,4 @@
+import { condenseIntervals } from '../base/interval.js';
 import { formatInstant } from '../base/time.js';
 import type { EpochMs, Interval } from '../model/interval.js';
 import type { Queries } from './database.js';
@@ -29,7 +30,7 @@ interface LockRow {
 }
 
 /**
- * Grants all intervals of a request under one version, or none. Versions of a datasource strictly increase, so what
+ * Grants all intervals of a request, condensed, under one version, or none. Versions of a datasource strictly increase, so what
  * is written under a later lock hides what was written under an earlier one.
  * @returns undefined while another task holds a conflicting lock
  */
@@ -40,7 +41,8 @@ export async function acquireLocks(queries: Queries, request: LockRequest, nowMs
   if (others.some((lock) => conflicts(lock, request))) return undefined;
 
   const version = await nextVersion(queries, request.dataSource, nowMs);
-  for (const { start, end } of request.intervals) {
+  const intervals = condenseIntervals(request.intervals);
+  for (const { start, end } of intervals) {
     await queries.rows('INSERT INTO locks (task_id, data_source, start_ms, end_ms, kind, version) VALUES (?, ?, ?, ?, ?, ?)', [
       request.taskId,
       request.dataSource,
@@ -50,7 +52,7 @@ export async function acquireLocks(queries: Queries, request: LockRequest, nowMs
       version,
     ]);
   }
-  return request.intervals.map((interval) => ({ taskId: request.taskId, interval, kind: request.kind, version }));
+  return intervals.map((interval) => ({ taskId: request.taskId, interval, kind: request.kind, version }));
 }
 
 export function conflicts(held: Pick<Lock, 'interval' | 'kind'>, wanted: Pick<LockRequest, 'intervals' | 'kind'>): boolean {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
-import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
@@ -39,7 +38,7 @@ export function lockRequestOf(taskId: string, description: TaskDescription): Loc
   const { dataSource, mode } = description;
   return mode.kind === 'append'
     ? { taskId, dataSource, kind: 'shared', intervals: [ETERNITY] }
-    : { taskId, dataSource, kind: 'exclusive', intervals: condenseIntervals(mode.intervals) };
+    : { taskId, dataSource, kind: 'exclusive', intervals: mode.intervals };
 }
 
 /** The body of the payload endpoint. */
