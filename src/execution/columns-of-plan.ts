@@ -1,10 +1,10 @@
 import type { Expression } from '../model/expression.js';
 import type { Filter } from '../model/filter.js';
 import { TIME_COLUMN } from '../model/schema.js';
-import { columnsOf } from './expression/compile.js';
 import type { RowPlan } from './contract.js';
-import { storedName, virtualColumnsByName } from './scope.js';
+import { columnsOf } from './expression/compile.js';
 import type { VirtualColumns } from './scope.js';
+import { storedName, virtualColumnsByName } from './scope.js';
 
 /** What a plan needs of segments. */
 export interface NeededColumns {

@@ -1,8 +1,8 @@
 import { ServiceError } from '../base/errors.js';
 import type { KernelSet } from '../kernels/contract.js';
 import type { Arena, KernelMemory } from '../kernels/memory.js';
-import { BLOCK_ROWS } from '../storage/view.js';
 import type { Address, Physical } from '../storage/view.js';
+import { BLOCK_ROWS } from '../storage/view.js';
 
 /** What one thread needs to work on one query. */
 export interface RunContext {

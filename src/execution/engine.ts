@@ -4,22 +4,22 @@ import type { Frame } from '../model/frame.js';
 import type { GroupPlan, Plan } from '../model/plan.js';
 import type { SegmentStore } from '../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../storage/jobs.js';
-import { BLOCK_ROWS } from '../storage/view.js';
 import type { GlobalDictionaryView, SegmentView } from '../storage/view.js';
+import { BLOCK_ROWS } from '../storage/view.js';
 import { columnsOfPlan } from './columns-of-plan.js';
 import { cancelledError } from './context.js';
 import type { Engine, RowPlan, RunCounters, RunOptions } from './contract.js';
-import { StreamedSteps } from './finish/stream.js';
 import { runSteps } from './finish/steps.js';
+import { StreamedSteps } from './finish/stream.js';
 import { framesOf } from './finish/table.js';
-import { morselsOf } from './group/run.js';
 import type { RowCounts } from './group/run.js';
+import { morselsOf } from './group/run.js';
 import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
-import { ThreadPool, workHere } from './threads/pool.js';
 import type { OpenStream, Workplace } from './threads/pool.js';
-import { FLAG_BYTES } from './threads/work.js';
+import { ThreadPool, workHere } from './threads/pool.js';
 import type { RunControl } from './threads/work.js';
+import { FLAG_BYTES } from './threads/work.js';
 import { boundaryRows } from './time-boundary.js';
 
 export interface EngineOptions {
@@ -65,7 +65,13 @@ class LocalEngine implements ProcessingEngine {
     return (this.#pool?.choose(1)[0] ?? this.#here).call(name, request);
   }
 
-  async *run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  async *run(
+    plan: RowPlan,
+    store: SegmentStore,
+    segmentIds: readonly string[],
+    options: RunOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame> {
     const { columns, comparable } = columnsOfPlan(plan);
     const lease = await store.lease({ segmentIds, columns, globalDictionaries: comparable });
     try {
@@ -110,7 +116,9 @@ class LocalEngine implements ProcessingEngine {
           max = Math.max(max, Number(last.values[0]));
         }
         const rows = boundaryRows(min, max);
-        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows);
+        yield* framesOf(
+          options.ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows,
+        );
       }
     }
   }
@@ -119,7 +127,13 @@ class LocalEngine implements ProcessingEngine {
     await this.#pool?.close();
   }
 
-  async *#runOver(plan: RowPlan, views: readonly SegmentView[], dictionaries: Readonly<Record<string, GlobalDictionaryView>>, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  async *#runOver(
+    plan: RowPlan,
+    views: readonly SegmentView[],
+    dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
+    options: RunOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame> {
     this.counters.segments += views.length;
     const rows = views.reduce((sum, view) => sum + view.rowCount, 0);
     yield* this.#controlled(options, signal, async function* (control, engine) {
@@ -136,7 +150,14 @@ class LocalEngine implements ProcessingEngine {
     });
   }
 
-  async *#runGroup(plan: GroupPlan, views: readonly SegmentView[], dictionaries: Readonly<Record<string, GlobalDictionaryView>>, ending: 'final' | 'partial', control: RunControl, rows: number): AsyncGenerator<Frame> {
+  async *#runGroup(
+    plan: GroupPlan,
+    views: readonly SegmentView[],
+    dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
+    ending: 'final' | 'partial',
+    control: RunControl,
+    rows: number,
+  ): AsyncGenerator<Frame> {
     const threads = this.#runsHere(rows) ? 1 : this.#options.threads;
     const morsels = morselsOf(views, plan, threads, this.#options.morselRows ?? MORSEL_ROWS);
     const request = { control, source: { plan, views, dictionaries }, morsels };
@@ -149,7 +170,10 @@ class LocalEngine implements ProcessingEngine {
     const parts: GroupTableParts[] = [];
     let failure: unknown;
     // A thread that fails stops the others; all have ended before memory is given back.
-    const work = [stream.next().then((item) => item !== null && this.#count(item.counts)), ...others.map((thread) => thread.call('groupPart', request).then((result) => parts.push(result.parts) && this.#count(result.counts)))];
+    const work = [
+      stream.next().then((item) => item !== null && this.#count(item.counts)),
+      ...others.map((thread) => thread.call('groupPart', request).then((result) => parts.push(result.parts) && this.#count(result.counts))),
+    ];
     await Promise.all(
       work.map((each) =>
         each.catch((error: unknown) => {
@@ -181,7 +205,11 @@ class LocalEngine implements ProcessingEngine {
   }
 
   /** Runs `work` with shared flags that the signal raises; they live until all threads are through with them. */
-  async *#controlled(options: RunOptions, signal: AbortSignal, work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+  async *#controlled(
+    options: RunOptions,
+    signal: AbortSignal,
+    work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Frame>,
+  ): AsyncGenerator<Frame> {
     if (signal.aborted) throw cancelledError();
     const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES } = this.#options;
     const flags = memory.allocate(FLAG_BYTES);

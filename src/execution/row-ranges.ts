@@ -1,8 +1,8 @@
 import type { Interval } from '../model/interval.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { SegmentView } from '../storage/view.js';
-import { kernelFor } from './context.js';
 import type { RunContext } from './context.js';
+import { kernelFor } from './context.js';
 
 /** Rows [start, end) of a segment. */
 export interface RowRange {
@@ -26,5 +26,8 @@ export function rowsWithin({ kernels }: RunContext, view: SegmentView, intervals
 
 /** Whether a segment may have rows in the intervals at all. */
 export function meets(view: SegmentView, intervals: readonly Interval[]): boolean {
-  return view.rowCount > 0 && (view.columns[TIME_COLUMN] === undefined || intervals.some(({ start, end }) => start <= view.timeMax && end > view.timeMin));
+  return (
+    view.rowCount > 0 &&
+    (view.columns[TIME_COLUMN] === undefined || intervals.some(({ start, end }) => start <= view.timeMax && end > view.timeMin))
+  );
 }

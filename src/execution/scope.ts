@@ -1,8 +1,8 @@
 import { ServiceError } from '../base/errors.js';
+import type { Arena } from '../kernels/memory.js';
 import type { VirtualColumn } from '../model/aggregator.js';
 import type { Expression } from '../model/expression.js';
 import type { ColumnType } from '../model/schema.js';
-import type { Arena } from '../kernels/memory.js';
 import type { NumberColumnView, SegmentView, StringColumnView } from '../storage/view.js';
 import type { RunContext } from './context.js';
 import { allTexts } from './dictionary.js';
@@ -94,14 +94,19 @@ export class SegmentScope {
   #virtual({ name, expression, outputType }: VirtualColumn): Source {
     const known = this.#computed.get(name);
     if (known !== undefined) return known;
-    if (this.#open.size > 100) throw new ServiceError('unsupported', `virtual column ${name}: more than 100 virtual columns that use each other`);
+    if (this.#open.size > 100)
+      throw new ServiceError('unsupported', `virtual column ${name}: more than 100 virtual columns that use each other`);
     // A virtual column that names itself means the stored column of that name.
     this.#open.add(name);
     try {
       const inner = expression.kind === 'column' ? this.source(expression.name) : undefined;
-      const source: Source = inner !== undefined && (outputType === null || inner.kind === 'missing' || outputType === this.typeOf(expression.kind === 'column' ? expression.name : name))
-        ? inner
-        : { kind: 'computed', vector: compileVector(this, expression, outputType), expression };
+      const source: Source =
+        inner !== undefined &&
+        (outputType === null ||
+          inner.kind === 'missing' ||
+          outputType === this.typeOf(expression.kind === 'column' ? expression.name : name))
+          ? inner
+          : { kind: 'computed', vector: compileVector(this, expression, outputType), expression };
       this.#computed.set(name, source);
       return source;
     } finally {

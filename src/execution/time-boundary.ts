@@ -34,6 +34,7 @@ export function timeBoundary(plan: TimeBoundaryPlan, views: readonly SegmentView
 /** One row, or none when nothing matched. */
 export function boundaryRows(min: number, max: number): ResultTable {
   const found = min <= max;
-  const long = (name: string, value: number) => ({ kind: 'long', name, values: found ? BigInt64Array.of(BigInt(value)) : new BigInt64Array(0), nulls: null }) as const;
+  const long = (name: string, value: number) =>
+    ({ kind: 'long', name, values: found ? BigInt64Array.of(BigInt(value)) : new BigInt64Array(0), nulls: null }) as const;
   return { rowCount: found ? 1 : 0, columns: [long('minTime', min), long('maxTime', max)], keys: [] };
 }

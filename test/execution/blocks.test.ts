@@ -1,17 +1,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../src/execution/engine.js';
 import type { RunOptions } from '../../src/execution/contract.js';
+import { createEngine } from '../../src/execution/engine.js';
+import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Filter } from '../../src/model/filter.js';
-import { cellAt } from '../../src/model/frame.js';
 import type { Frame } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import type { Value } from '../../src/expression/value.js';
-import { groupRows, printKeys } from './oracle.js';
 import type { Row } from './oracle.js';
+import { groupRows, printKeys } from './oracle.js';
 import { openFrames } from './segments.js';
 
 /** Tables of several blocks, whose groups outgrow every first size. */
@@ -39,8 +39,14 @@ const allRows = segments.flat();
 function frameOf(rows: readonly Row[]): Frame {
   const texts = (name: string) => {
     const dictionary: (string | null)[] = [null];
-    const ids = new Map<string, number>();
-    return { dictionary, id: (text: Value) => (text === null ? 0 : (ids.get(String(text)) ?? (ids.set(String(text), dictionary.push(String(text)) - 1), dictionary.length - 1))), name };
+    const ids = new Map<string | null, number>([[null, 0]]);
+    const id = (value: Value): number => {
+      const entry = value === null ? null : String(value);
+      const known = ids.get(entry) ?? dictionary.push(entry) - 1;
+      ids.set(entry, known);
+      return known;
+    };
+    return { dictionary, id, name };
   };
   const text = (name: string) => {
     const { dictionary, id } = texts(name);
@@ -52,7 +58,8 @@ function frameOf(rows: readonly Row[]): Frame {
   lists.forEach((list, row) => {
     offsets[row + 1] = (offsets[row] ?? 0) + list.length;
   });
-  const long = (name: string) => ({ kind: 'long', name, values: BigInt64Array.from(rows, (row) => row[name] as bigint), nulls: null }) as const;
+  const long = (name: string) =>
+    ({ kind: 'long', name, values: BigInt64Array.from(rows, (row) => row[name] as bigint), nulls: null }) as const;
   const nulls = new Uint32Array(Math.ceil(rows.length / 64) * 2);
   rows.forEach((row, index) => {
     if (row['price'] === null) nulls[index >>> 5] = (nulls[index >>> 5] ?? 0) | (1 << (index & 31));
@@ -72,22 +79,57 @@ function frameOf(rows: readonly Row[]): Frame {
 }
 
 const count: Aggregator = { name: 'rows', kind: 'count', filter: null };
-const sum = (column: string, type: 'LONG' | 'DOUBLE', filter: Filter | null = null): Aggregator => ({ name: `sum of ${column}`, kind: 'sum', column, type, filter });
-const least = (column: string, type: 'LONG' | 'DOUBLE'): Aggregator => ({ name: `least ${column}`, kind: 'min', column, type, filter: null });
+const sum = (column: string, type: 'LONG' | 'DOUBLE', filter: Filter | null = null): Aggregator => ({
+  name: `sum of ${column}`,
+  kind: 'sum',
+  column,
+  type,
+  filter,
+});
+const least = (column: string, type: 'LONG' | 'DOUBLE'): Aggregator => ({
+  name: `least ${column}`,
+  kind: 'min',
+  column,
+  type,
+  filter: null,
+});
 const distinct = (column: string): Aggregator => ({ name: `distinct ${column}`, kind: 'distinct', column, filter: null });
 const by = (column: string) => ({ kind: 'column', name: column, column, type: null }) as const;
 const hours = { kind: 'time', name: 'hour', granularity: { kind: 'period', period: 'PT1H', timeZone: 'UTC', origin: null } } as const;
 const tagged: Filter = { kind: 'equals', column: 'tags', type: 'STRING', value: 'tag 3' };
 
 const cases: { readonly name: string; readonly plan: Pick<GroupPlan, 'keys' | 'aggregators'> & Partial<GroupPlan> }[] = [
-  { name: 'no keys', plan: { keys: [], aggregators: [count, sum('amount', 'LONG'), sum('price', 'DOUBLE'), least('wide', 'LONG'), distinct('page'), distinct('wide')] } },
-  { name: 'a dense key with gaps', plan: { keys: [by('country')], aggregators: [count, sum('amount', 'LONG', tagged), least('amount', 'LONG'), distinct('page')], filter: { kind: 'not', filter: tagged } } },
-  { name: 'a key of many values', plan: { keys: [by('page')], aggregators: [sum('amount', 'LONG'), sum('price', 'DOUBLE'), distinct('country')] } },
+  {
+    name: 'no keys',
+    plan: {
+      keys: [],
+      aggregators: [count, sum('amount', 'LONG'), sum('price', 'DOUBLE'), least('wide', 'LONG'), distinct('page'), distinct('wide')],
+    },
+  },
+  {
+    name: 'a dense key with gaps',
+    plan: {
+      keys: [by('country')],
+      aggregators: [count, sum('amount', 'LONG', tagged), least('amount', 'LONG'), distinct('page')],
+      filter: { kind: 'not', filter: tagged },
+    },
+  },
+  {
+    name: 'a key of many values',
+    plan: { keys: [by('page')], aggregators: [sum('amount', 'LONG'), sum('price', 'DOUBLE'), distinct('country')] },
+  },
   { name: 'keys that are hashed', plan: { keys: [by('page'), by('country'), by('wide')], aggregators: [count, least('price', 'DOUBLE')] } },
   { name: 'a key of doubles with nulls', plan: { keys: [by('price')], aggregators: [count, distinct('tags')] } },
   { name: 'hours', plan: { keys: [hours], aggregators: [count, sum('amount', 'LONG'), sum('price', 'DOUBLE'), distinct('country')] } },
   { name: 'hours and a multi-value key', plan: { keys: [hours, by('tags')], aggregators: [count, sum('price', 'DOUBLE')] } },
-  { name: 'part of the time', plan: { keys: [by('tags')], aggregators: [count, distinct('amount')], intervals: [{ start: Date.UTC(2024, 0, 1) + 1_234_567, end: Date.UTC(2024, 0, 1) + 50_000_001 }] } },
+  {
+    name: 'part of the time',
+    plan: {
+      keys: [by('tags')],
+      aggregators: [count, distinct('amount')],
+      intervals: [{ start: Date.UTC(2024, 0, 1) + 1_234_567, end: Date.UTC(2024, 0, 1) + 50_000_001 }],
+    },
+  },
 ];
 
 for (const threads of [0, 2]) {
@@ -107,7 +149,16 @@ for (const threads of [0, 2]) {
   for (const { name, plan: part } of cases) {
     blocks(name, async () => {
       assert.ok(opened);
-      const plan: GroupPlan = { operator: 'group', dataSource: 'random', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [], emptyGroup: false, ...part };
+      const plan: GroupPlan = {
+        operator: 'group',
+        dataSource: 'random',
+        intervals: [ETERNITY],
+        filter: null,
+        virtualColumns: [],
+        finish: [],
+        emptyGroup: false,
+        ...part,
+      };
       const expected = groupRows(allRows, plan);
       let rowCount = 0;
       for await (const frame of engine.run(plan, opened.store, opened.ids, options, never)) {

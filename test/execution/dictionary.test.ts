@@ -16,12 +16,18 @@ dictionaries('find the place of any text in the order of JS strings', () => {
   fc.assert(
     fc.property(fc.uniqueArray(text, { minLength: 1, maxLength: 30 }), fc.array(text), fc.boolean(), (entries, wanted, hasNull) => {
       const dictionary = hasNull ? [...entries, null] : entries;
-      const frame = { rowCount: dictionary.length, columns: [{ kind: 'string', name: 'x', ids: Uint32Array.from(dictionary.keys()), dictionary }] } as const;
+      const frame = {
+        rowCount: dictionary.length,
+        columns: [{ kind: 'string', name: 'x', ids: Uint32Array.from(dictionary.keys()), dictionary }],
+      } as const;
       const { view, release } = placeFrame(frame, memory);
       const column = view.columns['x'];
       assert.ok(column?.kind === 'string');
       const sorted = [...(hasNull ? [null] : []), ...entries.sort()];
-      assert.equal(sorted.map((_, id) => textAt(memory, column.dictionary, id)), sorted);
+      assert.equal(
+        sorted.map((_, id) => textAt(memory, column.dictionary, id)),
+        sorted,
+      );
       for (const each of [...wanted, ...entries]) {
         const place = sorted.findIndex((entry) => entry !== null && entry >= each);
         assert.is(lowerBoundText(memory, column.dictionary, each), place < 0 ? sorted.length : place);

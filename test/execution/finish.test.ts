@@ -1,27 +1,39 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { createEngine } from '../../src/execution/engine.js';
 import type { RunOptions } from '../../src/execution/contract.js';
+import { createEngine } from '../../src/execution/engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { cellAt } from '../../src/model/frame.js';
-import type { Frame, FrameCell } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
+import type { Frame, FrameCell } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
 import type { FinishStep, GroupPlan, SortKey } from '../../src/model/plan.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
-const options = (changes: Partial<RunOptions> = {}): RunOptions => ({ ending: 'final', deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: null, ...changes });
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
+  ending: 'final',
+  deadlineMs: Date.now() + 60_000,
+  priority: 0,
+  kernels: null,
+  batchRows: null,
+  ...changes,
+});
 const HOUR = 3_600_000;
 
 /** city | hour | amount: Ulm 0 5, Bonn 0 7, Köln 1 7, Bonn 1 1, null 1 7, Jena 3 null */
 const frame: Frame = {
   rowCount: 6,
   columns: [
-    { kind: 'long', name: '__time', values: BigInt64Array.of(0n, 1n, BigInt(HOUR), BigInt(HOUR + 1), BigInt(HOUR + 2), BigInt(3 * HOUR)), nulls: null },
+    {
+      kind: 'long',
+      name: '__time',
+      values: BigInt64Array.of(0n, 1n, BigInt(HOUR), BigInt(HOUR + 1), BigInt(HOUR + 2), BigInt(3 * HOUR)),
+      nulls: null,
+    },
     { kind: 'string', name: 'city', ids: Uint32Array.of(0, 1, 2, 1, 3, 4), dictionary: ['Ulm', 'Bonn', 'Köln', null, 'Jena'] },
     { kind: 'long', name: 'amount', values: BigInt64Array.of(5n, 7n, 7n, 1n, 7n, 0n), nulls: Uint32Array.of(0b100000, 0) },
   ],
@@ -31,12 +43,29 @@ const amount: Aggregator = { name: 'amount', kind: 'sum', column: 'amount', type
 const rows: Aggregator = { name: 'rows', kind: 'count', filter: null };
 const byCity = { kind: 'column', name: 'city', column: 'city', type: null } as const;
 const byHour = { kind: 'time', name: 'hour', granularity: { kind: 'period', period: 'PT1H', timeZone: 'UTC', origin: null } } as const;
-const sortBy = (column: string, changes: Partial<SortKey> = {}): SortKey => ({ column, descending: false, nulls: 'last', ordering: 'lexicographic', ...changes });
+const sortBy = (column: string, changes: Partial<SortKey> = {}): SortKey => ({
+  column,
+  descending: false,
+  nulls: 'last',
+  ordering: 'lexicographic',
+  ...changes,
+});
 const sort = (by: readonly SortKey[], limit: number | null = null, offset = 0): FinishStep => ({ step: 'sort', by, offset, limit });
 const call = (name: string, ...inputs: Expression[]): Expression => ({ kind: 'call', function: name, arguments: inputs });
 const column = (name: string): Expression => ({ kind: 'column', name });
 
-const plan = (part: Partial<GroupPlan>): GroupPlan => ({ operator: 'group', dataSource: 't', intervals: [ETERNITY], filter: null, virtualColumns: [], keys: [], aggregators: [], emptyGroup: false, finish: [], ...part });
+const plan = (part: Partial<GroupPlan>): GroupPlan => ({
+  operator: 'group',
+  dataSource: 't',
+  intervals: [ETERNITY],
+  filter: null,
+  virtualColumns: [],
+  keys: [],
+  aggregators: [],
+  emptyGroup: false,
+  finish: [],
+  ...part,
+});
 
 async function run(group: GroupPlan, input: Frame = frame): Promise<FrameCell[][]> {
   const placed = placeFrame(input, memory);
@@ -55,42 +84,90 @@ const cases: { readonly name: string; readonly plan: GroupPlan; readonly expecte
   {
     name: 'a sort by text ascending, nulls last',
     plan: plan({ keys: [byCity], aggregators: [rows], finish: [sort([sortBy('city')])] }),
-    expected: [['Bonn', 2n], ['Jena', 1n], ['Köln', 1n], ['Ulm', 1n], [null, 1n]],
+    expected: [
+      ['Bonn', 2n],
+      ['Jena', 1n],
+      ['Köln', 1n],
+      ['Ulm', 1n],
+      [null, 1n],
+    ],
   },
   {
     name: 'a sort by text descending, nulls first',
     plan: plan({ keys: [byCity], aggregators: [rows], finish: [sort([sortBy('city', { descending: true, nulls: 'first' })])] }),
-    expected: [[null, 1n], ['Ulm', 1n], ['Köln', 1n], ['Jena', 1n], ['Bonn', 2n]],
+    expected: [
+      [null, 1n],
+      ['Ulm', 1n],
+      ['Köln', 1n],
+      ['Jena', 1n],
+      ['Bonn', 2n],
+    ],
   },
   {
     name: 'ties of a limited sort go by the key, and null sums come last',
     plan: plan({ keys: [byCity], aggregators: [amount], finish: [sort([sortBy('amount', { descending: true })], 2, 1)] }),
-    expected: [[null, 7n], ['Köln', 7n]],
+    expected: [
+      [null, 7n],
+      ['Köln', 7n],
+    ],
   },
   {
     name: 'null sums come first when asked for',
     plan: plan({ keys: [byCity], aggregators: [amount], finish: [sort([sortBy('amount', { nulls: 'first' })], 2)] }),
-    expected: [['Jena', null], ['Ulm', 5n]],
+    expected: [
+      ['Jena', null],
+      ['Ulm', 5n],
+    ],
   },
   {
     name: 'an order by length',
-    plan: plan({ keys: [byCity], aggregators: [rows], filter: { kind: 'not', filter: { kind: 'null', column: 'city' } }, finish: [sort([sortBy('city', { ordering: 'strlen', descending: true })], 2)] }),
-    expected: [['Köln', 1n], ['Jena', 1n]],
+    plan: plan({
+      keys: [byCity],
+      aggregators: [rows],
+      filter: { kind: 'not', filter: { kind: 'null', column: 'city' } },
+      finish: [sort([sortBy('city', { ordering: 'strlen', descending: true })], 2)],
+    }),
+    expected: [
+      ['Köln', 1n],
+      ['Jena', 1n],
+    ],
   },
   {
     name: 'the best of each bucket',
-    plan: plan({ keys: [byHour, byCity], aggregators: [amount], finish: [{ step: 'topPerBucket', bucket: 'hour', by: [sortBy('amount', { descending: true })], limit: 1 }] }),
-    expected: [[0n, 'Bonn', 7n], [BigInt(HOUR), null, 7n], [BigInt(3 * HOUR), 'Jena', null]],
+    plan: plan({
+      keys: [byHour, byCity],
+      aggregators: [amount],
+      finish: [{ step: 'topPerBucket', bucket: 'hour', by: [sortBy('amount', { descending: true })], limit: 1 }],
+    }),
+    expected: [
+      [0n, 'Bonn', 7n],
+      [BigInt(HOUR), null, 7n],
+      [BigInt(3 * HOUR), 'Jena', null],
+    ],
   },
   {
     name: 'buckets without rows are filled: counts are 0, sums null',
-    plan: plan({ intervals: [{ start: HOUR, end: 4 * HOUR }], keys: [byHour], aggregators: [rows, amount], finish: [{ step: 'fillBuckets', bucket: 'hour', granularity: byHour.granularity }] }),
-    expected: [[BigInt(HOUR), 3n, 15n], [BigInt(2 * HOUR), 0n, null], [BigInt(3 * HOUR), 1n, null]],
+    plan: plan({
+      intervals: [{ start: HOUR, end: 4 * HOUR }],
+      keys: [byHour],
+      aggregators: [rows, amount],
+      finish: [{ step: 'fillBuckets', bucket: 'hour', granularity: byHour.granularity }],
+    }),
+    expected: [
+      [BigInt(HOUR), 3n, 15n],
+      [BigInt(2 * HOUR), 0n, null],
+      [BigInt(3 * HOUR), 1n, null],
+    ],
   },
   {
     name: 'an open interval is filled as far as there are rows',
     plan: plan({ keys: [byHour], aggregators: [rows], finish: [{ step: 'fillBuckets', bucket: 'hour', granularity: byHour.granularity }] }),
-    expected: [[0n, 2n], [BigInt(HOUR), 3n], [BigInt(2 * HOUR), 0n], [BigInt(3 * HOUR), 1n]],
+    expected: [
+      [0n, 2n],
+      [BigInt(HOUR), 3n],
+      [BigInt(2 * HOUR), 0n],
+      [BigInt(3 * HOUR), 1n],
+    ],
   },
   {
     name: 'computed columns can be filtered, sorted and projected',
@@ -98,13 +175,40 @@ const cases: { readonly name: string; readonly plan: GroupPlan; readonly expecte
       keys: [byCity],
       aggregators: [amount, rows],
       finish: [
-        { step: 'compute', name: 'mean', type: 'DOUBLE', expression: call('/', call('cast', column('amount'), { kind: 'literal', type: 'STRING', value: 'DOUBLE' }), column('rows')) },
-        { step: 'filter', filter: { kind: 'range', column: 'mean', type: 'DOUBLE', ordering: 'numeric', lower: 4, upper: null, lowerStrict: true, upperStrict: false } },
+        {
+          step: 'compute',
+          name: 'mean',
+          type: 'DOUBLE',
+          expression: call('/', call('cast', column('amount'), { kind: 'literal', type: 'STRING', value: 'DOUBLE' }), column('rows')),
+        },
+        {
+          step: 'filter',
+          filter: {
+            kind: 'range',
+            column: 'mean',
+            type: 'DOUBLE',
+            ordering: 'numeric',
+            lower: 4,
+            upper: null,
+            lowerStrict: true,
+            upperStrict: false,
+          },
+        },
         sort([sortBy('mean'), sortBy('city', { descending: true })]),
-        { step: 'project', columns: [{ name: 'm', from: 'mean' }, { name: 'where', from: 'city' }] },
+        {
+          step: 'project',
+          columns: [
+            { name: 'm', from: 'mean' },
+            { name: 'where', from: 'city' },
+          ],
+        },
       ],
     }),
-    expected: [[5, 'Ulm'], [7, 'Köln'], [7, null]],
+    expected: [
+      [5, 'Ulm'],
+      [7, 'Köln'],
+      [7, null],
+    ],
   },
   {
     name: 'a limit without a sort',
@@ -122,17 +226,34 @@ finish('the best few of many groups are the same as sorting all', async () => {
     rowCount: groupCount,
     columns: [
       { kind: 'long', name: '__time', values: new BigInt64Array(groupCount), nulls: null },
-      { kind: 'string', name: 'city', ids: Uint32Array.from({ length: groupCount }, (_, row) => row), dictionary: Array.from({ length: groupCount }, (_, row) => `city ${(row * 7919) % groupCount}`) },
+      {
+        kind: 'string',
+        name: 'city',
+        ids: Uint32Array.from({ length: groupCount }, (_, row) => row),
+        dictionary: Array.from({ length: groupCount }, (_, row) => `city ${(row * 7919) % groupCount}`),
+      },
       // Values 0 to 99, so that the last place is shared by hundreds.
-      { kind: 'long', name: 'amount', values: BigInt64Array.from({ length: groupCount }, (_, row) => BigInt((row * 31) % 100)), nulls: null },
+      {
+        kind: 'long',
+        name: 'amount',
+        values: BigInt64Array.from({ length: groupCount }, (_, row) => BigInt((row * 31) % 100)),
+        nulls: null,
+      },
     ],
   };
   for (const descending of [true, false]) {
     const by = [sortBy('amount', { descending })];
     const all = await run(plan({ keys: [byCity], aggregators: [amount], finish: [sort(by)] }), many);
     assert.is(all.length, groupCount);
-    for (const [limit, offset] of [[1, 0], [450, 0], [10, 395]] as const) {
-      assert.equal(await run(plan({ keys: [byCity], aggregators: [amount], finish: [sort(by, limit, offset)] }), many), all.slice(offset, offset + limit));
+    for (const [limit, offset] of [
+      [1, 0],
+      [450, 0],
+      [10, 395],
+    ] as const) {
+      assert.equal(
+        await run(plan({ keys: [byCity], aggregators: [amount], finish: [sort(by, limit, offset)] }), many),
+        all.slice(offset, offset + limit),
+      );
     }
   }
 });
@@ -155,7 +276,12 @@ limits('a deadline that has passed, a raised signal and a full group table are t
     rowCount,
     columns: [
       { kind: 'long', name: '__time', values: new BigInt64Array(rowCount), nulls: null },
-      { kind: 'long', name: 'key', values: BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row) * 1_000_000_007n), nulls: null },
+      {
+        kind: 'long',
+        name: 'key',
+        values: BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row) * 1_000_000_007n),
+        nulls: null,
+      },
     ],
   };
   const group = plan({ keys: [{ kind: 'column', name: 'key', column: 'key', type: null }], aggregators: [rows] });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../src/execution/engine.js';
 import type { RunOptions } from '../../src/execution/contract.js';
-import { KernelMemory } from '../../src/kernels/memory.js';
-import { cellAt } from '../../src/model/frame.js';
-import type { Frame } from '../../src/model/frame.js';
+import { createEngine } from '../../src/execution/engine.js';
 import type { Value } from '../../src/expression/value.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Frame } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
@@ -14,7 +14,14 @@ import { openFrames } from './segments.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
-const options = (changes: Partial<RunOptions> = {}): RunOptions => ({ ending: 'final', deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: null, ...changes });
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
+  ending: 'final',
+  deadlineMs: Date.now() + 60_000,
+  priority: 0,
+  kernels: null,
+  batchRows: null,
+  ...changes,
+});
 const never = new AbortController().signal;
 
 async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
@@ -45,16 +52,29 @@ const groups = suite('grouped aggregation');
 
 groups('agrees with the oracle over any data, plan, kernel set, batch size and layout', async () => {
   await fc.assert(
-    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, fc.constantFrom('reference', 'scalar-debug', 'simd-debug'), fc.constantFrom(1, 7, 4096, null), async (pieces, plan, kernels, batchRows) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
-      try {
-        const frames = await collect(engine.runViews(plan, placed.map(({ view }) => view), options({ kernels, batchRows }), never));
-        sameGroups(asGroups(frames, plan.keys.length), groupRows(pieces.flat(), plan));
-      } finally {
-        for (const { release } of placed) release();
-      }
-      assert.is(memory.allocatedBytes, 0);
-    }),
+    fc.asyncProperty(
+      arbitraryPieces,
+      arbitraryGroupPlan,
+      fc.constantFrom('reference', 'scalar-debug', 'simd-debug'),
+      fc.constantFrom(1, 7, 4096, null),
+      async (pieces, plan, kernels, batchRows) => {
+        const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+        try {
+          const frames = await collect(
+            engine.runViews(
+              plan,
+              placed.map(({ view }) => view),
+              options({ kernels, batchRows }),
+              never,
+            ),
+          );
+          sameGroups(asGroups(frames, plan.keys.length), groupRows(pieces.flat(), plan));
+        } finally {
+          for (const { release } of placed) release();
+        }
+        assert.is(memory.allocatedBytes, 0);
+      },
+    ),
     { numRuns: 400, includeErrorInReport: true },
   );
 });

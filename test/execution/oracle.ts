@@ -1,6 +1,6 @@
 import { evaluate } from '../../src/expression/evaluate.js';
-import { convert } from '../../src/expression/value.js';
 import type { Value } from '../../src/expression/value.js';
+import { convert } from '../../src/expression/value.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Filter } from '../../src/model/filter.js';
@@ -71,15 +71,26 @@ function compare(value: Value, filter: Extract<Filter, { column: string }>): Tru
       return filter.values.some((each) => each !== null && same(value, each, filter.type) === true);
     case 'range': {
       const asText = filter.type === 'STRING' && filter.ordering !== 'numeric';
-      const subject = asText ? String(convert(value, 'STRING')) : typeof value === 'string' ? (convert(value, 'DOUBLE') as number | null) : value;
+      const subject = asText
+        ? String(convert(value, 'STRING'))
+        : typeof value === 'string'
+          ? (convert(value, 'DOUBLE') as number | null)
+          : value;
       if (subject === null) return false;
-      const bound = (each: Value) => (each === null ? null : asText ? String(each) : typeof each === 'string' ? (convert(each, 'DOUBLE') as number | null) : each);
+      const bound = (each: Value) =>
+        each === null ? null : asText ? String(each) : typeof each === 'string' ? (convert(each, 'DOUBLE') as number | null) : each;
       const lower = bound(filter.lower);
       const upper = bound(filter.upper);
-      return (lower === null || (filter.lowerStrict ? subject > lower : subject >= lower)) && (upper === null || (filter.upperStrict ? subject < upper : subject <= upper));
+      return (
+        (lower === null || (filter.lowerStrict ? subject > lower : subject >= lower)) &&
+        (upper === null || (filter.upperStrict ? subject < upper : subject <= upper))
+      );
     }
     case 'like': {
-      const pattern = filter.pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%/g, '[^]*').replace(/_/g, '[^]');
+      const pattern = filter.pattern
+        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/%/g, '[^]*')
+        .replace(/_/g, '[^]');
       return new RegExp(`^${pattern}$`, 'u').test(String(convert(value, 'STRING')));
     }
   }
@@ -90,13 +101,17 @@ function same(value: Exclude<Value, null>, wanted: Value, type: ColumnType): Tru
   if (typeof value === 'string' && type === 'STRING') return value === String(wanted);
   const number = typeof value === 'string' ? (convert(value, 'DOUBLE') as number | null) : value;
   const other = typeof wanted === 'string' ? (convert(wanted, 'DOUBLE') as number | null) : wanted;
-  return number !== null && other !== null && number == other;
+  // A bigint and a number are the same when neither is larger.
+  return number !== null && other !== null && number >= other && number <= other;
 }
 
 export function keptRows(rows: readonly Row[], plan: LeafPlan): Row[] {
   return rows.filter((row) => {
     const time = Number(row['__time']);
-    return plan.intervals.some(({ start, end }) => time >= start && time < end) && (plan.filter === null || truth(row, plan.filter, plan) === true);
+    return (
+      plan.intervals.some(({ start, end }) => time >= start && time < end) &&
+      (plan.filter === null || truth(row, plan.filter, plan) === true)
+    );
   });
 }
 
@@ -106,7 +121,14 @@ export function groupRows(rows: readonly Row[], plan: GroupPlan): Map<string, Va
   for (const row of keptRows(rows, plan)) {
     let combinations: Value[][] = [[]];
     for (const key of plan.keys) {
-      const values = key.kind === 'time' ? [BigInt(key.granularity.kind === 'all' ? (plan.intervals[0]?.start ?? 0) : floorInstant(key.granularity, Number(row['__time'])))] : valuesOf(cell(row, key.column, plan)).map((value) => (key.type === null || value === null ? value : convert(value, key.type)));
+      const values =
+        key.kind === 'time'
+          ? [
+              BigInt(
+                key.granularity.kind === 'all' ? (plan.intervals[0]?.start ?? 0) : floorInstant(key.granularity, Number(row['__time'])),
+              ),
+            ]
+          : valuesOf(cell(row, key.column, plan)).map((value) => (key.type === null || value === null ? value : convert(value, key.type)));
       combinations = combinations.flatMap((combination) => values.map((value) => [...combination, value]));
     }
     for (const keys of combinations) {
@@ -136,10 +158,19 @@ function aggregate(rows: readonly Row[], aggregator: Aggregator, plan: GroupPlan
   if (numbers.length === 0) return null;
   if (aggregator.type === 'LONG') {
     const longs = numbers as bigint[];
-    if (aggregator.kind === 'sum') return BigInt.asIntN(64, longs.reduce((sum, value) => sum + value, 0n));
+    if (aggregator.kind === 'sum')
+      return BigInt.asIntN(
+        64,
+        longs.reduce((sum, value) => sum + value, 0n),
+      );
     return longs.reduce((best, value) => ((aggregator.kind === 'min' ? value < best : value > best) ? value : best));
   }
   const doubles = numbers as number[];
-  const result = aggregator.kind === 'sum' ? doubles.reduce((sum, value) => sum + value, 0) : aggregator.kind === 'min' ? Math.min(...doubles) : Math.max(...doubles);
+  const result =
+    aggregator.kind === 'sum'
+      ? doubles.reduce((sum, value) => sum + value, 0)
+      : aggregator.kind === 'min'
+        ? Math.min(...doubles)
+        : Math.max(...doubles);
   return aggregator.type === 'FLOAT' ? Math.fround(result) : result;
 }

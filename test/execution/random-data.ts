@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Value } from '../../src/expression/value.js';
 import type { Aggregator, VirtualColumn } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Filter } from '../../src/model/filter.js';
@@ -6,7 +7,6 @@ import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import type { Granularity } from '../../src/model/granularity.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import type { Value } from '../../src/expression/value.js';
 import type { Cell, Row } from './oracle.js';
 
 /** Small random tables and plans over them. Doubles are multiples of 1/4, so that sums are exact in any order. */
@@ -31,18 +31,22 @@ export const COLUMNS = ['text', 'plain', 'many', 'small', 'holes', 'large', 'dou
 
 /** Rows in several pieces, each of which may lack a column. */
 export const arbitraryPieces: fc.Arbitrary<Row[][]> = fc.array(
-  fc.tuple(fc.array(arbitraryRow, { minLength: 1, maxLength: 60 }), fc.option(fc.constantFrom(...COLUMNS), { nil: undefined, freq: 3 })).map(([rows, missing]) =>
-    rows
-      .map((row): Row => (missing === undefined ? row : { ...row, [missing]: null }))
-      .map((row) => (missing === 'many' ? { ...row, many: [] } : row))
-      .sort((a, b) => Number(a['__time']) - Number(b['__time'])),
-  ),
+  fc
+    .tuple(fc.array(arbitraryRow, { minLength: 1, maxLength: 60 }), fc.option(fc.constantFrom(...COLUMNS), { nil: undefined, freq: 3 }))
+    .map(([rows, missing]) =>
+      rows
+        .map((row): Row => (missing === undefined ? row : { ...row, [missing]: null }))
+        .map((row) => (missing === 'many' ? { ...row, many: [] } : row))
+        .sort((a, b) => Number(a['__time']) - Number(b['__time'])),
+    ),
   { minLength: 1, maxLength: 4 },
 );
 
 /** A piece as a frame; columns that are null in every row are left out, as a segment would. */
 export function frameOf(rows: readonly Row[]): Frame {
-  const columns: FrameColumn[] = [{ kind: 'long', name: '__time', values: BigInt64Array.from(rows, (row) => row['__time'] as bigint), nulls: null }];
+  const columns: FrameColumn[] = [
+    { kind: 'long', name: '__time', values: BigInt64Array.from(rows, (row) => row['__time'] as bigint), nulls: null },
+  ];
   for (const name of COLUMNS) {
     const cells = rows.map((row) => row[name] ?? null);
     if (cells.every((each) => each === null || (Array.isArray(each) && each.length === 0))) continue;
@@ -56,8 +60,16 @@ function frameColumn(name: string, cells: readonly Cell[]): FrameColumn {
   cells.forEach((each, row) => {
     if (each === null && nulls !== null) nulls[row >>> 5] = (nulls[row >>> 5] ?? 0) | (1 << (row & 31));
   });
-  if (name === 'double') return { kind: 'double', name, type: 'DOUBLE', values: Float64Array.from(cells, (each) => (typeof each === 'number' ? each : 0)), nulls };
-  if (name !== 'text' && name !== 'plain' && name !== 'many') return { kind: 'long', name, values: BigInt64Array.from(cells, (each) => (typeof each === 'bigint' ? each : 0n)), nulls };
+  if (name === 'double')
+    return {
+      kind: 'double',
+      name,
+      type: 'DOUBLE',
+      values: Float64Array.from(cells, (each) => (typeof each === 'number' ? each : 0)),
+      nulls,
+    };
+  if (name !== 'text' && name !== 'plain' && name !== 'many')
+    return { kind: 'long', name, values: BigInt64Array.from(cells, (each) => (typeof each === 'bigint' ? each : 0n)), nulls };
   const dictionary: (string | null)[] = [null, ...TEXTS, 'x', 'y', 'z'];
   const idOf = (value: Value): number => dictionary.indexOf(value as string | null);
   if (name !== 'many') return { kind: 'string', name, ids: Uint32Array.from(cells, (each) => idOf(each as Value)), dictionary };
@@ -83,19 +95,47 @@ export const VIRTUAL_COLUMNS: readonly VirtualColumn[] = [
   { name: 'length', expression: call('strlen', column('text')), outputType: 'LONG' },
   { name: 'joined', expression: call('concat', column('text'), column('plain')), outputType: 'STRING' },
   { name: 'hour', expression: call('timestamp_extract', column('__time'), text('HOUR')), outputType: 'LONG' },
-  { name: 'day', expression: call('timestamp_floor', column('__time'), text('P1D'), { kind: 'literal', type: null, value: null }, text('Europe/Berlin')), outputType: 'LONG' },
+  {
+    name: 'day',
+    expression: call('timestamp_floor', column('__time'), text('P1D'), { kind: 'literal', type: null, value: null }, text('Europe/Berlin')),
+    outputType: 'LONG',
+  },
 ];
 
-const VALUES: fc.Arbitrary<Exclude<Value, null>> = fc.oneof(fc.constantFrom(...TEXTS, 'x'), fc.bigInt({ min: -5n, max: 210n }), fc.integer({ min: -40, max: 40 }).map((n) => n / 4));
+const VALUES: fc.Arbitrary<Exclude<Value, null>> = fc.oneof(
+  fc.constantFrom(...TEXTS, 'x'),
+  fc.bigInt({ min: -5n, max: 210n }),
+  fc.integer({ min: -40, max: 40 }).map((n) => n / 4),
+);
 const TEXT_COLUMNS = ['text', 'plain', 'many', 'renamed', 'upper', 'joined', 'missing'];
 const NUMBER_COLUMNS = ['small', 'holes', 'large', 'double', 'linear', 'mixed', 'length', 'hour', '__time'];
 
 const comparison: fc.Arbitrary<Filter> = fc.oneof(
   fc.record({ kind: fc.constant('null' as const), column: fc.constantFrom(...TEXT_COLUMNS, ...NUMBER_COLUMNS) }),
-  fc.record({ kind: fc.constant('equals' as const), column: fc.constantFrom(...TEXT_COLUMNS), type: fc.constant('STRING' as const), value: fc.constantFrom(...TEXTS, 'x') }),
-  fc.record({ kind: fc.constant('equals' as const), column: fc.constantFrom('text', ...NUMBER_COLUMNS), type: fc.constantFrom('LONG' as const, 'DOUBLE' as const), value: VALUES.filter((value) => typeof value !== 'string') }),
-  fc.record({ kind: fc.constant('in' as const), column: fc.constantFrom(...TEXT_COLUMNS), type: fc.constant('STRING' as const), values: fc.array(nullable(fc.constantFrom(...TEXTS, 'y')), { maxLength: 5 }) }),
-  fc.record({ kind: fc.constant('in' as const), column: fc.constantFrom(...NUMBER_COLUMNS), type: fc.constant('LONG' as const), values: fc.array(nullable(fc.bigInt({ min: -5n, max: 210n })), { maxLength: 5 }) }),
+  fc.record({
+    kind: fc.constant('equals' as const),
+    column: fc.constantFrom(...TEXT_COLUMNS),
+    type: fc.constant('STRING' as const),
+    value: fc.constantFrom(...TEXTS, 'x'),
+  }),
+  fc.record({
+    kind: fc.constant('equals' as const),
+    column: fc.constantFrom('text', ...NUMBER_COLUMNS),
+    type: fc.constantFrom('LONG' as const, 'DOUBLE' as const),
+    value: VALUES.filter((value) => typeof value !== 'string'),
+  }),
+  fc.record({
+    kind: fc.constant('in' as const),
+    column: fc.constantFrom(...TEXT_COLUMNS),
+    type: fc.constant('STRING' as const),
+    values: fc.array(nullable(fc.constantFrom(...TEXTS, 'y')), { maxLength: 5 }),
+  }),
+  fc.record({
+    kind: fc.constant('in' as const),
+    column: fc.constantFrom(...NUMBER_COLUMNS),
+    type: fc.constant('LONG' as const),
+    values: fc.array(nullable(fc.bigInt({ min: -5n, max: 210n })), { maxLength: 5 }),
+  }),
   fc.record({
     kind: fc.constant('range' as const),
     column: fc.constantFrom(...TEXT_COLUMNS, 'small'),
@@ -116,10 +156,24 @@ const comparison: fc.Arbitrary<Filter> = fc.oneof(
     lowerStrict: fc.boolean(),
     upperStrict: fc.boolean(),
   }),
-  fc.record({ kind: fc.constant('like' as const), column: fc.constantFrom(...TEXT_COLUMNS), pattern: fc.constantFrom('%', 'a%', '%b', '_', '%o%', 'a_b', '%é'), escape: fc.constant(null) }),
-  fc.constantFrom('==', '!=', '<', '<=', '>', '>=').map((operator): Filter => ({ kind: 'expression', expression: call(operator, column('small'), column('holes')) })),
-  fc.constantFrom('==', '!=', '<', '>=').map((operator): Filter => ({ kind: 'expression', expression: call(operator, call('*', column('small'), long(2n)), long(50n)) })),
-  fc.constantFrom('&&', '||').map((operator): Filter => ({ kind: 'expression', expression: call('!', call(operator, call('<', column('double'), column('holes')), call('==', column('text'), column('plain')))) })),
+  fc.record({
+    kind: fc.constant('like' as const),
+    column: fc.constantFrom(...TEXT_COLUMNS),
+    pattern: fc.constantFrom('%', 'a%', '%b', '_', '%o%', 'a_b', '%é'),
+    escape: fc.constant(null),
+  }),
+  fc
+    .constantFrom('==', '!=', '<', '<=', '>', '>=')
+    .map((operator): Filter => ({ kind: 'expression', expression: call(operator, column('small'), column('holes')) })),
+  fc
+    .constantFrom('==', '!=', '<', '>=')
+    .map((operator): Filter => ({ kind: 'expression', expression: call(operator, call('*', column('small'), long(2n)), long(50n)) })),
+  fc.constantFrom('&&', '||').map(
+    (operator): Filter => ({
+      kind: 'expression',
+      expression: call('!', call(operator, call('<', column('double'), column('holes')), call('==', column('text'), column('plain')))),
+    }),
+  ),
   fc.constant<Filter>({ kind: 'expression', expression: column('length') }),
 );
 
@@ -131,17 +185,31 @@ const { filter: arbitraryFilter } = fc.letrec<{ filter: Filter }>((tie) => ({
     fc.record({ kind: fc.constant('not' as const), filter: tie('filter') }),
   ),
 }));
+
 export { arbitraryFilter };
 
-const arbitraryAggregator: fc.Arbitrary<Aggregator> = fc.tuple(
-  fc.oneof(
-    fc.constant({ kind: 'count' as const }),
-    fc.record({ kind: fc.constantFrom('sum' as const, 'min' as const, 'max' as const), column: fc.constantFrom('small', 'holes', 'large', 'linear', 'length', 'missing', '__time', 'hour'), type: fc.constant('LONG' as const) }),
-    fc.record({ kind: fc.constantFrom('sum' as const, 'min' as const, 'max' as const), column: fc.constantFrom('small', 'holes', 'double', 'half', 'mixed'), type: fc.constantFrom('DOUBLE' as const, 'FLOAT' as const) }),
-    fc.record({ kind: fc.constant('distinct' as const), column: fc.constantFrom('text', 'plain', 'many', 'small', 'large', 'double', 'upper', 'joined', 'hour', 'missing', 'renamed') }),
-  ),
-  fc.option(arbitraryFilter, { nil: null, freq: 2 }),
-).map(([kind, filter]) => ({ name: '', filter, ...kind }));
+const arbitraryAggregator: fc.Arbitrary<Aggregator> = fc
+  .tuple(
+    fc.oneof(
+      fc.constant({ kind: 'count' as const }),
+      fc.record({
+        kind: fc.constantFrom('sum' as const, 'min' as const, 'max' as const),
+        column: fc.constantFrom('small', 'holes', 'large', 'linear', 'length', 'missing', '__time', 'hour'),
+        type: fc.constant('LONG' as const),
+      }),
+      fc.record({
+        kind: fc.constantFrom('sum' as const, 'min' as const, 'max' as const),
+        column: fc.constantFrom('small', 'holes', 'double', 'half', 'mixed'),
+        type: fc.constantFrom('DOUBLE' as const, 'FLOAT' as const),
+      }),
+      fc.record({
+        kind: fc.constant('distinct' as const),
+        column: fc.constantFrom('text', 'plain', 'many', 'small', 'large', 'double', 'upper', 'joined', 'hour', 'missing', 'renamed'),
+      }),
+    ),
+    fc.option(arbitraryFilter, { nil: null, freq: 2 }),
+  )
+  .map(([kind, filter]) => ({ name: '', filter, ...kind }));
 
 const GRANULARITIES: readonly Granularity[] = [
   { kind: 'all' },
@@ -154,7 +222,28 @@ const GRANULARITIES: readonly Granularity[] = [
 
 const arbitraryKey = fc.oneof(
   fc.constantFrom(...GRANULARITIES).map((granularity) => ({ kind: 'time' as const, name: '', granularity })),
-  fc.record({ kind: fc.constant('column' as const), name: fc.constant(''), column: fc.constantFrom('text', 'plain', 'many', 'small', 'holes', 'large', 'double', 'renamed', 'upper', 'length', 'joined', 'hour', 'day', 'missing', 'mixed'), type: fc.constant(null) }),
+  fc.record({
+    kind: fc.constant('column' as const),
+    name: fc.constant(''),
+    column: fc.constantFrom(
+      'text',
+      'plain',
+      'many',
+      'small',
+      'holes',
+      'large',
+      'double',
+      'renamed',
+      'upper',
+      'length',
+      'joined',
+      'hour',
+      'day',
+      'missing',
+      'mixed',
+    ),
+    type: fc.constant(null),
+  }),
 );
 
 const arbitraryIntervals = fc.oneof(

@@ -1,26 +1,34 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../src/execution/engine.js';
 import type { RunOptions } from '../../src/execution/contract.js';
+import { createEngine } from '../../src/execution/engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { cellAt } from '../../src/model/frame.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
-import { cell, keptRows } from './oracle.js';
 import type { Cell, Row } from './oracle.js';
-import { COLUMNS, START, VIRTUAL_COLUMNS, arbitraryFilter, arbitraryPieces, frameOf } from './random-data.js';
+import { cell, keptRows } from './oracle.js';
+import { arbitraryFilter, arbitraryPieces, COLUMNS, frameOf, START, VIRTUAL_COLUMNS } from './random-data.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
-const options = (changes: Partial<RunOptions> = {}): RunOptions => ({ ending: 'final', deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: null, ...changes });
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
+  ending: 'final',
+  deadlineMs: Date.now() + 60_000,
+  priority: 0,
+  kernels: null,
+  batchRows: null,
+  ...changes,
+});
 const never = new AbortController().signal;
 
 async function rowsOf(frames: AsyncIterable<Frame>): Promise<FrameCell[][]> {
   const rows: FrameCell[][] = [];
-  for await (const frame of frames) for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
+  for await (const frame of frames)
+    for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
   return rows;
 }
 
@@ -60,7 +68,17 @@ scans('agrees with the oracle over any data and plan', async () => {
     fc.asyncProperty(arbitraryPieces, arbitraryPlan, async (pieces, plan) => {
       const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
       try {
-        assert.equal(await rowsOf(engine.runViews(plan, placed.map(({ view }) => view), options(), never)), expectedRows(pieces, plan));
+        assert.equal(
+          await rowsOf(
+            engine.runViews(
+              plan,
+              placed.map(({ view }) => view),
+              options(),
+              never,
+            ),
+          ),
+          expectedRows(pieces, plan),
+        );
       } finally {
         for (const { release } of placed) release();
       }
@@ -91,9 +109,32 @@ scans('partial scans of several servers merge into the whole', async () => {
 });
 
 scans('a reader that stops early frees everything', async () => {
-  const rows = Array.from({ length: 50_000 }, (_, index): Row => ({ __time: BigInt(START + index), plain: 'x', text: null, many: [], small: 1n, holes: null, large: 1n, double: null }));
+  const rows = Array.from(
+    { length: 50_000 },
+    (_, index): Row => ({
+      __time: BigInt(START + index),
+      plain: 'x',
+      text: null,
+      many: [],
+      small: 1n,
+      holes: null,
+      large: 1n,
+      double: null,
+    }),
+  );
   const placed = placeFrame(frameOf(rows), memory);
-  const plan: ScanPlan = { operator: 'scan', dataSource: 'random', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [], columns: ['plain'], timeOrder: 'ascending', offset: 0, limit: null };
+  const plan: ScanPlan = {
+    operator: 'scan',
+    dataSource: 'random',
+    intervals: [ETERNITY],
+    filter: null,
+    virtualColumns: [],
+    finish: [],
+    columns: ['plain'],
+    timeOrder: 'ascending',
+    offset: 0,
+    limit: null,
+  };
   for await (const frame of engine.runViews(plan, [placed.view], options(), never)) {
     assert.ok(frame.rowCount < rows.length, 'the result comes in pieces');
     break;
@@ -106,12 +147,29 @@ scans('time boundaries are the first and last instant of matching rows', async (
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, fc.option(arbitraryFilter, { nil: null }), async (pieces, filter) => {
       const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
-      const plan = { operator: 'timeBoundary', dataSource: 'random', intervals: [ETERNITY], filter, virtualColumns: VIRTUAL_COLUMNS, finish: [] } as const;
+      const plan = {
+        operator: 'timeBoundary',
+        dataSource: 'random',
+        intervals: [ETERNITY],
+        filter,
+        virtualColumns: VIRTUAL_COLUMNS,
+        finish: [],
+      } as const;
       try {
         const times = pieces.flatMap((rows) => keptRows(rows, plan)).map((row) => row['__time'] as bigint);
         times.sort((a, b) => Number(a - b));
         const expected = times.length === 0 ? [] : [[times[0], times.at(-1)]];
-        assert.equal(await rowsOf(engine.runViews(plan, placed.map(({ view }) => view), options(), never)), expected);
+        assert.equal(
+          await rowsOf(
+            engine.runViews(
+              plan,
+              placed.map(({ view }) => view),
+              options(),
+              never,
+            ),
+          ),
+          expected,
+        );
         const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
         assert.equal(await rowsOf(engine.merge(plan, partials, options(), never)), expected);
       } finally {

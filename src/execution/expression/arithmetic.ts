@@ -3,11 +3,11 @@ import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor, takeBits, wordsOf } from '../context.js';
 import type { Block } from '../context.js';
+import { kernelFor, takeBits, wordsOf } from '../context.js';
 import type { SegmentScope } from '../scope.js';
-import { oncePerBlock, storedNumbers } from './vector.js';
 import type { NumberVector } from './vector.js';
+import { oncePerBlock, storedNumbers } from './vector.js';
 
 type Lane = 'I64' | 'F64';
 
@@ -26,7 +26,11 @@ const FAMILIES = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' }
  * `+ - *` over numbers, and `/` where it is a DOUBLE, by kernels. Null where any operand is.
  * @returns undefined for an expression of another shape
  */
-export function compileArithmetic(scope: SegmentScope, expression: Expression, type: Exclude<ColumnType, 'STRING'>): NumberVector | undefined {
+export function compileArithmetic(
+  scope: SegmentScope,
+  expression: Expression,
+  type: Exclude<ColumnType, 'STRING'>,
+): NumberVector | undefined {
   const tree = operandOf(scope, expression);
   const lane = type === 'LONG' ? 'I64' : 'F64';
   if (tree === undefined || tree.scalar !== undefined || (tree.lane === 'F64' && lane === 'I64') || type === 'FLOAT') return undefined;
@@ -45,7 +49,11 @@ export function compileArithmetic(scope: SegmentScope, expression: Expression, t
 }
 
 /** Two expressions over longs, to be compared: `b` may be a scalar (one element). Undefined when one is of another kind. */
-export function compileLongPair(scope: SegmentScope, left: Expression, right: Expression): { readonly a: Operand; readonly b: Operand; readonly nulls: (block: Block) => Address; readonly mayBeNull: boolean } | undefined {
+export function compileLongPair(
+  scope: SegmentScope,
+  left: Expression,
+  right: Expression,
+): { readonly a: Operand; readonly b: Operand; readonly nulls: (block: Block) => Address; readonly mayBeNull: boolean } | undefined {
   const [a, b] = [operandOf(scope, left), operandOf(scope, right)];
   if (a === undefined || b === undefined || a.lane !== 'I64' || b.lane !== 'I64') return undefined;
   const nullable = [...new Set([...a.nullable, ...b.nullable])];
@@ -67,13 +75,19 @@ function operandOf(scope: SegmentScope, expression: Expression): Operand | undef
       const family = Object.hasOwn(FAMILIES, expression.function) ? FAMILIES[expression.function as keyof typeof FAMILIES] : undefined;
       const [left, right] = expression.arguments.map((argument) => operandOf(scope, argument));
       if (family === undefined || left === undefined) return undefined;
-      if (expression.arguments.length === 1 && family === 'subtract') return combine(scope, 'multiply', left, scalarOperand(scope, left.lane === 'I64' ? -1n : -1));
+      if (expression.arguments.length === 1 && family === 'subtract')
+        return combine(scope, 'multiply', left, scalarOperand(scope, left.lane === 'I64' ? -1n : -1));
       return right === undefined ? undefined : combine(scope, family, left, right);
     }
   }
 }
 
-function combine(scope: SegmentScope, family: 'add' | 'subtract' | 'multiply' | 'divide', left: Operand, right: Operand): Operand | undefined {
+function combine(
+  scope: SegmentScope,
+  family: 'add' | 'subtract' | 'multiply' | 'divide',
+  left: Operand,
+  right: Operand,
+): Operand | undefined {
   const lane = left.lane === 'I64' && right.lane === 'I64' ? 'I64' : 'F64';
   if (left.scalar !== undefined && right.scalar !== undefined) return undefined;
   if (family === 'divide' && lane === 'I64') return undefined;
@@ -98,7 +112,8 @@ function combine(scope: SegmentScope, family: 'add' | 'subtract' | 'multiply' | 
 function columnOperand(scope: SegmentScope, vector: NumberVector): Operand {
   const nullable = vector.mayBeNull ? [vector] : [];
   const { physical, base } = vector;
-  if ((physical === 'I64' && base === 0n) || physical === 'F64') return { lane: physical, scalar: undefined, nullable, values: (block) => vector.values(block) };
+  if ((physical === 'I64' && base === 0n) || physical === 'F64')
+    return { lane: physical, scalar: undefined, nullable, values: (block) => vector.values(block) };
   const out = scope.arena.take(BLOCK_ROWS * 8);
   const { kernels } = scope.context;
   const widen = physical === 'F32' ? kernels.toF64F32 : kernelFor(kernels, 'toI64', physical);

@@ -1,19 +1,19 @@
 import { ServiceError } from '../../base/errors.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { expressionType } from '../../expression/expression-type.js';
-import { convert } from '../../expression/value.js';
 import type { Value } from '../../expression/value.js';
+import { convert } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { takeBits } from '../context.js';
 import type { Block } from '../context.js';
+import { takeBits } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import { compileArithmetic } from './arithmetic.js';
 import { dictionaryFunction } from './dictionary-function.js';
 import { rowReader } from './row-reader.js';
-import { StringPool, oncePerBlock } from './vector.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
+import { oncePerBlock, StringPool } from './vector.js';
 
 /**
  * An expression over a segment, as columns of a block: arithmetic by kernels, functions of one string column once per
@@ -42,10 +42,16 @@ export function columnsOf(expression: Expression, into = new Set<string>()): Set
 
 function refuseMultiValue(scope: SegmentScope, name: string): void {
   const source = scope.source(name);
-  if (source.kind === 'string' && source.column.offsets !== 0) throw new ServiceError('unsupported', `expressions over multi-value column "${name}" are not supported`);
+  if (source.kind === 'string' && source.column.offsets !== 0)
+    throw new ServiceError('unsupported', `expressions over multi-value column "${name}" are not supported`);
 }
 
-function rowFunction(scope: SegmentScope, names: readonly string[], compute: (columns: (name: string) => Value) => Value, type: ColumnType): Vector {
+function rowFunction(
+  scope: SegmentScope,
+  names: readonly string[],
+  compute: (columns: (name: string) => Value) => Value,
+  type: ColumnType,
+): Vector {
   const readers = new Map(names.map((name) => [name, rowReader(scope, scope.source(name))]));
   let row = 0;
   const read = (name: string): Value => readers.get(name)?.get(row) ?? null;
@@ -56,7 +62,11 @@ function rowFunction(scope: SegmentScope, names: readonly string[], compute: (co
 }
 
 /** A vector from values that `fill` puts row by row. */
-export function valuesVector(scope: SegmentScope, type: ColumnType, fill: (block: Block, put: (row: number, value: Value) => void) => void): Vector {
+export function valuesVector(
+  scope: SegmentScope,
+  type: ColumnType,
+  fill: (block: Block, put: (row: number, value: Value) => void) => void,
+): Vector {
   return type === 'STRING' ? textValues(scope, fill) : numberValues(scope, type, fill);
 }
 
@@ -81,7 +91,11 @@ function textValues(scope: SegmentScope, fill: (block: Block, put: (row: number,
   };
 }
 
-function numberValues(scope: SegmentScope, type: Exclude<ColumnType, 'STRING'>, fill: (block: Block, put: (row: number, value: Value) => void) => void): NumberVector {
+function numberValues(
+  scope: SegmentScope,
+  type: Exclude<ColumnType, 'STRING'>,
+  fill: (block: Block, put: (row: number, value: Value) => void) => void,
+): NumberVector {
   const { memory } = scope.context;
   const at = scope.arena.take(BLOCK_ROWS * 8);
   const nulls = takeBits(scope.arena);

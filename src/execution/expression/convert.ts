@@ -5,8 +5,8 @@ import type { SegmentScope, Source } from '../scope.js';
 import { valuesVector } from './compile.js';
 import { dictionaryFunction } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
-import { StringPool, oncePerBlock, storedNumbers } from './vector.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
+import { oncePerBlock, StringPool, storedNumbers } from './vector.js';
 
 /** A column as LONG, or as DOUBLE (a stored FLOAT stays as it is); undefined when it is null everywhere. */
 export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'DOUBLE'): NumberVector | undefined {

@@ -1,16 +1,21 @@
-import { convert } from '../../expression/value.js';
 import type { Value } from '../../expression/value.js';
+import { convert } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { Block } from '../context.js';
+import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { SegmentScope } from '../scope.js';
-import { StringPool, oncePerBlock } from './vector.js';
 import type { Vector } from './vector.js';
+import { oncePerBlock, StringPool } from './vector.js';
 
 /** A function of one string column: computed once per entry of its dictionary, then looked up by id. */
-export function dictionaryFunction(scope: SegmentScope, column: StringColumnView, compute: (text: string | null) => Value, type: ColumnType): Vector {
+export function dictionaryFunction(
+  scope: SegmentScope,
+  column: StringColumnView,
+  compute: (text: string | null) => Value,
+  type: ColumnType,
+): Vector {
   const results = scope.texts(column).map((text) => convert(compute(text), type));
   return type === 'STRING' ? textTable(scope, column, results) : numberTable(scope, column, results, type);
 }
@@ -34,7 +39,12 @@ function textTable(scope: SegmentScope, column: StringColumnView, results: reado
   };
 }
 
-function numberTable(scope: SegmentScope, column: StringColumnView, results: readonly Value[], type: Exclude<ColumnType, 'STRING'>): Vector {
+function numberTable(
+  scope: SegmentScope,
+  column: StringColumnView,
+  results: readonly Value[],
+  type: Exclude<ColumnType, 'STRING'>,
+): Vector {
   const { arena, context } = scope;
   const { memory, kernels } = context;
   const table = arena.take(Math.max(1, results.length) * 8);

@@ -1,11 +1,11 @@
 import type { Value } from '../../expression/value.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
+import { kernelFor } from '../context.js';
 import type { SegmentScope, Source } from '../scope.js';
-import { storedNumbers } from './vector.js';
 import type { NumberVector, StringVector } from './vector.js';
+import { storedNumbers } from './vector.js';
 
 /** Values of a column one by one, for functions that have no kernel. `open` a block, then `get` its rows. */
 export interface RowReader {
@@ -52,7 +52,12 @@ function storedTextReader(scope: SegmentScope, column: StringColumnView): RowRea
   const texts = scope.texts(column);
   let ids: Uint8Array | Uint16Array | Uint32Array = new Uint8Array(0);
   const open = ({ start, rows }: Block): void => {
-    ids = column.physical === 'U8' ? memory.u8(column.ids + start, rows) : column.physical === 'U16' ? memory.u16(column.ids + start * 2, rows) : memory.u32(column.ids + start * 4, rows);
+    ids =
+      column.physical === 'U8'
+        ? memory.u8(column.ids + start, rows)
+        : column.physical === 'U16'
+          ? memory.u16(column.ids + start * 2, rows)
+          : memory.u32(column.ids + start * 4, rows);
   };
   return { open, get: (row) => texts[ids[row] ?? 0] ?? null };
 }

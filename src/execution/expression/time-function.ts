@@ -1,13 +1,13 @@
 import { ServiceError } from '../../base/errors.js';
+import { evaluate } from '../../expression/evaluate.js';
 import type { Expression } from '../../model/expression.js';
+import { bucketBoundaries } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Runs } from '../group/time-runs.js';
-import { RUN_BYTES, bucketRuns } from '../group/time-runs.js';
+import { bucketRuns, RUN_BYTES } from '../group/time-runs.js';
 import type { SegmentScope } from '../scope.js';
-import type { Vector } from './vector.js';
 import { timeGrains } from './time-grains.js';
-import { bucketBoundaries } from '../../model/granularity.js';
-import { evaluate } from '../../expression/evaluate.js';
+import type { Vector } from './vector.js';
 
 const BUCKETS_MAX = 200_000;
 
@@ -16,7 +16,11 @@ const BUCKETS_MAX = 200_000;
  * day, a formatted day): its value is computed once per bucket of the segment, and rows become runs.
  * @returns undefined when the expression is of another kind, or changes too often to be worth it
  */
-export function timeFunction(scope: SegmentScope, expression: Expression, vector: Vector): { runs: Runs; values: readonly (string | number | bigint | null)[] } | undefined {
+export function timeFunction(
+  scope: SegmentScope,
+  expression: Expression,
+  vector: Vector,
+): { runs: Runs; values: readonly (string | number | bigint | null)[] } | undefined {
   const source = scope.source(TIME_COLUMN);
   const grains = timeGrains(expression);
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
@@ -35,7 +39,10 @@ export function timeFunction(scope: SegmentScope, expression: Expression, vector
   const { runs: cut, first, card } = bucketRuns(scope, source.column, boundaries);
   for (let bucket = 0; bucket < card; bucket++) {
     const time = boundaries[first + bucket] ?? 0n;
-    const value = inType(evaluate(expression, (name) => (name === TIME_COLUMN ? time : null)), vector);
+    const value = inType(
+      evaluate(expression, (name) => (name === TIME_COLUMN ? time : null)),
+      vector,
+    );
     let id = idsByValue.get(value);
     if (id === undefined) {
       id = values.length;

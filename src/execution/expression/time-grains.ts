@@ -51,5 +51,10 @@ const EXTRACT_GRAINS: Readonly<Record<string, string>> = {
   SECOND: 'PT1S',
   MINUTE: 'PT1M',
   HOUR: 'PT1H',
-  ...Object.fromEntries(['DAY', 'DOW', 'ISODOW', 'DOY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'ISOYEAR', 'DECADE', 'CENTURY', 'MILLENNIUM'].map((unit) => [unit, 'P1D'])),
+  ...Object.fromEntries(
+    ['DAY', 'DOW', 'ISODOW', 'DOY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'ISOYEAR', 'DECADE', 'CENTURY', 'MILLENNIUM'].map((unit) => [
+      unit,
+      'P1D',
+    ]),
+  ),
 };

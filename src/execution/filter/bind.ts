@@ -1,22 +1,22 @@
+import { compileLikePattern } from '../../kernels/like-pattern.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { compileLikePattern } from '../../kernels/like-pattern.js';
 import { takeBits } from '../context.js';
 import { findText, lowerBoundText } from '../dictionary.js';
 import { numbersAsText } from '../expression/convert.js';
-import { storedNumbers } from '../expression/vector.js';
 import type { NumberVector } from '../expression/vector.js';
-import { STRING_ORDERINGS, compareNumbers, parseNumber } from '../ordering.js';
+import { storedNumbers } from '../expression/vector.js';
+import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../ordering.js';
 import type { SegmentScope } from '../scope.js';
-import { numberOf } from './number-bounds.js';
-import type { Bound } from './number-bounds.js';
 import { bindCondition } from './condition.js';
-import { inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
-import { andPredicate, constantPredicate, notPredicate, orPredicate } from './predicate.js';
-import type { Predicate } from './predicate.js';
 import { matchesLike } from './like.js';
-import { NO_IDS, idsOf, stringPredicate, takeIdBits } from './string-predicate.js';
+import type { Bound } from './number-bounds.js';
+import { numberOf } from './number-bounds.js';
+import { inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
+import type { Predicate } from './predicate.js';
+import { andPredicate, constantPredicate, notPredicate, orPredicate } from './predicate.js';
 import type { IdSet } from './string-predicate.js';
+import { idsOf, NO_IDS, stringPredicate, takeIdBits } from './string-predicate.js';
 import { textPredicate } from './text-predicate.js';
 
 /**
@@ -29,9 +29,17 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
     case 'false':
       return constantPredicate(filter.kind === 'true');
     case 'and':
-      return andPredicate(scope.context, filter.filters.map((part) => bindFilter(scope, part, matchUnknown)), takeBits(scope.arena));
+      return andPredicate(
+        scope.context,
+        filter.filters.map((part) => bindFilter(scope, part, matchUnknown)),
+        takeBits(scope.arena),
+      );
     case 'or':
-      return orPredicate(scope.context, filter.filters.map((part) => bindFilter(scope, part, matchUnknown)), takeBits(scope.arena));
+      return orPredicate(
+        scope.context,
+        filter.filters.map((part) => bindFilter(scope, part, matchUnknown)),
+        takeBits(scope.arena),
+      );
     case 'not':
       return notPredicate(scope.context, bindFilter(scope, filter.filter, !matchUnknown), takeBits(scope.arena));
     case 'expression':
@@ -54,14 +62,16 @@ function bindComparison(scope: SegmentScope, filter: Comparison, matchUnknown: b
     case 'number':
       return bindNumbers(scope, storedNumbers(source.column), filter, matchNull);
     case 'computed':
-      return source.vector.kind === 'number' ? bindNumbers(scope, source.vector, filter, matchNull) : textPredicate(scope, source.vector, textTest(filter), matchNull);
+      return source.vector.kind === 'number'
+        ? bindNumbers(scope, source.vector, filter, matchNull)
+        : textPredicate(scope, source.vector, textTest(filter), matchNull);
   }
 }
 
 function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparison, matchNull: boolean): Predicate {
   switch (filter.kind) {
     case 'null':
-      return nullPredicate(scope, vector);
+      return nullPredicate(vector);
     case 'equals': {
       if (filter.value === null) return inPredicate(scope, vector, [], matchNull);
       return inPredicate(scope, vector, comparable([filter.value], filter.type), matchNull);
@@ -106,13 +116,21 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
     case 'in': {
       if (filter.type !== 'STRING') break;
       const values = filter.kind === 'equals' ? [filter.value] : filter.values;
-      return idsOf(scope, dictionary.count, values.flatMap((value) => (value === null ? [] : (findText(memory, dictionary, String(value)) ?? []))));
+      return idsOf(
+        scope,
+        dictionary.count,
+        values.flatMap((value) => (value === null ? [] : (findText(memory, dictionary, String(value)) ?? []))),
+      );
     }
     case 'range': {
       if (filter.type !== 'STRING' || filter.ordering !== 'lexicographic') break;
       const first = dictionary.hasNull ? 1 : 0;
-      const lower = filter.lower === null ? first : lowerBoundText(memory, dictionary, String(filter.lower) + (filter.lowerStrict ? NEXT : ''));
-      const upper = filter.upper === null ? dictionary.count : lowerBoundText(memory, dictionary, String(filter.upper) + (filter.upperStrict ? '' : NEXT));
+      const lower =
+        filter.lower === null ? first : lowerBoundText(memory, dictionary, String(filter.lower) + (filter.lowerStrict ? NEXT : ''));
+      const upper =
+        filter.upper === null
+          ? dictionary.count
+          : lowerBoundText(memory, dictionary, String(filter.upper) + (filter.upperStrict ? '' : NEXT));
       return lower < upper ? { kind: 'range', lower, upper: upper - 1 } : NO_IDS;
     }
     case 'like': {
@@ -120,7 +138,15 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
       const at = scope.arena.take(pattern.byteLength + 16);
       memory.u8(at, pattern.byteLength).set(pattern);
       const bits = takeIdBits(scope, dictionary.count);
-      kernels.dictionaryLike(dictionary.bytes, dictionary.offsets, dictionary.hasNull ? 1 : 0, dictionary.count, at, pattern.byteLength, bits);
+      kernels.dictionaryLike(
+        dictionary.bytes,
+        dictionary.offsets,
+        dictionary.hasNull ? 1 : 0,
+        dictionary.count,
+        at,
+        pattern.byteLength,
+        bits,
+      );
       return { kind: 'bits', at: bits };
     }
   }
@@ -160,10 +186,17 @@ function textTest(filter: Comparison): (text: string) => boolean {
   }
 }
 
-function textRangeTest({ lower, upper, lowerStrict, upperStrict, ordering }: Extract<Filter, { kind: 'range' }>): (text: string) => boolean {
+function textRangeTest({
+  lower,
+  upper,
+  lowerStrict,
+  upperStrict,
+  ordering,
+}: Extract<Filter, { kind: 'range' }>): (text: string) => boolean {
   const compare = STRING_ORDERINGS[ordering];
   const [from, to] = [lower === null ? null : String(lower), upper === null ? null : String(upper)];
-  return (text) => (from === null || compare(text, from) > (lowerStrict ? 0 : -1)) && (to === null || compare(text, to) < (upperStrict ? 0 : 1));
+  return (text) =>
+    (from === null || compare(text, from) > (lowerStrict ? 0 : -1)) && (to === null || compare(text, to) < (upperStrict ? 0 : 1));
 }
 
 function numberRangeTest({ lower, upper, lowerStrict, upperStrict }: Extract<Filter, { kind: 'range' }>): (text: string) => boolean {
@@ -173,6 +206,10 @@ function numberRangeTest({ lower, upper, lowerStrict, upperStrict }: Extract<Fil
   if (Number.isNaN(from) || Number.isNaN(to)) return () => false;
   return (text) => {
     const number = parseNumber(text);
-    return number !== undefined && (from === undefined || admits(compareNumbers(number, from), lowerStrict)) && (to === undefined || admits(compareNumbers(to, number), upperStrict));
+    return (
+      number !== undefined &&
+      (from === undefined || admits(compareNumbers(number, from), lowerStrict)) &&
+      (to === undefined || admits(compareNumbers(to, number), upperStrict))
+    );
   };
 }

@@ -4,8 +4,8 @@ import { compileLongPair } from '../expression/arithmetic.js';
 import { compileVector } from '../expression/compile.js';
 import type { SegmentScope } from '../scope.js';
 import { everything, nullPredicate, rangePredicate } from './number-predicate.js';
-import { andPredicate, notPredicate, orPredicate } from './predicate.js';
 import type { Match, Predicate } from './predicate.js';
+import { andPredicate, notPredicate, orPredicate } from './predicate.js';
 import { textPredicate } from './text-predicate.js';
 
 /** How a comparison comes of the kernel's equal (0), less (1) and less-or-equal (2). */
@@ -27,7 +27,8 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
       const parts = inputs.map((input) => bindCondition(scope, input, matchUnknown));
       return (name === '&&' ? andPredicate : orPredicate)(scope.context, parts, takeBits(scope.arena));
     }
-    if (name === '!' && left !== undefined) return notPredicate(scope.context, bindCondition(scope, left, !matchUnknown), takeBits(scope.arena));
+    if (name === '!' && left !== undefined)
+      return notPredicate(scope.context, bindCondition(scope, left, !matchUnknown), takeBits(scope.arena));
     if (left !== undefined && right !== undefined && inputs.length === 2 && Object.hasOwn(COMPARISONS, name)) {
       const compared = compareLongs(scope, name, left, right, matchUnknown);
       if (compared !== undefined) return compared;
@@ -37,7 +38,13 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
 }
 
 /** Undefined unless both sides are arithmetic over longs. */
-function compareLongs(scope: SegmentScope, name: string, left: Expression, right: Expression, matchUnknown: boolean): Predicate | undefined {
+function compareLongs(
+  scope: SegmentScope,
+  name: string,
+  left: Expression,
+  right: Expression,
+  matchUnknown: boolean,
+): Predicate | undefined {
   const comparison = COMPARISONS[name];
   if (comparison === undefined) return undefined;
   const { operation, isSwapped, isNegated } = comparison;
@@ -66,5 +73,5 @@ function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: bo
   const { context, arena } = scope;
   const isZero = rangePredicate(scope, vector, { value: 0, strict: false }, { value: 0, strict: false }, false);
   const isTrue = andPredicate(context, [notPredicate(context, isZero, takeBits(arena)), everything(scope, vector, false)], takeBits(arena));
-  return matchUnknown ? orPredicate(context, [isTrue, nullPredicate(scope, vector)], takeBits(arena)) : isTrue;
+  return matchUnknown ? orPredicate(context, [isTrue, nullPredicate(vector)], takeBits(arena)) : isTrue;
 }

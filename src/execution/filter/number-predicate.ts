@@ -1,53 +1,86 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor, takeBits, wordsOf } from '../context.js';
 import type { Block } from '../context.js';
+import { kernelFor, takeBits, wordsOf } from '../context.js';
 import type { NumberVector } from '../expression/vector.js';
 import type { SegmentScope } from '../scope.js';
-import { doubleRange, longRange, storedRange } from './number-bounds.js';
 import type { Bound } from './number-bounds.js';
-import { ALL, MATCH_ALL, NONE, constantPredicate } from './predicate.js';
+import { doubleRange, longRange, storedRange } from './number-bounds.js';
 import type { Match, Predicate } from './predicate.js';
+import { ALL, constantPredicate, MATCH_ALL, NONE } from './predicate.js';
 
 /** Rows whose number lies between the bounds; null rows match when `matchNull`. */
-export function rangePredicate(scope: SegmentScope, vector: NumberVector, lower: Bound | undefined, upper: Bound | undefined, matchNull: boolean): Predicate {
-  return vector.type === 'LONG' ? longPredicate(scope, vector, lower, upper, matchNull) : doublePredicate(scope, vector, lower, upper, matchNull);
+export function rangePredicate(
+  scope: SegmentScope,
+  vector: NumberVector,
+  lower: Bound | undefined,
+  upper: Bound | undefined,
+  matchNull: boolean,
+): Predicate {
+  return vector.type === 'LONG'
+    ? longPredicate(scope, vector, lower, upper, matchNull)
+    : doublePredicate(scope, vector, lower, upper, matchNull);
 }
 
-function longPredicate(scope: SegmentScope, vector: NumberVector, lower: Bound | undefined, upper: Bound | undefined, matchNull: boolean): Predicate {
+function longPredicate(
+  scope: SegmentScope,
+  vector: NumberVector,
+  lower: Bound | undefined,
+  upper: Bound | undefined,
+  matchNull: boolean,
+): Predicate {
   const { physical, base } = vector;
   if (physical === 'F32' || physical === 'F64') return constantPredicate(false);
   const range = longRange(lower, upper);
   const stored = storedRange(range, base, physical);
   const { min, max } = vector.stored ?? {};
-  if (stored === undefined || (min != null && max != null && (range.upper < min || range.lower > max))) return nothing(scope, vector, matchNull);
+  if (stored === undefined || (min != null && max != null && (range.upper < min || range.lower > max))) return nothing(vector, matchNull);
   if (min != null && max != null && range.lower <= min && range.upper >= max) return everything(scope, vector, matchNull);
   const out = takeBits(scope.arena);
   if (physical === 'I64') {
     const { filterRangeI64 } = scope.context.kernels;
-    return masked(scope, vector, matchNull, out, Number(range.lower), Number(range.upper), (block, values) => filterRangeI64(values, block.rows, stored.lower, stored.upper, out));
+    return masked(scope, vector, matchNull, out, Number(range.lower), Number(range.upper), (block, values) =>
+      filterRangeI64(values, block.rows, stored.lower, stored.upper, out),
+    );
   }
   const filterRange = kernelFor(scope.context.kernels, 'filterRange', physical);
   const [from, to] = [Number(stored.lower), Number(stored.upper)];
-  return masked(scope, vector, matchNull, out, Number(range.lower), Number(range.upper), (block, values) => filterRange(values, block.rows, from, to, out));
+  return masked(scope, vector, matchNull, out, Number(range.lower), Number(range.upper), (block, values) =>
+    filterRange(values, block.rows, from, to, out),
+  );
 }
 
-function doublePredicate(scope: SegmentScope, vector: NumberVector, lower: Bound | undefined, upper: Bound | undefined, matchNull: boolean): Predicate {
+function doublePredicate(
+  scope: SegmentScope,
+  vector: NumberVector,
+  lower: Bound | undefined,
+  upper: Bound | undefined,
+  matchNull: boolean,
+): Predicate {
   const range = doubleRange(lower, upper);
-  if (!(range.lower <= range.upper)) return nothing(scope, vector, matchNull);
+  if (!(range.lower <= range.upper)) return nothing(vector, matchNull);
   const out = takeBits(scope.arena);
   const filterRange = kernelFor(scope.context.kernels, 'filterRange', vector.physical === 'F32' ? 'F32' : 'F64');
-  return masked(scope, vector, matchNull, out, range.lower, range.upper, (block, values) => filterRange(values, block.rows, range.lower, range.upper, out));
+  return masked(scope, vector, matchNull, out, range.lower, range.upper, (block, values) =>
+    filterRange(values, block.rows, range.lower, range.upper, out),
+  );
 }
 
 /** Rows whose number is one of `values`. */
-export function inPredicate(scope: SegmentScope, vector: NumberVector, values: readonly (bigint | number)[], matchNull: boolean): Predicate {
+export function inPredicate(
+  scope: SegmentScope,
+  vector: NumberVector,
+  values: readonly (bigint | number)[],
+  matchNull: boolean,
+): Predicate {
   const { arena, context } = scope;
   const { memory } = context;
   const { physical, base } = vector;
   if (values.length <= 1) {
     const [value] = values;
-    return value === undefined ? nothing(scope, vector, matchNull) : rangePredicate(scope, vector, { value, strict: false }, { value, strict: false }, matchNull);
+    return value === undefined
+      ? nothing(vector, matchNull)
+      : rangePredicate(scope, vector, { value, strict: false }, { value, strict: false }, matchNull);
   }
   let at: Address;
   let count: number;
@@ -62,12 +95,14 @@ export function inPredicate(scope: SegmentScope, vector: NumberVector, values: r
     if (physical === 'I64') memory.i64(at, count).set(sorted);
     else memory[physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32'](at, count).set(Array.from(sorted, Number));
   } else {
-    const exact = values.map(Number).filter((number, index) => number == values[index] && (physical !== 'F32' || Math.fround(number) === number));
+    const exact = values
+      .map(Number)
+      .filter((number, index) => number == values[index] && (physical !== 'F32' || Math.fround(number) === number));
     count = exact.length;
     at = arena.take(Math.max(64, count * 8));
     memory[physical === 'F32' ? 'f32' : 'f64'](at, count).set(Float64Array.from(exact).sort());
   }
-  if (count === 0) return nothing(scope, vector, matchNull);
+  if (count === 0) return nothing(vector, matchNull);
   const numbers = values.map(Number);
   const out = takeBits(arena);
   const filterSorted = kernelFor(context.kernels, 'filterSorted', physical);
@@ -76,13 +111,13 @@ export function inPredicate(scope: SegmentScope, vector: NumberVector, values: r
   return masked(scope, vector, matchNull, out, lowest, highest, (block, from) => filterSorted(from, block.rows, at, count, out));
 }
 
-export function nullPredicate(scope: SegmentScope, vector: NumberVector): Predicate {
+export function nullPredicate(vector: NumberVector): Predicate {
   if (!vector.mayBeNull) return constantPredicate(false);
   return { constant: undefined, cost: 1, test: (block) => vector.nulls(block) };
 }
 
-function nothing(_scope: SegmentScope, vector: NumberVector, matchNull: boolean): Predicate {
-  return matchNull ? nullPredicate(_scope, vector) : constantPredicate(false);
+function nothing(vector: NumberVector, matchNull: boolean): Predicate {
+  return matchNull ? nullPredicate(vector) : constantPredicate(false);
 }
 
 /** Every row that is not null, and null ones when `matchNull`. */

@@ -2,11 +2,13 @@ import type { Address, StringColumnView } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
 import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { SegmentScope } from '../scope.js';
-import { MATCH_ALL, MATCH_NONE, kernelPredicate, orPredicate } from './predicate.js';
 import type { Predicate } from './predicate.js';
+import { kernelPredicate, MATCH_ALL, MATCH_NONE, orPredicate } from './predicate.js';
 
 /** A set of dictionary ids: a range (inclusive, empty when lower > upper) or one bit per id, padded to 256 at least. */
-export type IdSet = { readonly kind: 'range'; readonly lower: number; readonly upper: number } | { readonly kind: 'bits'; readonly at: Address };
+export type IdSet =
+  | { readonly kind: 'range'; readonly lower: number; readonly upper: number }
+  | { readonly kind: 'bits'; readonly at: Address };
 
 export const NO_IDS: IdSet = { kind: 'range', lower: 1, upper: 0 };
 
@@ -29,7 +31,9 @@ export function idsOf(scope: SegmentScope, count: number, ids: readonly number[]
  * null rows match is `matchNull`.
  */
 export function stringPredicate(scope: SegmentScope, column: StringColumnView, set: IdSet, matchNull: boolean): Predicate {
-  return column.offsets === 0 ? plainPredicate(scope, column, withNull(scope, column, set, matchNull)) : multiPredicate(scope, column, set, matchNull);
+  return column.offsets === 0
+    ? plainPredicate(scope, column, withNull(scope, column, set, matchNull))
+    : multiPredicate(scope, column, set, matchNull);
 }
 
 function plainPredicate(scope: SegmentScope, column: StringColumnView, set: IdSet): Predicate {
@@ -109,7 +113,8 @@ function toBits(scope: SegmentScope, column: StringColumnView, set: IdSet): Addr
   if (set.kind === 'bits') return set.at;
   const { count } = column.dictionary;
   const at = takeIdBits(scope, count);
-  if (set.lower <= set.upper) scope.context.kernels.bitsFill(at, idBitWords(count), Math.max(0, set.lower), Math.min(count - 1, set.upper) + 1);
+  if (set.lower <= set.upper)
+    scope.context.kernels.bitsFill(at, idBitWords(count), Math.max(0, set.lower), Math.min(count - 1, set.upper) + 1);
   return at;
 }
 
@@ -117,4 +122,3 @@ function toBits(scope: SegmentScope, column: StringColumnView, set: IdSet): Addr
 function idBitWords(count: number): number {
   return Math.max(4, Math.ceil(count / 64));
 }
-

@@ -1,5 +1,5 @@
-import { takeBits } from '../context.js';
 import type { Block } from '../context.js';
+import { takeBits } from '../context.js';
 import type { StringVector } from '../expression/vector.js';
 import type { SegmentScope } from '../scope.js';
 import type { Match, Predicate } from './predicate.js';

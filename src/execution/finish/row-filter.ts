@@ -1,12 +1,12 @@
 import { compileExpression } from '../../expression/evaluate.js';
-import { compareValues, convert, toTruth } from '../../expression/value.js';
 import type { Value } from '../../expression/value.js';
+import { compareValues, convert, toTruth } from '../../expression/value.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { matchesLike } from '../filter/like.js';
 import { STRING_ORDERINGS } from '../ordering.js';
-import { columnNamed, typeOfResult, valueAt } from './table.js';
 import type { ResultTable } from './table.js';
+import { columnNamed, typeOfResult, valueAt } from './table.js';
 
 /** true, false, or null for unknown. */
 type Truth = boolean | null;
@@ -39,7 +39,10 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
       };
     }
     case 'expression': {
-      const evaluate = compileExpression(filter.expression, (name) => table.columns.filter((column) => column.name === name).map(typeOfResult)[0]);
+      const evaluate = compileExpression(
+        filter.expression,
+        (name) => table.columns.filter((column) => column.name === name).map(typeOfResult)[0],
+      );
       let current = 0;
       const read = (name: string): Value => {
         const column = table.columns.find((each) => each.name === name);
@@ -79,8 +82,11 @@ function valueTest(filter: Comparison): (value: string | number | bigint) => Tru
     case 'range': {
       const text = filter.type === 'STRING' && filter.ordering !== 'numeric';
       const type = text ? 'STRING' : filter.type === 'STRING' ? 'DOUBLE' : filter.type;
-      const compare = text ? (a: string | number | bigint, b: string | number | bigint) => STRING_ORDERINGS[filter.ordering](String(a), String(b)) : compareValues;
-      const bound = (value: FilterValue) => (typeof value === 'string' && !text ? toType(value, 'DOUBLE') : text && value !== null ? String(value) : value);
+      const compare = text
+        ? (a: string | number | bigint, b: string | number | bigint) => STRING_ORDERINGS[filter.ordering](String(a), String(b))
+        : compareValues;
+      const bound = (value: FilterValue) =>
+        typeof value === 'string' && !text ? toType(value, 'DOUBLE') : text && value !== null ? String(value) : value;
       const lower = bound(filter.lower);
       const upper = bound(filter.upper);
       return (value) => {
@@ -88,7 +94,9 @@ function valueTest(filter: Comparison): (value: string | number | bigint) => Tru
         if (converted === null) return null;
         const below = lower === null ? 1 : (compare(converted, lower) ?? -1);
         const above = upper === null ? -1 : (compare(converted, upper) ?? 1);
-        return (filter.lowerStrict || lower === null ? below > 0 : below >= 0) && (filter.upperStrict || upper === null ? above < 0 : above <= 0);
+        return (
+          (filter.lowerStrict || lower === null ? below > 0 : below >= 0) && (filter.upperStrict || upper === null ? above < 0 : above <= 0)
+        );
       };
     }
     case 'like':

@@ -1,15 +1,17 @@
 import { ServiceError } from '../../base/errors.js';
 import type { SortKey } from '../../model/plan.js';
-import { STRING_ORDERINGS, compareText } from '../ordering.js';
-import { columnNamed } from './table.js';
+import { compareText, STRING_ORDERINGS } from '../ordering.js';
 import type { ResultColumn, ResultTable } from './table.js';
+import { columnNamed } from './table.js';
 
 type CompareRows = (a: number, b: number) => number;
 
 /** The order of rows that sort keys ask for; ties go by the remaining key columns ascending, then by row. */
 export function rowOrder(table: ResultTable, by: readonly SortKey[]): CompareRows {
   const rest = table.keys.filter((name) => !by.some((key) => key.column === name) && table.columns.some((column) => column.name === name));
-  const parts = [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))].map((key) => compareColumn(columnNamed(table, key.column), key));
+  const parts = [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))].map(
+    (key) => compareColumn(columnNamed(table, key.column), key),
+  );
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return (a, b) => only(a, b) || a - b;
   return (a, b) => {

@@ -1,16 +1,16 @@
 import { assert } from '../../base/errors.js';
 import { compileExpression } from '../../expression/evaluate.js';
-import { convert } from '../../expression/value.js';
 import type { Value } from '../../expression/value.js';
-import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
+import { convert } from '../../expression/value.js';
 import type { Granularity } from '../../model/granularity.js';
-import { ETERNITY } from '../../model/interval.js';
+import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
+import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
 import { rowFilter } from './row-filter.js';
 import { rowOrder, sortedRows } from './sort.js';
-import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
 import type { ResultColumn, ResultTable } from './table.js';
+import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
 
 /** What the steps need to know of the leaf they follow. */
 export interface LeafResult {
@@ -41,12 +41,19 @@ function runStep(table: ResultTable, step: FinishStep, leaf: LeafResult): Result
       return topPerBucket(table, step.bucket, step.by, step.limit);
     case 'limit': {
       const end = step.limit === null ? table.rowCount : Math.min(table.rowCount, step.offset + step.limit);
-      return pickRows(table, Uint32Array.from({ length: Math.max(0, end - step.offset) }, (_, row) => row + step.offset));
+      return pickRows(
+        table,
+        Uint32Array.from({ length: Math.max(0, end - step.offset) }, (_, row) => row + step.offset),
+      );
     }
     case 'fillBuckets':
       return fillBuckets(table, step.bucket, step.granularity, leaf);
     case 'project':
-      return { ...table, keys: renamedKeys(table, step.columns), columns: step.columns.map(({ name, from }) => ({ ...columnNamed(table, from), name })) };
+      return {
+        ...table,
+        keys: renamedKeys(table, step.columns),
+        columns: step.columns.map(({ name, from }) => ({ ...columnNamed(table, from), name })),
+      };
   }
 }
 
@@ -100,7 +107,11 @@ function fillBuckets(table: ResultTable, bucket: string, granularity: Granularit
   const columns = table.columns.map((column): ResultColumn => {
     if (column.name === bucket) return { ...column, kind: 'long', values: BigInt64Array.from(starts), nulls: null };
     const empty: Value = leaf.zeroColumns.has(column.name) ? (column.kind === 'long' ? 0n : 0) : null;
-    return columnOf(column.name, typeOfResult(column), rows.map((row) => (row === undefined ? empty : valueAt(column, row))));
+    return columnOf(
+      column.name,
+      typeOfResult(column),
+      rows.map((row) => (row === undefined ? empty : valueAt(column, row))),
+    );
   });
   return { ...table, rowCount: starts.length, columns };
 }
@@ -113,7 +124,12 @@ function wantedBuckets(granularity: Granularity, intervals: readonly Interval[],
   const wanted = new Set<bigint>();
   for (const interval of intervals) {
     const start = interval.start > ETERNITY.start ? interval.start : first;
-    const end = interval.end < ETERNITY.end ? interval.end : last === undefined ? undefined : Math.min(ETERNITY.end, nextBucketStart(granularity, last));
+    const end =
+      interval.end < ETERNITY.end
+        ? interval.end
+        : last === undefined
+          ? undefined
+          : Math.min(ETERNITY.end, nextBucketStart(granularity, last));
     if (start === undefined || end === undefined || start >= end) continue;
     if (granularity.kind === 'all') wanted.add(BigInt(interval.start));
     else if (granularity.kind === 'none') for (const instant of present) wanted.add(instant);

@@ -2,8 +2,8 @@ import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { FinishStep } from '../../model/plan.js';
 import { concatFrames } from '../merge/concat.js';
-import { runSteps } from './steps.js';
 import type { LeafResult } from './steps.js';
+import { runSteps } from './steps.js';
 import { framesOf, tableOf } from './table.js';
 
 /** Rows that a step which must see all of them (a sort) may hold. */
@@ -34,7 +34,11 @@ export class StreamedSteps {
       this.#held.push(each);
       this.#heldRows += each.rowCount;
     }
-    if (this.#heldRows > HELD_ROWS_MAX) throw new ServiceError('resource_limit', `ordering needs more than ${HELD_ROWS_MAX} rows at once; the limit is svc.query.scan.maxRowsQueuedForOrdering`);
+    if (this.#heldRows > HELD_ROWS_MAX)
+      throw new ServiceError(
+        'resource_limit',
+        `ordering needs more than ${HELD_ROWS_MAX} rows at once; the limit is svc.query.scan.maxRowsQueuedForOrdering`,
+      );
     return [];
   }
 

@@ -1,7 +1,7 @@
-import { ServiceError, assert } from '../../base/errors.js';
+import { assert, ServiceError } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
-import { isNullAt } from '../../model/frame.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
+import { isNullAt } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 
 /** Result rows outside of kernel memory, before and between finish steps. Strings stay ids until they are needed. */
@@ -35,7 +35,8 @@ export function typeOfResult(column: ResultColumn): ColumnType {
 
 export function valueAt(column: ResultColumn, row: number): Value {
   if (column.kind === 'string') return column.text(column.ids[row] ?? 0);
-  if (column.kind === 'multi') throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be computed with or ordered by`);
+  if (column.kind === 'multi')
+    throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be computed with or ordered by`);
   if (column.nulls !== null && column.nulls[row] === 1) return null;
   return column.values[row] ?? null;
 }
@@ -59,17 +60,20 @@ export function columnOf(name: string, type: ColumnType, values: readonly Value[
     return { kind: 'string', name, ids, text: (id) => (values[id] === null || values[id] === undefined ? null : String(values[id])) };
   }
   const nulls = values.includes(null) ? Uint8Array.from(values, (value) => (value === null ? 1 : 0)) : null;
-  if (type === 'LONG') return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n)), nulls };
+  if (type === 'LONG')
+    return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n)), nulls };
   return { kind: 'double', name, type, values: Float64Array.from(values, (value) => (typeof value === 'number' ? value : 0)), nulls };
 }
 
 /** Rows `rows` in that order. */
 export function pickRows(table: ResultTable, rows: Uint32Array): ResultTable {
-  const pickNulls = (nulls: Uint8Array | null): Uint8Array | null => (nulls === null ? null : Uint8Array.from(rows, (row) => nulls[row] ?? 0));
+  const pickNulls = (nulls: Uint8Array | null): Uint8Array | null =>
+    nulls === null ? null : Uint8Array.from(rows, (row) => nulls[row] ?? 0);
   const columns = table.columns.map((column): ResultColumn => {
     if (column.kind === 'string') return { ...column, ids: Uint32Array.from(rows, (row) => column.ids[row] ?? 0) };
     if (column.kind === 'multi') return { ...column, rows: Uint32Array.from(rows, (row) => column.rows[row] ?? 0) };
-    if (column.kind === 'double') return { ...column, values: Float64Array.from(rows, (row) => column.values[row] ?? 0), nulls: pickNulls(column.nulls) };
+    if (column.kind === 'double')
+      return { ...column, values: Float64Array.from(rows, (row) => column.values[row] ?? 0), nulls: pickNulls(column.nulls) };
     const values = new BigInt64Array(rows.length);
     rows.forEach((row, index) => {
       values[index] = column.values[row] ?? 0n;

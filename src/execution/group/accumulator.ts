@@ -1,10 +1,10 @@
+import type { KernelSet } from '../../kernels/contract.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { KernelSet } from '../../kernels/contract.js';
-import { clear, kernelFor } from '../context.js';
 import type { Block } from '../context.js';
-import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
+import { clear, kernelFor } from '../context.js';
 import type { NumberVector } from '../expression/vector.js';
+import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
 import type { SegmentScope } from '../scope.js';
 import type { GroupTable } from './table.js';
 
@@ -119,7 +119,9 @@ export function extremeAccumulator(scope: SegmentScope, index: number, vector: N
     addRuns: (block, mask, runs, runCount) => byRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => byGroups(vector.values(block), rows, groups, n, self.state),
     finish: () => undefined,
-    fold: narrow ? foldNarrow(scope, index, vector, kind, () => self.state) : foldWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
+    fold: narrow
+      ? foldNarrow(scope, index, vector, kind, () => self.state)
+      : foldWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
   };
   return self;
 }
@@ -130,7 +132,13 @@ function foldWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 
 }
 
 /** Only groups that some row took part in are folded, so the initial state never meets the base. */
-function foldNarrow(scope: SegmentScope, index: number, vector: NumberVector, kind: 'min' | 'max', state: () => Address): Accumulator['fold'] {
+function foldNarrow(
+  scope: SegmentScope,
+  index: number,
+  vector: NumberVector,
+  kind: 'min' | 'max',
+  state: () => Address,
+): Accumulator['fold'] {
   const { kernels } = scope.context;
   const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
   const wide = scope.arena.take(BLOCK_ROWS * 8);

@@ -1,18 +1,16 @@
 import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor, takeZeroed } from '../context.js';
 import type { Block } from '../context.js';
+import { kernelFor, takeZeroed } from '../context.js';
 import { unionOfNulls } from '../expression/arithmetic.js';
 import type { SegmentScope } from '../scope.js';
-import { nullIdOf } from './domain.js';
+import type { DistinctShape } from './distinct-fold.js';
+import { DistinctWriter, everyOther, foldPairs, foldWidePairs, globalIds } from './distinct-fold.js';
 import type { LocalKey } from './local-key.js';
 import { PairSet } from './pair-set.js';
-import type { AggregatorShape } from './shape.js';
 import type { GroupTable } from './table.js';
 import { RUN_BYTES } from './time-runs.js';
-
-type DistinctShape = Extract<AggregatorShape, { kind: 'distinct' }>;
 
 type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;
 
@@ -34,9 +32,17 @@ export interface DistinctAccumulator {
  * @param groupCountMax  most groups the segment can have; Infinity when unknown
  * @param everyRow       whether every row of the segment takes part
  */
-export function distinctAccumulator(scope: SegmentScope, index: number, shape: DistinctShape, key: LocalKey, { groupCountMax, everyRow }: { readonly groupCountMax: number; readonly everyRow: boolean }): DistinctAccumulator {
-  if (everyRow && groupCountMax === 1 && key.kind === 'ids' && key.usesAll && key.card > 0) return wholeDictionary(scope, index, shape, key);
-  if (key.kind === 'constant' && shape.domain.kind === 'wide') return { readsRows: false, addGroups: () => undefined, fold: () => undefined };
+export function distinctAccumulator(
+  scope: SegmentScope,
+  index: number,
+  shape: DistinctShape,
+  key: LocalKey,
+  { groupCountMax, everyRow }: { readonly groupCountMax: number; readonly everyRow: boolean },
+): DistinctAccumulator {
+  if (everyRow && groupCountMax === 1 && key.kind === 'ids' && key.usesAll && key.card > 0)
+    return wholeDictionary(scope, index, shape, key);
+  if (key.kind === 'constant' && shape.domain.kind === 'wide')
+    return { readsRows: false, addGroups: () => undefined, fold: () => undefined };
   if (key.kind === 'numbers') return wideDistinct(scope, index, key);
   return groupCountMax <= MARKED_GROUPS_MAX && groupCountMax * key.card <= MARKS_MAX
     ? markedDistinct(scope, index, shape, key, groupCountMax)
@@ -53,12 +59,13 @@ function wholeDictionary(scope: SegmentScope, index: number, shape: DistinctShap
       const ids = everyOther(scope, 1);
       const global = scope.arena.take(BLOCK_ROWS * 4);
       const remap = key.toGlobal(poolOf(table, index));
+      const writer = new DistinctWriter(scope, table, index, shape);
       const group = memory.u32(groupOf, 1)[0] ?? 0;
       for (let from = 0; from < key.card; from += BLOCK_ROWS) {
         const n = Math.min(BLOCK_ROWS, key.card - from);
         if (remap === 0) globalIds(scope, 0, from, ids, n, global);
         else kernels.keyDenseU32(remap + from * 4, 0, n, 1, 0, global);
-        addOneGroup(scope, table, index, shape, group, global, n);
+        writer.addToGroup(group, global, n);
       }
     },
   };
@@ -92,6 +99,7 @@ function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
       const ids = scope.arena.take(BLOCK_ROWS * 4);
       const global = scope.arena.take(BLOCK_ROWS * 4);
       const remap = key.toGlobal(poolOf(table, index));
+      const writer = new DistinctWriter(scope, table, index, shape);
       const groups = memory.u32(groupOf, groupCount).slice();
       for (let group = 0; group < groupCount; group++) {
         for (let from = 0; from < card; from += BLOCK_ROWS) {
@@ -100,7 +108,7 @@ function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
           const count = kernels.bitsToRows(bits, 0, rows, ids);
           if (count === 0) continue;
           globalIds(scope, remap, from, ids, count, global);
-          addOneGroup(scope, table, index, shape, groups[group] ?? 0, global, count);
+          writer.addToGroup(groups[group] ?? 0, global, count);
         }
       }
     },
@@ -110,7 +118,12 @@ function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
 /** A set of (group, id). */
 function pairedDistinct(scope: SegmentScope, index: number, shape: DistinctShape, key: IdKey): DistinctAccumulator {
   const { kernels } = scope.context;
-  const set = new PairSet(scope.context, 1, (bytes) => scope.arena.take(bytes), () => undefined);
+  const set = new PairSet(
+    scope.context,
+    1,
+    (bytes) => scope.arena.take(bytes),
+    () => undefined,
+  );
   const pairs = idWriter(scope, key);
   const packed = scope.arena.take(BLOCK_ROWS * 8);
   return {
@@ -129,7 +142,12 @@ function pairedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
 /** A set of (group, 64 bits). */
 function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey, { kind: 'numbers' }>): DistinctAccumulator {
   const { kernels } = scope.context;
-  const set = new PairSet(scope.context, 2, (bytes) => scope.arena.take(bytes), () => undefined);
+  const set = new PairSet(
+    scope.context,
+    2,
+    (bytes) => scope.arena.take(bytes),
+    () => undefined,
+  );
   const { vector } = key;
   const packed = scope.arena.take(BLOCK_ROWS * 16);
   const wide = scope.arena.take(BLOCK_ROWS * 8);
@@ -147,7 +165,8 @@ function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey,
         [r, g] = [keptRows, keptGroups];
       }
       kernels.keyWordU32(g, 0, count, 2, 0, 0, 1, packed);
-      if (vector.physical === 'F32' || vector.physical === 'F64') kernelFor(kernels, 'keyWord', vector.physical)(values, r, count, 2, 1, packed);
+      if (vector.physical === 'F32' || vector.physical === 'F64')
+        kernelFor(kernels, 'keyWord', vector.physical)(values, r, count, 2, 1, packed);
       else {
         kernelFor(kernels, 'toI64', vector.physical)(values, r, count, vector.base, wide);
         kernels.keyWordI64(wide, 0, count, 2, 1, 0, 1, packed);
@@ -158,120 +177,38 @@ function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey,
   };
 }
 
-/** Adds pairs (group, id) whose groups and ids are those of a segment, or of another thread, to the table. */
-export function foldPairs(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape, keys: Address, count: number, groupOf: Address, remap: Address): void {
-  const { kernels } = scope.context;
-  const positions = everyOther(scope, 2);
-  const local = scope.arena.take(BLOCK_ROWS * 4);
-  const groups = scope.arena.take(BLOCK_ROWS * 4);
-  const ids = scope.arena.take(BLOCK_ROWS * 4);
-  for (let from = 0; from < count; from += BLOCK_ROWS) {
-    const n = Math.min(BLOCK_ROWS, count - from);
-    kernels.gather32(keys + from * 8, positions, n, local);
-    kernels.gather32(groupOf, local, n, groups);
-    kernels.gather32(keys + from * 8 + 4, positions, n, local);
-    globalIds(scope, remap, 0, local, n, ids);
-    addPairs(scope, table, index, shape, groups, ids, n);
-  }
-}
-
-export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
-  const { kernels } = scope.context;
-  const halves = everyOther(scope, 4);
-  const words = everyOther(scope, 2);
-  const local = scope.arena.take(BLOCK_ROWS * 4);
-  const groups = scope.arena.take(BLOCK_ROWS * 4);
-  const values = scope.arena.take(BLOCK_ROWS * 8);
-  const packed = scope.arena.take(BLOCK_ROWS * 16);
-  for (let from = 0; from < count; from += BLOCK_ROWS) {
-    const n = Math.min(BLOCK_ROWS, count - from);
-    kernels.gather32(keys + from * 16, halves, n, local);
-    kernels.gather32(groupOf, local, n, groups);
-    kernels.gather64(keys + from * 16 + 8, words, n, values);
-    kernels.keyWordU32(groups, 0, n, 2, 0, 0, 1, packed);
-    kernels.keyWordI64(values, 0, n, 2, 1, 0, 1, packed);
-    table.states[index]?.pairs?.add(packed, n);
-  }
-}
-
-export type FoldScope = Pick<SegmentScope, 'context' | 'arena'>;
-
-/** u32 0, step, 2 step, ... for a block. */
-export function everyOther(scope: FoldScope, step: number): Address {
-  const at = scope.arena.take(BLOCK_ROWS * 4);
-  const numbers = scope.context.memory.u32(at, BLOCK_ROWS);
-  for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row * step;
-  return at;
-}
-
-/** Ids of the domain for local ids `from + ids[i]`. */
-function globalIds(scope: FoldScope, remap: Address, from: number, ids: Address, n: number, out: Address): void {
-  const { kernels, memory } = scope.context;
-  if (remap !== 0) {
-    kernels.gather32(remap + from * 4, ids, n, out);
-    return;
-  }
-  kernels.keyDenseU32(ids, 0, n, 1, 0, out);
-  if (from === 0) return;
-  const run = scope.arena.take(RUN_BYTES);
-  memory.u32(run, 3).set([from, 0, n]);
-  kernels.keyRuns(run, 1, 0, n, 1, 1, out);
-}
-
-function addOneGroup(scope: SegmentScope, table: GroupTable, index: number, shape: DistinctShape, group: number, ids: Address, n: number): void {
-  const { kernels, memory } = scope.context;
-  const state = table.states[index];
-  if (state === undefined) return;
-  if (shape.store.kind === 'bits') {
-    kernels.bitsMark(ids, n, state.bits + (group * shape.store.bitsPerGroup) / 8);
-    return;
-  }
-  const run = scope.arena.take(RUN_BYTES);
-  const packed = scope.arena.take(BLOCK_ROWS * 8);
-  memory.u32(run, 3).set([group, 0, n]);
-  kernels.keyWordRuns(run, 1, 0, n, 1, 0, 0, 1, packed);
-  kernels.keyWordU32(ids, 0, n, 1, 0, 32, 0, packed);
-  state.pairs?.add(packed, n);
-}
-
-function addPairs(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape, groups: Address, ids: Address, n: number): void {
-  const { kernels } = scope.context;
-  const state = table.states[index];
-  if (state === undefined) return;
-  if (shape.store.kind === 'bits') {
-    const bitNumbers = scope.arena.take(BLOCK_ROWS * 4);
-    kernels.keyDenseU32(groups, 0, n, shape.store.bitsPerGroup, 0, bitNumbers);
-    kernels.keyDenseU32(ids, 0, n, 1, 1, bitNumbers);
-    kernels.bitsMark(bitNumbers, n, state.bits);
-    return;
-  }
-  const packed = scope.arena.take(BLOCK_ROWS * 8);
-  kernels.keyWordU32(groups, 0, n, 1, 0, 0, 1, packed);
-  kernels.keyWordU32(ids, 0, n, 1, 0, 32, 0, packed);
-  state.pairs?.add(packed, n);
-}
-
 type PutIds = (ids: Address, physical: 'U8' | 'U16' | 'U32', rows: Address, groups: Address, n: number) => void;
 
 /** Gives the ids of positions in pieces of at most a block; a multi-value row gives one position per value. */
 function idWriter(scope: SegmentScope, key: IdKey): (block: Block, rows: Address, groups: Address, n: number, put: PutIds) => void {
   const { arena, context } = scope;
-  const { kernels, memory } = context;
+  const { kernels } = context;
   if (key.kind === 'ids') return (block, rows, groups, n, put) => put(key.at(block), key.physical, rows, groups, n);
   if (key.kind === 'multi') {
     const { column, nullId } = key;
     const expand = kernelFor(kernels, 'expand', column.physical);
     let room = 2 * BLOCK_ROWS;
-    let [outRows, outPositions, outIds, outGroups] = [arena.take(room * 4), arena.take(room * 4), arena.take(room * 4), arena.take(room * 4)];
+    let [outRows, outPositions, outIds, outGroups] = [
+      arena.take(room * 4),
+      arena.take(room * 4),
+      arena.take(room * 4),
+      arena.take(room * 4),
+    ];
     return (block, rows, groups, n, put) => {
       let count = expand(column.ids, column.offsets + block.start * 4, rows, n, nullId, outRows, outPositions, outIds, room);
       while (count < 0) {
         room *= 2;
-        [outRows, outPositions, outIds, outGroups] = [arena.take(room * 4), arena.take(room * 4), arena.take(room * 4), arena.take(room * 4)];
+        [outRows, outPositions, outIds, outGroups] = [
+          arena.take(room * 4),
+          arena.take(room * 4),
+          arena.take(room * 4),
+          arena.take(room * 4),
+        ];
         count = expand(column.ids, column.offsets + block.start * 4, rows, n, nullId, outRows, outPositions, outIds, room);
       }
       kernels.gather32(groups, outPositions, count, outGroups);
-      for (let from = 0; from < count; from += BLOCK_ROWS) put(outIds + from * 4, 'U32', 0, outGroups + from * 4, Math.min(BLOCK_ROWS, count - from));
+      for (let from = 0; from < count; from += BLOCK_ROWS)
+        put(outIds + from * 4, 'U32', 0, outGroups + from * 4, Math.min(BLOCK_ROWS, count - from));
     };
   }
   const ids = takeZeroed(arena, context, BLOCK_ROWS * 4);
@@ -289,46 +226,4 @@ function poolOf(table: GroupTable, index: number) {
   const pool = table.distinctPools[index];
   assert(pool !== undefined, `no pool of aggregator ${index}`);
   return pool;
-}
-
-/**
- * i64 number of distinct values per group, of all groups of the table; null is not counted.
- */
-export function countDistinct(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape): Address {
-  const { context, arena } = scope;
-  const { kernels, memory } = context;
-  const { groupCount } = table;
-  const counts = takeZeroed(arena, context, Math.max(1, groupCount) * 8);
-  const state = table.states[index];
-  if (state === undefined) return counts;
-  const nullId = nullIdOf(shape.domain);
-  if (shape.store.kind === 'bits') {
-    const words = shape.store.bitsPerGroup / 64;
-    const view = memory.u32(counts, groupCount * 2);
-    for (let group = 0; group < groupCount; group++) {
-      const at = state.bits + group * words * 8;
-      const hasNull = nullId >= 0 && ((memory.u8(at + (nullId >> 3), 1)[0] ?? 0) & (1 << (nullId & 7))) !== 0;
-      view[group * 2] = kernels.bitsCount(at, words) - (hasNull ? 1 : 0);
-    }
-    return counts;
-  }
-  const { pairs } = state;
-  if (pairs === undefined) return counts;
-  const positions = everyOther(scope, pairs.words * 2);
-  const groups = arena.take(BLOCK_ROWS * 4);
-  const ids = arena.take(BLOCK_ROWS * 4);
-  const isNull = arena.take(BLOCK_ROWS / 8);
-  for (let from = 0; from < pairs.count; from += BLOCK_ROWS) {
-    const n = Math.min(BLOCK_ROWS, pairs.count - from);
-    const at = pairs.keys + from * pairs.words * 8;
-    kernels.gather32(at, positions, n, groups);
-    let kept = n;
-    if (pairs.words === 1 && nullId >= 0) {
-      kernels.gather32(at + 4, positions, n, ids);
-      kernels.filterEqU32(ids, n, nullId, isNull);
-      kept = kernels.compactNotMask(isNull, 0, groups, n, ids, groups);
-    }
-    kernels.countGroups(groups, kept, counts);
-  }
-  return counts;
 }

@@ -1,21 +1,23 @@
-import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
-import type { GroupKey } from '../../model/plan.js';
-import type { Interval } from '../../model/interval.js';
 import { expressionType } from '../../expression/expression-type.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { bucketBoundaries } from '../../model/granularity.js';
+import type { Interval } from '../../model/interval.js';
+import type { GroupKey } from '../../model/plan.js';
+import type { ColumnType } from '../../model/schema.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { timeGrains } from '../expression/time-grains.js';
-import { storedName } from '../scope.js';
 import type { VirtualColumns } from '../scope.js';
+import { storedName } from '../scope.js';
 
 /**
  * The values that a group key (or a column whose distinct values are counted) can take over all segments of a query,
  * and how tables of every thread write them: as ids below `card`, or `wide` as 64 bits of their own. Decided once per
  * query from the plan and the views, so that all threads agree.
  */
-export type Domain = { readonly type: ColumnType } & (
+export type Domain = { readonly type: ColumnType } & DomainKind;
+
+type DomainKind =
   /** Datasource-wide ids; 0 is null. */
   | { readonly kind: 'dictionary'; readonly dictionary: GlobalDictionaryView; readonly card: number }
   /** The dictionary of the only segment; null is id 0, or the id after the last when the dictionary has none. */
@@ -29,8 +31,7 @@ export type Domain = { readonly type: ColumnType } & (
   /** Values as each thread meets them, by its `ValuePool`; 0 is null. */
   | { readonly kind: 'interned' }
   /** 64 bits: a long, or the bits of a double; null is told by a flag. */
-  | { readonly kind: 'wide' }
-);
+  | { readonly kind: 'wide' };
 
 export interface QueryColumns {
   readonly views: readonly SegmentView[];
@@ -46,7 +47,8 @@ export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
   if (key.kind === 'column') return columnDomain(columns, key.column, key.type);
   const { granularity } = key;
   const [first] = columns.intervals;
-  if (granularity.kind === 'all') return { kind: 'constant', type: 'LONG', value: first === undefined ? null : BigInt(first.start), card: 1 };
+  if (granularity.kind === 'all')
+    return { kind: 'constant', type: 'LONG', value: first === undefined ? null : BigInt(first.start), card: 1 };
   if (granularity.kind === 'none') return columnDomain(columns, TIME_COLUMN, 'LONG');
   const span = dataSpan(columns);
   const boundaries = span === undefined ? new BigInt64Array(2) : bucketBoundaries(granularity, span, BUCKETS_MAX);
@@ -55,15 +57,21 @@ export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
 
 export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
   const name = storedName(columns.virtualColumns, column);
-  const stored = Object.hasOwn(columns.virtualColumns, name) ? undefined : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [view.columns[name]] : []));
+  const stored = Object.hasOwn(columns.virtualColumns, name)
+    ? undefined
+    : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [view.columns[name]] : []));
   const virtual = columns.virtualColumns[name];
-  if (stored === undefined) return virtual === undefined ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 } : computedDomain(columns, virtual, type);
+  if (stored === undefined)
+    return virtual === undefined
+      ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 }
+      : computedDomain(columns, virtual, type);
   const types = new Set(stored.flatMap((view) => storedType(view)));
   const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (wanted === 'STRING') return textDomain(columns, name, types);
   const [base, last] = narrowRange(columns, stored);
-  if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < LONGS_CARD_MAX) return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
+  if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < LONGS_CARD_MAX)
+    return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
   return { kind: 'wide', type: wanted };
 }
 
@@ -84,7 +92,10 @@ function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: C
 /** The widest type of a column over all segments. */
 function typeOfColumn(columns: QueryColumns, column: string, depth: number): ColumnType | undefined {
   const virtual = Object.hasOwn(columns.virtualColumns, column) && depth < 100 ? columns.virtualColumns[column] : undefined;
-  if (virtual !== undefined) return virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1));
+  if (virtual !== undefined)
+    return (
+      virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1))
+    );
   const types = new Set(columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? storedType(view.columns[column]) : [])));
   return types.size === 0 ? undefined : widestType(types);
 }
@@ -95,17 +106,22 @@ function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<Colu
   if (allText && dictionary !== undefined) return { kind: 'dictionary', type: 'STRING', dictionary, card: Math.max(1, dictionary.count) };
   const [view] = columns.views;
   const only = columns.views.length === 1 ? view?.columns[name] : undefined;
-  if (only?.kind === 'string') return { kind: 'local', type: 'STRING', column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
+  if (only?.kind === 'string')
+    return { kind: 'local', type: 'STRING', column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
   return { kind: 'interned', type: 'STRING' };
 }
 
 /** Smallest and largest value when every segment has the column as narrow longs without nulls. */
-function narrowRange(columns: QueryColumns, stored: readonly (SegmentView['columns'][string] | undefined)[]): [bigint | undefined, bigint | undefined] {
+function narrowRange(
+  columns: QueryColumns,
+  stored: readonly (SegmentView['columns'][string] | undefined)[],
+): [bigint | undefined, bigint | undefined] {
   if (stored.length !== columns.views.length) return [undefined, undefined];
   let low: bigint | undefined;
   let high: bigint | undefined;
   for (const column of stored) {
-    if (column?.kind !== 'number' || column.type !== 'LONG' || column.physical === 'I64' || column.nulls !== 0) return [undefined, undefined];
+    if (column?.kind !== 'number' || column.type !== 'LONG' || column.physical === 'I64' || column.nulls !== 0)
+      return [undefined, undefined];
     if (typeof column.min !== 'bigint' || typeof column.max !== 'bigint') continue;
     if (low === undefined || column.min < low) low = column.min;
     if (high === undefined || column.max > high) high = column.max;

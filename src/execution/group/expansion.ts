@@ -1,7 +1,7 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
 import type { Block } from '../context.js';
+import { kernelFor } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import type { LocalKey } from './local-key.js';
 
@@ -15,7 +15,10 @@ export interface Expansion {
 }
 
 /** @returns undefined when no key has several values */
-export function expander(scope: SegmentScope, keys: readonly LocalKey[]): ((block: Block, rows: Address, n: number) => Expansion) | undefined {
+export function expander(
+  scope: SegmentScope,
+  keys: readonly LocalKey[],
+): ((block: Block, rows: Address, n: number) => Expansion) | undefined {
   const multi = keys.flatMap((key, index) => (key.kind === 'multi' ? [{ index, column: key.column, nullId: key.nullId }] : []));
   if (multi.length === 0) return undefined;
   const { arena, context } = scope;
@@ -27,7 +30,17 @@ export function expander(scope: SegmentScope, keys: readonly LocalKey[]): ((bloc
       const expand = kernelFor(kernels, 'expand', column.physical);
       for (let room = Math.max(BLOCK_ROWS, current.n * 2); ; room *= 2) {
         const out = buffersOf(index, room);
-        const count = expand(column.ids, column.offsets + block.start * 4, current.rows, current.n, nullId, out.rows, out.positions, out.ids, room);
+        const count = expand(
+          column.ids,
+          column.offsets + block.start * 4,
+          current.rows,
+          current.n,
+          nullId,
+          out.rows,
+          out.positions,
+          out.ids,
+          room,
+        );
         if (count < 0) continue;
         multi.forEach(({ index: earlier }) => {
           const ids = current.ids[earlier] ?? 0;

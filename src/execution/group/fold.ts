@@ -1,13 +1,13 @@
 import { assert } from '../../base/errors.js';
+import type { Arena } from '../../kernels/memory.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { clear } from '../context.js';
 import type { RunContext } from '../context.js';
-import type { Arena } from '../../kernels/memory.js';
-import { everyOther } from './distinct.js';
-import type { RowClass, SegmentGroups } from './segment-groups.js';
+import { clear } from '../context.js';
+import { everyOther } from './distinct-fold.js';
 import type { LocalKey } from './local-key.js';
 import { byCardDescending } from './numbering.js';
+import type { RowClass, SegmentGroups } from './segment-groups.js';
 import type { KeyPlace } from './shape.js';
 import type { GroupTable } from './table.js';
 import { RUN_BYTES } from './time-runs.js';
@@ -47,7 +47,15 @@ interface Scratch {
   readonly arena: Arena;
 }
 
-function foldClass(context: RunContext, each: RowClass, base: number, cells: Address, numbers: Address, n: number, table: GroupTable): void {
+function foldClass(
+  context: RunContext,
+  each: RowClass,
+  base: number,
+  cells: Address,
+  numbers: Address,
+  n: number,
+  table: GroupTable,
+): void {
   for (const index of each.seen) {
     const seen = table.states[index]?.seen ?? 0;
     if (seen !== 0) context.kernels.presentGroups(numbers, n, seen);
@@ -56,7 +64,14 @@ function foldClass(context: RunContext, each: RowClass, base: number, cells: Add
 }
 
 /** Cells of a stretch of the fastest key that have rows; all other keys are the same along it. */
-function foldDense(groups: SegmentGroups, strides: readonly number[], everyRow: RowClass, remaps: readonly Address[], writer: GroupWriter, foldCells: (base: number, cells: Address, n: number) => void): void {
+function foldDense(
+  groups: SegmentGroups,
+  strides: readonly number[],
+  everyRow: RowClass,
+  remaps: readonly Address[],
+  writer: GroupWriter,
+  foldCells: (base: number, cells: Address, n: number) => void,
+): void {
   const { keys, scope } = groups;
   const { memory } = scope.context;
   const [fast = 0, ...slow] = byCardDescending(keys);
@@ -93,10 +108,29 @@ function isVarying(key: LocalKey | undefined): boolean {
   return key !== undefined && key.kind !== 'constant';
 }
 
-function foldHash(groups: SegmentGroups, numbering: Extract<SegmentGroups['numbering'], { kind: 'hash' }>, remaps: readonly Address[], writer: GroupWriter, foldCells: (base: number, cells: Address, n: number) => void): void {
+function foldHash(
+  groups: SegmentGroups,
+  numbering: Extract<SegmentGroups['numbering'], { kind: 'hash' }>,
+  remaps: readonly Address[],
+  writer: GroupWriter,
+  foldCells: (base: number, cells: Address, n: number) => void,
+): void {
   const { keys, scope } = groups;
   const { table, layout } = numbering;
-  foldPackedKeys(scope, { keys: table.keys, count: table.count, words: layout.words, places: layout.places, flagWord: layout.flagWord, isConstant: keys.map((key) => key.kind === 'constant') }, remaps, writer, foldCells);
+  foldPackedKeys(
+    scope,
+    {
+      keys: table.keys,
+      count: table.count,
+      words: layout.words,
+      places: layout.places,
+      flagWord: layout.flagWord,
+      isConstant: keys.map((key) => key.kind === 'constant'),
+    },
+    remaps,
+    writer,
+    foldCells,
+  );
 }
 
 export interface PackedKeys {
@@ -109,7 +143,13 @@ export interface PackedKeys {
 }
 
 /** Gives the groups of packed keys, blocks at a time, their numbers in the table. */
-export function foldPackedKeys(scratch: Scratch, packed: PackedKeys, remaps: readonly Address[], writer: GroupWriter, foldCells: (base: number, cells: Address, n: number) => void): void {
+export function foldPackedKeys(
+  scratch: Scratch,
+  packed: PackedKeys,
+  remaps: readonly Address[],
+  writer: GroupWriter,
+  foldCells: (base: number, cells: Address, n: number) => void,
+): void {
   const { arena, context } = scratch;
   const { kernels } = context;
   const { keys, count, words, places, flagWord } = packed;
@@ -248,12 +288,14 @@ export class GroupWriter {
   putWide(key: number, values: Address, n: number): void {
     const { layout } = this.#table.shape;
     const place = layout.kind === 'hash' ? layout.places[key] : undefined;
-    if (layout.kind === 'hash' && place?.kind === 'word') this.#context.kernels.keyWordI64(values, 0, n, layout.words, place.word, 0, 0, this.#packed);
+    if (layout.kind === 'hash' && place?.kind === 'word')
+      this.#context.kernels.keyWordI64(values, 0, n, layout.words, place.word, 0, 0, this.#packed);
   }
 
   putFlags(flags: Address, n: number): void {
     const { layout } = this.#table.shape;
-    if (layout.kind === 'hash' && layout.flagWord !== null) this.#context.kernels.keyWordI64(flags, 0, n, layout.words, layout.flagWord, 0, 0, this.#packed);
+    if (layout.kind === 'hash' && layout.flagWord !== null)
+      this.#context.kernels.keyWordI64(flags, 0, n, layout.words, layout.flagWord, 0, 0, this.#packed);
   }
 
   /** u32 numbers of the n groups in the table. */

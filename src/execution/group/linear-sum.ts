@@ -3,10 +3,10 @@ import type { Expression } from '../../model/expression.js';
 import type { Address, NumberColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { clear, kernelFor } from '../context.js';
-import type { SegmentScope } from '../scope.js';
 import { unionOfNulls } from '../expression/arithmetic.js';
-import { storedNumbers } from '../expression/vector.js';
 import type { NumberVector } from '../expression/vector.js';
+import { storedNumbers } from '../expression/vector.js';
+import type { SegmentScope } from '../scope.js';
 import type { Accumulator } from './accumulator.js';
 
 /** factor * column summed over terms, plus a constant; modulo 2^64, so the sum of it may be taken apart exactly. */
@@ -20,7 +20,11 @@ interface Linear {
  * once per group.
  * @returns undefined when the column is not an expression linear in stored LONG columns
  */
-export function linearSum(scope: SegmentScope, index: number, column: string): { accumulator: Accumulator; nulls: NumberVector | undefined; needsCounts: boolean } | undefined {
+export function linearSum(
+  scope: SegmentScope,
+  index: number,
+  column: string,
+): { accumulator: Accumulator; nulls: NumberVector | undefined; needsCounts: boolean } | undefined {
   const source = scope.source(column);
   if (source.kind !== 'computed' || source.vector.kind !== 'number' || source.vector.type !== 'LONG') return undefined;
   const linear = linearOf(scope, source.expression);
@@ -29,10 +33,16 @@ export function linearSum(scope: SegmentScope, index: number, column: string): {
   const { memory, kernels } = context;
   const parts = [...linear.terms].map(([view, factor]) => {
     const physical = view.physical === 'F32' || view.physical === 'F64' ? 'I64' : view.physical;
-    return { vector: storedNumbers(view), factor, sumRuns: kernelFor(kernels, 'sumRuns', physical), sumGroups: kernelFor(kernels, 'sumGroups', physical) };
+    return {
+      vector: storedNumbers(view),
+      factor,
+      sumRuns: kernelFor(kernels, 'sumRuns', physical),
+      sumGroups: kernelFor(kernels, 'sumGroups', physical),
+    };
   });
   const nullable = parts.map((part) => part.vector).filter((vector) => vector.mayBeNull);
-  const nulls: NumberVector | undefined = nullable.length === 0 ? undefined : { ...(source.vector as NumberVector), nulls: unionOfNulls(scope, nullable) };
+  const nulls: NumberVector | undefined =
+    nullable.length === 0 ? undefined : { ...(source.vector as NumberVector), nulls: unionOfNulls(scope, nullable) };
   const perRow = parts.reduce((sum, { vector, factor }) => sum + vector.base * factor, linear.constant);
   const count = parts.length;
   // States of all parts follow each other, each with room for all groups.
@@ -46,8 +56,10 @@ export function linearSum(scope: SegmentScope, index: number, column: string): {
       room = to;
       for (let part = 0; part < count; part++) clear(context, stateOf(part) + from * 8, (to - from) * 8);
     },
-    addRuns: (block, mask, runs, runCount) => parts.forEach(({ vector, sumRuns }, part) => sumRuns(vector.values(block), mask, runs, runCount, stateOf(part))),
-    addGroups: (block, rows, groups, n) => parts.forEach(({ vector, sumGroups }, part) => sumGroups(vector.values(block), rows, groups, n, stateOf(part))),
+    addRuns: (block, mask, runs, runCount) =>
+      parts.forEach(({ vector, sumRuns }, part) => sumRuns(vector.values(block), mask, runs, runCount, stateOf(part))),
+    addGroups: (block, rows, groups, n) =>
+      parts.forEach(({ vector, sumGroups }, part) => sumGroups(vector.values(block), rows, groups, n, stateOf(part))),
     finish: (groupCount, counts) => {
       const scratch = arena.take(BLOCK_ROWS * 8);
       for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
@@ -68,7 +80,8 @@ export function linearSum(scope: SegmentScope, index: number, column: string): {
 
   /** After the states moved to a larger place as one piece, parts move to where they begin there. */
   function spread(old: number, larger: number): void {
-    for (let part = count - 1; part > 0; part--) memory.u8(self.state, (part * larger + old) * 8).copyWithin(part * larger * 8, part * old * 8, (part + 1) * old * 8);
+    for (let part = count - 1; part > 0; part--)
+      memory.u8(self.state, (part * larger + old) * 8).copyWithin(part * larger * 8, part * old * 8, (part + 1) * old * 8);
   }
 
   function scalar(value: bigint): Address {
@@ -86,8 +99,11 @@ function linearOf(scope: SegmentScope, expression: Expression): Linear | undefin
     }
     case 'column': {
       const source = scope.source(expression.name);
-      if (source.kind === 'computed') return source.vector.kind === 'number' && source.vector.type === 'LONG' ? linearOf(scope, source.expression) : undefined;
-      return source.kind === 'number' && source.column.type === 'LONG' ? { terms: new Map([[source.column, 1n]]), constant: 0n } : undefined;
+      if (source.kind === 'computed')
+        return source.vector.kind === 'number' && source.vector.type === 'LONG' ? linearOf(scope, source.expression) : undefined;
+      return source.kind === 'number' && source.column.type === 'LONG'
+        ? { terms: new Map([[source.column, 1n]]), constant: 0n }
+        : undefined;
     }
     case 'call': {
       const [a, b] = expression.arguments.map((argument) => linearOf(scope, argument));

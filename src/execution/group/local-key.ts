@@ -1,4 +1,4 @@
-import { ServiceError, assert } from '../../base/errors.js';
+import { assert, ServiceError } from '../../base/errors.js';
 import type { GroupKey } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
@@ -7,11 +7,11 @@ import type { Block } from '../context.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import { timeFunction } from '../expression/time-function.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
-import { storedName } from '../scope.js';
 import type { SegmentScope } from '../scope.js';
+import { storedName } from '../scope.js';
 import type { Domain, QueryColumns, ValuePool } from './domain.js';
-import { bucketRuns } from './time-runs.js';
 import type { Runs } from './time-runs.js';
+import { bucketRuns } from './time-runs.js';
 
 /** A group key (or a column to count distinct values of) bound to one segment. */
 export type LocalKey = {
@@ -19,15 +19,16 @@ export type LocalKey = {
   readonly card: number;
   /** u32[card]: local id → id in the domain, made when the segment is through; 0 when they are the same. */
   readonly toGlobal: (pool: ValuePool) => Address;
-} & (
+} & LocalValues;
+
+type LocalValues =
   /** Local id 0 for every row; a wide domain reads it as null. */
   | { readonly kind: 'constant' }
   /** `usesAll`: every id below `card` is that of some row, as in a segment's own dictionary. */
   | { readonly kind: 'ids'; readonly physical: 'U8' | 'U16' | 'U32'; readonly at: (block: Block) => Address; readonly usesAll: boolean }
   | { readonly kind: 'multi'; readonly column: StringColumnView; readonly nullId: number }
   | { readonly kind: 'runs'; readonly runs: Runs }
-  | { readonly kind: 'numbers'; readonly vector: NumberVector }
-);
+  | { readonly kind: 'numbers'; readonly vector: NumberVector };
 
 export function bindGroupKey(scope: SegmentScope, key: GroupKey, domain: Domain, columns: QueryColumns): LocalKey {
   if (key.kind === 'column') return bindColumn(scope, key.column, domain, columns);
@@ -73,7 +74,8 @@ function internedColumn(scope: SegmentScope, name: string): LocalKey {
     return storedTextKey(scope, column, (pool) => internIds(scope, pool, scope.texts(column)));
   }
   const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
-  if (overTime !== undefined) return { kind: 'runs', runs: overTime.runs, card: overTime.values.length, toGlobal: (pool) => internIds(scope, pool, overTime.values) };
+  if (overTime !== undefined)
+    return { kind: 'runs', runs: overTime.runs, card: overTime.values.length, toGlobal: (pool) => internIds(scope, pool, overTime.values) };
   return computedTextKey(scope, asText(scope, source));
 }
 
@@ -96,7 +98,14 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
   const { count, hasNull } = column.dictionary;
   if (column.offsets === 0) {
     const bytes = PHYSICAL_BYTES[column.physical];
-    return { kind: 'ids', physical: column.physical, at: (block) => column.ids + block.start * bytes, usesAll: true, card: Math.max(1, count), toGlobal: remap };
+    return {
+      kind: 'ids',
+      physical: column.physical,
+      at: (block) => column.ids + block.start * bytes,
+      usesAll: true,
+      card: Math.max(1, count),
+      toGlobal: remap,
+    };
   }
   if (hasNull) return { kind: 'multi', column, nullId: 0, card: count, toGlobal: remap };
   // Rows without values need an id although the dictionary has none for null.
@@ -112,18 +121,36 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
   return { kind: 'multi', column, nullId: count, card: count + 1, toGlobal: withNull };
 }
 
-function longsKey(scope: SegmentScope, column: { physical: string; values: Address; base: bigint; max: bigint | number | null }, base: bigint): LocalKey {
+function longsKey(
+  scope: SegmentScope,
+  column: { physical: string; values: Address; base: bigint; max: bigint | number | null },
+  base: bigint,
+): LocalKey {
   const { physical, values } = column;
   assert(physical === 'U8' || physical === 'U16' || physical === 'U32', `longs are not narrow: ${physical}`);
   const bytes = PHYSICAL_BYTES[physical];
   const card = typeof column.max === 'bigint' ? Number(column.max - column.base) + 1 : 1;
   const shift = Number(column.base - base);
-  return { kind: 'ids', physical, at: (block) => values + block.start * bytes, usesAll: false, card, toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)) };
+  return {
+    kind: 'ids',
+    physical,
+    at: (block) => values + block.start * bytes,
+    usesAll: false,
+    card,
+    toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)),
+  };
 }
 
 function computedTextKey(scope: SegmentScope, vector: StringVector): LocalKey {
   const card = vector.complete ? vector.pool.texts.length : Infinity;
-  return { kind: 'ids', physical: 'U32', at: (block) => vector.ids(block), usesAll: false, card, toGlobal: (pool) => internIds(scope, pool, vector.pool.texts) };
+  return {
+    kind: 'ids',
+    physical: 'U32',
+    at: (block) => vector.ids(block),
+    usesAll: false,
+    card,
+    toGlobal: (pool) => internIds(scope, pool, vector.pool.texts),
+  };
 }
 
 function internIds(scope: SegmentScope, pool: ValuePool, values: readonly (string | number | bigint | null)[]): Address {

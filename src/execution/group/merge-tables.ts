@@ -1,11 +1,11 @@
+import type { Arena } from '../../kernels/memory.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { clear, kernelFor } from '../context.js';
-import type { Arena } from '../../kernels/memory.js';
-import { foldPairs, foldWidePairs } from './distinct.js';
+import { foldPairs, foldWidePairs } from './distinct-fold.js';
 import type { ValuePool } from './domain.js';
-import { GroupWriter, foldPackedKeys } from './fold.js';
+import { foldPackedKeys, GroupWriter } from './fold.js';
 import type { GroupTable, GroupTableParts } from './table.js';
 
 /** Adds the table of another thread to this one, by the same kernels that fold segments. Frees what the parts own. */
@@ -13,21 +13,31 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
   const { context, shape } = table;
   const arena = context.memory.arena();
   const scratch = { context, arena };
+  const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
   const { layout } = shape;
   try {
     const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
     const addStates = (base: number, cells: Address, numbers: Address, n: number): void => {
       context.kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
       if (table.present !== 0) context.kernels.presentGroups(numbers, n, table.present);
-      shape.aggregators.forEach((_, index) => addState(table, parts, index, base, cells, numbers, n, scratch));
+      shape.aggregators.forEach((_, index) => addState(table, parts, index, { base, cells, numbers, n }, seenBuffers));
     };
     clear(context, groupOf, parts.groupCount * 4);
     if (layout.kind === 'dense') {
       eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
     } else {
-      const remaps = shape.keys.map((key, index) => (key.domain.kind === 'interned' ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : 0));
+      const remaps = shape.keys.map((key, index) =>
+        key.domain.kind === 'interned' ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : 0,
+      );
       const writer = new GroupWriter(scratch, table);
-      const packed = { keys: parts.keys, count: parts.groupCount, words: layout.words, places: layout.places, flagWord: layout.flagWord, isConstant: shape.keys.map(() => false) };
+      const packed = {
+        keys: parts.keys,
+        count: parts.groupCount,
+        words: layout.words,
+        places: layout.places,
+        flagWord: layout.flagWord,
+        isConstant: shape.keys.map(() => false),
+      };
       foldPackedKeys(scratch, packed, remaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
     }
     shape.aggregators.forEach((aggregator, index) => {
@@ -40,7 +50,8 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
         context.kernels.bitsOr(into.bits, from.bits, (parts.groupCount * aggregator.store.bitsPerGroup) / 64, into.bits);
       } else if (from.pairs !== undefined) {
         const { keys, count } = from.pairs;
-        const remap = aggregator.domain.kind === 'interned' ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? []) : 0;
+        const remap =
+          aggregator.domain.kind === 'interned' ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? []) : 0;
         if (aggregator.store.words === 2) foldWidePairs(scratch, table, index, keys, count, groupOf);
         else foldPairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
       }
@@ -60,27 +71,44 @@ interface Scratch {
   readonly arena: Arena;
 }
 
-function addState(table: GroupTable, parts: GroupTableParts, index: number, base: number, cells: Address, numbers: Address, n: number, { context, arena }: Scratch): void {
+interface GroupBlock {
+  /** The first group of the block. */
+  readonly base: number;
+  /** Groups counted from there, and their numbers in the table. */
+  readonly cells: Address;
+  readonly numbers: Address;
+  readonly n: number;
+}
+
+function addState(
+  table: GroupTable,
+  parts: GroupTableParts,
+  index: number,
+  { base, cells, numbers, n }: GroupBlock,
+  { bits, rows, groups }: { bits: Address; rows: Address; groups: Address },
+): void {
   const aggregator = table.shape.aggregators[index];
   const from = parts.states[index];
   const into = table.states[index];
   if (aggregator === undefined || from === undefined || into === undefined || aggregator.kind === 'distinct') return;
-  const { kernels } = context;
+  const { kernels } = table.context;
   const at = from.at + base * 8;
-  if (aggregator.kind === 'count' || (aggregator.kind === 'sum' && aggregator.state === 'I64')) kernels.sumGroupsI64(at, cells, numbers, n, into.at);
+  if (aggregator.kind === 'count' || (aggregator.kind === 'sum' && aggregator.state === 'I64'))
+    kernels.sumGroupsI64(at, cells, numbers, n, into.at);
   else if (aggregator.kind === 'sum') kernels.sumGroupsF64(at, cells, numbers, n, into.at, 1);
   else kernelFor(kernels, `${aggregator.kind}Groups`, aggregator.state)(at, cells, numbers, n, into.at);
   if (from.seen === 0) return;
-  const bits = arena.take(BLOCK_ROWS / 8);
-  const rows = arena.take(BLOCK_ROWS * 4);
-  const groups = arena.take(BLOCK_ROWS * 4);
   kernels.filterRangeU8(from.seen + base, Math.min(BLOCK_ROWS, parts.groupCount - base), 1, 255, bits);
   const kept = kernels.compactMask(bits, cells, numbers, n, rows, groups);
   kernels.presentGroups(groups, kept, into.seen);
 }
 
 /** Existing groups of a dense table, in blocks; they have the same numbers in every table. */
-function eachPresent({ context, arena }: Scratch, parts: GroupTableParts, visit: (base: number, cells: Address, numbers: Address, n: number) => void): void {
+function eachPresent(
+  { context, arena }: Scratch,
+  parts: GroupTableParts,
+  visit: (base: number, cells: Address, numbers: Address, n: number) => void,
+): void {
   const { kernels, memory } = context;
   const bits = arena.take(BLOCK_ROWS / 8);
   const cells = arena.take(BLOCK_ROWS * 4);
@@ -98,7 +126,11 @@ function eachPresent({ context, arena }: Scratch, parts: GroupTableParts, visit:
   }
 }
 
-function internAll({ context, arena }: Scratch, pool: ValuePool | undefined, values: readonly (string | number | bigint | null)[]): Address {
+function internAll(
+  { context, arena }: Scratch,
+  pool: ValuePool | undefined,
+  values: readonly (string | number | bigint | null)[],
+): Address {
   const at = arena.take(Math.max(1, values.length) * 4);
   const ids = context.memory.u32(at, values.length);
   values.forEach((value, id) => {
@@ -106,4 +138,3 @@ function internAll({ context, arena }: Scratch, pool: ValuePool | undefined, val
   });
   return at;
 }
-

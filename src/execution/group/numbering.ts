@@ -1,13 +1,13 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { clear, kernelFor } from '../context.js';
 import type { Block } from '../context.js';
+import { clear, kernelFor } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import { expander } from './expansion.js';
-import type { LocalKey } from './local-key.js';
 import { LocalHash } from './local-hash.js';
-import { hashLayout } from './shape.js';
+import type { LocalKey } from './local-key.js';
 import type { GroupShape } from './shape.js';
+import { hashLayout } from './shape.js';
 import { RUN_BYTES } from './time-runs.js';
 
 /** How the groups of one segment are numbered. */
@@ -21,7 +21,10 @@ export type Numbering = {
    * several of a row when a key has several values.
    */
   number(block: Block, rows: Address, n: number, visit: (rows: Address, groups: Address, n: number) => void): void;
-} & ({ readonly kind: 'dense'; readonly strides: readonly number[] } | { readonly kind: 'hash'; readonly table: LocalHash; readonly layout: ReturnType<typeof hashLayout> });
+} & (
+  | { readonly kind: 'dense'; readonly strides: readonly number[] }
+  | { readonly kind: 'hash'; readonly table: LocalHash; readonly layout: ReturnType<typeof hashLayout> }
+);
 
 /** The key with the most values moves fastest, so that folding goes over long stretches of it. */
 export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): Numbering {
@@ -39,7 +42,14 @@ export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): 
   const varying = keys.flatMap((key, index) => (key.kind === 'constant' ? [] : [{ key, index, stride: strides[index] ?? 1 }]));
   const [only] = varying;
 
-  const number = (block: Block, rows: Address, n: number, expanded: readonly Address[], from: number, visit: (rows: Address, groups: Address, n: number) => void): void => {
+  const number = (
+    block: Block,
+    rows: Address,
+    n: number,
+    expanded: readonly Address[],
+    from: number,
+    visit: (rows: Address, groups: Address, n: number) => void,
+  ): void => {
     // One key of u32 ids over whole blocks is its own group number.
     if (varying.length === 1 && only?.key.kind === 'ids' && only.key.physical === 'U32' && rows === 0) {
       visit(0, only.key.at(block), n);
@@ -77,7 +87,14 @@ export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: read
   const runs = arena.take(BLOCK_ROWS * RUN_BYTES);
   const oneRun = arena.take(RUN_BYTES);
 
-  const number = (block: Block, rows: Address, n: number, expanded: readonly Address[], from: number, visit: (rows: Address, groups: Address, n: number) => void): void => {
+  const number = (
+    block: Block,
+    rows: Address,
+    n: number,
+    expanded: readonly Address[],
+    from: number,
+    visit: (rows: Address, groups: Address, n: number) => void,
+  ): void => {
     clear(context, packed, n * words * 8);
     keys.forEach((key, index) => {
       const place = places[index];
@@ -87,7 +104,8 @@ export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: read
         if (key.kind === 'numbers') {
           const { vector } = key;
           const values = vector.values(block);
-          if (vector.physical === 'F32' || vector.physical === 'F64') kernelFor(kernels, 'keyWord', vector.physical)(values, rows, n, words, word, packed);
+          if (vector.physical === 'F32' || vector.physical === 'F64')
+            kernelFor(kernels, 'keyWord', vector.physical)(values, rows, n, words, word, packed);
           else {
             kernelFor(kernels, 'toI64', vector.physical)(values, rows, n, vector.base, wide);
             kernels.keyWordI64(wide, 0, n, words, word, 0, 1, packed);
@@ -103,7 +121,8 @@ export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: read
       }
       if (key.kind === 'ids') kernelFor(kernels, 'keyWord', key.physical)(key.at(block), rows, n, words, word, place.shift, 0, packed);
       else if (key.kind === 'multi') kernels.keyWordU32((expanded[index] ?? 0) + from * 4, 0, n, words, word, place.shift, 0, packed);
-      else if (key.kind === 'runs') kernels.keyWordRuns(runs, key.runs(block, 0, block.rows, runs), rows, n, words, word, place.shift, 0, packed);
+      else if (key.kind === 'runs')
+        kernels.keyWordRuns(runs, key.runs(block, 0, block.rows, runs), rows, n, words, word, place.shift, 0, packed);
     });
     table.find(packed, n, groups);
     visit(rows, groups, n);
@@ -120,13 +139,21 @@ export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: read
   };
 }
 
-type NumberPiece = (block: Block, rows: Address, n: number, expanded: readonly Address[], from: number, visit: (rows: Address, groups: Address, n: number) => void) => void;
+type NumberPiece = (
+  block: Block,
+  rows: Address,
+  n: number,
+  expanded: readonly Address[],
+  from: number,
+  visit: (rows: Address, groups: Address, n: number) => void,
+) => void;
 
 function inPieces(expand: ReturnType<typeof expander>, number: NumberPiece): Numbering['number'] {
   if (expand === undefined) return (block, rows, n, visit) => number(block, rows, n, [], 0, visit);
   return (block, rows, n, visit) => {
     const expanded = expand(block, rows, n);
-    for (let from = 0; from < expanded.n; from += BLOCK_ROWS) number(block, expanded.rows + from * 4, Math.min(BLOCK_ROWS, expanded.n - from), expanded.ids, from, visit);
+    for (let from = 0; from < expanded.n; from += BLOCK_ROWS)
+      number(block, expanded.rows + from * 4, Math.min(BLOCK_ROWS, expanded.n - from), expanded.ids, from, visit);
   };
 }
 

@@ -1,16 +1,16 @@
 import type { Frame } from '../../model/frame.js';
 import type { RunContext } from '../context.js';
-import { framesOf } from '../finish/table.js';
-import type { ResultTable } from '../finish/table.js';
-import { runSteps } from '../finish/steps.js';
 import type { LeafResult } from '../finish/steps.js';
+import { runSteps } from '../finish/steps.js';
+import type { ResultTable } from '../finish/table.js';
+import { framesOf } from '../finish/table.js';
 import { freeParts, mergeTable } from './merge-tables.js';
 import { partialRows } from './partial.js';
 import { groupRows } from './result.js';
-import { runMorsels } from './run.js';
 import type { GroupSource, Morsel, RowCounts } from './run.js';
-import { queryColumns, shapeGroups } from './shape.js';
+import { runMorsels } from './run.js';
 import type { GroupShape } from './shape.js';
+import { queryColumns, shapeGroups } from './shape.js';
 import type { GroupTable, GroupTableParts } from './table.js';
 
 /** What one thread does of a group plan: its morsels, and, if it is the one that ends the query, the rest. */
@@ -30,7 +30,10 @@ export function endGroups(table: GroupTable, others: readonly GroupTableParts[],
   try {
     for (let parts = waiting.shift(); parts !== undefined; parts = waiting.shift()) mergeTable(table, parts);
     const scope = { context, arena };
-    const rows: ResultTable = ending === 'partial' ? partialRows(scope, table) : runSteps(groupRows(scope, table, shape.plan.finish), shape.plan.finish, leafOf(shape));
+    const rows: ResultTable =
+      ending === 'partial'
+        ? partialRows(scope, table)
+        : runSteps(groupRows(scope, table, shape.plan.finish), shape.plan.finish, leafOf(shape));
     return [...framesOf(rows)];
   } finally {
     for (const parts of waiting) freeParts(context, parts);

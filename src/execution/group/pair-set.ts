@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { clear } from '../context.js';
 import type { RunContext } from '../context.js';
+import { clear } from '../context.js';
 
 const FIRST_CAPACITY = 1 << 12;
 

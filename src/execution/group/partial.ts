@@ -1,8 +1,8 @@
-import type { GroupPlan } from '../../model/plan.js';
 import type { Value } from '../../expression/value.js';
-import { columnOf, pickRows, valueAt } from '../finish/table.js';
+import type { GroupPlan } from '../../model/plan.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
-import type { FoldScope } from './distinct.js';
+import { columnOf, pickRows, valueAt } from '../finish/table.js';
+import type { FoldScope } from './distinct-fold.js';
 import { nullIdOf } from './domain.js';
 import { listGroups, rowsOfGroups, valueOfId } from './result.js';
 import type { AggregatorShape, GroupAggregator } from './shape.js';
@@ -26,7 +26,9 @@ export function mergePlan(plan: GroupPlan): GroupPlan {
     ...plan,
     filter: null,
     virtualColumns: [],
-    keys: plan.keys.map((key, index) => (key.kind === 'time' && key.granularity.kind === 'all' ? key : { kind: 'column', name: key.name, column: `k${index}`, type: null })),
+    keys: plan.keys.map((key, index) =>
+      key.kind === 'time' && key.granularity.kind === 'all' ? key : { kind: 'column', name: key.name, column: `k${index}`, type: null },
+    ),
     aggregators: plan.aggregators.map((aggregator, index) => mergeAggregator(aggregator, `a${index}`)),
   };
 }
@@ -39,7 +41,14 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
     case 'distinct':
       return { name, filter: null, kind: 'distinct', column };
     default:
-      return { name, filter: null, kind: aggregator.kind, type: aggregator.type, column, ...(aggregator.emptyIsZero === true ? { emptyIsZero: true } : {}) };
+      return {
+        name,
+        filter: null,
+        kind: aggregator.kind,
+        type: aggregator.type,
+        column,
+        ...(aggregator.emptyIsZero === true ? { emptyIsZero: true } : {}),
+      };
   }
 }
 
@@ -50,10 +59,15 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   const states = rowsOfGroups(scope, table, groups, false);
   const rowOf = new Map<number, number>();
   groups.forEach((group, row) => rowOf.set(group, row));
-  const sets = shape.aggregators.map((aggregator, index) => (aggregator.kind === 'distinct' ? listSet(scope, table, index, aggregator) : undefined));
+  const sets = shape.aggregators.map((aggregator, index) =>
+    aggregator.kind === 'distinct' ? listSet(scope, table, index, aggregator) : undefined,
+  );
   const repeated = sets.flatMap((set) => (set === undefined ? [] : set.map(({ group }) => rowOf.get(group) ?? 0)));
   const source = Uint32Array.from([...groups.keys(), ...repeated]);
-  const keys = pickRows({ ...states, columns: states.columns.slice(0, shape.keys.length) }, source).columns.map((column, index) => ({ ...column, name: `k${index}` }));
+  const keys = pickRows({ ...states, columns: states.columns.slice(0, shape.keys.length) }, source).columns.map((column, index) => ({
+    ...column,
+    name: `k${index}`,
+  }));
   let from = groups.length;
   const aggregates = shape.aggregators.map((aggregator, index): ResultColumn => {
     const set = sets[index];
@@ -73,7 +87,12 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
 }
 
 /** Every (group, value) of a distinct aggregator; null is left out. */
-function listSet({ context }: FoldScope, table: GroupTable, index: number, { domain, store }: Extract<AggregatorShape, { kind: 'distinct' }>): { group: number; value: Value }[] {
+function listSet(
+  { context }: FoldScope,
+  table: GroupTable,
+  index: number,
+  { domain, store }: Extract<AggregatorShape, { kind: 'distinct' }>,
+): { group: number; value: Value }[] {
   const { memory } = context;
   const state = table.states[index];
   const pairs: { group: number; value: Value }[] = [];

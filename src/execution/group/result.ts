@@ -5,12 +5,12 @@ import type { FinishStep } from '../../model/plan.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { globalTextAt, textAt } from '../dictionary.js';
-import { columnOf, rememberTexts } from '../finish/table.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
-import { countDistinct } from './distinct.js';
-import type { FoldScope } from './distinct.js';
-import { nullIdOf } from './domain.js';
+import { columnOf, rememberTexts } from '../finish/table.js';
+import type { FoldScope } from './distinct-fold.js';
+import { countDistinct } from './distinct-fold.js';
 import type { Domain } from './domain.js';
+import { nullIdOf } from './domain.js';
 import type { AggregatorShape } from './shape.js';
 import type { GroupTable } from './table.js';
 import { bestGroups } from './top.js';
@@ -23,20 +23,31 @@ export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly F
   const { shape } = table;
   const values = stateAddresses(scope, table);
   const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
-  const isEmpty = groups.length === 0 && shape.plan.emptyGroup && shape.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
+  const isEmpty =
+    groups.length === 0 && shape.plan.emptyGroup && shape.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
   return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, isEmpty, values);
 }
 
 /** Rows of the groups listed. `isEmpty`: it is the one group of no rows. */
-export function rowsOfGroups(scope: FoldScope, table: GroupTable, groups: Uint32Array, isEmpty: boolean, values = stateAddresses(scope, table)): ResultTable {
+export function rowsOfGroups(
+  scope: FoldScope,
+  table: GroupTable,
+  groups: Uint32Array,
+  isEmpty: boolean,
+  values = stateAddresses(scope, table),
+): ResultTable {
   const { shape } = table;
   const keys = shape.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
-  const aggregates = shape.aggregators.map((aggregator, index) => aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty));
+  const aggregates = shape.aggregators.map((aggregator, index) =>
+    aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty),
+  );
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
 }
 
 function stateAddresses(scope: FoldScope, table: GroupTable): Address[] {
-  return table.shape.aggregators.map((aggregator, index) => (aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0)));
+  return table.shape.aggregators.map((aggregator, index) =>
+    aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0),
+  );
 }
 
 export function listGroups({ context, arena }: FoldScope, table: GroupTable): Uint32Array {
@@ -59,10 +70,22 @@ export function listGroups({ context, arena }: FoldScope, table: GroupTable): Ui
   return all;
 }
 
-function keyColumn({ context }: FoldScope, table: GroupTable, name: string, domain: Domain, index: number, groups: Uint32Array): ResultColumn {
+function keyColumn(
+  { context }: FoldScope,
+  table: GroupTable,
+  name: string,
+  domain: Domain,
+  index: number,
+  groups: Uint32Array,
+): ResultColumn {
   const { memory } = context;
   const { layout } = table.shape;
-  if (domain.kind === 'constant') return columnOf(name, domain.type, Array.from(groups, () => domain.value));
+  if (domain.kind === 'constant')
+    return columnOf(
+      name,
+      domain.type,
+      Array.from(groups, () => domain.value),
+    );
   if (layout.kind === 'hash') {
     const place = layout.places[index];
     assert(place !== undefined && place.kind !== 'none', `key ${name} has no place`);
@@ -86,11 +109,25 @@ function keyColumn({ context }: FoldScope, table: GroupTable, name: string, doma
     }
     const halves = memory.u32(table.keys, table.groupCount * words * 2);
     const half = place.word * 2 + place.shift / 32;
-    return idColumn(context.memory, table, name, domain, index, Uint32Array.from(groups, (group) => halves[group * words * 2 + half] ?? 0));
+    return idColumn(
+      context.memory,
+      table,
+      name,
+      domain,
+      index,
+      Uint32Array.from(groups, (group) => halves[group * words * 2 + half] ?? 0),
+    );
   }
   const stride = layout.strides[index] ?? 1;
   const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
-  return idColumn(context.memory, table, name, domain, index, Uint32Array.from(groups, (group) => Math.floor(group / stride) % card));
+  return idColumn(
+    context.memory,
+    table,
+    name,
+    domain,
+    index,
+    Uint32Array.from(groups, (group) => Math.floor(group / stride) % card),
+  );
 }
 
 function idColumn(memory: KernelMemory, table: GroupTable, name: string, domain: Domain, index: number, ids: Uint32Array): ResultColumn {
@@ -124,10 +161,19 @@ function textOf(value: Value): string | null {
   return value === null ? null : String(value);
 }
 
-function aggregateColumn({ context }: FoldScope, table: GroupTable, aggregator: AggregatorShape, index: number, at: Address, groups: Uint32Array, isEmpty: boolean): ResultColumn {
+function aggregateColumn(
+  { context }: FoldScope,
+  table: GroupTable,
+  aggregator: AggregatorShape,
+  index: number,
+  at: Address,
+  groups: Uint32Array,
+  isEmpty: boolean,
+): ResultColumn {
   const { memory } = context;
   const { name } = aggregator;
-  const nulls = aggregator.kind === 'count' || aggregator.kind === 'distinct' ? null : nullsOf(table, aggregator, index, groups, isEmpty, memory);
+  const nulls =
+    aggregator.kind === 'count' || aggregator.kind === 'distinct' ? null : nullsOf(table, aggregator, index, groups, isEmpty, memory);
   const isZeroWhenNull = aggregator.aggregator.emptyIsZero === true;
   const known = nulls === null || isZeroWhenNull ? null : nulls;
   if (aggregator.type === 'LONG') {
@@ -142,7 +188,14 @@ function aggregateColumn({ context }: FoldScope, table: GroupTable, aggregator: 
   return { kind: 'double', name, type: aggregator.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
 }
 
-function nullsOf(table: GroupTable, aggregator: AggregatorShape, index: number, groups: Uint32Array, isEmpty: boolean, memory: FoldScope['context']['memory']): Uint8Array | null {
+function nullsOf(
+  table: GroupTable,
+  aggregator: AggregatorShape,
+  index: number,
+  groups: Uint32Array,
+  isEmpty: boolean,
+  memory: FoldScope['context']['memory'],
+): Uint8Array | null {
   if (isEmpty) return Uint8Array.from(groups, () => 1);
   const seenAt = table.states[index]?.seen ?? 0;
   if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct') return null;

@@ -1,12 +1,12 @@
 import type { GroupPlan } from '../../model/plan.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
-import { blockAt, takeBits, wordsOf } from '../context.js';
 import type { Block, RunContext } from '../context.js';
+import { blockAt, takeBits, wordsOf } from '../context.js';
 import { bindFilter } from '../filter/bind.js';
-import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
 import type { Match, Predicate } from '../filter/predicate.js';
-import { meets, rowsWithin } from '../row-ranges.js';
+import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
 import type { RowRange } from '../row-ranges.js';
+import { meets, rowsWithin } from '../row-ranges.js';
 import { SegmentScope } from '../scope.js';
 import { SegmentGroups } from './segment-groups.js';
 import type { GroupShape } from './shape.js';
@@ -38,7 +38,8 @@ export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, thread
   const rowsEach = threads <= 1 || met.length >= threads * 4 ? Infinity : morselRows;
   return met.flatMap(({ view, index }) => {
     const parts: Morsel[] = [];
-    for (let start = 0; start < view.rowCount; start += rowsEach) parts.push({ view: index, start, end: Math.min(view.rowCount, start + rowsEach) });
+    for (let start = 0; start < view.rowCount; start += rowsEach)
+      parts.push({ view: index, start, end: Math.min(view.rowCount, start + rowsEach) });
     return parts;
   });
 }
@@ -109,7 +110,15 @@ function openSegment(shape: GroupShape, context: RunContext, index: number): Ope
 }
 
 /** Rows [from, to), block by block; returns how many passed the filter. */
-function runRange(context: RunContext, predicate: Predicate, groups: SegmentGroups, from: number, to: number, rowCount: number, bits: number): number {
+function runRange(
+  context: RunContext,
+  predicate: Predicate,
+  groups: SegmentGroups,
+  from: number,
+  to: number,
+  rowCount: number,
+  bits: number,
+): number {
   let matched = 0;
   for (let at = from; at < to; ) {
     context.check();
@@ -118,7 +127,8 @@ function runRange(context: RunContext, predicate: Predicate, groups: SegmentGrou
     const end = Math.min(block.rows, to - block.start);
     const match = predicate.test(block);
     matched += countMatches(context, block, start, end, match, bits);
-    for (let batch = start; match !== NONE && batch < end; batch += context.batchRows) groups.addRows(block, batch, Math.min(end, batch + context.batchRows), match);
+    for (let batch = start; match !== NONE && batch < end; batch += context.batchRows)
+      groups.addRows(block, batch, Math.min(end, batch + context.batchRows), match);
     at = block.start + end;
   }
   return matched;

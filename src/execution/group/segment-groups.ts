@@ -1,24 +1,24 @@
 import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { clear, takeBits, takeZeroed, wordsOf } from '../context.js';
 import type { Block } from '../context.js';
+import { clear, takeBits, takeZeroed, wordsOf } from '../context.js';
 import { asNumbers } from '../expression/convert.js';
 import type { NumberVector } from '../expression/vector.js';
 import { bindFilter } from '../filter/bind.js';
-import { ALL, NONE } from '../filter/predicate.js';
 import type { Match, Predicate } from '../filter/predicate.js';
+import { ALL, NONE } from '../filter/predicate.js';
 import type { SegmentScope } from '../scope.js';
-import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
 import type { Accumulator, LocalStates } from './accumulator.js';
-import { distinctAccumulator } from './distinct.js';
+import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
 import type { DistinctAccumulator } from './distinct.js';
+import { distinctAccumulator } from './distinct.js';
 import { foldSegment } from './fold.js';
 import { linearSum } from './linear-sum.js';
-import { bindColumn, bindGroupKey } from './local-key.js';
 import type { LocalKey } from './local-key.js';
-import { denseNumbering, hashNumbering } from './numbering.js';
+import { bindColumn, bindGroupKey } from './local-key.js';
 import type { Numbering } from './numbering.js';
+import { denseNumbering, hashNumbering } from './numbering.js';
 import type { GroupShape } from './shape.js';
 import type { GroupTable } from './table.js';
 
@@ -63,7 +63,8 @@ export class SegmentGroups {
     this.keys = shape.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(shape, index), shape.columns));
     const cells = this.keys.reduce((product, key) => product * key.card, 1);
     const roomForCells = Math.max(65536, scope.view.rowCount * 8);
-    const dense = cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
+    const dense =
+      cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
     this.numbering = dense ? denseNumbering(scope, this.keys) : hashNumbering(scope, shape, this.keys);
     this.#states = { capacity: dense ? cells : BLOCK_ROWS * 2, copies: dense && cells <= 256 && !this.#usesRuns ? 4 : 1 };
@@ -86,7 +87,8 @@ export class SegmentGroups {
   foldInto(table: GroupTable): void {
     const { groupCount } = this.numbering;
     if (groupCount === 0) return;
-    for (const { accumulators, state, counts } of this.classes) for (const accumulator of accumulators) accumulator.finish(groupCount, counts ? state : 0);
+    for (const { accumulators, state, counts } of this.classes)
+      for (const accumulator of accumulators) accumulator.finish(groupCount, counts ? state : 0);
     foldSegment(this, table);
   }
 
@@ -173,8 +175,14 @@ export class SegmentGroups {
     const filters = new Map<string, Predicate>();
     shape.aggregators.forEach((each, index) => {
       const { aggregator } = each;
-      const filterKey = aggregator.filter === null ? undefined : JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
-      const predicate = aggregator.filter === null || filterKey === undefined ? undefined : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
+      const filterKey =
+        aggregator.filter === null
+          ? undefined
+          : JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+      const predicate =
+        aggregator.filter === null || filterKey === undefined
+          ? undefined
+          : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
       if (predicate !== undefined && filterKey !== undefined) filters.set(filterKey, predicate);
       const filter = predicate?.constant === ALL ? undefined : predicate;
       if (each.kind === 'count') {
@@ -202,7 +210,9 @@ export class SegmentGroups {
         rows.accumulators.push(linear.accumulator);
       } else if (vector !== undefined) {
         if (each.kind === 'sum' && vector.base !== 0n) rows.counts = true;
-        rows.accumulators.push(each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind));
+        rows.accumulators.push(
+          each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind),
+        );
       }
     });
   }
@@ -271,4 +281,3 @@ function domainAt(shape: GroupShape, index: number) {
 function sameNulls(a: NumberVector | undefined, b: NumberVector | undefined): boolean {
   return a === b || (a?.stored !== undefined && a.stored === b?.stored);
 }
-

@@ -2,8 +2,8 @@ import type { Aggregator } from '../../model/aggregator.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import { virtualColumnsByName } from '../scope.js';
-import { columnDomain, keyDomain } from './domain.js';
 import type { Domain, QueryColumns } from './domain.js';
+import { columnDomain, keyDomain } from './domain.js';
 
 /** An aggregator, and what its column is when no rows took part: of merged counts 0 rather than null. */
 export type GroupAggregator = Aggregator & { readonly emptyIsZero?: boolean };
@@ -100,7 +100,14 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
     }
     default: {
       const nullable = aggregator.filter !== null || mayBeNull(columns, aggregator.column);
-      return { kind: aggregator.kind, name, aggregator, type: aggregator.type, state: aggregator.type === 'LONG' ? 'I64' : 'F64', nullable };
+      return {
+        kind: aggregator.kind,
+        name,
+        aggregator,
+        type: aggregator.type,
+        state: aggregator.type === 'LONG' ? 'I64' : 'F64',
+        nullable,
+      };
     }
   }
 }
@@ -109,7 +116,9 @@ function distinctStore(domain: Domain, layout: GroupLayout): DistinctStore {
   if (domain.kind === 'wide') return { kind: 'pairs', words: 2 };
   if (domain.kind === 'interned') return { kind: 'pairs', words: 1 };
   const bitsPerGroup = Math.ceil(domain.card / 64) * 64;
-  return layout.kind === 'dense' && layout.cells * bitsPerGroup <= DISTINCT_BITS_MAX ? { kind: 'bits', bitsPerGroup } : { kind: 'pairs', words: 1 };
+  return layout.kind === 'dense' && layout.cells * bitsPerGroup <= DISTINCT_BITS_MAX
+    ? { kind: 'bits', bitsPerGroup }
+    : { kind: 'pairs', words: 1 };
 }
 
 /** False only for a column that every segment stores as numbers without nulls. */

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
-import { clear } from '../context.js';
 import type { RunContext } from '../context.js';
+import { clear } from '../context.js';
 import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
-import { PairSet } from './pair-set.js';
 import { ValuePool } from './domain.js';
+import { PairSet } from './pair-set.js';
 import type { AggregatorShape, GroupShape } from './shape.js';
 
 /** The state of one aggregator over all groups; addresses of one entry per group. */
@@ -90,7 +90,10 @@ export class GroupTable {
 
   take(bytes: number): Address {
     if (this.#bytes + bytes > this.context.groupBytesMax) {
-      throw new ServiceError('resource_limit', `grouping needs more than ${this.context.groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`);
+      throw new ServiceError(
+        'resource_limit',
+        `grouping needs more than ${this.context.groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+      );
     }
     const at = this.context.memory.allocate(bytes);
     this.#owned.set(at, bytes);
@@ -114,7 +117,12 @@ export class GroupTable {
       groupCount: this.groupCount,
       present: this.present,
       keys: this.keys,
-      states: this.states.map(({ at, seen, bits, pairs }) => ({ at, seen, bits, pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count } })),
+      states: this.states.map(({ at, seen, bits, pairs }) => ({
+        at,
+        seen,
+        bits,
+        pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count },
+      })),
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
       owned,
@@ -137,7 +145,13 @@ export class GroupTable {
     if (state === undefined) return;
     if (aggregator.kind === 'distinct') {
       if (aggregator.store.kind === 'bits') state.bits = this.#zeroed((this.capacity * aggregator.store.bitsPerGroup) / 8);
-      else state.pairs = new PairSet(this.context, aggregator.store.words, (bytes) => this.take(bytes), (at) => this.give(at));
+      else
+        state.pairs = new PairSet(
+          this.context,
+          aggregator.store.words,
+          (bytes) => this.take(bytes),
+          (at) => this.give(at),
+        );
       return;
     }
     state.at = this.take(this.capacity * 8);
@@ -147,7 +161,8 @@ export class GroupTable {
 
   #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
     const { memory } = this.context;
-    if (aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'sum') clear(this.context, at + from * 8, (to - from) * 8);
+    if (aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'sum')
+      clear(this.context, at + from * 8, (to - from) * 8);
     else if (aggregator.state === 'F64') memory.f64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? Infinity : -Infinity);
     else memory.i64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? I64_MAX : I64_MIN);
   }

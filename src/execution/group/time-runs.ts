@@ -1,7 +1,7 @@
 import type { Address, NumberColumnView } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
 import type { Block } from '../context.js';
+import { kernelFor } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 
 /** Bytes of one run: u32 {group, start, end}. */
@@ -17,7 +17,11 @@ export type Runs = (block: Block, start: number, end: number, out: Address) => n
  * Runs of the buckets of a sorted `__time` column.
  * @returns `card` buckets of `boundaries` from number `first` on are met by the segment; run ids count from there
  */
-export function bucketRuns(scope: SegmentScope, column: NumberColumnView, boundaries: BigInt64Array): { runs: Runs; first: number; card: number } {
+export function bucketRuns(
+  scope: SegmentScope,
+  column: NumberColumnView,
+  boundaries: BigInt64Array,
+): { runs: Runs; first: number; card: number } {
   const { arena, context, view } = scope;
   const { physical, values, base } = column;
   const last = boundaries.length - 1;

@@ -1,7 +1,7 @@
 import type { FinishStep } from '../../model/plan.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { FoldScope } from './distinct.js';
+import type { FoldScope } from './distinct-fold.js';
 import type { GroupTable } from './table.js';
 
 const TOP_MAX = 1_000_000;
@@ -12,14 +12,27 @@ const TOP_MAX = 1_000_000;
  * @param values  state of each aggregator
  * @returns undefined when the steps are of another kind
  */
-export function bestGroups(scope: FoldScope, table: GroupTable, values: readonly Address[], steps: readonly FinishStep[]): Uint32Array | undefined {
+export function bestGroups(
+  scope: FoldScope,
+  table: GroupTable,
+  values: readonly Address[],
+  steps: readonly FinishStep[],
+): Uint32Array | undefined {
   const sort = steps.find((step) => step.step !== 'compute');
   if (sort?.step !== 'sort' || sort.limit === null) return undefined;
   const [key] = sort.by;
   const index = table.shape.aggregators.findIndex((aggregator) => aggregator.name === key?.column);
   const aggregator = table.shape.aggregators[index];
   const count = sort.offset + sort.limit;
-  if (key === undefined || aggregator === undefined || aggregator.type === 'FLOAT' || count === 0 || count > TOP_MAX || count * 4 > table.groupCount) return undefined;
+  if (
+    key === undefined ||
+    aggregator === undefined ||
+    aggregator.type === 'FLOAT' ||
+    count === 0 ||
+    count > TOP_MAX ||
+    count * 4 > table.groupCount
+  )
+    return undefined;
   const seen = table.states[index]?.seen ?? 0;
   if (seen !== 0 && (key.nulls === 'first' || aggregator.aggregator.emptyIsZero === true)) return undefined;
   const { arena, context } = scope;

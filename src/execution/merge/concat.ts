@@ -1,5 +1,5 @@
-import { isNullAt } from '../../model/frame.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
+import { isNullAt } from '../../model/frame.js';
 
 /**
  * Frames after each other as one. Columns go by position and take their names from the first frame; where types differ
@@ -11,7 +11,15 @@ export function concatFrames(frames: readonly Frame[]): Frame {
   if (first === undefined) return frames[0] ?? { rowCount: 0, columns: [] };
   if (filled.length === 1) return first;
   const rowCount = filled.reduce((sum, frame) => sum + frame.rowCount, 0);
-  return { rowCount, columns: first.columns.map((_, index) => concatColumns(filled.map((frame) => ({ frame, column: columnAt(frame, index) })), rowCount)) };
+  return {
+    rowCount,
+    columns: first.columns.map((_, index) =>
+      concatColumns(
+        filled.map((frame) => ({ frame, column: columnAt(frame, index) })),
+        rowCount,
+      ),
+    ),
+  };
 }
 
 interface Part {
@@ -79,7 +87,9 @@ function concatMultiple(name: string, parts: readonly Part[], rowCount: number):
     const base = dictionary.length;
     if (column.kind === 'string' || column.kind === 'multi') for (const text of column.dictionary) dictionary.push(text);
     for (let row = 0; row < frame.rowCount; row++) {
-      if (column.kind === 'multi') for (let value = column.offsets[row] ?? 0; value < (column.offsets[row + 1] ?? 0); value++) ids.push(base + (column.ids[value] ?? 0));
+      if (column.kind === 'multi')
+        for (let value = column.offsets[row] ?? 0; value < (column.offsets[row + 1] ?? 0); value++)
+          ids.push(base + (column.ids[value] ?? 0));
       else if (column.kind === 'string' && column.dictionary[column.ids[row] ?? 0] !== null) ids.push(base + (column.ids[row] ?? 0));
       offsets[++at] = ids.length;
     }

@@ -1,7 +1,7 @@
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { pickRows, framesOf, tableOf } from '../finish/table.js';
+import { framesOf, pickRows, tableOf } from '../finish/table.js';
 import { partialColumns } from '../scan/operator.js';
 import { concatFrames } from './concat.js';
 
@@ -41,7 +41,13 @@ interface Reader {
 async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]): AsyncGenerator<Frame> {
   const timeIndex = partialColumns(plan).indexOf(TIME_COLUMN);
   const sign = plan.timeOrder === 'descending' ? -1 : 1;
-  const readers: Reader[] = partials.map((partial, index) => ({ index, frames: partial[Symbol.asyncIterator](), frame: { rowCount: 0, columns: [] }, times: new BigInt64Array(0), at: 0 }));
+  const readers: Reader[] = partials.map((partial, index) => ({
+    index,
+    frames: partial[Symbol.asyncIterator](),
+    frame: { rowCount: 0, columns: [] },
+    times: new BigInt64Array(0),
+    at: 0,
+  }));
   const advance = async (reader: Reader): Promise<boolean> => {
     for (;;) {
       const { value, done } = await reader.frames.next();
@@ -89,7 +95,10 @@ function precedes(reader: Reader, at: number, rival: Reader, sign: number): bool
 }
 
 function sliceFrame(frame: Frame, start: number, end: number): Frame {
-  const picked = pickRows(tableOf(frame), Uint32Array.from({ length: end - start }, (_, row) => start + row));
+  const picked = pickRows(
+    tableOf(frame),
+    Uint32Array.from({ length: end - start }, (_, row) => start + row),
+  );
   const [slice] = framesOf(picked);
   const columns: readonly FrameColumn[] = slice?.columns ?? [];
   return { rowCount: end - start, columns };

@@ -1,5 +1,5 @@
-import { convert } from '../../expression/value.js';
 import type { Value } from '../../expression/value.js';
+import { convert } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
@@ -102,7 +102,11 @@ function readMultiple(name: string, batches: readonly RowBatch[], rowCount: numb
 
 function idsView(scope: SegmentScope, column: StringColumnView, count = scope.view.rowCount): Uint8Array | Uint16Array | Uint32Array {
   const { memory } = scope.context;
-  return column.physical === 'U8' ? memory.u8(column.ids, count) : column.physical === 'U16' ? memory.u16(column.ids, count) : memory.u32(column.ids, count);
+  return column.physical === 'U8'
+    ? memory.u8(column.ids, count)
+    : column.physical === 'U16'
+      ? memory.u16(column.ids, count)
+      : memory.u32(column.ids, count);
 }
 
 function readNumbers(name: string, type: Exclude<ColumnType, 'STRING'>, batches: readonly RowBatch[], rowCount: number): FrameColumn {
@@ -159,7 +163,13 @@ function gatherNumbers(scope: SegmentScope, column: NumberColumnView, rows: Uint
 }
 
 /** Also makes the values of null rows 0: as stored they would be the base. */
-function markNulls(scope: SegmentScope, column: NumberColumnView, rows: Uint32Array, out: Uint8Array, values: BigInt64Array | Float64Array): void {
+function markNulls(
+  scope: SegmentScope,
+  column: NumberColumnView,
+  rows: Uint32Array,
+  out: Uint8Array,
+  values: BigInt64Array | Float64Array,
+): void {
   if (column.nulls === 0) return;
   const bits = scope.context.memory.u8(column.nulls, Math.ceil(scope.view.rowCount / 8));
   rows.forEach((row, index) => {

@@ -5,12 +5,12 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import type { RowCounts } from '../group/run.js';
-import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { VirtualColumns } from '../scope.js';
-import { readColumn } from './columns.js';
+import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { ScanColumn } from './columns.js';
-import { rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
+import { readColumn } from './columns.js';
 import type { RowBatch } from './order.js';
+import { rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
 import type { RowSource } from './row-source.js';
 
 const FRAME_ROWS = 16384;
@@ -21,13 +21,22 @@ const FIRST_FRAME_ROWS = 1024;
  * The rows of a scan in frames, produced only as they are asked for. `partial`: rows from the start up to offset +
  * limit, with `__time` as the last column when rows are to be merged by it.
  */
-export function* scanFrames(plan: ScanPlan, views: readonly SegmentView[], context: RunContext, ending: 'final' | 'partial', counts: RowCounts): Generator<Frame> {
+export function* scanFrames(
+  plan: ScanPlan,
+  views: readonly SegmentView[],
+  context: RunContext,
+  ending: 'final' | 'partial',
+  counts: RowCounts,
+): Generator<Frame> {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const query = { filter: plan.filter, intervals: plan.intervals, virtualColumns };
   const wanted = ending === 'partial' ? partialColumns(plan) : plan.columns;
   const columns = wanted.map((name) => scanColumn(context, name, views, virtualColumns));
   const opened = new Set<RowSource>();
-  const batches = plan.timeOrder === null ? rowsInSegmentOrder(context, views, query, opened, counts) : rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
+  const batches =
+    plan.timeOrder === null
+      ? rowsInSegmentOrder(context, views, query, opened, counts)
+      : rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
   const skip = ending === 'partial' ? 0 : plan.offset;
   const take = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
   let pending: RowBatch[] = [];

@@ -4,8 +4,8 @@ import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import type { RowCounts } from '../group/run.js';
 import { meets } from '../row-ranges.js';
-import { openRows } from './row-source.js';
 import type { RowQuery, RowSource } from './row-source.js';
+import { openRows } from './row-source.js';
 
 /** Rows of one segment that follow each other in the result. */
 export interface RowBatch {
@@ -26,7 +26,13 @@ export function inSegmentOrder(views: readonly SegmentView[]): SegmentView[] {
 }
 
 /** Segments after each other, each in row order. What is opened is added to `opened`, for the caller to release. */
-export function* rowsInSegmentOrder(context: RunContext, views: readonly SegmentView[], query: RowQuery, opened: Set<RowSource>, counts: RowCounts): Generator<RowBatch> {
+export function* rowsInSegmentOrder(
+  context: RunContext,
+  views: readonly SegmentView[],
+  query: RowQuery,
+  opened: Set<RowSource>,
+  counts: RowCounts,
+): Generator<RowBatch> {
   for (const view of inSegmentOrder(views)) {
     if (!meets(view, query.intervals)) continue;
     const source = openRows(context, view, query, counts);
@@ -48,7 +54,14 @@ interface Cursor {
  * Equal instants come in segment order, then row order; descending is the exact reverse. What is opened is added to
  * `opened`, for the caller to release.
  */
-export function* rowsInTimeOrder(context: RunContext, views: readonly SegmentView[], query: RowQuery, descending: boolean, opened: Set<RowSource>, counts: RowCounts): Generator<RowBatch> {
+export function* rowsInTimeOrder(
+  context: RunContext,
+  views: readonly SegmentView[],
+  query: RowQuery,
+  descending: boolean,
+  opened: Set<RowSource>,
+  counts: RowCounts,
+): Generator<RowBatch> {
   const sign = descending ? -1 : 1;
   const edge = (view: SegmentView): number => (descending ? -view.timeMax : view.timeMin);
   const waiting = inSegmentOrder(views)
@@ -62,7 +75,10 @@ export function* rowsInTimeOrder(context: RunContext, views: readonly SegmentVie
     return order < 0 || (order === 0 && sign * (a.index - b.index) < 0);
   };
   while (waiting.length > 0 || active.length > 0) {
-    const first = active.reduce<Cursor | undefined>((best, cursor) => (best === undefined || comesBefore(cursor, best) ? cursor : best), undefined);
+    const first = active.reduce<Cursor | undefined>(
+      (best, cursor) => (best === undefined || comesBefore(cursor, best) ? cursor : best),
+      undefined,
+    );
     const next = waiting[0];
     if (next !== undefined && (first === undefined || edge(next.view) <= timeAt(first, first.at))) {
       waiting.shift();

@@ -1,16 +1,16 @@
+import type { Arena } from '../../kernels/memory.js';
 import type { Filter } from '../../model/filter.js';
 import type { Interval } from '../../model/interval.js';
-import type { Arena } from '../../kernels/memory.js';
 import type { SegmentView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { blockAt } from '../context.js';
 import type { RunContext } from '../context.js';
+import { blockAt } from '../context.js';
 import { bindFilter } from '../filter/bind.js';
 import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
 import type { RowCounts } from '../group/run.js';
 import { rowsWithin } from '../row-ranges.js';
-import { SegmentScope } from '../scope.js';
 import type { VirtualColumns } from '../scope.js';
+import { SegmentScope } from '../scope.js';
 
 export interface RowQuery {
   readonly filter: Filter | null;
@@ -32,7 +32,12 @@ export function openRows(context: RunContext, view: SegmentView, query: RowQuery
   return { scope, blocks: (descending) => matchingBlocks(scope, query, descending, counts), release: () => arena.release() };
 }
 
-function* matchingBlocks(scope: SegmentScope, { filter, intervals }: RowQuery, descending: boolean, counts: RowCounts): Generator<Uint32Array> {
+function* matchingBlocks(
+  scope: SegmentScope,
+  { filter, intervals }: RowQuery,
+  descending: boolean,
+  counts: RowCounts,
+): Generator<Uint32Array> {
   const { context, view, arena } = scope;
   const { kernels, memory } = context;
   const predicate = filter === null ? MATCH_ALL : bindFilter(scope, filter, false);
@@ -53,7 +58,10 @@ function* matchingBlocks(scope: SegmentScope, { filter, intervals }: RowQuery, d
       const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
       if (count === 0) continue;
       counts.rowsMatched += count;
-      const found = match === ALL ? Uint32Array.from({ length: count }, (_, row) => block.start + from + row) : memory.u32(rows, count).map((row) => row + block.start);
+      const found =
+        match === ALL
+          ? Uint32Array.from({ length: count }, (_, row) => block.start + from + row)
+          : memory.u32(rows, count).map((row) => row + block.start);
       yield descending ? found.reverse() : found;
     }
   }

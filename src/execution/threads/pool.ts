@@ -2,10 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { GroupTableParts } from '../group/table.js';
-import { fromPlainError } from './messages.js';
 import type { FromThread, ToThread } from './messages.js';
-import { CALLS, STREAMS, WorkBench } from './work.js';
+import { fromPlainError } from './messages.js';
 import type { Calls, StreamItem, Streams } from './work.js';
+import { CALLS, STREAMS, WorkBench } from './work.js';
 
 /** A stream of frames being produced elsewhere, one per `next`. */
 export interface OpenStream {

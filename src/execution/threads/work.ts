@@ -4,15 +4,15 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import { instantiateKernels } from '../../kernels/registry.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
-import { STORAGE_JOBS } from '../../storage/jobs.js';
 import type { StorageJobs } from '../../storage/jobs.js';
+import { STORAGE_JOBS } from '../../storage/jobs.js';
 import { placeFrame } from '../../storage/placed-frame.js';
 import type { Address, SegmentView } from '../../storage/view.js';
-import { cancelledError } from '../context.js';
 import type { RunContext } from '../context.js';
+import { cancelledError } from '../context.js';
+import { runSteps } from '../finish/steps.js';
 import { StreamedSteps } from '../finish/stream.js';
 import { framesOf } from '../finish/table.js';
-import { runSteps } from '../finish/steps.js';
 import { endGroups, runGroups, shapeOf } from '../group/operator.js';
 import { mergePlan } from '../group/partial.js';
 import type { GroupSource, Morsel, RowCounts } from '../group/run.js';
@@ -35,15 +35,33 @@ export const FLAG_BYTES = 8;
 
 /** What is asked of a thread and answered once. */
 export interface Calls extends StorageJobs {
-  readonly groupPart: { readonly request: GroupRequest; readonly response: { readonly parts: GroupTableParts; readonly counts: RowCounts } };
+  readonly groupPart: {
+    readonly request: GroupRequest;
+    readonly response: { readonly parts: GroupTableParts; readonly counts: RowCounts };
+  };
 }
 
 /** What is asked of a thread and answered frame by frame. */
 export interface Streams {
   readonly group: GroupRequest & { readonly ending: 'final' | 'partial'; readonly awaitsParts: boolean };
-  readonly scan: { readonly control: RunControl; readonly plan: ScanPlan; readonly views: readonly SegmentView[]; readonly ending: 'final' | 'partial' };
-  readonly timeBoundary: { readonly control: RunControl; readonly plan: TimeBoundaryPlan; readonly views: readonly SegmentView[]; readonly ending: 'final' | 'partial' };
-  readonly mergeGroups: { readonly control: RunControl; readonly plan: GroupPlan; readonly frames: readonly Frame[]; readonly ending: 'final' | 'partial' };
+  readonly scan: {
+    readonly control: RunControl;
+    readonly plan: ScanPlan;
+    readonly views: readonly SegmentView[];
+    readonly ending: 'final' | 'partial';
+  };
+  readonly timeBoundary: {
+    readonly control: RunControl;
+    readonly plan: TimeBoundaryPlan;
+    readonly views: readonly SegmentView[];
+    readonly ending: 'final' | 'partial';
+  };
+  readonly mergeGroups: {
+    readonly control: RunControl;
+    readonly plan: GroupPlan;
+    readonly frames: readonly Frame[];
+    readonly ending: 'final' | 'partial';
+  };
 }
 
 export interface GroupRequest {
@@ -89,7 +107,8 @@ export class WorkBench {
       groupBytesMax,
       check: () => {
         if (Atomics.load(words, 0) !== 0) throw cancelledError();
-        if (Date.now() > deadlineMs) throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
+        if (Date.now() > deadlineMs)
+          throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
       },
     };
   }
@@ -147,8 +166,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     try {
       const merged = mergePlan(plan);
       const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} });
-      let taken = false;
-      const table = runGroups(shape, context, () => (taken ? undefined : ((taken = true), { view: 0, start: 0, end: placed.view.rowCount })), counts);
+      const morsels: Morsel[] = [{ view: 0, start: 0, end: placed.view.rowCount }];
+      const table = runGroups(shape, context, () => morsels.pop(), counts);
       yield* items(endGroups(table, [], ending), counts);
     } finally {
       placed.release();

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { KernelMemory } from '../../kernels/memory.js';
 import type { KernelMemoryHandle } from '../../kernels/memory.js';
-import { toPlainError, transferables } from './messages.js';
+import { KernelMemory } from '../../kernels/memory.js';
 import type { FromThread, ToThread } from './messages.js';
-import { CALLS, STREAMS, WorkBench } from './work.js';
+import { toPlainError, transferables } from './messages.js';
 import type { Calls, Stream, Streams } from './work.js';
+import { CALLS, STREAMS, WorkBench } from './work.js';
 
 /** Entry of a processing thread. It does one piece of work at a time and sends columns, never rows. */
 const { handle, kernels } = workerData as { handle: KernelMemoryHandle; kernels: string };
