@@ -89,21 +89,23 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
   const last = values + <usize>end * size;
   let total: u64 = 0;
   if (ASC_FEATURE_SIMD) {
+    // Four quarters at once: the processor fetches ahead within a page, so four pages come four times as early.
     while (at + 64 <= last) {
-      const begin = at;
-      const stop = min<usize>(last, at + LANE_ROWS * size) - 64;
+      const quarter = (min<usize>(last - at, LANE_ROWS * size) >> 2) & ~15;
+      const stop = at + quarter;
       let s0 = i64x2.splat(0);
       let s1 = i64x2.splat(0);
       let s2 = i64x2.splat(0);
       let s3 = i64x2.splat(0);
       do {
         s0 = addLanes<T>(s0, v128.load(at));
-        s1 = addLanes<T>(s1, v128.load(at, 16));
-        s2 = addLanes<T>(s2, v128.load(at, 32));
-        s3 = addLanes<T>(s3, v128.load(at, 48));
-        at += 64;
-      } while (at <= stop);
-      if (sizeof<T>() == 2) total += (<u64>(at - begin) >> 1) * BIAS;
+        s1 = addLanes<T>(s1, v128.load(at + quarter));
+        s2 = addLanes<T>(s2, v128.load(at + 2 * quarter));
+        s3 = addLanes<T>(s3, v128.load(at + 3 * quarter));
+        at += 16;
+      } while (at < stop);
+      at += 3 * quarter;
+      if (sizeof<T>() == 2) total += (<u64>quarter << 1) * BIAS;
       total += totalOf<T>(s0) + totalOf<T>(s1) + totalOf<T>(s2) + totalOf<T>(s3);
     }
   } else {
@@ -340,17 +342,20 @@ function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
   const last = values + <usize>end * sizeof<T>();
   if (ASC_FEATURE_SIMD) {
     if (at + 64 <= last) {
+      const quarter = ((last - at) >> 2) & ~15; // as in sumAll
+      const stop = at + quarter;
       let a = v128.splat<T>(best);
       let b = a;
       let c = a;
       let d = a;
       do {
         a = betterLanes<T>(wantMin, a, v128.load(at));
-        b = betterLanes<T>(wantMin, b, v128.load(at, 16));
-        c = betterLanes<T>(wantMin, c, v128.load(at, 32));
-        d = betterLanes<T>(wantMin, d, v128.load(at, 48));
-        at += 64;
-      } while (at + 64 <= last);
+        b = betterLanes<T>(wantMin, b, v128.load(at + quarter));
+        c = betterLanes<T>(wantMin, c, v128.load(at + 2 * quarter));
+        d = betterLanes<T>(wantMin, d, v128.load(at + 3 * quarter));
+        at += 16;
+      } while (at < stop);
+      at += 3 * quarter;
       a = betterLanes<T>(wantMin, betterLanes<T>(wantMin, a, b), betterLanes<T>(wantMin, c, d));
       best = bestLane<T>(wantMin, a);
     }
