@@ -1,0 +1,185 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../../src/base/errors.js';
+import { SILENT_LOG } from '../../../src/base/log.js';
+import type { Coordination } from '../../../src/cluster/membership/coordination.js';
+import { HttpClient } from '../../../src/cluster/rpc/http-client.js';
+import { createAlias } from '../../../src/server/alias.js';
+import { createAnswerer } from '../../../src/server/answer.js';
+import { serve } from '../../../src/server/http.js';
+import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
+import { leaderRoutes, onLeader } from '../../../src/server/routes/leading.js';
+import { type RouterSource, routerRoutes } from '../../../src/server/routes/router.js';
+
+const FRONT = 21_710;
+const BACK = 21_711;
+const PUBLIC = { access: 'public' } as const;
+
+const get = (path: string, handle: Route['handle'], method: Route['method'] = 'GET'): Route => ({
+  method,
+  path,
+  permission: PUBLIC,
+  errors: 'map',
+  handle,
+});
+
+/** What answers behind the router: says who it is and what it got. */
+const echo = (name: string): Route =>
+  get(
+    '/svc/v2/{path*}',
+    async (request) => ({
+      status: 201,
+      headers: { 'X-Who': name, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ url: request.rawUrl, body: request.body.toString(), author: request.headers['x-svc-author'] ?? null }),
+    }),
+    'POST',
+  );
+
+const coordinationOf = (leaders: Readonly<Record<string, string>>, brokers: readonly string[]): RouterSource['coordination'] => ({
+  leader: (role) => (leaders[role] === undefined ? undefined : { role, epoch: 1, host: leaders[role], expiresMs: 0 }),
+  members: () => brokers.map((host) => ({ role: 'broker', host, session: 's', details: {} })),
+});
+
+async function listening(port: number, routes: readonly Route[]) {
+  return serve({
+    routes,
+    host: '127.0.0.1',
+    port,
+    maxRequestBytes: 1 << 20,
+    maxIdleMs: 60_000,
+    apiName: 'svc',
+    clusterKey: 'k',
+    log: SILENT_LOG,
+  });
+}
+
+async function behindRouter(
+  back: readonly Route[],
+  test: (url: string) => Promise<void>,
+  source: Partial<RouterSource> = {},
+): Promise<void> {
+  const host = `127.0.0.1:${BACK}`;
+  const client = new HttpClient();
+  const coordination = coordinationOf({ coordinator: host, overlord: host }, [host]);
+  const servers = [
+    await listening(BACK, back),
+    await listening(FRONT, routerRoutes({ coordination, client, local: () => undefined, ...source })),
+  ];
+  try {
+    await test(`http://127.0.0.1:${FRONT}`);
+  } finally {
+    await client.close();
+    await Promise.all(servers.map((server) => server.close(0)));
+  }
+}
+
+const router = suite('router');
+
+router('path, query, headers and body go through, status and headers come back', () =>
+  behindRouter([echo('back')], async (url) => {
+    const response = await fetch(`${url}/svc/v2/some%20thing?a=1&b`, { method: 'POST', body: 'hello', headers: { 'X-Svc-Author': 'me' } });
+    assert.equal([response.status, response.headers.get('x-who')], [201, 'back']);
+    assert.equal(await response.json(), { url: '/svc/v2/some%20thing?a=1&b', body: 'hello', author: 'me' });
+  }),
+);
+
+router('a role of this process answers without a socket', () => {
+  const local = createAnswerer({ routes: [echo('local')], alias: createAlias('svc'), host: 'x', clusterKey: 'k', log: SILENT_LOG });
+  return behindRouter(
+    [echo('back')],
+    async (url) => assert.is((await fetch(`${url}/svc/v2/x`, { method: 'POST' })).headers.get('x-who'), 'local'),
+    { local: (role) => (role === 'broker' ? local : undefined) },
+  );
+});
+
+router('a large body streams through no faster than it is read, and leaving it stops its source', () => {
+  let made = 0;
+  let stopped: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    stopped = resolve;
+  });
+  async function* endless(): AsyncIterable<Uint8Array> {
+    try {
+      for (; ; made++) yield new Uint8Array(65_536);
+    } finally {
+      stopped();
+    }
+  }
+  return behindRouter([get('/svc/v2/{path*}', async () => ({ status: 200, body: endless() }))], async (url) => {
+    const controller = new AbortController();
+    const response = await fetch(`${url}/svc/v2/x`, { signal: controller.signal });
+    await response.body?.getReader().read();
+    // Whatever buffers there are on the way, they fill up while nobody reads.
+    let before = -1;
+    while (before !== made) {
+      before = made;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    assert.ok(made < 1000, `${made} chunks were made for a reader that took one`);
+    controller.abort();
+    await ended;
+  });
+});
+
+router('errors behind it come through as they are; nobody there is a 503', async () => {
+  const failing = get('/svc/v2/{path*}', async () => {
+    throw new ServiceError('input_invalid', 'x: found y');
+  });
+  await behindRouter([failing], async (url) => {
+    const response = await fetch(`${url}/svc/v2/x`);
+    assert.equal([response.status, await response.json()], [400, { error: 'x: found y' }]);
+    assert.is((await fetch(`${url}/svc/v2/x`, { method: 'DELETE' })).status, 405);
+    assert.is((await fetch(`${url}/internal/v1/broker/wake`, { method: 'POST' })).status, 404);
+  });
+  await behindRouter([], async (url) => assert.is((await fetch(`${url}/svc/coordinator/v1/leader`)).status, 503), {
+    coordination: coordinationOf({}, []),
+  });
+});
+
+router('a cancellation reaches the broker that knows the query', async () => {
+  const answers: Readonly<Record<string, number>> = { a: 404, b: 202, c: 404 };
+  const asked: string[] = [];
+  const [cancel] = routerRoutes({
+    coordination: coordinationOf({}, Object.keys(answers)),
+    client: new HttpClient(),
+    local: (_role, host) => ({
+      answer: async (): Promise<HttpResponse> => {
+        asked.push(host);
+        return { status: answers[host] ?? 500 };
+      },
+      refuse: () => ({ status: 500 }),
+    }),
+  }).filter((route) => route.method === 'DELETE' && route.path === '/svc/v2/{path*}');
+  const request: HttpRequest = {
+    method: 'DELETE',
+    path: '/svc/v2/sql/q',
+    rawUrl: '/svc/v2/sql/q',
+    query: new URLSearchParams(),
+    headers: {},
+    body: Buffer.alloc(0),
+    remoteAddress: '',
+    signal: new AbortController().signal,
+    viaAlias: false,
+  };
+  assert.is((await cancel?.handle(request, {}))?.status, 202);
+  assert.equal(asked, ['a', 'b', 'c']);
+});
+
+router('a standby says who leads and sends everything else there', async () => {
+  const coordination: Pick<Coordination, 'leader'> = coordinationOf({ coordinator: 'leader:1' }, []);
+  const role = { role: 'coordinator', coordination, leading: () => false } as const;
+  const routes = [
+    ...leaderRoutes('/svc/coordinator/v1', role),
+    ...onLeader(role, [get('/svc/coordinator/v1/rules', async () => ({ status: 200 }))]),
+  ];
+  await behindRouter(routes, async () => {
+    const url = `http://127.0.0.1:${BACK}/svc/coordinator/v1`;
+    assert.is(await (await fetch(`${url}/leader`)).text(), 'http://leader:1');
+    const standby = await fetch(`${url}/isLeader`);
+    assert.equal([standby.status, await standby.json()], [404, { leader: false }]);
+    const moved = await fetch(`${url}/rules?full`, { redirect: 'manual' });
+    assert.equal([moved.status, moved.headers.get('location')], [307, 'http://leader:1/svc/coordinator/v1/rules?full']);
+  });
+});
+
+router.run();
