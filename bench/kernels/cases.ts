@@ -14,7 +14,20 @@ type MakeCases = (bench: Bench) => BenchCase[];
 
 /** By what must be laid out together; each group is made, run and forgotten before the next. */
 export const CASE_GROUPS: readonly MakeCases[] = [
-  u8Columns, u16Columns, u32Columns, i64Columns, f32Columns, f64Columns, bitmaps, grouping, hashing, time, decoding, strings, tops, arithmetic,
+  u8Columns,
+  u16Columns,
+  u32Columns,
+  i64Columns,
+  f32Columns,
+  f64Columns,
+  bitmaps,
+  grouping,
+  hashing,
+  time,
+  decoding,
+  strings,
+  tops,
+  arithmetic,
 ];
 
 function columnCase(
@@ -57,18 +70,27 @@ function u8Columns(bench: Bench): BenchCase[] {
     columnCase(bench, rows, 1, 'sum u8, half selected', 'sumRunsU8', 8, (k, at, out) => k.sumRunsU8(values + at, half, runs, 1, out)),
     columnCase(bench, rows, 1, 'max u8', 'maxRunsU8', 8, (k, at, out) => k.maxRunsU8(values + at, 0, runs, 1, out)),
     columnCase(bench, rows, 1, 'u8 = id', 'filterEqU8', BITS, (k, at, out) => k.filterEqU8(values + at, B, 7, out)),
-    columnCase(bench, rows, 1, 'u8 in set of 20', 'filterSetU8', BITS, (k, at, out) => k.filterSetU8(values + at, B, set, out), (out) => {
-      const column = memory.u8(values, rows);
-      const lookup = new Uint8Array(256).map((_, id) => ((memory.u8(set, 32)[id >> 3] ?? 0) >> (id & 7)) & 1);
-      const bits = memory.u32(out, B / 32);
-      return (block) => {
-        for (let word = 0, row = block * B; word < B / 32; word++) {
-          let found = 0;
-          for (let bit = 0; bit < 32; bit++, row++) found |= (lookup[column[row] as number] as number) << bit;
-          bits[word] = found;
-        }
-      };
-    }),
+    columnCase(
+      bench,
+      rows,
+      1,
+      'u8 in set of 20',
+      'filterSetU8',
+      BITS,
+      (k, at, out) => k.filterSetU8(values + at, B, set, out),
+      (out) => {
+        const column = memory.u8(values, rows);
+        const lookup = new Uint8Array(256).map((_, id) => ((memory.u8(set, 32)[id >> 3] ?? 0) >> (id & 7)) & 1);
+        const bits = memory.u32(out, B / 32);
+        return (block) => {
+          for (let word = 0, row = block * B; word < B / 32; word++) {
+            let found = 0;
+            for (let bit = 0; bit < 32; bit++, row++) found |= (lookup[column[row] as number] as number) << bit;
+            bits[word] = found;
+          }
+        };
+      },
+    ),
   ];
 }
 
@@ -82,23 +104,36 @@ function u16Columns(bench: Bench): BenchCase[] {
   const offsets = bench.u32(B + 1, (i) => Math.floor(i / 2) * 2);
   const { memory } = bench;
   return [
-    columnCase(bench, rows, 2, 'sum u16', 'sumRunsU16', 8, (k, at, out) => k.sumRunsU16(values + at, 0, runs, 1, out), (out) => {
-      const column = memory.u16(values, rows);
-      const sums = memory.f64(out, 1);
-      return (block) => {
-        let sum = 0;
-        for (let row = block * B, end = row + B; row < end; row++) sum += column[row] as number;
-        sums[0] = (sums[0] as number) + sum;
-      };
-    }),
+    columnCase(
+      bench,
+      rows,
+      2,
+      'sum u16',
+      'sumRunsU16',
+      8,
+      (k, at, out) => k.sumRunsU16(values + at, 0, runs, 1, out),
+      (out) => {
+        const column = memory.u16(values, rows);
+        const sums = memory.f64(out, 1);
+        return (block) => {
+          let sum = 0;
+          for (let row = block * B, end = row + B; row < end; row++) sum += column[row] as number;
+          sums[0] = (sums[0] as number) + sum;
+        };
+      },
+    ),
     columnCase(bench, rows, 2, 'sum u16, half selected', 'sumRunsU16', 8, (k, at, out) => k.sumRunsU16(values + at, half, runs, 1, out)),
     columnCase(bench, rows, 2, 'sum u16, 1 % selected', 'sumRunsU16', 8, (k, at, out) => k.sumRunsU16(values + at, sparse, runs, 1, out)),
     columnCase(bench, rows, 2, 'min u16', 'minRunsU16', 8, (k, at, out) => k.minRunsU16(values + at, 0, runs, 1, out)),
     columnCase(bench, rows, 2, 'u16 = id', 'filterEqU16', BITS, (k, at, out) => k.filterEqU16(values + at, B, 7, out)),
     columnCase(bench, rows, 2, 'u16 in range', 'filterRangeU16', BITS, (k, at, out) => k.filterRangeU16(values + at, B, 100, 2000, out)),
     columnCase(bench, rows, 2, 'u16 in set', 'filterSetU16', BITS, (k, at, out) => k.filterSetU16(values + at, B, set, out)),
-    columnCase(bench, rows / 8, 2, 'u16 in sorted 100', 'filterSortedU16', BITS, (k, at, out) => k.filterSortedU16(values + at, B, sorted, 100, out)),
-    columnCase(bench, rows / 8, 2, 'multi-value u16 in set', 'filterAnyU16', BITS, (k, at, out) => k.filterAnyU16(values + at, offsets, B, set, out)),
+    columnCase(bench, rows / 8, 2, 'u16 in sorted 100', 'filterSortedU16', BITS, (k, at, out) =>
+      k.filterSortedU16(values + at, B, sorted, 100, out),
+    ),
+    columnCase(bench, rows / 8, 2, 'multi-value u16 in set', 'filterAnyU16', BITS, (k, at, out) =>
+      k.filterAnyU16(values + at, offsets, B, set, out),
+    ),
     columnCase(bench, rows / 8, 4, 'multi-value empty', 'filterEmpty', BITS, (k, _at, out) => k.filterEmpty(offsets, B, out)),
   ];
 }
@@ -128,7 +163,9 @@ function i64Columns(bench: Bench): BenchCase[] {
     columnCase(bench, rows, 8, 'sum i64', 'sumRunsI64', 8, (k, at, out) => k.sumRunsI64(values + at, 0, runs, 1, out)),
     columnCase(bench, rows, 8, 'sum i64, half selected', 'sumRunsI64', 8, (k, at, out) => k.sumRunsI64(values + at, half, runs, 1, out)),
     columnCase(bench, rows, 8, 'min i64', 'minRunsI64', 8, (k, at, out) => k.minRunsI64(values + at, 0, runs, 1, out)),
-    columnCase(bench, rows, 8, 'i64 in range', 'filterRangeI64', BITS, (k, at, out) => k.filterRangeI64(values + at, B, 0n, 1000000000000n, out)),
+    columnCase(bench, rows, 8, 'i64 in range', 'filterRangeI64', BITS, (k, at, out) =>
+      k.filterRangeI64(values + at, B, 0n, 1000000000000n, out),
+    ),
   ];
 }
 
@@ -165,23 +202,43 @@ function bitmaps(bench: Bench): BenchCase[] {
   const runs = wholeBlock(bench);
   const out = bench.allocate(bytes);
   const whole1 = (name: string, kernel: BenchCase['kernels'][number], call: BenchCase['call'], output: number): BenchCase => ({
-    name, kernels: [kernel], rows, bytes: bytes * 2, blocks: 1, call, outputs: [{ at: out, bytes: output }],
+    name,
+    kernels: [kernel],
+    rows,
+    bytes: bytes * 2,
+    blocks: 1,
+    call,
+    outputs: [{ at: out, bytes: output }],
   });
   const counted = bench.allocate(8);
   const rowsOut = bench.allocate(B * 4);
   const toRows = (name: string, bits: Address): BenchCase => ({
-    name, kernels: ['bitsToRows'], rows, bytes, blocks: rows / B, outputs: [{ at: rowsOut, bytes: B * 4 }],
+    name,
+    kernels: ['bitsToRows'],
+    rows,
+    bytes,
+    blocks: rows / B,
+    outputs: [{ at: rowsOut, bytes: B * 4 }],
     call: (k, block) => void k.bitsToRows(bits + block * BITS, 0, B, rowsOut),
   });
   return [
     whole1('bits and', 'bitsAnd', (k) => k.bitsAnd(tenth, half, rows / 64, out), bytes),
     whole1('bits or', 'bitsOr', (k) => k.bitsOr(tenth, half, rows / 64, out), bytes),
-    { ...whole1('bits count', 'bitsCount', (k) => void bench.memory.f64(counted, 1).fill(k.bitsCount(half, rows / 64)), 8), bytes, outputs: [{ at: counted, bytes: 8 }] },
+    {
+      ...whole1('bits count', 'bitsCount', (k) => void bench.memory.f64(counted, 1).fill(k.bitsCount(half, rows / 64)), 8),
+      bytes,
+      outputs: [{ at: counted, bytes: 8 }],
+    },
     toRows('bits to rows, 10 %', tenth),
     toRows('bits to rows, 50 %', half),
     toRows('bits to rows, all', whole),
     {
-      name: 'count, half selected', kernels: ['countRuns'], rows, bytes, blocks: rows / B, outputs: [{ at: counted, bytes: 8 }],
+      name: 'count, half selected',
+      kernels: ['countRuns'],
+      rows,
+      bytes,
+      blocks: rows / B,
+      outputs: [{ at: counted, bytes: 8 }],
       call: (k, block) => k.countRuns(half + block * BITS, runs, 1, counted),
       reset: () => void bench.memory.f64(counted, 1).fill(0),
     },
@@ -206,9 +263,25 @@ function grouping(bench: Bench): BenchCase[] {
     memory.u8(state, 64000 * 8).fill(0);
     memory.u8(counts, 64000 * 8).fill(0);
   };
-  const grouped = (name: string, kernels: BenchCase['kernels'], bytes: number, call: BenchCase['call'], groups: number, plain?: BenchCase['plain']): BenchCase => ({
-    name, kernels, rows, bytes: rows * bytes, blocks: rows / B, call, reset,
-    outputs: [{ at: state, bytes: groups * 8 }, { at: counts, bytes: groups * 8 }],
+  const grouped = (
+    name: string,
+    kernels: BenchCase['kernels'],
+    bytes: number,
+    call: BenchCase['call'],
+    groups: number,
+    plain?: BenchCase['plain'],
+  ): BenchCase => ({
+    name,
+    kernels,
+    rows,
+    bytes: rows * bytes,
+    blocks: rows / B,
+    call,
+    reset,
+    outputs: [
+      { at: state, bytes: groups * 8 },
+      { at: counts, bytes: groups * 8 },
+    ],
     ...(plain === undefined ? {} : { plain }),
   });
   const sumAndCount = (name: string, groups: Address, groupCount: number): BenchCase => {
@@ -216,32 +289,99 @@ function grouping(bench: Bench): BenchCase[] {
     const of = memory.u32(groups, rows);
     const sums = new Float64Array(groupCount);
     const found = new Float64Array(groupCount);
-    return grouped(name, ['sumGroupsF64', 'countGroups'], 12, (k, block) => {
-      k.sumGroupsF64(values + block * B * 8, 0, groups + block * B * 4, B, state, 1);
-      k.countGroups(groups + block * B * 4, B, counts);
-    }, groupCount, (block) => {
-      for (let row = block * B, end = row + B; row < end; row++) {
-        const group = of[row] as number;
-        sums[group] = (sums[group] as number) + (column[row] as number);
-        found[group] = (found[group] as number) + 1;
-      }
-    });
+    return grouped(
+      name,
+      ['sumGroupsF64', 'countGroups'],
+      12,
+      (k, block) => {
+        k.sumGroupsF64(values + block * B * 8, 0, groups + block * B * 4, B, state, 1);
+        k.countGroups(groups + block * B * 4, B, counts);
+      },
+      groupCount,
+      (block) => {
+        for (let row = block * B, end = row + B; row < end; row++) {
+          const group = of[row] as number;
+          sums[group] = (sums[group] as number) + (column[row] as number);
+          found[group] = (found[group] as number) + 1;
+        }
+      },
+    );
   };
   return [
     sumAndCount('group by: sum f64 and count, 250 groups', few, 250),
     sumAndCount('group by: sum f64 and count, 64k groups', many, 64000),
-    grouped('group by: sum f64 in 4 copies', ['sumGroupsF64'], 12, (k, block) => k.sumGroupsF64(values + block * B * 8, 0, few + block * B * 4, B, state, 4), 1000),
-    grouped('group by: sum u16', ['sumGroupsU16'], 6, (k, block) => k.sumGroupsU16(narrow + block * B * 2, 0, few + block * B * 4, B, state), 250),
-    grouped('group by: sum u16 of selected rows', ['sumGroupsU16'], 6, (k, block) => k.sumGroupsU16(narrow + block * B * 2, selected, few + block * B * 4, B, state), 250),
-    grouped('group by: sum i64', ['sumGroupsI64'], 12, (k, block) => k.sumGroupsI64(longs + block * B * 8, 0, few + block * B * 4, B, state), 250),
-    grouped('group by: max f64', ['maxGroupsF64'], 12, (k, block) => k.maxGroupsF64(values + block * B * 8, 0, few + block * B * 4, B, state), 250),
-    { ...grouped('dense key u16', ['keyDenseU16'], 2, (k, block) => k.keyDenseU16(ids + block * B * 2, 0, B, 1, 0, keys), 1), outputs: [{ at: keys, bytes: B * 4 }] },
-    { ...grouped('dense key u16, second column', ['keyDenseU16'], 2, (k, block) => {
-      k.keyDenseU16(ids + block * B * 2, 0, B, 1, 0, keys);
-      k.keyDenseU16(narrow + block * B * 2, 0, B, 250, 1, keys);
-    }, 1), outputs: [{ at: keys, bytes: B * 4 }] },
-    { ...grouped('dense key u16 of selected rows', ['keyDenseU16'], 2, (k, block) => k.keyDenseU16(ids + block * B * 2, selected, B, 1, 0, keys), 1), outputs: [{ at: keys, bytes: B * 4 }] },
-    { ...grouped('compact by mask', ['compactMask'], 4, (k, block) => void k.compactMask(mask, 0, few + block * B * 4, B, state, counts), 1), reset },
+    grouped(
+      'group by: sum f64 in 4 copies',
+      ['sumGroupsF64'],
+      12,
+      (k, block) => k.sumGroupsF64(values + block * B * 8, 0, few + block * B * 4, B, state, 4),
+      1000,
+    ),
+    grouped(
+      'group by: sum u16',
+      ['sumGroupsU16'],
+      6,
+      (k, block) => k.sumGroupsU16(narrow + block * B * 2, 0, few + block * B * 4, B, state),
+      250,
+    ),
+    grouped(
+      'group by: sum u16 of selected rows',
+      ['sumGroupsU16'],
+      6,
+      (k, block) => k.sumGroupsU16(narrow + block * B * 2, selected, few + block * B * 4, B, state),
+      250,
+    ),
+    grouped(
+      'group by: sum i64',
+      ['sumGroupsI64'],
+      12,
+      (k, block) => k.sumGroupsI64(longs + block * B * 8, 0, few + block * B * 4, B, state),
+      250,
+    ),
+    grouped(
+      'group by: max f64',
+      ['maxGroupsF64'],
+      12,
+      (k, block) => k.maxGroupsF64(values + block * B * 8, 0, few + block * B * 4, B, state),
+      250,
+    ),
+    {
+      ...grouped('dense key u16', ['keyDenseU16'], 2, (k, block) => k.keyDenseU16(ids + block * B * 2, 0, B, 1, 0, keys), 1),
+      outputs: [{ at: keys, bytes: B * 4 }],
+    },
+    {
+      ...grouped(
+        'dense key u16, second column',
+        ['keyDenseU16'],
+        2,
+        (k, block) => {
+          k.keyDenseU16(ids + block * B * 2, 0, B, 1, 0, keys);
+          k.keyDenseU16(narrow + block * B * 2, 0, B, 250, 1, keys);
+        },
+        1,
+      ),
+      outputs: [{ at: keys, bytes: B * 4 }],
+    },
+    {
+      ...grouped(
+        'dense key u16 of selected rows',
+        ['keyDenseU16'],
+        2,
+        (k, block) => k.keyDenseU16(ids + block * B * 2, selected, B, 1, 0, keys),
+        1,
+      ),
+      outputs: [{ at: keys, bytes: B * 4 }],
+    },
+    {
+      ...grouped(
+        'compact by mask',
+        ['compactMask'],
+        4,
+        (k, block) => void k.compactMask(mask, 0, few + block * B * 4, B, state, counts),
+        1,
+      ),
+      reset,
+    },
   ];
 }
 
@@ -258,18 +398,29 @@ function hashing(bench: Bench): BenchCase[] {
     for (let row = 0; row < rows; row++) halves[row * words * 2] = bench.below(distinct);
     let count = 0;
     return {
-      name, kernels: ['hashKeys'], rows, bytes: rows * words * 8, blocks: rows / B,
+      name,
+      kernels: ['hashKeys'],
+      rows,
+      bytes: rows * words * 8,
+      blocks: rows / B,
       call(k, block) {
         count = k.hashKeys(input + block * B * words * 8, B, words, slots, capacity, known, count, groups);
       },
-      outputs: [{ at: groups, bytes: B * 4 }, { at: known, bytes: Math.min(rows, distinct) * words * 8 }],
+      outputs: [
+        { at: groups, bytes: B * 4 },
+        { at: known, bytes: Math.min(rows, distinct) * words * 8 },
+      ],
       reset() {
         bench.memory.u8(slots, capacity * 4).fill(0);
         count = 0;
       },
     };
   };
-  return [hashed('hash keys, 4k of 8 bytes', 1, 4000), hashed('hash keys, 64k of 16 bytes', 2, 64000), hashed('hash keys, 500k of 8 bytes', 1, 500000)];
+  return [
+    hashed('hash keys, 4k of 8 bytes', 1, 4000),
+    hashed('hash keys, 64k of 16 bytes', 2, 64000),
+    hashed('hash keys, 500k of 8 bytes', 1, 500000),
+  ];
 }
 
 function time(bench: Bench): BenchCase[] {
@@ -282,7 +433,12 @@ function time(bench: Bench): BenchCase[] {
   const [hours, minutes] = [boundaries(1000), boundaries(70000)];
   const out = bench.allocate(B * 12);
   const runs = (name: string, at: Address, count: number): BenchCase => ({
-    name, kernels: ['timeRunsU32'], rows, bytes: rows * 4, blocks: rows / B, outputs: [{ at: out, bytes: B * 12 }],
+    name,
+    kernels: ['timeRunsU32'],
+    rows,
+    bytes: rows * 4,
+    blocks: rows / B,
+    outputs: [{ at: out, bytes: B * 12 }],
     call: (k, block) => void k.timeRunsU32(sorted + block * B * 4, base, 0, B, at, count + 1, out),
   });
   const wideRows = bench.rows(WORK_ROWS);
@@ -290,15 +446,30 @@ function time(bench: Bench): BenchCase[] {
     runs('time runs, 1,000 buckets', hours, 1000),
     runs('time runs, 70,000 buckets', minutes, 70000),
     {
-      name: 'bucket of unsorted times', kernels: ['bucketI64'], rows: wideRows, bytes: wideRows * 8, blocks: wideRows / B, outputs: [{ at: out, bytes: B * 4 }],
+      name: 'bucket of unsorted times',
+      kernels: ['bucketI64'],
+      rows: wideRows,
+      bytes: wideRows * 8,
+      blocks: wideRows / B,
+      outputs: [{ at: out, bytes: B * 4 }],
       call: (k, block) => k.bucketI64(wide + block * B * 8, B, hours, 1001, out),
     },
     {
-      name: 'floor of unsorted times', kernels: ['floorI64'], rows: wideRows, bytes: wideRows * 8, blocks: wideRows / B, outputs: [{ at: out, bytes: B * 8 }],
+      name: 'floor of unsorted times',
+      kernels: ['floorI64'],
+      rows: wideRows,
+      bytes: wideRows * 8,
+      blocks: wideRows / B,
+      outputs: [{ at: out, bytes: B * 8 }],
       call: (k, block) => k.floorI64(wide + block * B * 8, B, 3600000n, 0n, out),
     },
     {
-      name: 'lower bound', kernels: ['lowerBoundU32'], rows: 1000, bytes: 4000, blocks: 1000, outputs: [{ at: out, bytes: 8 }],
+      name: 'lower bound',
+      kernels: ['lowerBoundU32'],
+      rows: 1000,
+      bytes: 4000,
+      blocks: 1000,
+      outputs: [{ at: out, bytes: 8 }],
       call: (k, block) => void bench.memory.f64(out, 1).fill(k.lowerBoundU32(sorted, base, 0, rows, base + BigInt(block) * 4000000n)),
     },
   ];
@@ -309,21 +480,43 @@ function decoding(bench: Bench): BenchCase[] {
   const packed = bench.u8(rows * 4 + 16, () => bench.below(256));
   const out = bench.allocate(B * 4);
   const unpack = (width: number, type: 'U8' | 'U16' | 'U32'): BenchCase => ({
-    name: `unpack ${width} bits to ${type.toLowerCase()}`, kernels: [`unpack${type}`], rows, bytes: (rows * width) / 8, blocks: rows / B,
+    name: `unpack ${width} bits to ${type.toLowerCase()}`,
+    kernels: [`unpack${type}`],
+    rows,
+    bytes: (rows * width) / 8,
+    blocks: rows / B,
     outputs: [{ at: out, bytes: B * 4 }],
     call: (k, block) => k[`unpack${type}`](packed + (block * B * width) / 8, B, width, out),
   });
   const deltas = bench.allocate(B * 8);
   const reset = (): void => void bench.memory.u32(deltas, B * 2).forEach((_, i, view) => (view[i] = i % 2 === 0 ? i : 0));
   return [
-    unpack(3, 'U8'), unpack(6, 'U8'), unpack(9, 'U16'), unpack(12, 'U16'), unpack(17, 'U32'), unpack(20, 'U32'), unpack(27, 'U32'),
+    unpack(3, 'U8'),
+    unpack(6, 'U8'),
+    unpack(9, 'U16'),
+    unpack(12, 'U16'),
+    unpack(17, 'U32'),
+    unpack(20, 'U32'),
+    unpack(27, 'U32'),
     {
-      name: 'prefix sum u32', kernels: ['prefixSumU32'], rows, bytes: rows * 4, blocks: rows / B, outputs: [{ at: deltas, bytes: B * 4 }],
-      call: (k) => k.prefixSumU32(deltas, B, 5), reset,
+      name: 'prefix sum u32',
+      kernels: ['prefixSumU32'],
+      rows,
+      bytes: rows * 4,
+      blocks: rows / B,
+      outputs: [{ at: deltas, bytes: B * 4 }],
+      call: (k) => k.prefixSumU32(deltas, B, 5),
+      reset,
     },
     {
-      name: 'prefix sum i64', kernels: ['prefixSumI64'], rows: rows / 8, bytes: rows, blocks: rows / 8 / B, outputs: [{ at: deltas, bytes: B * 8 }],
-      call: (k) => k.prefixSumI64(deltas, B, 5n), reset,
+      name: 'prefix sum i64',
+      kernels: ['prefixSumI64'],
+      rows: rows / 8,
+      bytes: rows,
+      blocks: rows / 8 / B,
+      outputs: [{ at: deltas, bytes: B * 8 }],
+      call: (k) => k.prefixSumI64(deltas, B, 5n),
+      reset,
     },
   ];
 }
@@ -348,7 +541,12 @@ function strings(bench: Bench): BenchCase[] {
     const compiled = compileLikePattern(pattern, null);
     const at = bench.u8(compiled.length, (i) => compiled[i] ?? 0);
     return {
-      name: `LIKE '${pattern}' (${name})`, kernels: ['dictionaryLike'], rows: count, bytes: joined.length, blocks: 1, outputs: [{ at: out, bytes: Math.ceil(count / 64) * 8 }],
+      name: `LIKE '${pattern}' (${name})`,
+      kernels: ['dictionaryLike'],
+      rows: count,
+      bytes: joined.length,
+      blocks: 1,
+      outputs: [{ at: out, bytes: Math.ceil(count / 64) * 8 }],
       call: (k) => k.dictionaryLike(bytes, offsets, 0, count, at, compiled.length, out),
     };
   };
@@ -360,9 +558,21 @@ function strings(bench: Bench): BenchCase[] {
   const counters = bench.allocate(8);
   const remap = bench.allocate(count * 4);
   return [
-    like('prefix', 'wiki%'), like('suffix', '%99'), like('contains', '%menka%'), like('contains, frequent', '%e%'), like('general', '%men%wiki_%1'),
+    like('prefix', 'wiki%'),
+    like('suffix', '%99'),
+    like('contains', '%menka%'),
+    like('contains, frequent', '%e%'),
+    like('general', '%men%wiki_%1'),
     {
-      name: 'intern a dictionary', kernels: ['dictionaryIntern'], rows: count, bytes: joined.length, blocks: 1, outputs: [{ at: remap, bytes: count * 4 }, { at: counters, bytes: 8 }],
+      name: 'intern a dictionary',
+      kernels: ['dictionaryIntern'],
+      rows: count,
+      bytes: joined.length,
+      blocks: 1,
+      outputs: [
+        { at: remap, bytes: count * 4 },
+        { at: counters, bytes: 8 },
+      ],
       call: (k) => k.dictionaryIntern(bytes, offsets, count, -1, slots, capacity, entries, arena, counters, remap),
       reset() {
         bench.memory.u8(slots, capacity * 4).fill(0);
@@ -379,8 +589,24 @@ function tops(bench: Bench): BenchCase[] {
   const heap = bench.allocate(1000 * 4);
   const out = bench.allocate(1000 * 4);
   return [
-    { name: 'top 100 of a million f64', kernels: ['topF64'], rows: n, bytes: n * 8, blocks: 1, outputs: [{ at: out, bytes: 400 }], call: (k) => void k.topF64(doubles, 0, n, 100, 1, heap, out) },
-    { name: 'top 1,000 of a million i64', kernels: ['topI64'], rows: n, bytes: n * 8, blocks: 1, outputs: [{ at: out, bytes: 4000 }], call: (k) => void k.topI64(longs, 0, n, 1000, 1, heap, out) },
+    {
+      name: 'top 100 of a million f64',
+      kernels: ['topF64'],
+      rows: n,
+      bytes: n * 8,
+      blocks: 1,
+      outputs: [{ at: out, bytes: 400 }],
+      call: (k) => void k.topF64(doubles, 0, n, 100, 1, heap, out),
+    },
+    {
+      name: 'top 1,000 of a million i64',
+      kernels: ['topI64'],
+      rows: n,
+      bytes: n * 8,
+      blocks: 1,
+      outputs: [{ at: out, bytes: 4000 }],
+      call: (k) => void k.topI64(longs, 0, n, 1000, 1, heap, out),
+    },
   ];
 }
 

@@ -18,7 +18,8 @@ export function judge(figures: readonly KernelFigure[], sets: readonly string[])
     if (found === undefined) throw new Error(`no figure for ${name}`);
     return found;
   };
-  const overPlain = (name: string): number => Math.min(figure(name).speedUp['plain'] ?? Number.POSITIVE_INFINITY, figure(name).speedUp['reference'] ?? 0);
+  const overPlain = (name: string): number =>
+    Math.min(figure(name).speedUp['plain'] ?? Number.POSITIVE_INFINITY, figure(name).speedUp['reference'] ?? 0);
   const slowest = figures.reduce((a, b) => ((a.speedUp['reference'] ?? 0) <= (b.speedUp['reference'] ?? 0) ? a : b));
   const goal = (name: string, found: number, wanted: number): Goal => ({ name, found, wanted, isMet: found >= wanted });
   return [
@@ -26,7 +27,11 @@ export function judge(figures: readonly KernelFigure[], sets: readonly string[])
     goal('sum u16 over plain TypeScript', overPlain('sum u16'), 6),
     goal('set membership of u8 over plain TypeScript', overPlain('u8 in set of 20'), 5),
     goal('group by 250 over plain TypeScript', overPlain('group by: sum f64 and count, 250 groups'), 1.7),
-    ...['unpack 12 bits to u16', 'unpack 20 bits to u32'].map((name) => goal(`${name}, simd over scalar`, figure(name).speedUp['scalar'] ?? 0, 3)),
-    ...['u8', 'u16', 'u32', 'i64', 'f32', 'f64'].map((type) => goal(`sum ${type}, share of read bandwidth`, figure(`sum ${type}`).bandwidthShare, 0.7)),
+    ...['unpack 12 bits to u16', 'unpack 20 bits to u32'].map((name) =>
+      goal(`${name}, simd over scalar`, figure(name).speedUp['scalar'] ?? 0, 3),
+    ),
+    ...['u8', 'u16', 'u32', 'i64', 'f32', 'f64'].map((type) =>
+      goal(`sum ${type}, share of read bandwidth`, figure(`sum ${type}`).bandwidthShare, 0.7),
+    ),
   ];
 }

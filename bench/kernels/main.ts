@@ -36,7 +36,12 @@ export interface KernelBenchResult {
  * @param options.smoke  small data and one round: answers are compared, times mean nothing and no goal is judged
  * @throws Error when two sets differ in an answer
  */
-export function runKernelBench(options: { readonly sets: readonly string[]; readonly json: string | null; readonly smoke: boolean; readonly only?: RegExp }): KernelBenchResult {
+export function runKernelBench(options: {
+  readonly sets: readonly string[];
+  readonly json: string | null;
+  readonly smoke: boolean;
+  readonly only?: RegExp;
+}): KernelBenchResult {
   const figures: KernelFigure[] = [];
   const bandwidths: number[] = [];
   for (const makeCases of CASE_GROUPS) {
@@ -54,7 +59,9 @@ export function runKernelBench(options: { readonly sets: readonly string[]; read
         ],
         options.smoke ? { rounds: 1, roundMs: 0 } : { rounds: 7, roundMs: 15 },
       );
-      const [probe = { name: '', bytes: 0 }] = [...probes].sort((a, b) => rateOf(timings, b.name, b.bytes) - rateOf(timings, a.name, a.bytes));
+      const [probe = { name: '', bytes: 0 }] = [...probes].sort(
+        (a, b) => rateOf(timings, b.name, b.bytes) - rateOf(timings, a.name, a.bytes),
+      );
       bandwidths.push(rateOf(timings, probe.name, probe.bytes));
       figures.push(figureOf(benchCase, timings, probe, [...options.sets, ...(benchCase.plain === undefined ? [] : ['plain'])]));
       if (!options.smoke) printFigure(figures.at(-1), options.sets);
@@ -99,7 +106,12 @@ function rateOf(timings: readonly Timing[], name: string, amount: number): numbe
   return (amount / median(timingOf(timings, name).nanoseconds)) * 1e9;
 }
 
-function figureOf(benchCase: BenchCase, timings: readonly Timing[], probe: { name: string; bytes: number }, names: readonly string[]): KernelFigure {
+function figureOf(
+  benchCase: BenchCase,
+  timings: readonly Timing[],
+  probe: { name: string; bytes: number },
+  names: readonly string[],
+): KernelFigure {
   const [first = ''] = names;
   const each = (figure: (name: string) => number): Record<string, number> => Object.fromEntries(names.map((name) => [name, figure(name)]));
   return {

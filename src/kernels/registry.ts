@@ -41,7 +41,10 @@ export function instantiateKernels(name: string, memory: KernelMemory): KernelSe
   if (name.endsWith('.wasm')) return instantiateWasm(path, memory);
   if (/\.[cm]?js$/.test(name)) return instantiateScript(path, memory);
   const known = Object.keys(KERNEL_SETS).join(', ');
-  throw new ServiceError('input_invalid', `svc.processing.kernels: found "${name}", expected one of ${known} or the path of a .wasm or .js module`);
+  throw new ServiceError(
+    'input_invalid',
+    `svc.processing.kernels: found "${name}", expected one of ${known} or the path of a .wasm or .js module`,
+  );
 }
 
 const compiled = new Map<string, WebAssembly.Module>();
@@ -76,7 +79,8 @@ function checkKernels(path: string, version: unknown, exports: Readonly<Record<s
   if (missing.length > 0) throw refused(path, `it does not export ${missing.join(', ')}`);
   for (const [name, count] of names) {
     const kernel = exports[name];
-    if (typeof kernel === 'function' && kernel.length !== count) throw refused(path, `${name} takes ${kernel.length} parameters, expected ${count}`);
+    if (typeof kernel === 'function' && kernel.length !== count)
+      throw refused(path, `${name} takes ${kernel.length} parameters, expected ${count}`);
   }
   return exports as unknown as KernelSet;
 }

@@ -17,7 +17,10 @@ tests('lends aligned regions that do not overlap and keep their contents', () =>
       const memory = KernelMemory.create({ maximumBytes: 64 * MIB });
       const held: { at: number; bytes: number; mark: number }[] = [];
       const verify = ({ at, bytes, mark }: { at: number; bytes: number; mark: number }): void => {
-        assert.ok(memory.u8(at, bytes).every((byte) => byte === mark), `${bytes} bytes at ${at} were overwritten`);
+        assert.ok(
+          memory.u8(at, bytes).every((byte) => byte === mark),
+          `${bytes} bytes at ${at} were overwritten`,
+        );
       };
       for (const [index, { bytes, freeAt }] of steps.entries()) {
         if (freeAt !== null && held.length > 0) {
@@ -63,7 +66,8 @@ tests('refuses what does not fit by the name of the property, and goes on', () =
   const kept = memory.allocate(MIB);
   assert.throws(
     () => memory.allocate(1.5 * MIB),
-    (error: unknown) => error instanceof ServiceError && error.code === 'resource_limit' && error.message.includes('svc.processing.memoryBytes'),
+    (error: unknown) =>
+      error instanceof ServiceError && error.code === 'resource_limit' && error.message.includes('svc.processing.memoryBytes'),
   );
   const small = memory.allocate(0.5 * MIB);
   memory.free(small);

@@ -27,7 +27,12 @@ for (const name of ['simd', 'scalar', 'reference']) {
   const properties = suite(`kernel properties (${name})`);
 
   properties('hashKeys numbers keys by first appearance over growing tables', () => {
-    const keys = fc.array(fc.tuple(fc.bigInt({ min: -3n, max: 40n }), fc.oneof(fc.bigInt({ min: 0n, max: 3n }), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }))));
+    const keys = fc.array(
+      fc.tuple(
+        fc.bigInt({ min: -3n, max: 40n }),
+        fc.oneof(fc.bigInt({ min: 0n, max: 3n }), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
+      ),
+    );
     fc.assert(
       fc.property(fc.array(keys, { maxLength: 6 }), fc.constantFrom(1, 2), (batches, words) => {
         inArena((take) => {
@@ -76,9 +81,18 @@ for (const name of ['simd', 'scalar', 'reference']) {
           const [outRows, outPositions, outIds] = [take(capacity * 4), take(capacity * 4), take(capacity * 4)];
           const count = kernels.expandU8(ids, offsets, 0, rows.length, 9999, outRows, outPositions, outIds, capacity);
           assert.is(count, expected.length);
-          assert.equal([...memory.u32(outRows, count)], expected.map(([row]) => row));
-          assert.equal([...memory.u32(outPositions, count)], expected.map(([row]) => row));
-          assert.equal([...memory.u32(outIds, count)], expected.map(([, id]) => id));
+          assert.equal(
+            [...memory.u32(outRows, count)],
+            expected.map(([row]) => row),
+          );
+          assert.equal(
+            [...memory.u32(outPositions, count)],
+            expected.map(([row]) => row),
+          );
+          assert.equal(
+            [...memory.u32(outIds, count)],
+            expected.map(([, id]) => id),
+          );
         });
       }),
       { numRuns: 100 },
@@ -87,7 +101,9 @@ for (const name of ['simd', 'scalar', 'reference']) {
 
   properties('timeRuns covers exactly the rows inside the buckets, each once, in order', () => {
     const times = fc.array(fc.nat(300), { maxLength: 200 }).map((all) => all.sort((a, b) => a - b));
-    const boundaries = fc.uniqueArray(fc.integer({ min: -20, max: 320 }), { minLength: 2, maxLength: 60 }).map((all) => all.sort((a, b) => a - b));
+    const boundaries = fc
+      .uniqueArray(fc.integer({ min: -20, max: 320 }), { minLength: 2, maxLength: 60 })
+      .map((all) => all.sort((a, b) => a - b));
     fc.assert(
       fc.property(times, boundaries, fc.bigInt({ min: -(10n ** 12n), max: 10n ** 13n }), (values, bounds, base) => {
         inArena((take) => {
@@ -164,7 +180,10 @@ for (const name of ['simd', 'scalar', 'reference']) {
             kernels.dictionaryRehash(entries, memory.u32(counters, 1)[0] ?? 0, slots, 1024);
             kernels.dictionaryIntern(bytes, offsets, strings.length, -1, slots, 1024, entries, arena, counters, remap);
             for (const one of strings) if (!ids.has(one)) ids.set(one, ids.size + 1);
-            assert.equal([...memory.u32(remap, strings.length)], strings.map((one) => ids.get(one)));
+            assert.equal(
+              [...memory.u32(remap, strings.length)],
+              strings.map((one) => ids.get(one)),
+            );
           }
           for (const [text, id] of ids) {
             const [at = 0, length = 0] = memory.u32(entries + id * 8, 2);

@@ -45,15 +45,29 @@ const refused = [
   { name: () => 'toString', message: /expected one of simd/ },
   { name: () => join(folder, 'absent.wasm'), message: /absent\.wasm: ENOENT/ },
   { name: () => file('text.wasm', 'not a module'), message: /text\.wasm: .*magic/ },
-  { name: () => file('empty.wasm', Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)), message: /KERNEL_CONTRACT_VERSION is undefined, expected 1/ },
-  { name: () => script('old.mjs', 'export const KERNEL_CONTRACT_VERSION = 0; export const createKernels = createReferenceKernels;'), message: /VERSION is 0, expected 1/ },
+  {
+    name: () => file('empty.wasm', Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)),
+    message: /KERNEL_CONTRACT_VERSION is undefined, expected 1/,
+  },
+  {
+    name: () => script('old.mjs', 'export const KERNEL_CONTRACT_VERSION = 0; export const createKernels = createReferenceKernels;'),
+    message: /VERSION is 0, expected 1/,
+  },
   { name: () => file('other.cjs', 'exports.KERNEL_CONTRACT_VERSION = 1;'), message: /no function createKernels/ },
   {
-    name: () => script('less.mjs', 'export const KERNEL_CONTRACT_VERSION = 1; export const createKernels = (m) => ({ ...createReferenceKernels(m), bitsOr: undefined, topI64: 3 });'),
+    name: () =>
+      script(
+        'less.mjs',
+        'export const KERNEL_CONTRACT_VERSION = 1; export const createKernels = (m) => ({ ...createReferenceKernels(m), bitsOr: undefined, topI64: 3 });',
+      ),
     message: /does not export bitsOr, topI64/,
   },
   {
-    name: () => script('arity.mjs', 'export const KERNEL_CONTRACT_VERSION = 1; export const createKernels = (m) => ({ ...createReferenceKernels(m), bitsOr: (a, b) => 0 });'),
+    name: () =>
+      script(
+        'arity.mjs',
+        'export const KERNEL_CONTRACT_VERSION = 1; export const createKernels = (m) => ({ ...createReferenceKernels(m), bitsOr: (a, b) => 0 });',
+      ),
     message: /bitsOr takes 2 parameters, expected 4/,
   },
 ];

@@ -1,5 +1,5 @@
-import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
 import type { Num } from '../contract.js';
+import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
 import { type Lab, MASKS, MAX_I64, MIN_I64, type Value } from './lab.js';
 
 export interface Run {
@@ -25,7 +25,12 @@ export const AGGREGATE_CHECKS = {
       const state = [0n, 5n, -1n, 2n ** 40n, MAX_I64];
       const out = lab.output('I64', GROUPS, state);
       lab.call(() => lab.kernels.countRuns(mask, atRuns, runs.length, out));
-      lab.expect('I64', out, fold(state, runs, selected, (count) => wrap(BigInt(count) + 1n)), 'count');
+      lab.expect(
+        'I64',
+        out,
+        fold(state, runs, selected, (count) => wrap(BigInt(count) + 1n)),
+        'count',
+      );
     });
   },
   presentRuns(lab: Lab) {
@@ -33,7 +38,12 @@ export const AGGREGATE_CHECKS = {
       const state = [0, 1, 0, 1, 0];
       const out = lab.output('U8', GROUPS, state);
       lab.call(() => lab.kernels.presentRuns(mask, atRuns, runs.length, out));
-      lab.expect('U8', out, fold(state, runs, selected, () => 1), 'flag');
+      lab.expect(
+        'U8',
+        out,
+        fold(state, runs, selected, () => 1),
+        'flag',
+      );
     });
   },
   ...perType('sumRuns', INTEGERS, (type) => (lab: Lab) => {
@@ -43,7 +53,12 @@ export const AGGREGATE_CHECKS = {
       const at = lab.place(type, values);
       const out = lab.output('I64', GROUPS, state);
       lab.call(() => lab.kernels[`sumRuns${type}`](at, mask, atRuns, runs.length, out));
-      lab.expect('I64', out, fold(state, runs, selected, (sum, row) => wrap(BigInt(sum) + BigInt(values[row] ?? 0))), 'sum');
+      lab.expect(
+        'I64',
+        out,
+        fold(state, runs, selected, (sum, row) => wrap(BigInt(sum) + BigInt(values[row] ?? 0))),
+        'sum',
+      );
     });
   }),
   ...perType('sumRuns', FLOATS, (type) => (lab: Lab) => {
@@ -70,7 +85,12 @@ function extremes(lab: Lab, type: Num, want: 'min' | 'max'): void {
     const at = lab.place(type, values);
     const out = lab.output(stateType, GROUPS, state);
     lab.call(() => lab.kernels[`${want}Runs${type}`](at, mask, atRuns, runs.length, out));
-    lab.expect(stateType, out, fold(state, runs, selected, (best, row) => betterOf(want, best, values[row] ?? 0)), want);
+    lab.expect(
+      stateType,
+      out,
+      fold(state, runs, selected, (best, row) => betterOf(want, best, values[row] ?? 0)),
+      want,
+    );
   });
 }
 
@@ -153,5 +173,8 @@ export function randomRuns(lab: Lab, rows: number): Run[] {
 }
 
 export function placeRuns(lab: Lab, runs: readonly Run[]): number {
-  return lab.place('U32', runs.flatMap(({ group, start, end }) => [group, start, end]));
+  return lab.place(
+    'U32',
+    runs.flatMap(({ group, start, end }) => [group, start, end]),
+  );
 }

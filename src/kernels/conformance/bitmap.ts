@@ -14,7 +14,10 @@ const combines = (kernel: Combine, expected: (a: boolean, b: boolean) => boolean
     if (where === 'into b') lab.fill(atB, b);
     const out = where === 'into a' ? atA : where === 'into b' ? atB : apart;
     lab.call(() => lab.kernels[kernel](atA, atB, words, out));
-    lab.expectBits(out, a.map((bit, index) => expected(bit, b[index] === true)));
+    lab.expectBits(
+      out,
+      a.map((bit, index) => expected(bit, b[index] === true)),
+    );
   });
 };
 
@@ -28,7 +31,10 @@ export const BITMAP_CHECKS = {
       const out = lab.output('I64', Math.ceil(rows / 64));
       const at = lab.placeBits(bits);
       lab.call(() => lab.kernels.bitsNot(at, rows, out));
-      lab.expectBits(out, bits.map((bit) => !bit));
+      lab.expectBits(
+        out,
+        bits.map((bit) => !bit),
+      );
     });
   },
   bitsFill(lab: Lab) {
@@ -38,7 +44,10 @@ export const BITMAP_CHECKS = {
       const end = start + lab.random(rows - start + 1);
       const out = lab.output('I64', words);
       lab.call(() => lab.kernels.bitsFill(out, words, start, end));
-      lab.expectBits(out, Array.from({ length: words * 64 }, (_, bit) => start <= bit && bit < end));
+      lab.expectBits(
+        out,
+        Array.from({ length: words * 64 }, (_, bit) => start <= bit && bit < end),
+      );
     });
   },
   bitsCount(lab: Lab) {
@@ -53,10 +62,18 @@ export const BITMAP_CHECKS = {
     lab.each(MASKS, (rows, pattern) => {
       const bits = lab.mask(pattern, rows);
       const at = lab.placeBits(bits);
-      for (const [start, end] of [[0, rows], [lab.random(rows + 1), rows], [0, lab.random(rows + 1)], [rows, rows]] as const) {
+      for (const [start, end] of [
+        [0, rows],
+        [lab.random(rows + 1), rows],
+        [0, lab.random(rows + 1)],
+        [rows, rows],
+      ] as const) {
         const expected = [...bits.keys()].filter((row) => bits[row] && start <= row && row < end);
         const out = lab.output('U32', end - start);
-        lab.expectResult(lab.call(() => lab.kernels.bitsToRows(at, start, end, out)), expected.length);
+        lab.expectResult(
+          lab.call(() => lab.kernels.bitsToRows(at, start, end, out)),
+          expected.length,
+        );
         lab.expect('U32', out, expected, 'row');
       }
     });
@@ -69,7 +86,10 @@ export const BITMAP_CHECKS = {
       const out = lab.output('I64', 16);
       lab.fill(out, before);
       lab.call(() => lab.kernels.bitsMark(at, rows, out));
-      lab.expectBits(out, before.map((bit, id) => bit || ids.includes(id)));
+      lab.expectBits(
+        out,
+        before.map((bit, id) => bit || ids.includes(id)),
+      );
     });
   },
 };

@@ -21,10 +21,14 @@ const DOUBLES: Readonly<Record<Arithmetic | 'divide', (a: number, b: number) => 
   divide: (a, b) => a / b,
 };
 
-const arithmetic = (name: Arithmetic) => (type: (typeof WIDE)[number]) => (lab: Lab): void => {
-  const expected = (a: Value, b: Value): Value => (type === 'I64' ? LONGS[name](BigInt(a), BigInt(b)) : DOUBLES[name](Number(a), Number(b)));
-  elementwise(lab, type, lab.kernels[`${name}${type}`], expected);
-};
+const arithmetic =
+  (name: Arithmetic) =>
+  (type: (typeof WIDE)[number]) =>
+  (lab: Lab): void => {
+    const expected = (a: Value, b: Value): Value =>
+      type === 'I64' ? LONGS[name](BigInt(a), BigInt(b)) : DOUBLES[name](Number(a), Number(b));
+    elementwise(lab, type, lab.kernels[`${name}${type}`], expected);
+  };
 
 export const COMPUTE_CHECKS = {
   ...perType('toI64', INTEGERS, (type) => (lab: Lab) => {
@@ -35,7 +39,11 @@ export const COMPUTE_CHECKS = {
         const at = lab.place(type, values);
         const out = lab.output('I64', rows);
         lab.call(() => lab.kernels[`toI64${type}`](at, atRows, rows, base, out));
-        lab.expect('I64', out, picked.map((row) => wrap((values[row] ?? 0n) + base)));
+        lab.expect(
+          'I64',
+          out,
+          picked.map((row) => wrap((values[row] ?? 0n) + base)),
+        );
       });
     }
   }),
@@ -48,7 +56,11 @@ export const COMPUTE_CHECKS = {
         const out = lab.output('F64', rows);
         lab.call(() => lab.kernels[`toF64${type}`](at, atRows, rows, base, out));
         const isFloat = type === 'F32' || type === 'F64';
-        lab.expect('F64', out, picked.map((row) => (isFloat ? Number(values[row]) : Number(wrap(BigInt(values[row] ?? 0) + base)))));
+        lab.expect(
+          'F64',
+          out,
+          picked.map((row) => (isFloat ? Number(values[row]) : Number(wrap(BigInt(values[row] ?? 0) + base)))),
+        );
       });
     }
   }),
@@ -67,7 +79,10 @@ export const COMPUTE_CHECKS = {
         const atB = lab.place(type, b);
         const out = lab.output('I64', Math.ceil(rows / 64));
         lab.call(() => lab.kernels[`compare${type}`](atA, atB, scalar, rows, operation, out));
-        lab.expectBits(out, a.map((value, row) => test(value, b[scalar ? 0 : row] ?? 0)));
+        lab.expectBits(
+          out,
+          a.map((value, row) => test(value, b[scalar ? 0 : row] ?? 0)),
+        );
       });
     }
   }),
@@ -89,6 +104,10 @@ function elementwise(
     const atB = shape.includes('into b') || shape.includes('into it') ? lab.output(type, room, b) : lab.place(type, b);
     const out = shape === 'into a' ? atA : shape === 'into b' || shape === 'one b, into it' ? atB : apart;
     lab.call(() => kernel(atA, atB, scalar, rows, out));
-    lab.expect(type, out, a.map((value, row) => expected(value, b[scalar ? 0 : row] ?? 0)));
+    lab.expect(
+      type,
+      out,
+      a.map((value, row) => expected(value, b[scalar ? 0 : row] ?? 0)),
+    );
   });
 }

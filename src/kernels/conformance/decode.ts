@@ -1,5 +1,5 @@
-import { IDS, perType } from '../families.js';
 import type { Id } from '../contract.js';
+import { IDS, perType } from '../families.js';
 import { BYTES, type Lab } from './lab.js';
 
 export const DECODE_CHECKS = {
@@ -19,7 +19,11 @@ export const DECODE_CHECKS = {
       const out = lab.output('U32', rows, values);
       lab.call(() => lab.kernels.prefixSumU32(out, rows, first));
       let sum = first;
-      lab.expect('U32', out, values.map((value) => (sum = (sum + value) % 4294967296)));
+      lab.expect(
+        'U32',
+        out,
+        values.map((value) => (sum = (sum + value) % 4294967296)),
+      );
     });
   },
   prefixSumI64(lab: Lab) {
@@ -29,7 +33,11 @@ export const DECODE_CHECKS = {
         const out = lab.output('I64', rows, values);
         lab.call(() => lab.kernels.prefixSumI64(out, rows, first));
         let sum = first;
-        lab.expect('I64', out, values.map((value) => (sum = BigInt.asIntN(64, sum + value))));
+        lab.expect(
+          'I64',
+          out,
+          values.map((value) => (sum = BigInt.asIntN(64, sum + value))),
+        );
       });
     }
   },

@@ -2,8 +2,47 @@ import { compileLikePattern } from '../like-pattern.js';
 import type { Lab } from './lab.js';
 
 const PATTERNS = [
-  '', '%', '_', '%%', '__', 'a', 'abc', 'a%', 'ab%', 'abcdefgh%', 'abcdefghi%', '%a', '%bc', '%cdefghij', '%a%', '%bc%', '%cdefghijk%', 'a%c', 'a_c', '_b%', '%_b',
-  '%a%b%', '%a_c%', '_%', '%_', 'é%', '%é', '%é%', '_é', 'a%b_%c', '%aab', '%aab%', '%日本%', '日_', '_本%', '%ab%ab%', '%😀', '_😀_', '%\\%%', '\\_%', '%ab\\%',
+  '',
+  '%',
+  '_',
+  '%%',
+  '__',
+  'a',
+  'abc',
+  'a%',
+  'ab%',
+  'abcdefgh%',
+  'abcdefghi%',
+  '%a',
+  '%bc',
+  '%cdefghij',
+  '%a%',
+  '%bc%',
+  '%cdefghijk%',
+  'a%c',
+  'a_c',
+  '_b%',
+  '%_b',
+  '%a%b%',
+  '%a_c%',
+  '_%',
+  '%_',
+  'é%',
+  '%é',
+  '%é%',
+  '_é',
+  'a%b_%c',
+  '%aab',
+  '%aab%',
+  '%日本%',
+  '日_',
+  '_本%',
+  '%ab%ab%',
+  '%😀',
+  '_😀_',
+  '%\\%%',
+  '\\_%',
+  '%ab\\%',
 ] as const;
 
 const FRAGMENTS = ['a', 'b', 'c', 'ab', 'abc', 'aab', 'abcdefgh', 'ij', 'k', 'é', '日', '本', '😀', '%', '_', ''];
@@ -22,10 +61,13 @@ export const DICTIONARY_CHECKS = {
       lab.fill(out, before);
       lab.call(() => lab.kernels.dictionaryLike(bytes, offsets, start, end, pattern, compiled.length, out));
       const lastWord = Math.ceil(end / 64) * 64;
-      lab.expectBits(out, before.map((bit, entry) => {
-        if (start >= end || entry < start || entry >= lastWord) return bit;
-        return entry < end && isLike(entries[entry] ?? '', text);
-      }));
+      lab.expectBits(
+        out,
+        before.map((bit, entry) => {
+          if (start >= end || entry < start || entry >= lastWord) return bit;
+          return entry < end && isLike(entries[entry] ?? '', text);
+        }),
+      );
     });
   },
   dictionaryIntern(lab: Lab) {
@@ -47,7 +89,12 @@ export const DICTIONARY_CHECKS = {
       const used = lab.read('U32', counters, 2).map(Number);
       lab.call(intern); // finds every string again and adds none
       lab.expect('U32', counters, used, 'counter');
-      lab.expect('U32', remap, strings.map((_, index) => index + 1), 'id');
+      lab.expect(
+        'U32',
+        remap,
+        strings.map((_, index) => index + 1),
+        'id',
+      );
     });
   },
 };
@@ -61,8 +108,13 @@ function interns(lab: Lab, count: number, withNull: boolean): void {
   const known: string[] = [];
   for (const strings of [first, second]) {
     const nullEntry = withNull && strings.length > 0 ? lab.random(strings.length) : -1;
-    const { bytes, offsets } = placeStrings(lab, strings.map((text, entry) => (entry === nullEntry ? '' : text)));
-    lab.call(() => lab.kernels.dictionaryIntern(bytes, offsets, strings.length, nullEntry, slots, capacity, entries, arena, counters, remap));
+    const { bytes, offsets } = placeStrings(
+      lab,
+      strings.map((text, entry) => (entry === nullEntry ? '' : text)),
+    );
+    lab.call(() =>
+      lab.kernels.dictionaryIntern(bytes, offsets, strings.length, nullEntry, slots, capacity, entries, arena, counters, remap),
+    );
     const ids = strings.map((text, entry) => {
       if (entry === nullEntry) return 0;
       if (!known.includes(text)) known.push(text);
@@ -75,7 +127,8 @@ function interns(lab: Lab, count: number, withNull: boolean): void {
   lab.expectResult(arenaUsed, bytesOf(known));
   for (const [index, text] of known.entries()) {
     const [at = 0, length = 0] = lab.read('U32', entries + (index + 1) * 8, 2).map(Number);
-    if (at < arena || at + length > arena + arenaUsed || (at & 3) !== 0) lab.fail(`entry ${index + 1} lies at ${at}, outside the arena or unaligned`);
+    if (at < arena || at + length > arena + arenaUsed || (at & 3) !== 0)
+      lab.fail(`entry ${index + 1} lies at ${at}, outside the arena or unaligned`);
     const found = Buffer.from(lab.read('U8', at, length).map(Number)).toString();
     if (found !== text) lab.fail(`entry ${index + 1} is ${JSON.stringify(found)}, expected ${JSON.stringify(text)}`);
   }

@@ -11,21 +11,30 @@ export const FILTER_CHECKS = {
       const out = lab.output('I64', Math.ceil(rows / 64));
       const at = lab.place(type, values);
       lab.call(() => lab.kernels[`filterEq${type}`](at, rows, id, out));
-      lab.expectBits(out, values.map((value) => value === id));
+      lab.expectBits(
+        out,
+        values.map((value) => value === id),
+      );
     });
   }),
   ...perType('filterRange', NUMBERS, (type) => (lab: Lab) => {
-    lab.each(RANGES[type].map((_, index) => index), (rows, index) => {
-      const [lower = 0, upper = 0] = RANGES[type][index] ?? [];
-      const values = lab.values(type, rows);
-      const out = lab.output('I64', Math.ceil(rows / 64));
-      const at = lab.place(type, values);
-      lab.call(() => {
-        if (type === 'I64') lab.kernels.filterRangeI64(at, rows, BigInt(lower), BigInt(upper), out);
-        else lab.kernels[`filterRange${type}`](at, rows, Number(lower), Number(upper), out);
-      });
-      lab.expectBits(out, values.map((value) => lower <= value && value <= upper));
-    });
+    lab.each(
+      RANGES[type].map((_, index) => index),
+      (rows, index) => {
+        const [lower = 0, upper = 0] = RANGES[type][index] ?? [];
+        const values = lab.values(type, rows);
+        const out = lab.output('I64', Math.ceil(rows / 64));
+        const at = lab.place(type, values);
+        lab.call(() => {
+          if (type === 'I64') lab.kernels.filterRangeI64(at, rows, BigInt(lower), BigInt(upper), out);
+          else lab.kernels[`filterRange${type}`](at, rows, Number(lower), Number(upper), out);
+        });
+        lab.expectBits(
+          out,
+          values.map((value) => lower <= value && value <= upper),
+        );
+      },
+    );
   }),
   ...perType('filterSet', IDS, (type) => (lab: Lab) => {
     const size = type === 'U8' ? 256 : 3000;
@@ -36,7 +45,10 @@ export const FILTER_CHECKS = {
       const set = lab.placeBits(members);
       const at = lab.place(type, values);
       lab.call(() => lab.kernels[`filterSet${type}`](at, rows, set, out));
-      lab.expectBits(out, values.map((value) => members[value] === true));
+      lab.expectBits(
+        out,
+        values.map((value) => members[value] === true),
+      );
     });
   }),
   ...perType('filterSorted', NUMBERS, (type) => (lab: Lab) => {
@@ -47,7 +59,10 @@ export const FILTER_CHECKS = {
       const sorted = lab.place(type, wanted);
       const at = lab.place(type, values);
       lab.call(() => lab.kernels[`filterSorted${type}`](at, rows, sorted, wanted.length, out));
-      lab.expectBits(out, values.map((value) => wanted.some((one) => one === value)));
+      lab.expectBits(
+        out,
+        values.map((value) => wanted.some((one) => one === value)),
+      );
     });
   }),
   ...perType('filterAny', IDS, (type) => (lab: Lab) => {
@@ -58,7 +73,10 @@ export const FILTER_CHECKS = {
       const { ids, offsets } = placeLists(lab, type, lists);
       const set = lab.placeBits(members);
       lab.call(() => lab.kernels[`filterAny${type}`](ids, offsets, rows, set, out));
-      lab.expectBits(out, lists.map((list) => list.some((id) => members[id] === true)));
+      lab.expectBits(
+        out,
+        lists.map((list) => list.some((id) => members[id] === true)),
+      );
     });
   }),
   filterEmpty(lab: Lab) {
@@ -67,7 +85,10 @@ export const FILTER_CHECKS = {
       const out = lab.output('I64', Math.ceil(rows / 64));
       const { offsets } = placeLists(lab, 'U8', lists);
       lab.call(() => lab.kernels.filterEmpty(offsets, rows, out));
-      lab.expectBits(out, lists.map((list) => list.length === 0));
+      lab.expectBits(
+        out,
+        lists.map((list) => list.length === 0),
+      );
     });
   },
 };
@@ -100,10 +121,40 @@ const FLOAT_RANGES: readonly (readonly Value[])[] = [
 ];
 
 const RANGES: Readonly<Record<Num, readonly (readonly Value[])[]>> = {
-  U8: [[0, 255], [0, 0], [255, 255], [100, 200], [128, 4294967295], [256, 300], [9, 8]],
-  U16: [[0, 65535], [0, 0], [65535, 65535], [1000, 40000], [32768, 4294967295], [65536, 70000], [9, 8]],
-  U32: [[0, 4294967295], [0, 0], [4294967295, 4294967295], [1000, 3000000000], [2147483648, 4294967295], [9, 8]],
-  I64: [[MIN_I64, MAX_I64], [0n, 0n], [MIN_I64, MIN_I64], [MAX_I64, MAX_I64], [-5000000000n, 2n ** 62n], [9n, 8n]],
+  U8: [
+    [0, 255],
+    [0, 0],
+    [255, 255],
+    [100, 200],
+    [128, 4294967295],
+    [256, 300],
+    [9, 8],
+  ],
+  U16: [
+    [0, 65535],
+    [0, 0],
+    [65535, 65535],
+    [1000, 40000],
+    [32768, 4294967295],
+    [65536, 70000],
+    [9, 8],
+  ],
+  U32: [
+    [0, 4294967295],
+    [0, 0],
+    [4294967295, 4294967295],
+    [1000, 3000000000],
+    [2147483648, 4294967295],
+    [9, 8],
+  ],
+  I64: [
+    [MIN_I64, MAX_I64],
+    [0n, 0n],
+    [MIN_I64, MIN_I64],
+    [MAX_I64, MAX_I64],
+    [-5000000000n, 2n ** 62n],
+    [9n, 8n],
+  ],
   F32: FLOAT_RANGES,
   F64: FLOAT_RANGES,
 };

@@ -1,5 +1,5 @@
-import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
 import type { Num } from '../contract.js';
+import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
 import { betterOf, stateOf, worstOf, wrap } from './aggregate.js';
 import { type Lab, MASKS, type Value } from './lab.js';
 
@@ -21,14 +21,24 @@ export const GROUP_CHECKS = {
       const state = new Array<bigint>(GROUPS).fill(2n ** 32n - 2n); // carries out of the low half
       const out = lab.output('I64', GROUPS, state);
       lab.call(() => lab.kernels.countGroups(atGroups, n, out));
-      lab.expect('I64', out, state.map((count, group) => count + BigInt(groups.filter((one) => one === group).length)), 'count');
+      lab.expect(
+        'I64',
+        out,
+        state.map((count, group) => count + BigInt(groups.filter((one) => one === group).length)),
+        'count',
+      );
     });
   },
   presentGroups(lab: Lab) {
     eachTrial(lab, (_rows, { n, groups, atGroups }) => {
       const out = lab.output('U8', GROUPS, new Array<number>(GROUPS).fill(0));
       lab.call(() => lab.kernels.presentGroups(atGroups, n, out));
-      lab.expect('U8', out, Array.from({ length: GROUPS }, (_, group) => (groups.includes(group) ? 1 : 0)), 'flag');
+      lab.expect(
+        'U8',
+        out,
+        Array.from({ length: GROUPS }, (_, group) => (groups.includes(group) ? 1 : 0)),
+        'flag',
+      );
     });
   },
   ...perType('sumGroups', INTEGERS, (type) => (lab: Lab) => {
@@ -67,7 +77,12 @@ export const GROUP_CHECKS = {
       const out = where === 'apart' ? lab.output('F64', groups) : at;
       lab.call(() => lab.kernels.foldSums(at, groups, out));
       const copy = (group: number, index: number): number => sums[group * 4 + index] ?? 0;
-      lab.expect('F64', out, Array.from({ length: groups }, (_, g) => copy(g, 0) + copy(g, 2) + (copy(g, 1) + copy(g, 3))), 'sum');
+      lab.expect(
+        'F64',
+        out,
+        Array.from({ length: groups }, (_, g) => copy(g, 0) + copy(g, 2) + (copy(g, 1) + copy(g, 3))),
+        'sum',
+      );
     });
   },
   compactMask: (lab: Lab) => compacts(lab, 'compactMask', true),
@@ -85,9 +100,22 @@ function compacts(lab: Lab, kernel: 'compactMask' | 'compactNotMask', keep: bool
         const inRows = where === 'in place' && atRows !== 0 ? outRows : atRows;
         const inGroups = where === 'in place' ? outGroups : atGroups;
         const kept = [...picked.keys()].filter((i) => (bits[picked[i] ?? 0] === true) === keep);
-        lab.expectResult(lab.call(() => lab.kernels[kernel](mask, inRows, inGroups, n, outRows, outGroups)), kept.length);
-        lab.expect('U32', outRows, kept.map((i) => picked[i] ?? 0), `row (${pattern}, ${where})`);
-        lab.expect('U32', outGroups, kept.map((i) => groups[i] ?? 0), `group (${pattern}, ${where})`);
+        lab.expectResult(
+          lab.call(() => lab.kernels[kernel](mask, inRows, inGroups, n, outRows, outGroups)),
+          kept.length,
+        );
+        lab.expect(
+          'U32',
+          outRows,
+          kept.map((i) => picked[i] ?? 0),
+          `row (${pattern}, ${where})`,
+        );
+        lab.expect(
+          'U32',
+          outGroups,
+          kept.map((i) => groups[i] ?? 0),
+          `group (${pattern}, ${where})`,
+        );
       });
     }
   }

@@ -9,7 +9,12 @@ const SELECTIONS = ['all rows', 'some rows'] as const;
 
 export const KEY_CHECKS = {
   ...perType('keyDense', IDS, (type) => (lab: Lab) => {
-    for (const [stride, accumulate] of [[1, 0], [7, 0], [250, 1], [70000, 1]] as const) {
+    for (const [stride, accumulate] of [
+      [1, 0],
+      [7, 0],
+      [250, 1],
+      [70000, 1],
+    ] as const) {
       lab.each(SELECTIONS, (rows, selection) => {
         const { rows: picked, atRows } = pickRows(lab, rows, selection);
         const values = lab.values(type, rows).map(Number);
@@ -17,12 +22,23 @@ export const KEY_CHECKS = {
         const at = lab.place(type, values);
         const out = lab.output('U32', rows, before);
         lab.call(() => lab.kernels[`keyDense${type}`](at, atRows, rows, stride, accumulate, out));
-        lab.expect('U32', out, picked.map((row, i) => ((accumulate ? (before[i] ?? 0) : 0) + Math.imul(values[row] ?? 0, stride)) >>> 0), 'key');
+        lab.expect(
+          'U32',
+          out,
+          picked.map((row, i) => ((accumulate ? (before[i] ?? 0) : 0) + Math.imul(values[row] ?? 0, stride)) >>> 0),
+          'key',
+        );
       });
     }
   }),
   ...perType('keyWord', INTEGERS, (type) => (lab: Lab) => {
-    for (const [words, word, shift, assign] of [[1, 0, 0, 1], [1, 0, 20, 0], [2, 1, 31, 1], [3, 1, 32, 0], [3, 2, 63, 0]] as const) {
+    for (const [words, word, shift, assign] of [
+      [1, 0, 0, 1],
+      [1, 0, 20, 0],
+      [2, 1, 31, 1],
+      [3, 1, 32, 0],
+      [3, 2, 63, 0],
+    ] as const) {
       lab.each(SELECTIONS, (rows, selection) => {
         const { rows: picked, atRows } = pickRows(lab, rows, selection);
         const values = lab.values(type, rows).map(BigInt);
@@ -52,7 +68,11 @@ export const KEY_CHECKS = {
   }),
   keyNulls(lab: Lab) {
     for (const pattern of MASKS) {
-      for (const [words, word, flagWord, shift] of [[1, 0, 0, 63], [2, 0, 1, 0], [3, 2, 0, 40]] as const) {
+      for (const [words, word, flagWord, shift] of [
+        [1, 0, 0, 63],
+        [2, 0, 1, 0],
+        [3, 2, 0, 40],
+      ] as const) {
         lab.each(SELECTIONS, (rows, selection) => {
           const { rows: picked, atRows } = pickRows(lab, rows, selection);
           const bits = lab.mask(pattern, rows);
@@ -71,7 +91,10 @@ export const KEY_CHECKS = {
     }
   },
   keyRuns(lab: Lab) {
-    for (const [stride, accumulate] of [[1, 0], [3, 1]] as const) {
+    for (const [stride, accumulate] of [
+      [1, 0],
+      [3, 1],
+    ] as const) {
       lab.each(SELECTIONS, (rows, selection) => {
         const { rows: picked, atRows } = pickRows(lab, rows, selection);
         const runs = disjointRuns(lab, rows);
@@ -79,12 +102,20 @@ export const KEY_CHECKS = {
         const before = lab.values('U32', rows).map(Number);
         const out = lab.output('U32', rows, before);
         lab.call(() => lab.kernels.keyRuns(at, runs.length, atRows, rows, stride, accumulate, out));
-        lab.expect('U32', out, picked.map((row, i) => ((accumulate ? (before[i] ?? 0) : 0) + (groupOf(runs, row) ?? 0) * stride) >>> 0), 'key');
+        lab.expect(
+          'U32',
+          out,
+          picked.map((row, i) => ((accumulate ? (before[i] ?? 0) : 0) + (groupOf(runs, row) ?? 0) * stride) >>> 0),
+          'key',
+        );
       });
     }
   },
   keyWordRuns(lab: Lab) {
-    for (const [words, word, shift, assign] of [[1, 0, 0, 1], [2, 1, 40, 0]] as const) {
+    for (const [words, word, shift, assign] of [
+      [1, 0, 0, 1],
+      [2, 1, 40, 0],
+    ] as const) {
       lab.each(SELECTIONS, (rows, selection) => {
         const { rows: picked, atRows } = pickRows(lab, rows, selection);
         const runs = disjointRuns(lab, rows);
@@ -118,7 +149,10 @@ export const KEY_CHECKS = {
         lab.call(() => lab.kernels.rehash(atKeys, rows, words, slots, capacity));
         // A table that was filled again finds every key, each under its own number, and adds none.
         const out = lab.output('U32', rows);
-        lab.expectResult(lab.call(() => lab.kernels.hashKeys(atKeys, rows, words, slots, capacity, atKeys, rows, out)), rows);
+        lab.expectResult(
+          lab.call(() => lab.kernels.hashKeys(atKeys, rows, words, slots, capacity, atKeys, rows, out)),
+          rows,
+        );
         lab.expect('U32', out, [...Array(rows).keys()], 'group');
       });
     }
@@ -160,12 +194,29 @@ function expands(lab: Lab, type: Id): void {
       const outRows = lab.output('U32', capacity);
       const outPositions = lab.output('U32', capacity);
       const outIds = lab.output('U32', capacity);
-      const count = lab.call(() => lab.kernels[`expand${type}`](ids, offsets, atRows, rows, nullId, outRows, outPositions, outIds, capacity));
+      const count = lab.call(() =>
+        lab.kernels[`expand${type}`](ids, offsets, atRows, rows, nullId, outRows, outPositions, outIds, capacity),
+      );
       lab.expectResult(count, fits ? expected.length : -1);
       if (!fits) return;
-      lab.expect('U32', outRows, expected.map(({ row }) => row), 'row');
-      lab.expect('U32', outPositions, expected.map(({ position }) => position), 'position');
-      lab.expect('U32', outIds, expected.map(({ id }) => id), 'id');
+      lab.expect(
+        'U32',
+        outRows,
+        expected.map(({ row }) => row),
+        'row',
+      );
+      lab.expect(
+        'U32',
+        outPositions,
+        expected.map(({ position }) => position),
+        'position',
+      );
+      lab.expect(
+        'U32',
+        outIds,
+        expected.map(({ id }) => id),
+        'id',
+      );
     });
   }
 }
@@ -178,7 +229,12 @@ function gathers(lab: Lab, kernel: 'gather32' | 'gather64', type: 'U32' | 'I64')
     const atIndex = lab.place('U32', index);
     const out = lab.output(type, rows);
     lab.call(() => lab.kernels[kernel](atSource, atIndex, rows, out));
-    lab.expect(type, out, index.map((at) => source[at] ?? 0), 'element');
+    lab.expect(
+      type,
+      out,
+      index.map((at) => source[at] ?? 0),
+      'element',
+    );
   });
 }
 
@@ -220,7 +276,7 @@ function distinctKeys(lab: Lab, count: number, words: number): bigint[] {
 /** Keys of several words that differ in one of them only. */
 function keyOf(number: number, words: number): bigint[] {
   const key = new Array<bigint>(words).fill(-1n);
-  key[number % words] = BigInt(number) << BigInt(number % 3) * 13n;
+  key[number % words] = BigInt(number) << (BigInt(number % 3) * 13n);
   return key;
 }
 

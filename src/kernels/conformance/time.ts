@@ -11,7 +11,9 @@ export const TIME_CHECKS = {
       const values = ascending(lab, rows, 250);
       const whole = shape === 'none met' || shape === 'everything';
       const boundaries = whole
-        ? shape === 'everything' ? [MIN_I64, MAX_I64] : [base + 1000n, base + 2000n]
+        ? shape === 'everything'
+          ? [MIN_I64, MAX_I64]
+          : [base + 1000n, base + 2000n]
         : ascending(lab, shape === 'many buckets' ? 100 : shape === 'few buckets' ? 5 : 2, 280, 1).map((at) => base + BigInt(at) - 10n);
       const start = lab.random(2) * lab.random(rows + 1);
       const end = rows - lab.random(2) * lab.random(rows - start + 1);
@@ -35,16 +37,28 @@ export const TIME_CHECKS = {
     lab.each(['sorted', 'shuffled', 'extreme'], (rows, shape) => {
       const boundaries = ascending(lab, 2 + lab.random(40), 300, 1).map((at) => BigInt(at) - 10n);
       const near = ascending(lab, rows, 320).map((at) => BigInt(at) - 20n);
-      const values = shape === 'sorted' ? near : shape === 'shuffled' ? near.sort(() => lab.random(3) - 1) : lab.values('I64', rows).map(BigInt);
+      const values =
+        shape === 'sorted' ? near : shape === 'shuffled' ? near.sort(() => lab.random(3) - 1) : lab.values('I64', rows).map(BigInt);
       const at = lab.place('I64', values);
       const bounds = lab.place('I64', boundaries);
       const out = lab.output('U32', rows);
       lab.call(() => lab.kernels.bucketI64(at, rows, bounds, boundaries.length, out));
-      lab.expect('U32', out, values.map((value) => bucketOf(boundaries, value)), 'bucket');
+      lab.expect(
+        'U32',
+        out,
+        values.map((value) => bucketOf(boundaries, value)),
+        'bucket',
+      );
     });
   },
   floorI64(lab: Lab) {
-    for (const [width, origin] of [[1n, 0n], [60000n, 0n], [7n, 3n], [86400000n, -36000000n], [2n ** 40n, 5n]] as const) {
+    for (const [width, origin] of [
+      [1n, 0n],
+      [60000n, 0n],
+      [7n, 3n],
+      [86400000n, -36000000n],
+      [2n ** 40n, 5n],
+    ] as const) {
       lab.each(['near', 'far'], (rows, shape) => {
         const values =
           shape === 'near'
@@ -71,7 +85,10 @@ export const TIME_CHECKS = {
       for (const wanted of [base + BigInt(bound), MIN_I64, MAX_I64]) {
         let expected = start;
         while (expected < end && base + BigInt(values[expected] ?? 0) < wanted) expected++;
-        lab.expectResult(lab.call(() => lab.kernels[`lowerBound${type}`](at, base, start, end, wanted)), expected);
+        lab.expectResult(
+          lab.call(() => lab.kernels[`lowerBound${type}`](at, base, start, end, wanted)),
+          expected,
+        );
       }
     });
   }),

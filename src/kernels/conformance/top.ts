@@ -16,7 +16,10 @@ export const TOP_CHECKS = {
             .filter((index) => present === null || present[index])
             .sort((a, b) => order(state[a] ?? 0, state[b] ?? 0, descending === 1) || a - b)
             .slice(0, k);
-          lab.expectResult(lab.call(() => lab.kernels[`top${type}`](at, atPresent, rows, k, descending, heap, out)), expected.length);
+          lab.expectResult(
+            lab.call(() => lab.kernels[`top${type}`](at, atPresent, rows, k, descending, heap, out)),
+            expected.length,
+          );
           lab.expect('U32', out, expected, 'index');
         });
       }

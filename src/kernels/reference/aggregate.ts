@@ -1,7 +1,7 @@
 import type { Address } from '../../storage/view.js';
 import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { hasBit, EXACT, viewOf } from './views.js';
+import { EXACT, hasBit, viewOf } from './views.js';
 
 type RunKernel = (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void;
 type Span = (group: number, start: number, end: number, isSelected: (row: number) => boolean) => void;
@@ -21,7 +21,9 @@ export function aggregateKernels(memory: KernelMemory) {
   };
 
   /** The best of each run by `isBetter`, as a number. */
-  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof EXACT)[number]): RunKernel =>
+  const extreme =
+    (isBetter: (value: number, best: number) => boolean) =>
+    (type: (typeof EXACT)[number]): RunKernel =>
     (values, mask, runs, runCount, state) => {
       const column = viewOf(memory, type)(values);
       const best = type === 'F32' || type === 'F64' ? memory.f64(state) : memory.u32(state);
@@ -34,18 +36,20 @@ export function aggregateKernels(memory: KernelMemory) {
         best[group] = found + 0;
       });
     };
-  const extremeI64 = (isBetter: (value: bigint, best: bigint) => boolean): RunKernel => (values, mask, runs, runCount, state) => {
-    const column = memory.i64(values);
-    const best = memory.i64(state);
-    eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
-      let found = best[group] ?? 0n;
-      for (let row = start; row < end; row++) {
-        const value = column[row] ?? 0n;
-        if (isBetter(value, found) && isSelected(row)) found = value;
-      }
-      best[group] = found;
-    });
-  };
+  const extremeI64 =
+    (isBetter: (value: bigint, best: bigint) => boolean): RunKernel =>
+    (values, mask, runs, runCount, state) => {
+      const column = memory.i64(values);
+      const best = memory.i64(state);
+      eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
+        let found = best[group] ?? 0n;
+        for (let row = start; row < end; row++) {
+          const value = column[row] ?? 0n;
+          if (isBetter(value, found) && isSelected(row)) found = value;
+        }
+        best[group] = found;
+      });
+    };
   const less = (value: number | bigint, best: number | bigint): boolean => value < best;
   const greater = (value: number | bigint, best: number | bigint): boolean => value > best;
 
@@ -67,15 +71,20 @@ export function aggregateKernels(memory: KernelMemory) {
         if (row < end) present[group] = 1;
       });
     },
-    ...perType('sumRuns', IDS, (type): RunKernel => (values, mask, runs, runCount, state) => {
-      const column = viewOf(memory, type)(values);
-      const sums = memory.i64(state);
-      eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
-        let sum = 0; // exact: 2^21 values below 2^32 fit 53 bits
-        for (let row = start; row < end; row++) if (isSelected(row)) sum += column[row] ?? 0;
-        sums[group] = (sums[group] ?? 0n) + BigInt(sum);
-      });
-    }),
+    ...perType(
+      'sumRuns',
+      IDS,
+      (type): RunKernel =>
+        (values, mask, runs, runCount, state) => {
+          const column = viewOf(memory, type)(values);
+          const sums = memory.i64(state);
+          eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
+            let sum = 0; // exact: 2^21 values below 2^32 fit 53 bits
+            for (let row = start; row < end; row++) if (isSelected(row)) sum += column[row] ?? 0;
+            sums[group] = (sums[group] ?? 0n) + BigInt(sum);
+          });
+        },
+    ),
     sumRunsI64: ((values, mask, runs, runCount, state) => {
       const halves = memory.u32(values);
       const sums = memory.i64(state);
@@ -90,19 +99,24 @@ export function aggregateKernels(memory: KernelMemory) {
         sums[group] = BigInt.asIntN(64, (sums[group] ?? 0n) + (BigInt(high) << 32n) + BigInt(low));
       });
     }) satisfies RunKernel,
-    ...perType('sumRuns', FLOATS, (type): RunKernel => (values, mask, runs, runCount, state) => {
-      const column = viewOf(memory, type)(values);
-      const sums = memory.f64(state);
-      const partial = new Float64Array(8);
-      eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
-        partial.fill(0);
-        for (let row = start; row < end; row++) {
-          if (isSelected(row)) partial[row & 7] = (partial[row & 7] ?? 0) + (column[row] ?? 0);
-        }
-        const [s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0] = partial;
-        sums[group] = (sums[group] ?? 0) + (s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7)));
-      });
-    }),
+    ...perType(
+      'sumRuns',
+      FLOATS,
+      (type): RunKernel =>
+        (values, mask, runs, runCount, state) => {
+          const column = viewOf(memory, type)(values);
+          const sums = memory.f64(state);
+          const partial = new Float64Array(8);
+          eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
+            partial.fill(0);
+            for (let row = start; row < end; row++) {
+              if (isSelected(row)) partial[row & 7] = (partial[row & 7] ?? 0) + (column[row] ?? 0);
+            }
+            const [s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0] = partial;
+            sums[group] = (sums[group] ?? 0) + (s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7)));
+          });
+        },
+    ),
     ...perType('minRuns', EXACT, extreme(less)),
     minRunsI64: extremeI64(less),
     ...perType('maxRuns', EXACT, extreme(greater)),

@@ -1,7 +1,7 @@
 import type { Address } from '../../storage/view.js';
 import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { hasBit, EXACT, viewOf, writeBits } from './views.js';
+import { EXACT, hasBit, viewOf, writeBits } from './views.js';
 
 export function filterKernels(memory: KernelMemory) {
   const range = (type: (typeof EXACT)[number]) => (values: Address, rows: number, lower: number, upper: number, out: Address) => {

@@ -1,12 +1,14 @@
 import type { Address } from '../../storage/view.js';
 import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
-import { hasBit, EXACT, rowsView, viewOf } from './views.js';
+import { EXACT, hasBit, rowsView, viewOf } from './views.js';
 
 type GroupKernel = (values: Address, rows: Address, groups: Address, n: number, state: Address) => void;
 
 export function groupKernels(memory: KernelMemory) {
-  const extreme = (isBetter: (value: number, best: number) => boolean) => (type: (typeof EXACT)[number]): GroupKernel =>
+  const extreme =
+    (isBetter: (value: number, best: number) => boolean) =>
+    (type: (typeof EXACT)[number]): GroupKernel =>
     (values, rows, groups, n, state) => {
       const column = viewOf(memory, type)(values);
       const picked = rowsView(memory, rows, n);
@@ -18,21 +20,24 @@ export function groupKernels(memory: KernelMemory) {
         if (isBetter(value, best[group] ?? 0)) best[group] = value + 0;
       }
     };
-  const extremeI64 = (isBetter: (value: bigint, best: bigint) => boolean): GroupKernel => (values, rows, groups, n, state) => {
-    const column = memory.i64(values);
-    const picked = rowsView(memory, rows, n);
-    const ids = memory.u32(groups, n);
-    const best = memory.i64(state);
-    for (let i = 0; i < n; i++) {
-      const value = column[picked === null ? i : (picked[i] ?? 0)] ?? 0n;
-      const group = ids[i] ?? 0;
-      if (isBetter(value, best[group] ?? 0n)) best[group] = value;
-    }
-  };
+  const extremeI64 =
+    (isBetter: (value: bigint, best: bigint) => boolean): GroupKernel =>
+    (values, rows, groups, n, state) => {
+      const column = memory.i64(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const best = memory.i64(state);
+      for (let i = 0; i < n; i++) {
+        const value = column[picked === null ? i : (picked[i] ?? 0)] ?? 0n;
+        const group = ids[i] ?? 0;
+        if (isBetter(value, best[group] ?? 0n)) best[group] = value;
+      }
+    };
   const less = (value: number | bigint, best: number | bigint): boolean => value < best;
   const greater = (value: number | bigint, best: number | bigint): boolean => value > best;
 
-  const compact = (keep: boolean) =>
+  const compact =
+    (keep: boolean) =>
     (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address): number => {
       const bits = memory.u32(mask);
       const picked = rowsView(memory, rows, n);
@@ -60,13 +65,18 @@ export function groupKernels(memory: KernelMemory) {
       const present = memory.u8(state);
       for (let i = 0; i < n; i++) present[ids[i] ?? 0] = 1;
     },
-    ...perType('sumGroups', IDS, (type): GroupKernel => (values, rows, groups, n, state) => {
-      const column = viewOf(memory, type)(values);
-      const picked = rowsView(memory, rows, n);
-      const ids = memory.u32(groups, n);
-      const halves = memory.u32(state);
-      for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, 0);
-    }),
+    ...perType(
+      'sumGroups',
+      IDS,
+      (type): GroupKernel =>
+        (values, rows, groups, n, state) => {
+          const column = viewOf(memory, type)(values);
+          const picked = rowsView(memory, rows, n);
+          const ids = memory.u32(groups, n);
+          const halves = memory.u32(state);
+          for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, 0);
+        },
+    ),
     sumGroupsI64: ((values, rows, groups, n, state) => {
       const column = memory.u32(values);
       const picked = rowsView(memory, rows, n);
@@ -77,16 +87,20 @@ export function groupKernels(memory: KernelMemory) {
         addTo(halves, ids[i] ?? 0, column[row * 2] ?? 0, column[row * 2 + 1] ?? 0);
       }
     }) satisfies GroupKernel,
-    ...perType('sumGroups', FLOATS, (type) => (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number) => {
-      const column = viewOf(memory, type)(values);
-      const picked = rowsView(memory, rows, n);
-      const ids = memory.u32(groups, n);
-      const sums = memory.f64(state);
-      for (let i = 0; i < n; i++) {
-        const at = (ids[i] ?? 0) * copies + (i & (copies - 1));
-        sums[at] = (sums[at] ?? 0) + (column[picked === null ? i : (picked[i] ?? 0)] ?? 0);
-      }
-    }),
+    ...perType(
+      'sumGroups',
+      FLOATS,
+      (type) => (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number) => {
+        const column = viewOf(memory, type)(values);
+        const picked = rowsView(memory, rows, n);
+        const ids = memory.u32(groups, n);
+        const sums = memory.f64(state);
+        for (let i = 0; i < n; i++) {
+          const at = (ids[i] ?? 0) * copies + (i & (copies - 1));
+          sums[at] = (sums[at] ?? 0) + (column[picked === null ? i : (picked[i] ?? 0)] ?? 0);
+        }
+      },
+    ),
     ...perType('minGroups', EXACT, extreme(less)),
     minGroupsI64: extremeI64(less),
     ...perType('maxGroups', EXACT, extreme(greater)),

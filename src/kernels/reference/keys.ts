@@ -16,8 +16,19 @@ export function keyKernels(memory: KernelMemory) {
     }
   };
 
-  const expand = (type: (typeof IDS)[number]) =>
-    (ids: Address, offsets: Address, rows: Address, n: number, nullId: number, outRows: Address, outPositions: Address, outIds: Address, capacity: number): number => {
+  const expand =
+    (type: (typeof IDS)[number]) =>
+    (
+      ids: Address,
+      offsets: Address,
+      rows: Address,
+      n: number,
+      nullId: number,
+      outRows: Address,
+      outPositions: Address,
+      outIds: Address,
+      capacity: number,
+    ): number => {
       const values = viewOf(memory, type)(ids);
       const bounds = memory.u32(offsets);
       const picked = rowsView(memory, rows, n);
@@ -48,7 +59,15 @@ export function keyKernels(memory: KernelMemory) {
     keys[at * 2 + 1] = assign !== 0 ? shiftedHigh : (keys[at * 2 + 1] ?? 0) | shiftedHigh;
   };
 
-  const findOrAdd = (slots: Uint32Array, capacity: number, keys: Uint32Array, groupCount: number, input: Uint32Array, at: number, halves: number): number => {
+  const findOrAdd = (
+    slots: Uint32Array,
+    capacity: number,
+    keys: Uint32Array,
+    groupCount: number,
+    input: Uint32Array,
+    at: number,
+    halves: number,
+  ): number => {
     let slot = hashOf(input, at, halves) & (capacity - 1);
     for (; ; slot = (slot + 1) & (capacity - 1)) {
       const entry = slots[slot] ?? 0;
@@ -74,13 +93,16 @@ export function keyKernels(memory: KernelMemory) {
         keys[i] = accumulate !== 0 ? (keys[i] ?? 0) + value : value;
       }
     }),
-    ...perType('keyWord', IDS, (type) =>
-      (values: Address, rows: Address, n: number, words: number, word: number, shift: number, assign: number, out: Address) => {
+    ...perType(
+      'keyWord',
+      IDS,
+      (type) => (values: Address, rows: Address, n: number, words: number, word: number, shift: number, assign: number, out: Address) => {
         const column = viewOf(memory, type)(values);
         const picked = rowsView(memory, rows, n);
         const keys = memory.u32(out, n * words * 2);
         for (let i = 0; i < n; i++) putWord(keys, i * words + word, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, 0, shift, assign);
-      }),
+      },
+    ),
     keyWordI64(values: Address, rows: Address, n: number, words: number, word: number, shift: number, assign: number, out: Address) {
       const column = memory.u32(values);
       const picked = rowsView(memory, rows, n);
@@ -118,7 +140,17 @@ export function keyKernels(memory: KernelMemory) {
         keys[i] = (keys[i] ?? 0) + Math.imul(group, stride);
       });
     },
-    keyWordRuns(runs: Address, runCount: number, rows: Address, n: number, words: number, word: number, shift: number, assign: number, out: Address) {
+    keyWordRuns(
+      runs: Address,
+      runCount: number,
+      rows: Address,
+      n: number,
+      words: number,
+      word: number,
+      shift: number,
+      assign: number,
+      out: Address,
+    ) {
       const keys = memory.u32(out, n * words * 2);
       if (assign !== 0) for (let i = 0; i < n; i++) putWord(keys, i * words + word, 0, 0, 0, 1);
       eachRunPosition(runs, runCount, rows, n, (i, group) => putWord(keys, i * words + word, group, 0, shift, 0));

@@ -34,9 +34,12 @@ export function timeKernels(memory: KernelMemory) {
   };
 
   return {
-    ...perType('timeRuns', IDS, (type) =>
-      (values: Address, base: bigint, start: number, end: number, boundaries: Address, boundaryCount: number, out: Address) =>
-        cutRuns(valuesOf(type, values, base), start, end, boundaries, boundaryCount, out)),
+    ...perType(
+      'timeRuns',
+      IDS,
+      (type) => (values: Address, base: bigint, start: number, end: number, boundaries: Address, boundaryCount: number, out: Address) =>
+        cutRuns(valuesOf(type, values, base), start, end, boundaries, boundaryCount, out),
+    ),
     timeRunsI64: (values: Address, base: bigint, start: number, end: number, boundaries: Address, boundaryCount: number, out: Address) =>
       cutRuns(longsOf(values, base), start, end, boundaries, boundaryCount, out),
     bucketI64(values: Address, rows: number, boundaries: Address, boundaryCount: number, out: Address) {
@@ -54,8 +57,12 @@ export function timeKernels(memory: KernelMemory) {
         floors[row] = offset - past - (past < 0n ? width : 0n) + origin;
       }
     },
-    ...perType('lowerBound', IDS, (type) => (values: Address, base: bigint, start: number, end: number, bound: bigint) =>
-      firstAtLeast(valuesOf(type, values, base), start, end, bound)),
+    ...perType(
+      'lowerBound',
+      IDS,
+      (type) => (values: Address, base: bigint, start: number, end: number, bound: bigint) =>
+        firstAtLeast(valuesOf(type, values, base), start, end, bound),
+    ),
     lowerBoundI64: (values: Address, base: bigint, start: number, end: number, bound: bigint) =>
       firstAtLeast(longsOf(values, base), start, end, bound),
   };
