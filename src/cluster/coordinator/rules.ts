@@ -21,7 +21,7 @@ interface Replication {
   readonly useDefaultTierForNull: boolean;
 }
 
-export const DEFAULT_TIER = '_default_tier';
+const DEFAULT_TIER = '_default_tier';
 /** The name under which the rules of every datasource without a matching rule of its own are kept. */
 export const DEFAULT_RULES_NAME = '_default';
 export const DEFAULT_RULES: readonly Rule[] = [

@@ -12,7 +12,7 @@ export interface WorkerConfig {
 
 /** The name it is stored and audited under. */
 export const WORKER_CONFIG_NAME = 'worker.config';
-export const WORKER_CONFIG_DEFAULTS: WorkerConfig = { type: 'default', selectStrategy: { type: 'equalDistribution' }, autoScaler: null };
+const WORKER_CONFIG_DEFAULTS: WorkerConfig = { type: 'default', selectStrategy: { type: 'equalDistribution' }, autoScaler: null };
 
 const STRATEGIES = ['equalDistribution', 'fillCapacity', 'equalDistributionWithCategorySpec', 'fillCapacityWithCategorySpec'] as const;
 

@@ -166,7 +166,7 @@ async function readLog(source: OverlordSource, request: HttpRequest, taskId: str
 }
 
 /** A task as lists and status calls show it. */
-export function taskBody(task: TaskRecord): Readonly<Record<string, unknown>> {
+function taskBody(task: TaskRecord): Readonly<Record<string, unknown>> {
   const finished = task.state === 'SUCCESS' || task.state === 'FAILED';
   const statusCode = finished ? task.state : 'RUNNING';
   const [host = null, port = '-1'] = task.workerHost?.split(':') ?? [];

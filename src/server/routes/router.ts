@@ -11,7 +11,7 @@ export interface RouterSource {
   local(role: TargetRole, host: string): Answerer | undefined;
 }
 
-export type TargetRole = 'broker' | 'coordinator' | 'overlord';
+type TargetRole = 'broker' | 'coordinator' | 'overlord';
 
 /** Which role answers what; everything below a prefix is forwarded with every method. */
 const TARGETS: Readonly<Record<string, TargetRole>> = {
