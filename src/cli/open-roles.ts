@@ -76,6 +76,8 @@ function openProcessing(configuration: Configuration): Processing {
     kernels: configuration.get('svc.processing.kernels'),
     memory,
     threads: configuration.get('svc.processing.numThreads'),
+    groupBytesMax: configuration.get('svc.query.groupBy.maxMemoryBytes'),
+    heldRowsMax: configuration.get('svc.query.scan.maxRowsQueuedForOrdering'),
   });
   const store = createSegmentStore({
     memory,

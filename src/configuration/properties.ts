@@ -81,6 +81,16 @@ export const PROPERTIES = {
     ofMemory(0.375, 0.75 * BANK_BYTES_MAX),
     'Part of the kernel memory that columns may keep while no query uses them.',
   ),
+  'svc.query.groupBy.maxMemoryBytes': bytes(
+    { min: MEBIBYTE, max: BANK_BYTES_MAX },
+    ofMemory(0.125, 0.25 * BANK_BYTES_MAX),
+    'Kernel memory that the groups of one query may take, over all processing threads.',
+  ),
+  'svc.query.scan.maxRowsQueuedForOrdering': integer(
+    { min: 1, max: 1_000_000_000 },
+    '20000000',
+    'Rows of a scan that one query may hold to order them by a column other than the time.',
+  ),
 
   // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),

@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly threads: number;
   /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
   readonly groupBytesMax?: number;
+  /** Rows of a scan that one query may hold to sort them (`svc.query.scan.maxRowsQueuedForOrdering`). */
+  readonly heldRowsMax?: number;
   /** Plans over fewer rows run on the calling thread: a hand-over would cost more. */
   readonly rowsRunHere?: number;
   /** Rows of a morsel, where segments are cut. */
@@ -44,6 +46,7 @@ export interface ProcessingEngine extends Engine {
 const ROWS_RUN_HERE = 100_000;
 const MORSEL_ROWS = 1 << 18;
 const DEFAULT_GROUP_BYTES = 1 << 30;
+const DEFAULT_HELD_ROWS = 20_000_000;
 
 export function createEngine(options: EngineOptions): ProcessingEngine {
   return new LocalEngine(options);
@@ -99,7 +102,8 @@ class LocalEngine implements ProcessingEngine {
       }
       case 'scan': {
         const final = options.ending === 'final';
-        const steps = new StreamedSteps(final ? plan.finish : [], { intervals: plan.intervals, zeroColumns: new Set() });
+        const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>() };
+        const steps = new StreamedSteps(final ? plan.finish : [], leaf, this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS);
         for await (const frame of mergeScans(plan, partials, !final)) {
           if (signal.aborted) throw cancelledError();
           yield* steps.push(frame);
@@ -220,6 +224,7 @@ class LocalEngine implements ProcessingEngine {
       kernels: options.kernels ?? kernels,
       batchRows: options.batchRows ?? BLOCK_ROWS,
       groupBytesMax: groupBytesMax / Math.max(1, threads),
+      heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
     };
     const abort = (): void => this.#raiseFlag(control);
     signal.addEventListener('abort', abort, { once: true });

@@ -143,6 +143,76 @@ scans('a reader that stops early frees everything', async () => {
   assert.is(memory.allocatedBytes, 0);
 });
 
+scans('finish steps run over scanned rows, and a sort that would hold too many is refused', async () => {
+  const rows = Array.from(
+    { length: 3000 },
+    (_, index): Row => ({
+      __time: BigInt(START + index),
+      plain: 'x',
+      text: null,
+      many: [],
+      small: BigInt((index * 7) % 199),
+      holes: null,
+      large: BigInt(index),
+      double: null,
+    }),
+  );
+  const placed = placeFrame(frameOf(rows), memory);
+  const plan: ScanPlan = {
+    operator: 'scan',
+    dataSource: 'random',
+    intervals: [ETERNITY],
+    filter: null,
+    virtualColumns: [],
+    columns: ['small', 'large'],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    finish: [
+      {
+        step: 'compute',
+        name: 'sum',
+        type: 'LONG',
+        expression: {
+          kind: 'call',
+          function: '+',
+          arguments: [
+            { kind: 'column', name: 'small' },
+            { kind: 'column', name: 'large' },
+          ],
+        },
+      },
+      {
+        step: 'sort',
+        by: [
+          { column: 'small', descending: true, nulls: 'last', ordering: 'numeric' },
+          { column: 'large', descending: false, nulls: 'last', ordering: 'numeric' },
+        ],
+        offset: 1,
+        limit: 3,
+      },
+      { step: 'project', columns: [{ name: 'total', from: 'sum' }] },
+    ],
+  };
+  const best = rows
+    .map((row) => [row['small'] as bigint, row['large'] as bigint] as const)
+    .sort((a, b) => Number(b[0] - a[0]) || Number(a[1] - b[1]));
+  assert.equal(
+    await rowsOf(engine.runViews(plan, [placed.view], options(), never)),
+    best.slice(1, 4).map(([small, large]) => [small + large]),
+  );
+  const narrow = createEngine({ memory, kernels: 'simd', threads: 0, heldRowsMax: 2999 });
+  let message = '';
+  try {
+    await rowsOf(narrow.runViews(plan, [placed.view], options(), never));
+  } catch (error) {
+    message = String(error);
+  }
+  assert.match(message, 'svc.query.scan.maxRowsQueuedForOrdering');
+  placed.release();
+  assert.is(memory.allocatedBytes, 0);
+});
+
 scans('time boundaries are the first and last instant of matching rows', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, fc.option(arbitraryFilter, { nil: null }), async (pieces, filter) => {

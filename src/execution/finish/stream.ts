@@ -6,9 +6,6 @@ import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
 import { framesOf, tableOf } from './table.js';
 
-/** Rows that a step which must see all of them (a sort) may hold. */
-const HELD_ROWS_MAX = 20_000_000;
-
 const isRowWise = ({ step }: FinishStep): boolean => step === 'compute' || step === 'filter' || step === 'project';
 
 /** Runs finish steps over streamed rows: frame by frame as long as steps look at one row at a time. */
@@ -17,9 +14,12 @@ export class StreamedSteps {
   readonly #rest: readonly FinishStep[];
   readonly #leaf: LeafResult;
   readonly #held: Frame[] = [];
+  readonly #heldRowsMax: number;
   #heldRows = 0;
 
-  constructor(steps: readonly FinishStep[], leaf: LeafResult) {
+  /** @param heldRowsMax  rows that a step which must see all of them (a sort) may hold */
+  constructor(steps: readonly FinishStep[], leaf: LeafResult, heldRowsMax: number) {
+    this.#heldRowsMax = heldRowsMax;
     const whole = steps.findIndex((step) => !isRowWise(step));
     this.#first = whole < 0 ? steps : steps.slice(0, whole);
     this.#rest = whole < 0 ? [] : steps.slice(whole);
@@ -34,10 +34,10 @@ export class StreamedSteps {
       this.#held.push(each);
       this.#heldRows += each.rowCount;
     }
-    if (this.#heldRows > HELD_ROWS_MAX)
+    if (this.#heldRows > this.#heldRowsMax)
       throw new ServiceError(
         'resource_limit',
-        `ordering needs more than ${HELD_ROWS_MAX} rows at once; the limit is svc.query.scan.maxRowsQueuedForOrdering`,
+        `ordering needs more than ${this.#heldRowsMax} rows at once; the limit is svc.query.scan.maxRowsQueuedForOrdering`,
       );
     return [];
   }

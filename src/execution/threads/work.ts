@@ -29,6 +29,8 @@ export interface RunControl {
   readonly kernels: string;
   readonly batchRows: number;
   readonly groupBytesMax: number;
+  /** Rows that a sort of scanned rows may hold. */
+  readonly heldRowsMax: number;
 }
 
 export const FLAG_BYTES = 8;
@@ -147,7 +149,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
   *scan({ control, plan, views, ending }, bench) {
     const counts = noRows();
-    const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], { intervals: plan.intervals, zeroColumns: new Set() });
+    const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>() };
+    const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
     for (const frame of scanFrames(plan, views, bench.context(control), ending, counts)) {
       for (const each of steps.push(frame)) yield { frame: each, isLast: false, counts };
     }
