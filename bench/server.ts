@@ -23,8 +23,21 @@ const READY_WITHIN_MS = 60_000;
  * @param options.flags       further flags of `dolmen start`
  * @throws Error with the process's output when it ends or stays silent for a minute
  */
-export async function startDolmen(options: { dataDir: string; portOffset: number; flags?: readonly string[]; waitForReady?: boolean }): Promise<DolmenProcess> {
-  const flags = ['start', '--data-dir', options.dataDir, '--port-offset', String(options.portOffset), '--no-sample', ...(options.flags ?? [])];
+export async function startDolmen(options: {
+  dataDir: string;
+  portOffset: number;
+  flags?: readonly string[];
+  waitForReady?: boolean;
+}): Promise<DolmenProcess> {
+  const flags = [
+    'start',
+    '--data-dir',
+    options.dataDir,
+    '--port-offset',
+    String(options.portOffset),
+    '--no-sample',
+    ...(options.flags ?? []),
+  ];
   // A process group of its own: a hard kill must take the task processes along.
   const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let printed = '';
@@ -93,7 +106,9 @@ export async function runTask(base: string, spec: unknown): Promise<string> {
 
 export async function waitForTask(base: string, task: string): Promise<void> {
   for (;;) {
-    const { status } = (await callJson('GET', `${base}/svc/indexer/v1/task/${encodeURIComponent(task)}/status`)) as { status: { statusCode: string; errorMsg: string | null } };
+    const { status } = (await callJson('GET', `${base}/svc/indexer/v1/task/${encodeURIComponent(task)}/status`)) as {
+      status: { statusCode: string; errorMsg: string | null };
+    };
     if (status.statusCode === 'SUCCESS') return;
     if (status.statusCode === 'FAILED') throw new Error(`task ${task} failed: ${status.errorMsg}`);
     await new Promise((done) => setTimeout(done, 200));

@@ -8,9 +8,39 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 export const WIKI_START = Date.UTC(2024, 0, 1);
 export const WIKI_SPAN_MS = 31 * 86_400_000;
 
-const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'harbor', 'island', 'juniper', 'kestrel', 'lagoon', 'moon', 'north', 'opal', 'prairie'] as const;
+const WORDS = [
+  'amber',
+  'birch',
+  'cedar',
+  'delta',
+  'ember',
+  'fjord',
+  'grove',
+  'harbor',
+  'island',
+  'juniper',
+  'kestrel',
+  'lagoon',
+  'moon',
+  'north',
+  'opal',
+  'prairie',
+] as const;
 
-export const WIKI_COLUMNS = ['__time', 'isRobot', 'channel', 'country', 'city', 'user', 'page', 'added', 'deleted', 'delta', 'price', 'score'] as const;
+export const WIKI_COLUMNS = [
+  '__time',
+  'isRobot',
+  'channel',
+  'country',
+  'city',
+  'user',
+  'page',
+  'added',
+  'deleted',
+  'delta',
+  'price',
+  'score',
+] as const;
 
 export const channelName = (rank: number): string => `#c${rank}.wiki`;
 export const countryName = (rank: number): string => `Country ${WORDS[rank & 15]} ${rank}`;

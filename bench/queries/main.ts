@@ -63,7 +63,9 @@ export async function runQueryBench(options: QueryBenchOptions): Promise<QueryBe
     note('loading DuckDB');
     await connection.run(`SET TimeZone = 'UTC'`);
     await connection.run(`SET threads = ${options.threads}`);
-    await connection.run(`CREATE TABLE wiki AS SELECT * FROM read_csv('${csv}', header = true, types = {'__time': 'TIMESTAMP', 'isRobot': 'VARCHAR'})`);
+    await connection.run(
+      `CREATE TABLE wiki AS SELECT * FROM read_csv('${csv}', header = true, types = {'__time': 'TIMESTAMP', 'isRobot': 'VARCHAR'})`,
+    );
     note('loading Dolmen');
     const began = performance.now();
     await runTask(server.url, ingestionSpec(input));
@@ -77,7 +79,9 @@ export async function runQueryBench(options: QueryBenchOptions): Promise<QueryBe
       rounds: options.rounds,
       threads: options.threads,
       queries: figures,
-      geometricMean: Object.fromEntries(options.kernels.map((set) => [set, geometricMean(figures.map((figure) => (figure.dolmenMs[set] ?? NaN) / figure.duckdbMs))])),
+      geometricMean: Object.fromEntries(
+        options.kernels.map((set) => [set, geometricMean(figures.map((figure) => (figure.dolmenMs[set] ?? NaN) / figure.duckdbMs))]),
+      ),
       ingestion: { rowsPerSecond, csvBytes: statSync(csv).size },
     };
     print(result, options.kernels);
@@ -92,7 +96,12 @@ export async function runQueryBench(options: QueryBenchOptions): Promise<QueryBe
 }
 
 /** Contenders alternate within a round and the order turns every round, so that a noisy neighbour hits all alike. */
-async function measure(query: BenchQuery, options: QueryBenchOptions, url: string, connection: Awaited<ReturnType<DuckDBInstance['connect']>>): Promise<QueryFigure> {
+async function measure(
+  query: BenchQuery,
+  options: QueryBenchOptions,
+  url: string,
+  connection: Awaited<ReturnType<DuckDBInstance['connect']>>,
+): Promise<QueryFigure> {
   const contenders = ['duckdb', ...options.kernels];
   const times = new Map<string, number[]>(contenders.map((name) => [name, []]));
   let rows = 0;
@@ -105,7 +114,11 @@ async function measure(query: BenchQuery, options: QueryBenchOptions, url: strin
           ? ((await connection.runAndReadAll(query.duckdb ?? query.sql)).getRows() as unknown[][])
           : await askServer(url, query.sql, { ...CONTEXT, kernels: name });
       if (round >= 0) times.get(name)?.push(performance.now() - began);
-      if (round <= 0) answers.set(name, answer.map((row) => row.map((cell, column) => plainCell(cell, query.timeColumns?.includes(column) === true))));
+      if (round <= 0)
+        answers.set(
+          name,
+          answer.map((row) => row.map((cell, column) => plainCell(cell, query.timeColumns?.includes(column) === true))),
+        );
     }
     const expected = answers.get('duckdb') ?? [];
     for (const set of options.kernels) {
@@ -150,7 +163,8 @@ function plainCell(cell: unknown, isTime: boolean): Cell {
   return typeof cell === 'number' ? cell : String(cell);
 }
 
-const close = (a: Cell, b: Cell): boolean => a === b || (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)));
+const close = (a: Cell, b: Cell): boolean =>
+  a === b || (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)));
 
 function findDifference(query: BenchQuery, expected: readonly Cell[][], found: readonly Cell[][]): string | null {
   if (expected.length !== found.length) return `${found.length} rows instead of ${expected.length}`;
@@ -160,7 +174,10 @@ function findDifference(query: BenchQuery, expected: readonly Cell[][], found: r
     for (const [column, cell] of row.entries()) {
       if (close(cell, other[column] ?? null)) continue;
       const tied = key !== undefined && column !== key && close(row[key] ?? null, other[key] ?? null);
-      const elsewhere = tied && (close(row[key] ?? null, expected.at(-1)?.[key] ?? null) || expected.some((candidate) => candidate.every((value, at) => close(value, other[at] ?? null))));
+      const elsewhere =
+        tied &&
+        (close(row[key] ?? null, expected.at(-1)?.[key] ?? null) ||
+          expected.some((candidate) => candidate.every((value, at) => close(value, other[at] ?? null))));
       if (!elsewhere) return `row ${index}, column ${column}: ${other[column]} instead of ${cell}`;
     }
   }
@@ -173,11 +190,29 @@ function ingestionSpec(folder: string): unknown {
   return {
     type: 'index_parallel',
     spec: {
-      ioConfig: { type: 'index_parallel', inputSource: { type: 'local', baseDir: folder, filter: 'wiki.csv' }, inputFormat: { type: 'csv', findColumnsFromHeader: true } },
+      ioConfig: {
+        type: 'index_parallel',
+        inputSource: { type: 'local', baseDir: folder, filter: 'wiki.csv' },
+        inputFormat: { type: 'csv', findColumnsFromHeader: true },
+      },
       dataSchema: {
         dataSource: 'wiki',
         timestampSpec: { column: '__time', format: 'iso' },
-        dimensionsSpec: { dimensions: ['isRobot', 'channel', 'country', 'city', 'user', 'page', long('added'), long('deleted'), long('delta'), double('price'), double('score')] },
+        dimensionsSpec: {
+          dimensions: [
+            'isRobot',
+            'channel',
+            'country',
+            'city',
+            'user',
+            'page',
+            long('added'),
+            long('deleted'),
+            long('delta'),
+            double('price'),
+            double('score'),
+          ],
+        },
         granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
       },
       tuningConfig: { type: 'index_parallel' },
@@ -186,10 +221,15 @@ function ingestionSpec(folder: string): unknown {
 }
 
 function print(result: QueryBenchResult, sets: readonly string[]): void {
-  console.log(`${result.rows.toLocaleString('en')} rows, ${result.rounds} rounds, ${result.threads} thread(s), medians in ms; ratio = Dolmen / DuckDB`);
+  console.log(
+    `${result.rows.toLocaleString('en')} rows, ${result.rounds} rounds, ${result.threads} thread(s), medians in ms; ratio = Dolmen / DuckDB`,
+  );
   console.log('query'.padEnd(16) + 'duckdb'.padStart(10) + sets.map((set) => set.padStart(12) + 'ratio'.padStart(8)).join(''));
   for (const figure of result.queries) {
-    const columns = sets.map((set) => (figure.dolmenMs[set] ?? NaN).toFixed(2).padStart(12) + ((figure.dolmenMs[set] ?? NaN) / figure.duckdbMs).toFixed(3).padStart(8));
+    const columns = sets.map(
+      (set) =>
+        (figure.dolmenMs[set] ?? NaN).toFixed(2).padStart(12) + ((figure.dolmenMs[set] ?? NaN) / figure.duckdbMs).toFixed(3).padStart(8),
+    );
     console.log(figure.id.padEnd(16) + figure.duckdbMs.toFixed(2).padStart(10) + columns.join(''));
   }
   for (const set of sets) console.log(`geometric mean ${set}/duckdb ${(result.geometricMean[set] ?? NaN).toFixed(3)}`);
@@ -198,7 +238,8 @@ function print(result: QueryBenchResult, sets: readonly string[]): void {
 
 const note = (text: string): void => console.error(`… ${text}`);
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
-const geometricMean = (values: readonly number[]): number => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
 // npm run bench -- queries [--rows N] [--rounds N] [--threads N] [--kernels a,b] [--only id,id] [--json FILE]
 if (process.argv[1] === import.meta.filename) {

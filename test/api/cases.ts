@@ -37,7 +37,10 @@ export function readCases(): readonly Case[] {
   for (const kind of readdirSync(FOLDER, { withFileTypes: true })) {
     if (!kind.isDirectory()) continue;
     for (const file of readdirSync(path.join(FOLDER, kind.name)).sort()) {
-      cases.push({ name: `${kind.name}/${path.basename(file, '.json')}`, ...JSON.parse(readFileSync(path.join(FOLDER, kind.name, file), 'utf8')) });
+      cases.push({
+        name: `${kind.name}/${path.basename(file, '.json')}`,
+        ...JSON.parse(readFileSync(path.join(FOLDER, kind.name, file), 'utf8')),
+      });
     }
   }
   return cases;

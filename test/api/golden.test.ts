@@ -10,7 +10,11 @@ const golden = suite<{ server: DolmenProcess; dataDir: string }>('golden cases')
 
 golden.before(async (context) => {
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-golden-'));
-  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 20_000, flags: ['--property', 'svc.server.http.apiName=druid'] });
+  context.server = await startDolmen({
+    dataDir: context.dataDir,
+    portOffset: 20_000,
+    flags: ['--property', 'svc.server.http.apiName=druid'],
+  });
   await loadCaseTable(context.server.url);
 });
 

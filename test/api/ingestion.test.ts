@@ -27,7 +27,9 @@ ingestion.before(async (context) => {
     const added = (row * 7919) % 1009;
     context.sum += added;
     const time = new Date(Date.UTC(2015, 8, 12) + row * 17_000).toISOString();
-    lines.push(JSON.stringify({ time, channel: `#c${row % 13}`, page: row % 5 === 0 ? null : `Page “${row}”`, isNew: row % 3 === 0, added }));
+    lines.push(
+      JSON.stringify({ time, channel: `#c${row % 13}`, page: row % 5 === 0 ? null : `Page “${row}”`, isNew: row % 3 === 0, added }),
+    );
   }
   writeFileSync(path.join(context.input, 'edits.json.gz'), gzipSync(lines.join('\n')));
   writeFileSync(path.join(context.input, 'not-json.json'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255, 254]));
@@ -46,14 +48,25 @@ ingestion.after(async (context) => {
 
 ingestion('SQL: REPLACE … SELECT FROM EXTERN, then INSERT doubles it', async ({ server, input, sum }) => {
   const source = JSON.stringify({ type: 'local', baseDir: input, filter: 'edits.json.gz' });
-  const signature = JSON.stringify(['time', 'channel', 'page', 'isNew'].map((name) => ({ name, type: 'string' })).concat([{ name: 'added', type: 'long' }]));
+  const signature = JSON.stringify(
+    ['time', 'channel', 'page', 'isNew'].map((name) => ({ name, type: 'string' })).concat([{ name: 'added', type: 'long' }]),
+  );
   const select = `SELECT TIME_PARSE("time") AS __time, channel, page, isNew, added FROM TABLE(EXTERN('${source}', '{"type":"json"}', '${signature}')) PARTITIONED BY DAY`;
-  for (const [statement, times] of [['REPLACE INTO edits_sql OVERWRITE ALL', 1], ['INSERT INTO edits_sql', 2], ['REPLACE INTO edits_sql OVERWRITE ALL', 1]] as const) {
-    const { taskId, state } = (await callJson('POST', `${server.url}/svc/v2/sql/task`, { query: `${statement} ${select}` })) as { taskId: string; state: string };
+  for (const [statement, times] of [
+    ['REPLACE INTO edits_sql OVERWRITE ALL', 1],
+    ['INSERT INTO edits_sql', 2],
+    ['REPLACE INTO edits_sql OVERWRITE ALL', 1],
+  ] as const) {
+    const { taskId, state } = (await callJson('POST', `${server.url}/svc/v2/sql/task`, { query: `${statement} ${select}` })) as {
+      taskId: string;
+      state: string;
+    };
     assert.is(state, 'RUNNING');
     await waitForTask(server.url, taskId);
     await waitForCount(server.url, 'edits_sql', ROWS * times);
-    assert.equal(await sqlRows(server.url, 'SELECT COUNT(*), SUM(added), COUNT(page) FROM edits_sql'), [[ROWS * times, sum * times, 4000 * times]]);
+    assert.equal(await sqlRows(server.url, 'SELECT COUNT(*), SUM(added), COUNT(page) FROM edits_sql'), [
+      [ROWS * times, sum * times, 4000 * times],
+    ]);
   }
 });
 
@@ -61,7 +74,11 @@ ingestion('index_parallel: discovery of dimensions, rollup adds up', async ({ se
   const task = await runTask(server.url, {
     type: 'index_parallel',
     spec: {
-      ioConfig: { type: 'index_parallel', inputSource: { type: 'local', baseDir: input, filter: 'edits.json.gz' }, inputFormat: { type: 'json' } },
+      ioConfig: {
+        type: 'index_parallel',
+        inputSource: { type: 'local', baseDir: input, filter: 'edits.json.gz' },
+        inputFormat: { type: 'json' },
+      },
       dataSchema: {
         dataSource: 'edits_rollup',
         timestampSpec: { column: 'time', format: 'iso' },

@@ -18,7 +18,11 @@ function spec(folder: string, file: string): unknown {
   return {
     type: 'index_parallel',
     spec: {
-      ioConfig: { type: 'index_parallel', inputSource: { type: 'local', baseDir: folder, filter: file }, inputFormat: { type: 'csv', findColumnsFromHeader: true } },
+      ioConfig: {
+        type: 'index_parallel',
+        inputSource: { type: 'local', baseDir: folder, filter: file },
+        inputFormat: { type: 'csv', findColumnsFromHeader: true },
+      },
       dataSchema: {
         dataSource: 'chunks',
         timestampSpec: { column: 'time', format: 'iso' },
@@ -62,12 +66,12 @@ kills('all old or all new, and nothing left behind', async () => {
     let current = 1;
     let segments = DAYS;
 
-    for (let moment = 0; moment < 5; moment++) {
+    for (const [moment, fraction] of [0.1, 0.45, 0.7, 0.9, 1.05].entries()) {
       const next = current + 1;
       writeRows(path.join(input, `rows-${next}.csv`), next);
       await callJson('POST', `${server.url}/svc/indexer/v1/task`, spec(input, `rows-${next}.csv`));
       // From the first moments of the task to about its end, where the publish lies.
-      await new Promise((done) => setTimeout(done, durationMs * [0.1, 0.45, 0.7, 0.9, 1.05][moment]!));
+      await new Promise((done) => setTimeout(done, durationMs * fraction));
       await server.kill();
 
       server = await startDolmen({ dataDir, portOffset: PORT_OFFSET, flags: ['--property', 'svc.coordinator.kill.orphanAge=PT0S'] });
@@ -82,7 +86,8 @@ kills('all old or all new, and nothing left behind', async () => {
 
     // Replaced segments stay in deep storage, unused; everything else the killed tasks pushed must go.
     const storage = path.join(dataDir, 'deep-storage');
-    for (let attempt = 0; storedFiles(storage).length !== segments && attempt < 100; attempt++) await new Promise((done) => setTimeout(done, 200));
+    for (let attempt = 0; storedFiles(storage).length !== segments && attempt < 100; attempt++)
+      await new Promise((done) => setTimeout(done, 200));
     assert.is(storedFiles(storage).length, segments);
     assert.is(await server.stop(), 0);
   } finally {

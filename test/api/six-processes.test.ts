@@ -26,7 +26,12 @@ cluster.before(async (context) => {
   ];
   for (const [role, flags] of roles) {
     context.processes.push(
-      await startDolmen({ dataDir: context.dataDir, portOffset: PORT_OFFSET, waitForReady: role === 'router', flags: ['--roles', role, ...flags] }),
+      await startDolmen({
+        dataDir: context.dataDir,
+        portOffset: PORT_OFFSET,
+        waitForReady: role === 'router',
+        flags: ['--roles', role, ...flags],
+      }),
     );
   }
   for (let attempt = 0; ; attempt++) {
