@@ -31,7 +31,7 @@ export function blockAt(row: number, rowCount: number): Block {
 export function wordsOf(block: Block): number {
   return Math.ceil(block.rows / 64);
 }
-export const BLOCK_BIT_BYTES = BLOCK_ROWS / 8;
+const BLOCK_BIT_BYTES = BLOCK_ROWS / 8;
 
 /** One bit per row of a block. */
 export function takeBits(arena: Arena): Address {

@@ -302,6 +302,10 @@ limits('a deadline that has passed, a raised signal and a full group table are t
     assert.is(await codeOf(() => read(each, {}, never)), 'none');
   }
   assert.is(await codeOf(() => read(small, {}, never)), 'resource_limit');
+  // Row by row the run takes long enough for the signal to come in its midst.
+  const abort = new AbortController();
+  setImmediate(() => abort.abort());
+  assert.is(await codeOf(() => read(threaded, { batchRows: 1 }, abort.signal)), 'cancelled');
   await threaded.close();
   assert.is(memory.allocatedBytes, 0);
 });

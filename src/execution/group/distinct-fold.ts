@@ -73,7 +73,7 @@ export function foldPairs(
 ): void {
   const { kernels } = scope.context;
   const writer = new DistinctWriter(scope, table, index, shape);
-  const positions = everyOther(scope, 2);
+  const positions = multiplesOf(scope, 2);
   const local = scope.arena.take(BLOCK_ROWS * 4);
   const groups = scope.arena.take(BLOCK_ROWS * 4);
   const ids = scope.arena.take(BLOCK_ROWS * 4);
@@ -89,8 +89,8 @@ export function foldPairs(
 
 export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
   const { kernels } = scope.context;
-  const halves = everyOther(scope, 4);
-  const words = everyOther(scope, 2);
+  const halves = multiplesOf(scope, 4);
+  const words = multiplesOf(scope, 2);
   const local = scope.arena.take(BLOCK_ROWS * 4);
   const groups = scope.arena.take(BLOCK_ROWS * 4);
   const values = scope.arena.take(BLOCK_ROWS * 8);
@@ -107,7 +107,7 @@ export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number
 }
 
 /** u32 0, step, 2 step, ... for a block. */
-export function everyOther(scope: FoldScope, step: number): Address {
+export function multiplesOf(scope: FoldScope, step: number): Address {
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const numbers = scope.context.memory.u32(at, BLOCK_ROWS);
   for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row * step;
@@ -151,7 +151,7 @@ export function countDistinct(scope: FoldScope, table: GroupTable, index: number
   }
   const { pairs } = state;
   if (pairs === undefined) return counts;
-  const positions = everyOther(scope, pairs.words * 2);
+  const positions = multiplesOf(scope, pairs.words * 2);
   const groups = arena.take(BLOCK_ROWS * 4);
   const ids = arena.take(BLOCK_ROWS * 4);
   const isNull = arena.take(BLOCK_ROWS / 8);

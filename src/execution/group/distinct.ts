@@ -6,7 +6,7 @@ import { kernelFor, takeZeroed } from '../context.js';
 import { unionOfNulls } from '../expression/arithmetic.js';
 import type { SegmentScope } from '../scope.js';
 import type { DistinctShape } from './distinct-fold.js';
-import { DistinctWriter, everyOther, foldPairs, foldWidePairs, globalIds } from './distinct-fold.js';
+import { DistinctWriter, foldPairs, foldWidePairs, globalIds, multiplesOf } from './distinct-fold.js';
 import type { LocalKey } from './local-key.js';
 import { PairSet } from './pair-set.js';
 import type { GroupTable } from './table.js';
@@ -56,7 +56,7 @@ function wholeDictionary(scope: SegmentScope, index: number, shape: DistinctShap
     addGroups: () => undefined,
     fold(table, groupOf) {
       const { kernels, memory } = scope.context;
-      const ids = everyOther(scope, 1);
+      const ids = multiplesOf(scope, 1);
       const global = scope.arena.take(BLOCK_ROWS * 4);
       const remap = key.toGlobal(poolOf(table, index));
       const writer = new DistinctWriter(scope, table, index, shape);

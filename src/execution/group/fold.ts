@@ -4,7 +4,7 @@ import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { clear } from '../context.js';
-import { everyOther } from './distinct-fold.js';
+import { multiplesOf } from './distinct-fold.js';
 import type { LocalKey } from './local-key.js';
 import { byCardDescending } from './numbering.js';
 import type { RowClass, SegmentGroups } from './segment-groups.js';
@@ -153,9 +153,9 @@ export function foldPackedKeys(
   const { arena, context } = scratch;
   const { kernels } = context;
   const { keys, count, words, places, flagWord } = packed;
-  const identity = everyOther(scratch, 1);
-  const halves = everyOther(scratch, 2 * words);
-  const wholes = everyOther(scratch, words);
+  const identity = multiplesOf(scratch, 1);
+  const halves = multiplesOf(scratch, 2 * words);
+  const wholes = multiplesOf(scratch, words);
   const ids = arena.take(BLOCK_ROWS * 4);
   const wide = arena.take(BLOCK_ROWS * 8);
   for (let base = 0; base < count; base += BLOCK_ROWS) {

@@ -1,5 +1,4 @@
 import type { Frame } from '../../model/frame.js';
-import type { RunContext } from '../context.js';
 import type { LeafResult } from '../finish/steps.js';
 import { runSteps } from '../finish/steps.js';
 import type { ResultTable } from '../finish/table.js';
@@ -7,19 +6,14 @@ import { framesOf } from '../finish/table.js';
 import { freeParts, mergeTable } from './merge-tables.js';
 import { partialRows } from './partial.js';
 import { groupRows } from './result.js';
-import type { GroupSource, Morsel, RowCounts } from './run.js';
-import { runMorsels } from './run.js';
+import type { GroupSource } from './run.js';
 import type { GroupShape } from './shape.js';
 import { queryColumns, shapeGroups } from './shape.js';
 import type { GroupTable, GroupTableParts } from './table.js';
 
-/** What one thread does of a group plan: its morsels, and, if it is the one that ends the query, the rest. */
+/** How a plan runs over the segments at hand. */
 export function shapeOf({ plan, views, dictionaries }: GroupSource): GroupShape {
   return shapeGroups(plan, queryColumns(plan, views, dictionaries));
-}
-
-export function runGroups(shape: GroupShape, context: RunContext, next: () => Morsel | undefined, counts: RowCounts): GroupTable {
-  return runMorsels(shape, context, next, counts);
 }
 
 /** Joins the tables of other threads, and gives the result; frees the table. */

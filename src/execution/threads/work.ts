@@ -13,9 +13,10 @@ import { cancelledError } from '../context.js';
 import { runSteps } from '../finish/steps.js';
 import { StreamedSteps } from '../finish/stream.js';
 import { framesOf } from '../finish/table.js';
-import { endGroups, runGroups, shapeOf } from '../group/operator.js';
+import { endGroups, shapeOf } from '../group/operator.js';
 import { mergePlan } from '../group/partial.js';
 import type { GroupSource, Morsel, RowCounts } from '../group/run.js';
+import { runMorsels } from '../group/run.js';
 import type { GroupTableParts } from '../group/table.js';
 import { concatFrames } from '../merge/concat.js';
 import { scanFrames } from '../scan/operator.js';
@@ -126,7 +127,7 @@ export const CALLS: CallHandlers = {
   findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
   groupPart: (request, bench) => {
     const counts = noRows();
-    const table = runGroups(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
+    const table = runMorsels(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
     return { parts: table.detach(), counts };
   },
 };
@@ -134,7 +135,7 @@ export const CALLS: CallHandlers = {
 export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
   *group(request, bench) {
     const counts = noRows();
-    const table = runGroups(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
+    const table = runMorsels(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
     let parts: readonly GroupTableParts[] = [];
     if (request.awaitsParts) {
       let isAnswered = false;
@@ -170,7 +171,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       const merged = mergePlan(plan);
       const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} });
       const morsels: Morsel[] = [{ view: 0, start: 0, end: placed.view.rowCount }];
-      const table = runGroups(shape, context, () => morsels.pop(), counts);
+      const table = runMorsels(shape, context, () => morsels.pop(), counts);
       yield* items(endGroups(table, [], ending), counts);
     } finally {
       placed.release();
