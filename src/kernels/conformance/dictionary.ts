@@ -86,6 +86,11 @@ export const DICTIONARY_CHECKS = {
       const { slots, capacity, entries, counters, remap } = table;
       lab.overwrite('U32', slots, new Array<number>(capacity).fill(0));
       lab.call(() => lab.kernels.dictionaryRehash(entries, strings.length + 1, slots, capacity));
+      lab.expectSlots(
+        slots,
+        capacity,
+        strings.map((_, index) => index + 2),
+      );
       const used = lab.read('U32', counters, 2).map(Number);
       lab.call(intern); // finds every string again and adds none
       lab.expect('U32', counters, used, 'counter');

@@ -147,6 +147,11 @@ export const KEY_CHECKS = {
         const atKeys = lab.place('I64', keys);
         const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
         lab.call(() => lab.kernels.rehash(atKeys, rows, words, slots, capacity));
+        lab.expectSlots(
+          slots,
+          capacity,
+          Array.from({ length: rows }, (_, group) => group + 1),
+        );
         // A table that was filled again finds every key, each under its own number, and adds none.
         const out = lab.output('U32', rows);
         lab.expectResult(

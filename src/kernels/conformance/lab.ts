@@ -188,6 +188,16 @@ export class Lab {
     if (wrong >= 0) this.fail(`${what} ${wrong} of ${expected.length} is ${show(actual[wrong])}, expected ${show(expected[wrong])}`);
   }
 
+  /** The slots of a hash table hold `entries` in some order, each once, and else zeros. */
+  expectSlots(at: Address, capacity: number, entries: readonly number[]): void {
+    const found = this.read('U32', at, capacity)
+      .filter((entry) => entry !== 0)
+      .map(Number)
+      .sort((a, b) => a - b);
+    const wrong = found.findIndex((entry, index) => entry !== entries[index]);
+    if (wrong >= 0 || found.length !== entries.length) this.fail(`the table has ${found.length} entries, expected ${entries.length}`);
+  }
+
   expectBits(at: Address, expected: readonly boolean[]): void {
     this.expect('I64', at, bitWords(expected), 'word');
   }
