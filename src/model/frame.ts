@@ -13,10 +13,22 @@ export type FrameColumn =
   /** `ids[i]` indexes `dictionary`; a null value is an entry that is null. Entries may repeat. */
   | { readonly kind: 'string'; readonly name: string; readonly ids: Uint32Array; readonly dictionary: readonly (string | null)[] }
   /** Row i has the values `ids[offsets[i] .. offsets[i + 1])`: none means null, one means a plain value. */
-  | { readonly kind: 'multi'; readonly name: string; readonly offsets: Uint32Array; readonly ids: Uint32Array; readonly dictionary: readonly (string | null)[] }
+  | {
+      readonly kind: 'multi';
+      readonly name: string;
+      readonly offsets: Uint32Array;
+      readonly ids: Uint32Array;
+      readonly dictionary: readonly (string | null)[];
+    }
   /** Where bit i of `nulls` (32-bit words, lowest bit first) is set the row is null and its value 0. */
   | { readonly kind: 'long'; readonly name: string; readonly values: BigInt64Array; readonly nulls: Uint32Array | null }
-  | { readonly kind: 'double'; readonly name: string; readonly type: 'FLOAT' | 'DOUBLE'; readonly values: Float64Array; readonly nulls: Uint32Array | null };
+  | {
+      readonly kind: 'double';
+      readonly name: string;
+      readonly type: 'FLOAT' | 'DOUBLE';
+      readonly values: Float64Array;
+      readonly nulls: Uint32Array | null;
+    };
 
 export type FrameCell = string | number | bigint | null | readonly (string | null)[];
 
@@ -31,7 +43,8 @@ export function cellAt(column: FrameColumn, row: number): FrameCell {
       return column.dictionary[column.ids[row] ?? 0] ?? null;
     case 'multi': {
       const values: (string | null)[] = [];
-      for (let at = column.offsets[row] ?? 0; at < (column.offsets[row + 1] ?? 0); at++) values.push(column.dictionary[column.ids[at] ?? 0] ?? null);
+      for (let at = column.offsets[row] ?? 0; at < (column.offsets[row + 1] ?? 0); at++)
+        values.push(column.dictionary[column.ids[at] ?? 0] ?? null);
       return values.length === 0 ? null : values.length === 1 ? (values[0] ?? null) : values;
     }
     case 'long':

@@ -31,6 +31,11 @@ export interface GroupPlan extends Leaf {
   readonly aggregators: readonly Aggregator[];
   /** With no keys at all (or only a `time` key of granularity `all`), whether no rows give one row or none. */
   readonly emptyGroup: boolean;
+  /**
+   * Native timeseries: buckets, and the row of no rows, exist only where segments are. The broker narrows `intervals` to
+   * the span of the segments it pinned; nothing left gives no rows at all.
+   */
+  readonly withinData?: boolean;
 }
 
 export type GroupKey =
@@ -58,7 +63,16 @@ export interface TimeBoundaryPlan extends Leaf {
 /** No rows are read: answers from segment files' own descriptions. Its result is `SegmentAnalysis[]`, not frames. */
 export interface SegmentMetadataPlan extends Leaf {
   readonly operator: 'segmentMetadata';
-  readonly analyses: readonly ('cardinality' | 'minmax' | 'size' | 'interval' | 'timestampSpec' | 'queryGranularity' | 'aggregators' | 'rollup')[];
+  readonly analyses: readonly (
+    | 'cardinality'
+    | 'minmax'
+    | 'size'
+    | 'interval'
+    | 'timestampSpec'
+    | 'queryGranularity'
+    | 'aggregators'
+    | 'rollup'
+  )[];
   readonly columns: { readonly kind: 'all' | 'none' } | { readonly kind: 'list'; readonly names: readonly string[] };
   readonly merge: boolean;
 }

@@ -18,7 +18,12 @@ export type PlannedSource =
   | { readonly kind: 'table'; readonly name: string }
   /** Rows known to the planner: SELECT without FROM, VALUES, INFORMATION_SCHEMA and sys tables. */
   | { readonly kind: 'inline'; readonly frame: Frame }
-  | { readonly kind: 'external'; readonly inputSource: unknown; readonly inputFormat: unknown; readonly signature: readonly { readonly name: string; readonly type: ColumnType }[] };
+  | {
+      readonly kind: 'external';
+      readonly inputSource: unknown;
+      readonly inputFormat: unknown;
+      readonly signature: readonly { readonly name: string; readonly type: ColumnType }[];
+    };
 
 export interface PlannedQuery {
   readonly plan: Plan;

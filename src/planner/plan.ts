@@ -1,4 +1,4 @@
-import { condenseIntervals, intersect } from '../base/interval.js';
+import { condenseIntervals } from '../base/interval.js';
 import type { Filter } from '../model/filter.js';
 import type { Interval } from '../model/interval.js';
 import { ETERNITY } from '../model/interval.js';
@@ -72,11 +72,8 @@ function leafOf(
 
 const BY_TIME: SortKey = { column: TIME_COLUMN, descending: false, nulls: 'first', ordering: 'numeric' };
 
-function planTimeseries(query: TimeseriesQuery, tables: KnownTables): readonly Plan[] {
+function planTimeseries(query: TimeseriesQuery): readonly Plan[] {
   const leaf = leafOf(query);
-  // Buckets outside of what the table covers are not filled, else eternity by hour would have no end.
-  const covered = tables.table(query.dataSource)?.interval;
-  const intervals = leaf.intervals.flatMap((interval) => (covered === undefined ? [] : (intersect(interval, covered) ?? [])));
   const keys = timeKeys(query);
   const fills = keys.length > 0 && !query.skipEmptyBuckets;
   const finish: FinishStep[] = [];
@@ -87,14 +84,15 @@ function planTimeseries(query: TimeseriesQuery, tables: KnownTables): readonly P
   const plan: GroupPlan = {
     operator: 'group',
     ...leaf,
-    intervals,
+    // Buckets outside of what the table covers are not filled, else eternity by hour would have no end.
+    withinData: true,
     keys,
     aggregators: query.aggregators,
-    emptyGroup: keys.length === 0 && !query.skipEmptyBuckets && intervals.length > 0,
+    emptyGroup: keys.length === 0 && !query.skipEmptyBuckets,
     finish: [...finish, ...computeSteps(query.postAggregators)],
   };
   if (!query.grandTotal) return [plan];
-  return [plan, { ...plan, keys: [], emptyGroup: intervals.length > 0, finish: computeSteps(query.postAggregators) }];
+  return [plan, { ...plan, keys: [], emptyGroup: true, finish: computeSteps(query.postAggregators) }];
 }
 
 function planTopN(query: TopNQuery): Plan {

@@ -8,7 +8,9 @@ import type { FinishStep, GroupKey, Plan, SortKey } from '../model/plan.js';
 
 /** A plan as text, one line for each part that is there: for golden files, logs and EXPLAIN. */
 export function printPlan(plan: Plan): string {
-  const lines = [`${plan.operator} ${plan.dataSource} over ${plan.intervals.map(formatInterval).join(', ') || 'nothing'}`];
+  const lines = [
+    `${plan.operator} ${plan.dataSource} over ${plan.intervals.map(formatInterval).join(', ') || 'nothing'}${plan.operator === 'group' && plan.withinData === true ? ', where segments are' : ''}`,
+  ];
   for (const { name, expression, outputType } of plan.virtualColumns)
     lines.push(`virtual ${name}${outputType === null ? '' : ` ${outputType}`} = ${printExpression(expression)}`);
   if (plan.filter !== null) lines.push(`where ${printFilter(plan.filter)}`);

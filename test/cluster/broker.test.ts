@@ -4,13 +4,14 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
-import { planReads } from '../../src/cluster/broker/scatter.js';
+import { planReads, withinData } from '../../src/cluster/broker/scatter.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/contract.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
+import type { GroupPlan } from '../../src/model/plan.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
@@ -154,6 +155,36 @@ scatter('all segments of one server are one read of the whole intervals', () => 
   assert.equal(reads, [{ host: 'a', segmentIds: ids(OLD.slice(0, 2)), intervals }]);
   assert.is(reads[0]?.intervals, intervals);
 });
+
+const series: GroupPlan = {
+  operator: 'group',
+  dataSource: 'ds',
+  intervals: [
+    { start: -DAY, end: DAY },
+    { start: 2 * DAY, end: 9 * DAY },
+  ],
+  filter: null,
+  virtualColumns: [],
+  finish: [],
+  keys: [],
+  aggregators: [],
+  emptyGroup: true,
+  withinData: true,
+};
+const narrowed = [
+  {
+    name: 'to the span of the segments',
+    plan: series,
+    intervals: [
+      { start: 0, end: DAY },
+      { start: 2 * DAY, end: 3 * DAY },
+    ],
+  },
+  { name: 'to nothing beyond them', plan: { ...series, intervals: [{ start: 5 * DAY, end: 9 * DAY }] }, intervals: undefined },
+  { name: 'not at all unless asked', plan: { ...series, withinData: false }, intervals: series.intervals },
+];
+for (const { name, plan, intervals } of narrowed)
+  scatter(`intervals are narrowed ${name}`, () => assert.equal(withinData(plan, resolveTimeline(OLD))?.intervals, intervals));
 
 scatter('a chunk that is hidden in part is read only where it shows', () => {
   const month: SegmentDescriptor = {

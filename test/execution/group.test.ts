@@ -7,6 +7,8 @@ import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
+import type { Granularity } from '../../src/model/granularity.js';
+import type { GroupPlan } from '../../src/model/plan.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
@@ -93,6 +95,29 @@ groups('partial results of several servers merge into the whole', async () => {
       assert.is(memory.allocatedBytes, 0);
     }),
     { numRuns: 150, includeErrorInReport: true },
+  );
+});
+
+groups('no partial result at all still fills the buckets of a series', async () => {
+  const hour: Granularity = { kind: 'duration', durationMs: 3_600_000, origin: 0 };
+  const plan: GroupPlan = {
+    operator: 'group',
+    dataSource: 'none',
+    intervals: [{ start: 0, end: 7_200_000 }],
+    filter: null,
+    virtualColumns: [],
+    keys: [{ kind: 'time', name: '__time', granularity: hour }],
+    aggregators: [{ kind: 'count', name: 'rows', filter: null }],
+    emptyGroup: false,
+    finish: [{ step: 'fillBuckets', bucket: '__time', granularity: hour }],
+  };
+  const frames = await collect(engine.merge(plan, [], options(), never));
+  assert.equal(
+    asGroups(frames, 1),
+    new Map([
+      [printKeys([0n]), [0n]],
+      [printKeys([3_600_000n]), [0n]],
+    ]),
   );
 });
 

@@ -12,7 +12,7 @@ import type { BrokerService, RunPlanRequest, SegmentsSnapshot, ServerInventory }
 import { Ticker } from '../ticker.js';
 import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
 import { RunningQueries } from './running-queries.js';
-import { chunksWithin, planReads, type Read } from './scatter.js';
+import { chunksWithin, planReads, type Read, withinData } from './scatter.js';
 import { ClusterView, type PinnedView } from './view.js';
 
 export type RowsPlan = Exclude<Plan, SegmentMetadataPlan>;
@@ -75,9 +75,11 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.find(name)?.schema;
   }
 
-  async *run(plan: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
-    const query = this.#begin(plan.dataSource, options);
+  async *run(asked: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
+    const query = this.#begin(asked.dataSource, options);
     try {
+      const plan = withinData(asked, query.pinned?.view.chunks ?? []);
+      if (plan === undefined) return;
       const { signal } = query.deadline;
       const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
       const [only, second] = reads;

@@ -2,6 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { intersect } from '../../base/interval.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Interval } from '../../model/interval.js';
+import type { Plan } from '../../model/plan.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { ServerInventory } from '../rpc/services.js';
@@ -38,6 +39,18 @@ export function planReads(
     }
   }
   return [...reads.values()];
+}
+
+/** The plan with its intervals narrowed to the span of the chunks when it asks for that; undefined when nothing is left. */
+export function withinData<RowsPlan extends Plan>(
+  plan: RowsPlan,
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+): RowsPlan | undefined {
+  if (plan.operator !== 'group' || plan.withinData !== true) return plan;
+  const pieces = chunks.flatMap((chunk) => chunk.visible);
+  const span = { start: Math.min(...pieces.map(({ start }) => start)), end: Math.max(...pieces.map(({ end }) => end)) };
+  const intervals = plan.intervals.flatMap((interval) => intersect(interval, span) ?? []);
+  return intervals.length === 0 ? undefined : { ...plan, intervals };
 }
 
 /** Chunks of which some visible part meets the intervals. */

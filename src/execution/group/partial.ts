@@ -27,7 +27,9 @@ export function mergePlan(plan: GroupPlan): GroupPlan {
     filter: null,
     virtualColumns: [],
     keys: plan.keys.map((key, index) =>
-      key.kind === 'time' && key.granularity.kind === 'all' ? key : { kind: 'column', name: key.name, column: `k${index}`, type: null },
+      key.kind === 'time' && key.granularity.kind === 'all'
+        ? key
+        : { kind: 'column', name: key.name, column: `k${index}`, type: key.kind === 'time' ? 'LONG' : key.type },
     ),
     aggregators: plan.aggregators.map((aggregator, index) => mergeAggregator(aggregator, `a${index}`)),
   };

@@ -48,14 +48,14 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
   {
     name: 'timeseries over all',
     body: { ...base, queryType: 'timeseries', postAggregations: [mean] },
-    printed: [[`group wiki over ${DAY}`, ...AGGREGATES, 'one row for no rows', MEAN]],
+    printed: [[`group wiki over ${DAY}, where segments are`, ...AGGREGATES, 'one row for no rows', MEAN]],
   },
   {
-    name: 'timeseries by hour fills what the table covers',
+    name: 'timeseries by hour over eternity is filled where segments are',
     body: { ...base, queryType: 'timeseries', granularity: 'hour', intervals: 'eternity', limit: 5 },
     printed: [
       [
-        'group wiki over 2015-09-12T00:00:00.000Z/2015-09-14T00:00:00.000Z',
+        'group wiki over -146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z, where segments are',
         'key __time = bucket by hour',
         ...AGGREGATES,
         'then fill __time by hour',
@@ -75,18 +75,18 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
     },
     printed: [
       [
-        `group wiki over ${DAY}`,
+        `group wiki over ${DAY}, where segments are`,
         'key __time = bucket by hour',
         ...AGGREGATES,
         'then sort by __time descending, nulls first, numeric, rows 0 to 2',
       ],
-      [`group wiki over ${DAY}`, ...AGGREGATES, 'one row for no rows'],
+      [`group wiki over ${DAY}, where segments are`, ...AGGREGATES, 'one row for no rows'],
     ],
   },
   {
     name: 'timeseries of an unknown table',
     body: { ...base, dataSource: 'nowhere', queryType: 'timeseries' },
-    printed: [['group nowhere over nothing', ...AGGREGATES]],
+    printed: [[`group nowhere over ${DAY}, where segments are`, ...AGGREGATES, 'one row for no rows']],
   },
   {
     name: 'topN by a post-aggregator computes the others last',
