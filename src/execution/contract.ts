@@ -1,5 +1,6 @@
 import type { Frame } from '../model/frame.js';
 import type { GroupPlan, Plan, ScanPlan, TimeBoundaryPlan } from '../model/plan.js';
+import type { Profile } from '../model/profile.js';
 import type { SegmentStore } from '../storage/contract.js';
 import type { SegmentView } from '../storage/view.js';
 
@@ -12,6 +13,8 @@ export interface RunOptions {
   readonly kernels: string | null;
   /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
   readonly batchRows: number | null;
+  /** Added to while the plan runs; complete when the last frame was taken. */
+  readonly profile?: Profile | undefined;
 }
 
 export interface RunCounters {

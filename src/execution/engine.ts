@@ -1,7 +1,9 @@
 import { ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame } from '../model/frame.js';
-import type { GroupPlan, Plan } from '../model/plan.js';
+import type { Plan } from '../model/plan.js';
+import type { Profile } from '../model/profile.js';
+import { addStage } from '../model/profile.js';
 import type { SegmentStore } from '../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../storage/jobs.js';
 import type { GlobalDictionaryView, SegmentView } from '../storage/view.js';
@@ -9,13 +11,16 @@ import { BLOCK_ROWS } from '../storage/view.js';
 import { columnsOfPlan } from './columns-of-plan.js';
 import { cancelledError } from './context.js';
 import type { Engine, RowPlan, RunCounters, RunOptions } from './contract.js';
+import type { RowCounts } from './counts.js';
+import { addCounts } from './counts.js';
 import { runSteps } from './finish/steps.js';
 import { StreamedSteps } from './finish/stream.js';
 import { framesOf } from './finish/table.js';
-import type { RowCounts } from './group/run.js';
+import type { GroupSource } from './group/run.js';
 import { morselsOf } from './group/run.js';
 import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
+import { meets } from './row-ranges.js';
 import type { OpenStream, Workplace } from './threads/pool.js';
 import { ThreadPool, workHere } from './threads/pool.js';
 import type { RunControl } from './threads/work.js';
@@ -76,7 +81,10 @@ class LocalEngine implements ProcessingEngine {
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
     const { columns, comparable } = columnsOfPlan(plan);
+    const startMs = performance.now();
     const lease = await store.lease({ segmentIds, columns, globalDictionaries: comparable });
+    addStage(options.profile, 'lease', performance.now() - startMs);
+    if (options.profile !== undefined) options.profile.bytesRead += lease.bytesRead;
     try {
       yield* this.#runOver(plan, lease.segments, lease.dictionaries, options, signal);
     } finally {
@@ -96,7 +104,8 @@ class LocalEngine implements ProcessingEngine {
         const frames = (await Promise.all(partials.map(collect))).flat();
         yield* this.#controlled(options, signal, async function* (control, engine) {
           const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0);
-          yield* engine.#read(engine.#placeFor(rows).open('mergeGroups', { control, plan, frames, ending: options.ending }), false);
+          const stream = engine.#placeFor(rows).open('mergeGroups', { control, plan, frames, ending: options.ending });
+          yield* engine.#read(stream, 'merge', options.profile);
         });
         return;
       }
@@ -106,6 +115,7 @@ class LocalEngine implements ProcessingEngine {
         const steps = new StreamedSteps(final ? plan.finish : [], leaf, this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS);
         for await (const frame of mergeScans(plan, partials, !final)) {
           if (signal.aborted) throw cancelledError();
+          addStage(options.profile, 'merge', 0, frame.rowCount, frame.rowCount);
           yield* steps.push(frame);
         }
         yield* steps.end();
@@ -139,34 +149,37 @@ class LocalEngine implements ProcessingEngine {
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
     this.counters.segments += views.length;
+    const { profile } = options;
+    if (profile !== undefined) {
+      profile.segments += views.length;
+      profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
+    }
     const rows = views.reduce((sum, view) => sum + view.rowCount, 0);
     yield* this.#controlled(options, signal, async function* (control, engine) {
       switch (plan.operator) {
         case 'group':
-          yield* engine.#runGroup(plan, views, dictionaries, options.ending, control, rows);
+          yield* engine.#runGroup({ plan, views, dictionaries }, options, control, rows);
           return;
         case 'scan':
-          yield* engine.#read(engine.#placeFor(rows).open('scan', { control, plan, views, ending: options.ending }));
+          yield* engine.#read(engine.#placeFor(rows).open('scan', { control, plan, views, ending: options.ending }), 'scan', profile);
           return;
         case 'timeBoundary':
-          yield* engine.#read(engine.#placeFor(rows).open('timeBoundary', { control, plan, views, ending: options.ending }));
+          yield* engine.#read(
+            engine.#placeFor(rows).open('timeBoundary', { control, plan, views, ending: options.ending }),
+            'scan',
+            profile,
+          );
       }
     });
   }
 
-  async *#runGroup(
-    plan: GroupPlan,
-    views: readonly SegmentView[],
-    dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
-    ending: 'final' | 'partial',
-    control: RunControl,
-    rows: number,
-  ): AsyncGenerator<Frame> {
+  async *#runGroup(source: GroupSource, { ending, profile }: RunOptions, control: RunControl, rows: number): AsyncGenerator<Frame> {
+    const { plan, views } = source;
     const threads = this.#runsHere(rows) ? 1 : this.#options.threads;
     const morsels = morselsOf(views, plan, threads, this.#options.morselRows ?? MORSEL_ROWS);
-    const request = { control, source: { plan, views, dictionaries }, morsels };
+    const request = { control, source, morsels };
     if (threads === 1 || morsels.length < 2) {
-      yield* this.#read(this.#placeFor(rows).open('group', { ...request, ending, awaitsParts: false }));
+      yield* this.#read(this.#placeFor(rows).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
       return;
     }
     const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morsels.length)) ?? [];
@@ -175,11 +188,16 @@ class LocalEngine implements ProcessingEngine {
     let failure: unknown;
     // A thread that fails stops the others; all have ended before memory is given back.
     const work = [
-      stream.next().then((item) => item !== null && this.#count(item.counts)),
-      ...others.map((thread) => thread.call('groupPart', request).then((result) => parts.push(result.parts) && this.#count(result.counts))),
+      // What this thread counts comes with its frames.
+      stream.next(),
+      ...others.map(async (thread) => {
+        const result = await thread.call('groupPart', request);
+        parts.push(result.parts);
+        this.#count(result.counts, 'group', profile);
+      }),
     ];
     await Promise.all(
-      work.map((each) =>
+      work.map((each: Promise<unknown>) =>
         each.catch((error: unknown) => {
           failure ??= error;
           this.#raiseFlag(control);
@@ -191,11 +209,16 @@ class LocalEngine implements ProcessingEngine {
       for (const { owned } of parts) for (const address of owned) this.#options.memory.free(address);
       throw failure;
     }
-    yield* this.#read(stream, false, parts);
+    yield* this.#read(stream, 'group', profile, parts);
   }
 
   /** The frames of a stream; closes it when the reader stops early. */
-  async *#read(stream: OpenStream, counts = true, parts?: readonly GroupTableParts[]): AsyncGenerator<Frame> {
+  async *#read(
+    stream: OpenStream,
+    reads: 'group' | 'scan' | 'merge',
+    profile: Profile | undefined,
+    parts?: readonly GroupTableParts[],
+  ): AsyncGenerator<Frame> {
     let last: RowCounts | undefined;
     try {
       for (let item = await stream.next(parts); item !== null; item = item.isLast ? null : await stream.next()) {
@@ -203,7 +226,7 @@ class LocalEngine implements ProcessingEngine {
         if (item.frame !== null) yield item.frame;
       }
     } finally {
-      if (counts && last !== undefined) this.#count(last);
+      if (last !== undefined) this.#count(last, reads, profile);
       await stream.close();
     }
   }
@@ -248,9 +271,12 @@ class LocalEngine implements ProcessingEngine {
     return this.#pool === undefined || rows < (this.#options.rowsRunHere ?? ROWS_RUN_HERE);
   }
 
-  #count({ rowsScanned, rowsMatched }: RowCounts): void {
-    this.counters.rowsScanned += rowsScanned;
-    this.counters.rowsMatched += rowsMatched;
+  #count(counts: RowCounts, reads: 'group' | 'scan' | 'merge', profile: Profile | undefined): void {
+    if (reads !== 'merge') {
+      this.counters.rowsScanned += counts.rowsScanned;
+      this.counters.rowsMatched += counts.rowsMatched;
+    }
+    if (profile !== undefined) addCounts(profile, counts, reads);
   }
 }
 

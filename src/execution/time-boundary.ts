@@ -1,8 +1,8 @@
 import type { TimeBoundaryPlan } from '../model/plan.js';
 import type { SegmentView } from '../storage/view.js';
 import type { RunContext } from './context.js';
+import type { RowCounts } from './counts.js';
 import type { ResultTable } from './finish/table.js';
-import type { RowCounts } from './group/run.js';
 import { meets } from './row-ranges.js';
 import { instantAt } from './scan/order.js';
 import { openRows } from './scan/row-source.js';

@@ -8,6 +8,8 @@ export interface Lease {
   readonly segments: readonly SegmentView[];
   /** For each column asked for in `globalDictionaries` that is a string column in some segment. */
   readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
+  /** Bytes of segment files that had to be read for it. */
+  readonly bytesRead: number;
   release(): void;
 }
 

@@ -17,7 +17,7 @@ export async function takeLease(segments: readonly OpenSegment[], request: Lease
   try {
     await taking.pinColumns(new Set([TIME_COLUMN, ...request.columns, ...request.globalDictionaries]));
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
-    return { segments: taking.views(), dictionaries, release: taking.release };
+    return { segments: taking.views(), dictionaries, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
     throw error;
@@ -31,6 +31,7 @@ class LeaseTaking {
   readonly #held: HeldEntries[] = [];
   readonly #columns: ReadonlyMap<OpenSegment, Map<string, ColumnView>>;
   #isReleased = false;
+  bytesRead = 0;
 
   constructor(segments: readonly OpenSegment[], source: LeaseSource) {
     this.#segments = segments;
@@ -53,8 +54,9 @@ class LeaseTaking {
         [...names].map(async (name) => {
           const column = segment.find(name);
           if (column === undefined) return;
-          const { resident, view } = await segment.pinColumn(column);
+          const { resident, view, bytesRead } = await segment.pinColumn(column);
           this.#pinned.push(resident);
+          this.bytesRead += bytesRead;
           this.#viewsOf(segment).set(name, view);
         }),
       ),

@@ -4,7 +4,7 @@ import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { placementOf, viewOfStored } from './columns/views.js';
-import { type Footer, type StoredColumn, schemaOf } from './format.js';
+import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import type { Resident, ResidentMemory } from './resident-memory.js';
@@ -13,6 +13,8 @@ import type { ColumnView, DictionaryView } from './view.js';
 interface PinnedColumn {
   readonly resident: Resident;
   readonly view: ColumnView;
+  /** 0 when it was resident, or someone else was reading it already. */
+  readonly bytesRead: number;
 }
 
 /** A verified segment file and its columns in kernel memory. Closed when nobody uses it any more. */
@@ -59,12 +61,15 @@ export class OpenSegment {
   /** Loads a column unless it is resident; pinned for the caller. */
   async pinColumn(column: StoredColumn): Promise<PinnedColumn> {
     const { rowCount } = this.footer;
+    let bytesRead = 0;
     const resident = await this.#resident.pin(this.#key('column', column.name), placementOf(column, rowCount).bytes, async (address) => {
+      // The bitmap index stays in the file.
+      bytesRead = storedBytes(column.kind === 'string' ? { ...column, index: null } : column);
       await this.#run('loadColumn', { source: this.#source, rowCount, column, address });
     });
     const view = this.#views.get(resident) ?? viewOfStored(column, rowCount, resident.address);
     this.#views.set(resident, view);
-    return { resident, view };
+    return { resident, view, bytesRead };
   }
 
   /** u32 [dictionary count]: datasource-wide ids of a column that the caller has pinned; pinned too. */

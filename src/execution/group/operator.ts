@@ -1,4 +1,5 @@
 import type { Frame } from '../../model/frame.js';
+import type { RowCounts } from '../counts.js';
 import type { LeafResult } from '../finish/steps.js';
 import { runSteps } from '../finish/steps.js';
 import type { ResultTable } from '../finish/table.js';
@@ -17,18 +18,23 @@ export function shapeOf({ plan, views, dictionaries }: GroupSource): GroupShape 
 }
 
 /** Joins the tables of other threads, and gives the result; frees the table. */
-export function endGroups(table: GroupTable, others: readonly GroupTableParts[], ending: 'final' | 'partial'): Frame[] {
+export function endGroups(table: GroupTable, others: readonly GroupTableParts[], ending: 'final' | 'partial', counts: RowCounts): Frame[] {
   const { context, shape } = table;
   const arena = context.memory.arena();
   const waiting = [...others];
+  const startMs = performance.now();
   try {
     for (let parts = waiting.shift(); parts !== undefined; parts = waiting.shift()) mergeTable(table, parts);
+    const mergedMs = performance.now();
     const scope = { context, arena };
-    const rows: ResultTable =
-      ending === 'partial'
-        ? partialRows(scope, table)
-        : runSteps(groupRows(scope, table, shape.plan.finish), shape.plan.finish, leafOf(shape));
-    return [...framesOf(rows)];
+    const groups: ResultTable = ending === 'partial' ? partialRows(scope, table) : groupRows(scope, table, shape.plan.finish);
+    const rows = ending === 'partial' ? groups : runSteps(groups, shape.plan.finish, leafOf(shape));
+    const frames = [...framesOf(rows)];
+    counts.mergeMs += mergedMs - startMs;
+    counts.finishMs += performance.now() - mergedMs;
+    counts.rowsToFinish += groups.rowCount;
+    counts.rowsFinished += rows.rowCount;
+    return frames;
   } finally {
     for (const parts of waiting) freeParts(context, parts);
     arena.release();

@@ -2,6 +2,8 @@ import type { GroupPlan } from '../../model/plan.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import type { Block, RunContext } from '../context.js';
 import { blockAt, takeBits, wordsOf } from '../context.js';
+import type { RowCounts } from '../counts.js';
+import { FilterClock } from '../counts.js';
 import { bindFilter } from '../filter/bind.js';
 import type { Match, Predicate } from '../filter/predicate.js';
 import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
@@ -22,11 +24,6 @@ export interface GroupSource {
 /** A row range of one segment: the unit of work that threads take. */
 export interface Morsel extends RowRange {
   readonly view: number;
-}
-
-export interface RowCounts {
-  rowsScanned: number;
-  rowsMatched: number;
 }
 
 /**
@@ -53,9 +50,9 @@ export function runMorsels(shape: GroupShape, context: RunContext, next: () => M
       if (open?.index !== morsel.view) {
         open?.close(table);
         open = undefined;
-        open = openSegment(shape, context, morsel.view);
+        open = openSegment(shape, context, morsel.view, counts);
       }
-      open?.run(morsel, counts);
+      open?.run(morsel);
     }
     open?.close(table);
     return table;
@@ -68,15 +65,16 @@ export function runMorsels(shape: GroupShape, context: RunContext, next: () => M
 
 interface OpenSegment {
   readonly index: number;
-  run(range: RowRange, counts: RowCounts): void;
+  run(range: RowRange): void;
   close(table: GroupTable): void;
   drop(): void;
 }
 
-function openSegment(shape: GroupShape, context: RunContext, index: number): OpenSegment | undefined {
+function openSegment(shape: GroupShape, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
   const view = shape.columns.views[index];
   if (view === undefined) return undefined;
   const { plan } = shape;
+  const startMs = performance.now();
   const arena = context.memory.arena();
   try {
     const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
@@ -86,19 +84,24 @@ function openSegment(shape: GroupShape, context: RunContext, index: number): Ope
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
     const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, everyRow);
     const bits = takeBits(arena);
+    counts.bindMs += performance.now() - startMs;
     return {
       index,
-      run(range, counts) {
+      run(range) {
+        // The segment's first morsel speaks for all of them, on whichever threads.
+        if (groups === undefined && range.start === 0) counts.segmentsPrunedByValue++;
         for (const { start, end } of ranges) {
           const from = Math.max(start, range.start);
           const to = Math.min(end, range.end);
           if (from >= to) continue;
           counts.rowsScanned += to - from;
-          if (groups !== undefined) counts.rowsMatched += runRange(context, predicate, groups, from, to, view.rowCount, bits);
+          if (groups !== undefined) runRange({ context, predicate, groups, bits, counts }, from, to, view.rowCount);
         }
       },
       close(table) {
+        const foldingMs = performance.now();
         groups?.foldInto(table);
+        counts.readMs += performance.now() - foldingMs;
         arena.release();
       },
       drop: () => arena.release(),
@@ -109,29 +112,36 @@ function openSegment(shape: GroupShape, context: RunContext, index: number): Ope
   }
 }
 
-/** Rows [from, to), block by block; returns how many passed the filter. */
-function runRange(
-  context: RunContext,
-  predicate: Predicate,
-  groups: SegmentGroups,
-  from: number,
-  to: number,
-  rowCount: number,
-  bits: number,
-): number {
-  let matched = 0;
+interface RangeRun {
+  readonly context: RunContext;
+  readonly predicate: Predicate;
+  readonly groups: SegmentGroups;
+  readonly bits: number;
+  readonly counts: RowCounts;
+}
+
+/** Rows [from, to), block by block. */
+function runRange({ context, predicate, groups, bits, counts }: RangeRun, from: number, to: number, rowCount: number): void {
+  const clock = predicate.constant === ALL ? undefined : new FilterClock();
+  const startMs = performance.now();
   for (let at = from; at < to; ) {
     context.check();
     const block = blockAt(at, rowCount);
     const start = at - block.start;
     const end = Math.min(block.rows, to - block.start);
+    clock?.start();
     const match = predicate.test(block);
-    matched += countMatches(context, block, start, end, match, bits);
+    clock?.filtered();
+    counts.rowsMatched += countMatches(context, block, start, end, match, bits);
     for (let batch = start; match !== NONE && batch < end; batch += context.batchRows)
       groups.addRows(block, batch, Math.min(end, batch + context.batchRows), match);
+    clock?.end();
     at = block.start + end;
   }
-  return matched;
+  const ranMs = performance.now() - startMs;
+  const filterMs = ranMs * (clock?.share ?? 0);
+  counts.filterMs += filterMs;
+  counts.readMs += ranMs - filterMs;
 }
 
 function countMatches({ kernels }: RunContext, block: Block, start: number, end: number, match: Match, bits: number): number {

@@ -4,7 +4,7 @@ import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
-import type { RowCounts } from '../group/run.js';
+import type { RowCounts } from '../counts.js';
 import type { VirtualColumns } from '../scope.js';
 import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { ScanColumn } from './columns.js';

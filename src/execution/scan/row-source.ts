@@ -5,9 +5,10 @@ import type { SegmentView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { blockAt } from '../context.js';
+import type { RowCounts } from '../counts.js';
+import { FilterClock } from '../counts.js';
 import { bindFilter } from '../filter/bind.js';
 import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
-import type { RowCounts } from '../group/run.js';
 import { rowsWithin } from '../row-ranges.js';
 import type { VirtualColumns } from '../scope.js';
 import { SegmentScope } from '../scope.js';
@@ -40,29 +41,45 @@ function* matchingBlocks(
 ): Generator<Uint32Array> {
   const { context, view, arena } = scope;
   const { kernels, memory } = context;
+  const bindingMs = performance.now();
   const predicate = filter === null ? MATCH_ALL : bindFilter(scope, filter, false);
-  if (predicate.constant === NONE) return;
+  const boundMs = performance.now() - bindingMs;
+  counts.bindMs += boundMs;
+  // All of this is part of reading, which is timed as a whole.
+  counts.readMs -= boundMs;
+  if (predicate.constant === NONE) {
+    counts.segmentsPrunedByValue++;
+    return;
+  }
   const rows = arena.take(BLOCK_ROWS * 4);
   const ranges = rowsWithin(context, view, intervals);
-  for (const { start, end } of descending ? ranges.reverse() : ranges) {
-    const firstBlock = Math.floor(start / BLOCK_ROWS);
-    const lastBlock = Math.floor((end - 1) / BLOCK_ROWS);
-    for (let step = 0; step <= lastBlock - firstBlock; step++) {
-      context.check();
-      const block = blockAt((descending ? lastBlock - step : firstBlock + step) * BLOCK_ROWS, view.rowCount);
-      const from = Math.max(start, block.start) - block.start;
-      const to = Math.min(end, block.start + block.rows) - block.start;
-      counts.rowsScanned += to - from;
-      const match = predicate.test(block);
-      if (match === NONE) continue;
-      const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
-      if (count === 0) continue;
-      counts.rowsMatched += count;
-      const found =
-        match === ALL
-          ? Uint32Array.from({ length: count }, (_, row) => block.start + from + row)
-          : memory.u32(rows, count).map((row) => row + block.start);
-      yield descending ? found.reverse() : found;
+  const clock = new FilterClock();
+  try {
+    for (const { start, end } of descending ? ranges.reverse() : ranges) {
+      const firstBlock = Math.floor(start / BLOCK_ROWS);
+      const lastBlock = Math.floor((end - 1) / BLOCK_ROWS);
+      for (let step = 0; step <= lastBlock - firstBlock; step++) {
+        context.check();
+        const block = blockAt((descending ? lastBlock - step : firstBlock + step) * BLOCK_ROWS, view.rowCount);
+        const from = Math.max(start, block.start) - block.start;
+        const to = Math.min(end, block.start + block.rows) - block.start;
+        counts.rowsScanned += to - from;
+        clock.start();
+        const match = predicate.test(block);
+        clock.filtered();
+        if (match === NONE) continue;
+        const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
+        if (count === 0) continue;
+        counts.rowsMatched += count;
+        const found =
+          match === ALL
+            ? Uint32Array.from({ length: count }, (_, row) => block.start + from + row)
+            : memory.u32(rows, count).map((row) => row + block.start);
+        yield descending ? found.reverse() : found;
+      }
     }
+  } finally {
+    counts.filterMs += clock.filterMs;
+    counts.readMs -= clock.filterMs;
   }
 }

@@ -10,12 +10,14 @@ import { placeFrame } from '../../storage/placed-frame.js';
 import type { Address, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { cancelledError } from '../context.js';
+import type { RowCounts } from '../counts.js';
+import { noCounts } from '../counts.js';
 import { runSteps } from '../finish/steps.js';
 import { StreamedSteps } from '../finish/stream.js';
 import { framesOf } from '../finish/table.js';
 import { endGroups, shapeOf } from '../group/operator.js';
 import { mergePlan } from '../group/partial.js';
-import type { GroupSource, Morsel, RowCounts } from '../group/run.js';
+import type { GroupSource, Morsel } from '../group/run.js';
 import { runMorsels } from '../group/run.js';
 import type { GroupTableParts } from '../group/table.js';
 import { concatFrames } from '../merge/concat.js';
@@ -126,7 +128,7 @@ export const CALLS: CallHandlers = {
   internDictionary: (request, bench) => STORAGE_JOBS.internDictionary(request, bench.memory, bench.kernels()),
   findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
   groupPart: (request, bench) => {
-    const counts = noRows();
+    const counts = noCounts();
     const table = runMorsels(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
     return { parts: table.detach(), counts };
   },
@@ -134,7 +136,7 @@ export const CALLS: CallHandlers = {
 
 export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
   *group(request, bench) {
-    const counts = noRows();
+    const counts = noCounts();
     const table = runMorsels(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
     let parts: readonly GroupTableParts[] = [];
     if (request.awaitsParts) {
@@ -146,25 +148,33 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         if (!isAnswered) table.free();
       }
     }
-    yield* items(endGroups(table, parts, request.ending), counts);
+    yield* items(endGroups(table, parts, request.ending, counts), counts);
   },
   *scan({ control, plan, views, ending }, bench) {
-    const counts = noRows();
+    const counts = noCounts();
     const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>() };
     const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
-    for (const frame of scanFrames(plan, views, bench.context(control), ending, counts)) {
-      for (const each of steps.push(frame)) yield { frame: each, isLast: false, counts };
+    for (const frame of timed(scanFrames(plan, views, bench.context(control), ending, counts), counts, 'readMs')) {
+      counts.rowsToFinish += frame.rowCount;
+      for (const each of timed(steps.push(frame), counts, 'finishMs')) {
+        counts.rowsFinished += each.rowCount;
+        yield { frame: each, isLast: false, counts };
+      }
     }
-    yield* items([...steps.end()], counts);
+    const last = [...timed(steps.end(), counts, 'finishMs')];
+    for (const { rowCount } of last) counts.rowsFinished += rowCount;
+    yield* items(last, counts);
   },
   *timeBoundary({ control, plan, views, ending }, bench) {
-    const counts = noRows();
+    const counts = noCounts();
+    const startMs = performance.now();
     const rows = timeBoundary(plan, views, bench.context(control), counts);
+    counts.readMs += performance.now() - startMs;
     const finished = ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows;
     yield* items([...framesOf(finished)], counts);
   },
   *mergeGroups({ control, plan, frames, ending }, bench) {
-    const counts = noRows();
+    const counts = noCounts();
     const context = bench.context(control);
     const placed = placeFrame(concatFrames(frames), bench.memory);
     try {
@@ -172,21 +182,28 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} });
       const morsels: Morsel[] = [{ view: 0, start: 0, end: placed.view.rowCount }];
       const table = runMorsels(shape, context, () => morsels.pop(), counts);
-      yield* items(endGroups(table, [], ending), counts);
+      yield* items(endGroups(table, [], ending, counts), counts);
     } finally {
       placed.release();
     }
   },
 };
 
-function noRows(): RowCounts {
-  return { rowsScanned: 0, rowsMatched: 0 };
-}
-
 /** Threads of a query share one counter, so a fast thread takes more. */
 function morselTaker({ control, morsels }: GroupRequest, memory: KernelMemory): () => Morsel | undefined {
   const words = memory.i32(control.flags, 2);
   return () => morsels[Atomics.add(words, 1, 1)];
+}
+
+/** The same steps; the time that each takes is added to the counts. */
+function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' | 'finishMs'): Generator<Item> {
+  let startMs = performance.now();
+  for (const item of steps) {
+    counts[part] += performance.now() - startMs;
+    yield item;
+    startMs = performance.now();
+  }
+  counts[part] += performance.now() - startMs;
 }
 
 function* items(frames: readonly Frame[], counts: RowCounts): Stream {

@@ -1,0 +1,78 @@
+/** The stages a query goes through, in the order in which it meets them. */
+export const STAGES = ['plan', 'queue', 'pin', 'cache', 'lease', 'bind', 'filter', 'group', 'scan', 'merge', 'finish', 'write'] as const;
+
+export type Stage = (typeof STAGES)[number];
+
+export interface StageTotals {
+  /** Processor time; of stages that run on several threads or servers, the sum over them. */
+  milliseconds: number;
+  rowsIn: number;
+  rowsOut: number;
+}
+
+/** What a query, or its part on one server, did so far: plain data that is added to while it runs. */
+export interface Profile {
+  readonly stages: Record<Stage, StageTotals>;
+  segments: number;
+  /** Left out because their times, or those of their rows, lie outside of the intervals. */
+  segmentsPrunedByTime: number;
+  /** Left out because no value of the segment (its dictionary, its range) can pass the filter. */
+  segmentsPrunedByValue: number;
+  /** Read from segment files; what is resident is not read. */
+  bytesRead: number;
+  /** Answers for one segment found on a historical, and those that had to be made. */
+  segmentCacheHits: number;
+  segmentCacheMisses: number;
+  /** Answers for a whole plan found on the broker, and those that had to be made. */
+  resultCacheHits: number;
+  resultCacheMisses: number;
+  /** Segments asked for a second time, of another server. */
+  segmentsRetried: number;
+}
+
+export type ProfileCounter = Exclude<keyof Profile, 'stages'>;
+
+export const PROFILE_COUNTERS: readonly ProfileCounter[] = [
+  'segments',
+  'segmentsPrunedByTime',
+  'segmentsPrunedByValue',
+  'bytesRead',
+  'segmentCacheHits',
+  'segmentCacheMisses',
+  'resultCacheHits',
+  'resultCacheMisses',
+  'segmentsRetried',
+];
+
+export function newProfile(): Profile {
+  const stages = Object.fromEntries(STAGES.map((stage) => [stage, { milliseconds: 0, rowsIn: 0, rowsOut: 0 }]));
+  return {
+    // Made from the list of all stages.
+    stages: stages as Record<Stage, StageTotals>,
+    segments: 0,
+    segmentsPrunedByTime: 0,
+    segmentsPrunedByValue: 0,
+    bytesRead: 0,
+    segmentCacheHits: 0,
+    segmentCacheMisses: 0,
+    resultCacheHits: 0,
+    resultCacheMisses: 0,
+    segmentsRetried: 0,
+  };
+}
+
+export function addStage(profile: Profile | undefined, stage: Stage, milliseconds: number, rowsIn = 0, rowsOut = 0): void {
+  if (profile === undefined) return;
+  const totals = profile.stages[stage];
+  totals.milliseconds += milliseconds;
+  totals.rowsIn += rowsIn;
+  totals.rowsOut += rowsOut;
+}
+
+export function addProfile(into: Profile, other: Profile): void {
+  for (const stage of STAGES) {
+    const { milliseconds, rowsIn, rowsOut } = other.stages[stage];
+    addStage(into, stage, milliseconds, rowsIn, rowsOut);
+  }
+  for (const counter of PROFILE_COUNTERS) into[counter] += other[counter];
+}
