@@ -106,6 +106,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         engine: processing.engine,
         peers,
         placeFrame: processing.placeFrame,
+        retries: configuration.get('svc.broker.retryPolicy.numTries'),
         pollMs: configuration.get('svc.broker.period'),
         now,
         log: logOf('broker'),

@@ -127,6 +127,11 @@ export const PROPERTIES = {
     'PT0.5S',
     'Time between two looks of the Broker at the Coordinator and the Historicals.',
   ),
+  'svc.broker.retryPolicy.numTries': integer(
+    { min: 0, max: 100 },
+    '1',
+    'How often segments are asked for again, of other Historicals, when theirs is gone or has lost them.',
+  ),
   'svc.coordination.heartbeat': milliseconds({ min: 10, max: DAY_MS }, 'PT1S', 'Time between two signs of life of a process.'),
   'svc.coordination.expiry': milliseconds({ min: 100, max: DAY_MS }, 'PT5S', 'Silence after which a process, or a leader, counts as gone.'),
   'svc.audit.manager.auditHistoryMillis': milliseconds(

@@ -12,6 +12,7 @@ import type { Engine } from '../../src/execution/contract.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
+import { newProfile } from '../../src/model/profile.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
@@ -244,15 +245,15 @@ const queries = suite('broker queries');
 /** A broker over fake historicals whose frames name the host and the segments that were read. */
 async function brokerOver(
   snapshot: SegmentsSnapshot,
-  historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[] }>>,
+  historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[]; readonly priority?: number }>>,
 ) {
   const asked: RunPlanRequest[] = [];
-  const services = Object.entries(historicals).map(([host, { ids: served, ...methods }]) => ({
+  const services = Object.entries(historicals).map(([host, { ids: served, priority = 0, ...methods }]) => ({
     host,
     session: 's',
     service: {
       ...emptyHistorical(),
-      inventoryAfter: async () => inventoryOf(host, served),
+      inventoryAfter: async () => inventoryOf(host, served, { priority }),
       async *runPlan(request: RunPlanRequest): AsyncIterable<Frame> {
         asked.push(request);
         yield { rowCount: request.segmentIds.length, columns: [] };
@@ -276,7 +277,7 @@ async function brokerOver(
     counters: { rowsScanned: 0, rowsMatched: 0, segments: 0 },
     close: async () => undefined,
   };
-  const broker = new Broker({ engine, peers, placeFrame: () => never(), pollMs: 60_000, now: Date.now, log: () => undefined });
+  const broker = new Broker({ engine, peers, placeFrame: () => never(), retries: 1, pollMs: 60_000, now: Date.now, log: () => undefined });
   await broker.start();
   return { broker, asked };
 }
@@ -322,6 +323,60 @@ queries('an unknown datasource is empty', async () => {
   assert.is(asked.length, 0);
   await broker.stop();
 });
+
+/** A server whose process is gone: before its first rows, or after them. */
+const gone = (rowsBefore: number) =>
+  async function* (): AsyncIterable<Frame> {
+    if (rowsBefore > 0) yield { rowCount: rowsBefore, columns: [] };
+    throw new ServiceError('unavailable', 'cannot reach a');
+  };
+const EVERYWHERE = { ids: ids(OLD) };
+const groups: GroupPlan = { ...scanPlan('ds'), operator: 'group', keys: [], aggregators: [], emptyGroup: false };
+
+for (const [name, plan, historicals, rows, endings] of [
+  ['one that is gone is replaced', scanPlan('ds'), { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) }, b: EVERYWHERE }, 3, ['final']],
+  [
+    'what it had by several, whose parts are merged',
+    scanPlan('ds'),
+    { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) }, b: { ids: ids(OLD.slice(0, 1)) }, c: { ids: ids(OLD.slice(1)) } },
+    3,
+    ['partial'],
+  ],
+  [
+    'partial groups that came before it went are not counted twice',
+    groups,
+    { a: { ids: ids(OLD.slice(0, 2)), priority: 1, runPlan: gone(2) }, b: EVERYWHERE },
+    3,
+    ['partial'],
+  ],
+] as const)
+  queries(`a server of a query: ${name}`, async () => {
+    const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, historicals);
+    const profile = newProfile();
+    assert.is(await rowsOf(broker.run(plan, { ...options(), profile })), rows);
+    assert.equal([...new Set(asked.map(({ ending }) => ending))], endings);
+    assert.ok(profile.segmentsRetried > 0);
+    await broker.stop();
+  });
+
+for (const [name, historicals, code] of [
+  ['nobody else has its segments', { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) } }, 'unavailable'],
+  [
+    'rows were handed on already',
+    { a: { ...EVERYWHERE, priority: 1, runPlan: gone(2) }, b: { ...EVERYWHERE, runPlan: gone(2) } },
+    'unavailable',
+  ],
+  [
+    'the second one is gone too',
+    { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) }, b: { ...EVERYWHERE, runPlan: gone(0) } },
+    'unavailable',
+  ],
+] as const)
+  queries(`a query whose server is gone fails when ${name}`, async () => {
+    const { broker } = await brokerOver({ revision: 1, segments: OLD }, historicals);
+    assert.is(await rowsOf(broker.run(scanPlan('ds'), options())).catch((error: ServiceError) => error.code), code);
+    await broker.stop();
+  });
 
 /** Reads until its signal fires. */
 async function* untilAborted(_request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame> {

@@ -34,6 +34,8 @@ const request = (deadlineMs = Date.now() + 20_000): RunPlanRequest => ({
   deadlineMs,
   priority: 0,
   kernels: null,
+  useCache: true,
+  populateCache: true,
 });
 
 /** Serves a historical over HTTP and hands its client to the test. */
@@ -127,7 +129,7 @@ rpc('an error keeps its code, before the first frame and after it', () =>
     async (remote) => {
       const { signal } = new AbortController();
       assert.equal(await failureOf(collect(remote.runPlan(request(), signal))), { code: 'resource_limit', message: 'q: too much' });
-      const seen: Frame[] = [];
+      const seen: unknown[] = [];
       const late = (async () => {
         for await (const each of remote.runPlan({ ...request(), queryId: 'late' }, signal)) seen.push(each);
       })();
@@ -161,7 +163,7 @@ rpc('aborting cancels the work at the other end', () => {
     const controller = new AbortController();
     const work = (async () => {
       for await (const each of remote.runPlan(request(), controller.signal)) {
-        assert.is(each.rowCount, 2);
+        assert.is('rowCount' in each ? each.rowCount : 0, 2);
         controller.abort();
       }
     })();

@@ -1,27 +1,28 @@
-import type { Engine, RunOptions } from '../../execution/contract.js';
+import type { Engine } from '../../execution/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
-import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { SegmentMetadataPlan } from '../../model/plan.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentView } from '../../storage/view.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { BrokerService, RunPlanRequest, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import type { BrokerService, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
 import { RunningQueries } from './running-queries.js';
-import { chunksWithin, planReads, type Read, withinData } from './scatter.js';
+import { chunksWithin, planReads, withinData } from './scatter.js';
+import { type Cluster, type RowsPlan, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { ClusterView, type PinnedView } from './view.js';
-
-export type RowsPlan = Exclude<Plan, SegmentMetadataPlan>;
 
 export interface BrokerOptions {
   readonly engine: Engine;
   readonly peers: Pick<Peers, 'at' | 'all' | 'leading'>;
   /** Puts rows into kernel memory; the caller releases them. */
   readonly placeFrame: (frame: Frame) => { readonly view: SegmentView; release(): void };
+  /** How often segments are asked for again, of other servers, when theirs fails. */
+  readonly retries: number;
   /** Between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
   readonly now: () => number;
@@ -34,11 +35,18 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #view = new ClusterView();
   readonly #running = new RunningQueries();
   readonly #ticker: Ticker;
+  readonly #cluster: Cluster;
   #inventories = new Map<string, ServerInventory>();
   #snapshot: SegmentsSnapshot | null = null;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
+    this.#cluster = {
+      engine: options.engine,
+      retries: options.retries,
+      historical: (host) => this.#historical(host),
+      serversOf: (id) => this.#view.serversOf(id),
+    };
     this.#ticker = new Ticker(
       () => this.#look(),
       options.pollMs,
@@ -80,17 +88,7 @@ export class Broker implements BrokerQueries, BrokerService {
     try {
       const plan = withinData(asked, query.pinned?.view.chunks ?? []);
       if (plan === undefined) return;
-      const { signal } = query.deadline;
-      const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
-      const [only, second] = reads;
-      if (only !== undefined && second === undefined && only.intervals === plan.intervals) {
-        yield* this.#historical(only).runPlan(requestFor(plan, only, 'final', options), signal);
-        return;
-      }
-      const partials = reads.map((read) =>
-        this.#historical(read).runPlan(requestFor({ ...plan, intervals: read.intervals }, read, 'partial', options), signal),
-      );
-      yield* this.#options.engine.merge(plan, partials, runOptions(options), signal);
+      yield* runOverSegments(this.#cluster, plan, query.pinned?.view.chunks ?? [], options, query.deadline.signal);
     } finally {
       this.#end(options, query);
     }
@@ -112,7 +110,7 @@ export class Broker implements BrokerQueries, BrokerService {
     try {
       const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
       const answers = await Promise.all(
-        reads.map((read) => this.#historical(read).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
+        reads.map((read) => this.#historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
       );
       return answers.flat();
     } finally {
@@ -148,8 +146,8 @@ export class Broker implements BrokerQueries, BrokerService {
     deadline.cancel();
   }
 
-  #historical(read: Read) {
-    return this.#options.peers.at('historical', read.host);
+  #historical(host: string) {
+    return this.#options.peers.at('historical', host);
   }
 
   /** Inventories first: a snapshot can only be adopted by what is known to be served. */
@@ -177,13 +175,4 @@ export class Broker implements BrokerQueries, BrokerService {
 interface RunningQuery {
   readonly deadline: Deadline;
   readonly pinned: PinnedView | undefined;
-}
-
-function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
-  const { queryId, deadlineMs, priority, kernels } = options;
-  return { queryId, plan, segmentIds: read.segmentIds, ending, deadlineMs, priority, kernels };
-}
-
-function runOptions({ deadlineMs, priority, kernels }: QueryOptions): RunOptions {
-  return { ending: 'final', deadlineMs, priority, kernels, batchRows: null };
 }

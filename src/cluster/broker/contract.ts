@@ -1,6 +1,7 @@
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { Profile } from '../../model/profile.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 
@@ -25,6 +26,20 @@ export interface QueryOptions {
   readonly priority: number;
   readonly kernels: string | null;
   readonly signal: AbortSignal;
+  /** Added to while the query runs. */
+  readonly profile?: Profile | undefined;
+  /** What the context says of caches; left out: nothing against them. */
+  readonly caching?: CacheUse;
+  /** The lane it asks for. */
+  readonly lane?: string | null;
+}
+
+/** Whether a query may read from, and write to, the caches of single segments and of whole results. */
+export interface CacheUse {
+  readonly useCache: boolean;
+  readonly populateCache: boolean;
+  readonly useResultLevelCache: boolean;
+  readonly populateResultLevelCache: boolean;
 }
 
 /** What the query routes (native and SQL) ask of the broker. */

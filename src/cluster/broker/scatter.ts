@@ -41,6 +41,24 @@ export function planReads(
   return [...reads.values()];
 }
 
+/** The same read divided among servers that are not `gone`; undefined when a segment has no other server. */
+export function readsElsewhere(
+  read: Read,
+  serversOf: (segmentId: string) => readonly ServerInventory[],
+  gone: ReadonlySet<string>,
+): readonly Read[] | undefined {
+  const reads = new Map<string, string[]>();
+  for (const id of read.segmentIds) {
+    const servers = serversOf(id).filter(({ host }) => !gone.has(host));
+    if (servers.length === 0) return undefined;
+    const { host } = chooseServer(id, servers);
+    const same = reads.get(host);
+    if (same === undefined) reads.set(host, [id]);
+    else same.push(id);
+  }
+  return [...reads].map(([host, segmentIds]) => ({ host, segmentIds, intervals: read.intervals }));
+}
+
 /** The plan with its intervals narrowed to the span of the chunks when it asks for that; undefined when nothing is left. */
 export function withinData<RowsPlan extends Plan>(
   plan: RowsPlan,

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/contract.js';
 import type { Frame } from '../../model/frame.js';
+import { newProfile, type Profile } from '../../model/profile.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { toServiceError } from '../rpc/message.js';
-import type { HistoricalService, RunPlanRequest, ServerInventory } from '../rpc/services.js';
+import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
 import type { SegmentCache } from './segment-cache.js';
 
 export interface HistoricalOptions {
@@ -66,17 +67,14 @@ export class Historical implements HistoricalService {
     this.#queue.length = 0;
   }
 
-  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame> {
+  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame | RunReport> {
     this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
-    return this.#options.engine.run(
-      plan,
-      this.#options.store,
-      segmentIds,
-      { ending, deadlineMs, priority, kernels, batchRows: null },
-      signal,
-    );
+    const { engine, store } = this.#options;
+    const profile = newProfile();
+    const options = { ending, deadlineMs, priority, kernels, batchRows: null, profile };
+    return withReport(engine.run(plan, store, segmentIds, options, signal), profile);
   }
 
   async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {
@@ -209,4 +207,9 @@ export class Historical implements HistoricalService {
     this.#changes++;
     this.#options.onChange();
   }
+}
+
+async function* withReport(frames: AsyncIterable<Frame>, profile: Profile): AsyncGenerator<Frame | RunReport> {
+  yield* frames;
+  yield { profile };
 }

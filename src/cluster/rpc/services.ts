@@ -2,6 +2,7 @@ import type { TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
 import type { Plan } from '../../model/plan.js';
+import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 
@@ -22,19 +23,19 @@ export interface RunPlanRequest {
   readonly priority: number;
   /** Name of a kernel set, or null for the configured one. */
   readonly kernels: string | null;
+  /** Whether answers for single segments may be taken from the cache, and put there. */
+  readonly useCache: boolean;
+  readonly populateCache: boolean;
 }
 
-/** What a partial or final run reports once its frames are through. */
-export interface RunStatistics {
-  readonly rowsScanned: number;
-  readonly rowsMatched: number;
-  readonly segments: number;
-  readonly milliseconds: number;
+/** What a run did; comes once, after its frames. */
+export interface RunReport {
+  readonly profile: Profile;
 }
 
 export interface HistoricalService {
   /** Ends when the last frame was taken; closing the iterator early cancels the work. */
-  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame>;
+  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame | RunReport>;
   analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]>;
   /** Segments that are verified and can be queried now. `generation` changes whenever the list does. */
   inventory(): Promise<ServerInventory>;

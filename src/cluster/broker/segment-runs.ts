@@ -1,0 +1,118 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Engine, RunOptions } from '../../execution/contract.js';
+import type { VisibleChunk } from '../../metadata/timeline.js';
+import type { Frame } from '../../model/frame.js';
+import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import { addProfile, addStage } from '../../model/profile.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
+import type { QueryOptions } from './contract.js';
+import { planReads, type Read, readsElsewhere } from './scatter.js';
+
+export type RowsPlan = Exclude<Plan, SegmentMetadataPlan>;
+
+export interface Cluster {
+  readonly engine: Pick<Engine, 'merge'>;
+  historical(host: string): Pick<HistoricalService, 'runPlan'>;
+  /** Best first. */
+  serversOf(segmentId: string): readonly ServerInventory[];
+  /** How often segments are asked for again, of other servers, when theirs fails (`svc.broker.retryPolicy.numTries`). */
+  readonly retries: number;
+}
+
+/**
+ * Runs a plan over pinned chunks: `final` on the one server that has all of them, else partial results of each server
+ * are merged here. A server that is gone, or has lost a segment, is replaced by others that serve its segments, as long
+ * as none of its rows have been handed on.
+ * @throws ServiceError `segments_unavailable` when a segment is served nowhere, or what the last server failed with
+ */
+export async function* runOverSegments(
+  cluster: Cluster,
+  plan: RowsPlan,
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  options: QueryOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  const startMs = performance.now();
+  const reads = planReads(chunks, plan.intervals, cluster.serversOf);
+  addStage(options.profile, 'pin', performance.now() - startMs);
+  yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
+}
+
+/** Frames of the runs of one query; what they report goes into its profile. */
+class SegmentRun {
+  readonly #cluster: Cluster;
+  readonly #plan: RowsPlan;
+  readonly #options: QueryOptions;
+  readonly #signal: AbortSignal;
+
+  constructor(cluster: Cluster, plan: RowsPlan, options: QueryOptions, signal: AbortSignal) {
+    this.#cluster = cluster;
+    this.#plan = plan;
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  async *over(reads: readonly Read[], ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
+    const [only, second] = reads;
+    // A partial result of narrowed intervals is as good as any; a final one must be of the query's own.
+    if (only !== undefined && second === undefined && (ending === 'partial' || only.intervals === this.#plan.intervals)) {
+      yield* this.#read(only, ending, retries, gone);
+      return;
+    }
+    const partials = reads.map((read) => this.#read(read, 'partial', retries, gone));
+    yield* this.#cluster.engine.merge(this.#plan, partials, runOptions(this.#options, ending), this.#signal);
+  }
+
+  async *#read(read: Read, ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
+    // The merge of groups begins when it has every row, so they can wait here until it is sure that all have come.
+    const held: Frame[] | undefined = ending === 'partial' && this.#plan.operator !== 'scan' ? [] : undefined;
+    let handedOn = false;
+    try {
+      for await (const frame of this.#framesOf(read, ending)) {
+        if (held !== undefined) held.push(frame);
+        else {
+          handedOn = true;
+          yield frame;
+        }
+      }
+    } catch (error) {
+      if (handedOn || retries === 0 || this.#signal.aborted || !isServerGone(error)) throw error;
+      const goneNow = new Set([...gone, read.host]);
+      const others = readsElsewhere(read, this.#cluster.serversOf, goneNow);
+      if (others === undefined) throw error;
+      if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
+      yield* this.over(others, ending, retries - 1, goneNow);
+      return;
+    }
+    yield* held ?? [];
+  }
+
+  async *#framesOf(read: Read, ending: 'final' | 'partial'): AsyncGenerator<Frame> {
+    const plan = read.intervals === this.#plan.intervals ? this.#plan : { ...this.#plan, intervals: read.intervals };
+    const request = requestFor(plan, read, ending, this.#options);
+    for await (const item of this.#cluster.historical(read.host).runPlan(request, this.#signal)) {
+      if (!isReport(item)) yield item;
+      else if (this.#options.profile !== undefined) addProfile(this.#options.profile, item.profile);
+    }
+  }
+}
+
+function isReport(item: Frame | RunReport): item is RunReport {
+  return 'profile' in item;
+}
+
+function isServerGone(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'segments_unavailable');
+}
+
+export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
+  const { queryId, deadlineMs, priority, kernels, caching } = options;
+  const { useCache = true, populateCache = true } = caching ?? {};
+  return { queryId, plan, segmentIds: read.segmentIds, ending, deadlineMs, priority, kernels, useCache, populateCache };
+}
+
+export function runOptions(options: QueryOptions, ending: 'final' | 'partial' = 'final'): RunOptions {
+  const { deadlineMs, priority, kernels, profile } = options;
+  return { ending, deadlineMs, priority, kernels, batchRows: null, profile };
+}
