@@ -10,6 +10,8 @@ import { KernelMemory } from '../kernels/memory.js';
 import { instantiateKernels } from '../kernels/registry.js';
 import type { Route } from '../server/http.types.js';
 import { nativeRoutes } from '../server/routes/native.js';
+import { profileRoutes } from '../server/routes/profile.js';
+import { QueryLog } from '../server/routes/query-log.js';
 import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
@@ -94,6 +96,7 @@ function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): 
     newQueryId: randomUUID,
     defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
     maxTimeoutMs: configuration.get('svc.server.http.maxQueryTimeout'),
+    log: new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now }),
   };
   const tasks = {
     submit: async (payload: unknown) => {
@@ -101,7 +104,7 @@ function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): 
       return { taskId, state: 'RUNNING' };
     },
   };
-  return [...nativeRoutes(broker, options), ...sqlRoutes(broker, tasks, options)];
+  return [...nativeRoutes(broker, options), ...sqlRoutes(broker, tasks, options), ...profileRoutes(options.log)];
 }
 
 function modulesOf(

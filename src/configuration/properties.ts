@@ -86,6 +86,7 @@ export const PROPERTIES = {
     ofMemory(0.125, 0.25 * BANK_BYTES_MAX),
     'Kernel memory that the groups of one query may take, over all processing threads.',
   ),
+  'svc.query.profile.kept': integer({ min: 0, max: 1_000_000 }, '500', 'Queries of which the Broker keeps the profile, the last ones.'),
   'svc.query.scan.maxRowsQueuedForOrdering': integer(
     { min: 1, max: 1_000_000_000 },
     '20000000',

@@ -70,12 +70,13 @@ function refuseStrangers(request: HttpRequest, key: Buffer): void {
 }
 
 async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {
-  const { body } = response;
+  const { body, lateHeaders, ...rest } = response;
   if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return response;
   const iterator = body[Symbol.asyncIterator]();
   const first = await iterator.next();
-  if (first.done === true) return { ...response, body: '' };
-  return { ...response, body: resumed(first.value, iterator) };
+  const headers = { ...rest.headers, ...lateHeaders?.() };
+  if (first.done === true) return { ...rest, headers, body: '' };
+  return { ...rest, headers, body: resumed(first.value, iterator) };
 }
 
 /** Hands out `first`, then the rest; when it is left early, even before the first step, so is the source. */

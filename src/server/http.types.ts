@@ -19,6 +19,8 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that are known only when the body begins. */
+  readonly lateHeaders?: () => Readonly<Record<string, string>>;
   /** Text or bytes at once, or chunks that are pulled only as fast as the client reads. */
   readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }

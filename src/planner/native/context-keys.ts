@@ -10,6 +10,12 @@ export const HONOURED_KEYS: readonly string[] = [
   'sortByDimsFirst',
   'serializeDateTimeAsLong',
   'kernels',
+  'profile',
+  'lane',
+  'useCache',
+  'populateCache',
+  'useResultLevelCache',
+  'populateResultLevelCache',
 ];
 
 /**
@@ -17,7 +23,7 @@ export const HONOURED_KEYS: readonly string[] = [
  * accepted, with nothing left to do.
  */
 export const NOTHING_TO_DO_KEYS: readonly string[] = (
-  'lane useCache populateCache useResultLevelCache populateResultLevelCache maxQueuedBytes maxSubqueryRows maxSubqueryBytes enableParallelMerge ' +
+  'maxQueuedBytes maxSubqueryRows maxSubqueryBytes enableParallelMerge ' +
   'parallelMergeParallelism parallelMergeInitialYieldRows parallelMergeSmallBatchRows useFilterCNF secondaryPartitionPruning debug setProcessingThreadNames ' +
   'cloneQueryMode minTopNThreshold enableJoinFilterPushDown enableJoinFilterRewrite enableJoinFilterRewriteValueColumnFilters enableRewriteJoinToFilter ' +
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +

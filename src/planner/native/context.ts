@@ -13,6 +13,15 @@ export interface QueryContext {
   readonly timeoutMs: number | null;
   readonly priority: number;
   readonly kernels: string | null;
+  readonly lane: string | null;
+  /** Whether the answer's header carries the whole profile, not a summary. */
+  readonly profile: boolean;
+  readonly caching: {
+    readonly useCache: boolean;
+    readonly populateCache: boolean;
+    readonly useResultLevelCache: boolean;
+    readonly populateResultLevelCache: boolean;
+  };
   readonly skipEmptyBuckets: boolean;
   readonly grandTotal: boolean;
   readonly sortByDimensionsFirst: boolean;
@@ -35,6 +44,8 @@ export function readContext(query: ObjectReader): QueryContext {
     refuse('context.queryId', 'a string of printable ASCII', queryId);
   const kernels = keys['kernels'] ?? null;
   if (kernels !== null && typeof kernels !== 'string') refuse('context.kernels', 'the name of a kernel set', kernels);
+  const lane = keys['lane'] ?? null;
+  if (lane !== null && typeof lane !== 'string') refuse('context.lane', 'the name of a lane', lane);
   for (const [key, { unless }] of Object.entries(REFUSED_KEYS)) {
     const given = keys[key] ?? null;
     if (given !== null && String(given) !== String(unless))
@@ -46,6 +57,14 @@ export function readContext(query: ObjectReader): QueryContext {
     timeoutMs: integer(keys, 'timeout', 0),
     priority: integer(keys, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     kernels,
+    lane,
+    profile: boolean(keys, 'profile'),
+    caching: {
+      useCache: boolean(keys, 'useCache', true),
+      populateCache: boolean(keys, 'populateCache', true),
+      useResultLevelCache: boolean(keys, 'useResultLevelCache', true),
+      populateResultLevelCache: boolean(keys, 'populateResultLevelCache', true),
+    },
     skipEmptyBuckets: boolean(keys, 'skipEmptyBuckets'),
     grandTotal: boolean(keys, 'grandTotal'),
     sortByDimensionsFirst: boolean(keys, 'sortByDimsFirst'),
@@ -67,8 +86,8 @@ function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: 
   return number;
 }
 
-function boolean(keys: Readonly<Record<string, unknown>>, key: string): boolean {
-  const value = keys[key] ?? false;
+function boolean(keys: Readonly<Record<string, unknown>>, key: string, absent = false): boolean {
+  const value = keys[key] ?? absent;
   if (typeof value === 'boolean') return value;
   return value === 'true' || value === 'false' ? value === 'true' : refuse(`context.${key}`, 'true or false', value);
 }

@@ -14,7 +14,20 @@ export interface SqlContext extends QueryContext {
 }
 
 /** Read here or by `readContext`, on behalf of any statement. */
-export const SQL_HONOURED_KEYS: readonly string[] = ['sqlQueryId', 'sqlTimeZone', 'timeout', 'priority', 'kernels', 'queryId'];
+export const SQL_HONOURED_KEYS: readonly string[] = [
+  'sqlQueryId',
+  'sqlTimeZone',
+  'timeout',
+  'priority',
+  'kernels',
+  'queryId',
+  'profile',
+  'lane',
+  'useCache',
+  'populateCache',
+  'useResultLevelCache',
+  'populateResultLevelCache',
+];
 
 /** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
 export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {

@@ -16,6 +16,8 @@ import { indentJson } from '../results/native/text-stream.js';
 import { writeGroupBy, writeScan, writeTimeseries, writeTopN } from '../results/native/write-rows.js';
 import { writeDataSourceMetadata, writeSearch, writeTimeBoundary } from '../results/native/write-small.js';
 import { datasourceRoutes } from './datasources.js';
+import { profileHeader } from './profile.js';
+import type { QueryLog, QueryRun } from './query-log.js';
 
 export interface NativeRouteOptions {
   now(): EpochMs;
@@ -24,6 +26,7 @@ export interface NativeRouteOptions {
   readonly defaultTimeoutMs: number;
   /** The longest a context may ask for, and what `timeout: 0` gets. */
   readonly maxTimeoutMs: number;
+  readonly log: QueryLog;
 }
 
 /** The native query endpoint: `POST /svc/v2`, its candidates, cancellation by query id, and what can be queried. */
@@ -47,16 +50,15 @@ export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions)
 }
 
 function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: HttpRequest): HttpResponse {
+  const receivedMs = performance.now();
   const planned = planNative(readBody(request), request.viaAlias, broker);
-  const { context } = planned;
+  const { context, query } = planned;
   const queryId = context.queryId ?? options.newQueryId();
-  const body = writeResult(broker, planned, {
-    queryId,
-    deadlineMs: options.now() + readTimeout(context.timeoutMs, options),
-    priority: context.priority,
-    kernels: context.kernels,
-    signal: request.signal,
-  });
+  const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
+  const run = options.log.begin({ queryId, queryType: query.queryType, dataSource: query.dataSource }, receivedMs);
+  const { priority, kernels, caching, lane } = context;
+  const queryOptions = { queryId, deadlineMs, priority, kernels, caching, lane, profile: run.profile, signal: request.signal };
+  const body = run.body(writeResult(broker, planned, queryOptions, run));
   const warnings = [...context.warnings, ...planned.ignoredKeys.map((path) => `${path} is not a known key and was ignored`)];
   return {
     status: 200,
@@ -65,6 +67,7 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
       'X-Svc-Query-Id': queryId,
       ...(warnings.length === 0 ? {} : { 'X-Svc-Warning': headerText(warnings.join('; ')) }),
     },
+    lateHeaders: profileHeader(run, context.profile),
     body: request.query.has('pretty') ? indentJson(body) : body,
   };
 }
@@ -80,11 +83,18 @@ function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs 
 }
 
 /** Frames to the JSON of the query's type. */
-function writeResult(broker: BrokerQueries, { query, plans, context }: PlannedNative, queryOptions: QueryOptions): AsyncIterable<string> {
+function writeResult(
+  broker: BrokerQueries,
+  { query, plans, context }: PlannedNative,
+  queryOptions: QueryOptions,
+  run: QueryRun,
+): AsyncIterable<string> {
   const writeOptions = { timesAsLong: context.serializeDateTimeAsLong };
   // No interval of a plan means that no segment can have a row for it.
   const frames = (plan: Plan | undefined): AsyncIterable<Frame> =>
-    plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0 ? noFrames() : broker.run(plan, queryOptions);
+    plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0
+      ? noFrames()
+      : run.frames(broker.run(plan, queryOptions));
   const [plan, second] = plans;
   switch (query.queryType) {
     case 'timeseries':

@@ -12,6 +12,8 @@ import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
 import { type ResultOptions, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
+import { profileHeader } from './profile.js';
+import type { QueryLog } from './query-log.js';
 
 export interface TaskSubmission {
   submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;
@@ -23,6 +25,7 @@ export interface SqlRouteOptions {
   newQueryId(): string;
   readonly defaultTimeoutMs: number;
   readonly maxTimeoutMs: number;
+  readonly log: QueryLog;
   /** What clients under the alias call the schema of datasources; left out: `druid`. */
   readonly aliasSchemaName?: string;
 }
@@ -42,6 +45,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       permission: { access: 'datasources' },
       errors: 'query',
       handle: async (request) => {
+        const receivedMs = performance.now();
         const body = readBody(request);
         const statement = plan(body, request);
         if (isIngestion(statement))
@@ -49,7 +53,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
             'unsupported',
             `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`,
           );
-        return answer(broker, options, request, body, statement);
+        return answer(broker, options, request, { body, statement, receivedMs });
       },
     },
     {
@@ -163,20 +167,29 @@ function answer(
   broker: BrokerQueries,
   options: SqlRouteOptions,
   request: HttpRequest,
-  body: SqlBody,
-  statement: Exclude<PlannedStatement, Ingestion>,
+  {
+    body,
+    statement,
+    receivedMs,
+  }: { readonly body: SqlBody; readonly statement: Exclude<PlannedStatement, Ingestion>; readonly receivedMs: number },
 ): HttpResponse {
   const sqlQueryId = body.read.sqlQueryId ?? options.newQueryId();
+  const asked = queryOptions(options, request, body.read, sqlQueryId);
+  const { source } = statement.kind === 'explain' ? statement.query : statement;
+  const description = { queryId: sqlQueryId, queryType: 'sql', dataSource: source.kind === 'table' ? source.name : null };
+  const logged = options.log.begin(description, receivedMs);
   const { columns, frames } =
     statement.kind === 'explain'
       ? explained(statement.query)
-      : { columns: statement.columns, frames: run(broker, statement, queryOptions(options, request, body.read, sqlQueryId)) };
+      : { columns: statement.columns, frames: run(broker, statement, { ...asked, profile: logged.profile }) };
   const headers = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
     'X-Svc-SQL-Query-Id': sqlQueryId,
     ...(body.result.header ? { 'X-Svc-SQL-Header-Included': 'yes' } : {}),
   };
-  return withWarnings({ status: 200, headers, body: writeResult(frames, columns, { ...body.result, timeZone: body.read.timeZone }) }, body);
+  const chunks = writeResult(logged.frames(frames), columns, { ...body.result, timeZone: body.read.timeZone });
+  const lateHeaders = profileHeader(logged, body.read.profile);
+  return withWarnings({ status: 200, headers, lateHeaders, body: logged.body(chunks) }, body);
 }
 
 function run(broker: BrokerQueries, { plan, source }: PlannedQuery, options: QueryOptions): AsyncIterable<Frame> {
@@ -200,14 +213,14 @@ function explained(query: PlannedQuery): { readonly columns: PlannedQuery['colum
 }
 
 function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
-  const { timeoutMs, priority, kernels } = context;
+  const { timeoutMs, priority, kernels, caching, lane } = context;
   if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
     throw new ServiceError(
       'query_invalid',
       `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`,
     );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
-  return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, signal: request.signal };
+  return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, caching, lane, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

@@ -5,6 +5,7 @@ import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/co
 import type { Frame } from '../../../src/model/frame.js';
 import { ETERNITY } from '../../../src/model/interval.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
+import { QueryLog } from '../../../src/server/routes/query-log.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
 
 interface Seen {
@@ -56,6 +57,7 @@ async function call(
   const routes = sqlRoutes(brokerOf(seen), tasks, {
     now: () => 1_000_000,
     newQueryId: () => 'made',
+    log: new QueryLog({ kept: 10, now: () => 0 }),
     defaultTimeoutMs: 300,
     maxTimeoutMs: 5000,
   });

@@ -1,0 +1,27 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Route } from '../http.types.js';
+import { json } from './exchange.js';
+import type { QueryLog, QueryRun } from './query-log.js';
+
+/** What a query did, by its id, while it runs and for as long as it is among the last ones. */
+export function profileRoutes(log: QueryLog): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/svc/v2/profile/{queryId}',
+      permission: { access: 'datasources' },
+      errors: 'map',
+      handle: async (_request, { queryId = '' }) => {
+        const run = log.find(queryId);
+        if (run === undefined)
+          throw new ServiceError('not_found', `no query ${queryId} is among the last ones, of which svc.query.profile.kept are kept`);
+        return json(200, run.report());
+      },
+    },
+  ];
+}
+
+/** The header of every answer: a summary, or all of it where the context asks for that. Known once the body begins. */
+export function profileHeader(run: QueryRun, isWhole: boolean): () => Readonly<Record<string, string>> {
+  return () => ({ 'X-Svc-Profile': isWhole ? JSON.stringify(run.report()) : run.summary() });
+}

@@ -1,0 +1,138 @@
+import { formatInstant } from '../../base/time.js';
+import type { Frame } from '../../model/frame.js';
+import type { EpochMs } from '../../model/interval.js';
+import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '../../model/profile.js';
+import { asServiceError } from '../errors.js';
+
+export interface QueryDescription {
+  readonly queryId: string;
+  /** A native query's type, or `sql`. */
+  readonly queryType: string;
+  readonly dataSource: string | null;
+}
+
+type QueryState = { readonly state: 'running' | 'done' } | { readonly state: 'failed'; readonly code: string };
+
+/** The queries that a broker answered last, with what each of them did; the oldest make room for new ones. */
+export class QueryLog {
+  readonly #kept: number;
+  readonly #now: () => EpochMs;
+  /** Oldest first. */
+  readonly #runs = new Map<string, QueryRun>();
+
+  constructor(options: { readonly kept: number; now(): EpochMs }) {
+    this.#kept = options.kept;
+    this.#now = options.now;
+  }
+
+  /** @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan` */
+  begin(description: QueryDescription, receivedMs: number): QueryRun {
+    const run = new QueryRun(description, this.#now(), receivedMs);
+    // Of queries with one id the last one is found.
+    this.#runs.delete(description.queryId);
+    this.#runs.set(description.queryId, run);
+    for (const oldest of this.#runs.keys()) {
+      if (this.#runs.size <= this.#kept) break;
+      this.#runs.delete(oldest);
+    }
+    return run;
+  }
+
+  find(queryId: string): QueryRun | undefined {
+    return this.#runs.get(queryId);
+  }
+}
+
+/** One query from its plan to the last byte of its answer. */
+export class QueryRun {
+  readonly profile: Profile = newProfile();
+  readonly #description: QueryDescription;
+  readonly #startedAt: EpochMs;
+  readonly #receivedMs: number;
+  #waitedMs = 0;
+  #rows = 0;
+  #milliseconds: number | null = null;
+  #state: QueryState = { state: 'running' };
+
+  constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number) {
+    this.#description = description;
+    this.#startedAt = startedAt;
+    this.#receivedMs = receivedMs;
+    addStage(this.profile, 'plan', performance.now() - receivedMs);
+  }
+
+  /** The same frames; what it takes to wait for them is no part of writing. */
+  async *frames(frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+    let startMs = performance.now();
+    for await (const frame of frames) {
+      this.#waitedMs += performance.now() - startMs;
+      this.#rows += frame.rowCount;
+      yield frame;
+      startMs = performance.now();
+    }
+    this.#waitedMs += performance.now() - startMs;
+  }
+
+  /** The same chunks; the query ends with them. */
+  async *body<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+    let madeMs = 0;
+    let startMs = performance.now();
+    // Left early, nobody reads the rest.
+    this.#state = { state: 'failed', code: 'cancelled' };
+    try {
+      for await (const chunk of chunks) {
+        madeMs += performance.now() - startMs;
+        yield chunk;
+        startMs = performance.now();
+      }
+      this.#state = { state: 'done' };
+    } catch (error) {
+      this.#state = { state: 'failed', code: asServiceError(error).code };
+      throw error;
+    } finally {
+      if (this.#state.state === 'done') madeMs += performance.now() - startMs;
+      addStage(this.profile, 'write', Math.max(0, madeMs - this.#waitedMs), this.#rows, this.#rows);
+      this.#milliseconds = performance.now() - this.#receivedMs;
+    }
+  }
+
+  /** One line, `name=value` joined by `; `. Of an answer that is still being made: up to now. */
+  summary(): string {
+    const { stages } = this.profile;
+    const parts = [
+      `milliseconds=${round(this.#elapsedMs())}`,
+      `rowsRead=${stages.filter.rowsIn}`,
+      `rowsMatched=${stages.filter.rowsOut}`,
+      ...STAGES.filter((stage) => stages[stage].milliseconds > 0).map((stage) => `${stage}=${round(stages[stage].milliseconds)}`),
+      ...PROFILE_COUNTERS.filter((counter) => this.profile[counter] > 0).map((counter) => `${counter}=${this.profile[counter]}`),
+    ];
+    return parts.join('; ');
+  }
+
+  /** The whole of it, as JSON writes it. */
+  report(): Readonly<Record<string, unknown>> {
+    const { stages } = this.profile;
+    const isRunning = this.#milliseconds === null;
+    return {
+      ...this.#description,
+      startTime: formatInstant(this.#startedAt),
+      ...(isRunning ? { state: 'running' } : this.#state),
+      milliseconds: round(this.#elapsedMs()),
+      stages: STAGES.filter((stage) => Object.values(stages[stage]).some((value) => value > 0)).map((stage) => {
+        const { milliseconds, rowsIn, rowsOut } = stages[stage];
+        const rowsPerSecond = rowsIn > 0 && milliseconds > 0 ? Math.round((rowsIn / milliseconds) * 1000) : null;
+        return { stage, milliseconds: round(milliseconds), rowsIn, rowsOut, rowsPerSecond };
+      }),
+      ...Object.fromEntries(PROFILE_COUNTERS.map((counter) => [counter, this.profile[counter]])),
+    };
+  }
+
+  #elapsedMs(): number {
+    return this.#milliseconds ?? performance.now() - this.#receivedMs;
+  }
+}
+
+/** Microseconds are as fine as the clock. */
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
