@@ -1,37 +1,76 @@
 #!/usr/bin/env node
-// npm run bench [-- kernels|queries|http] [--json FILE] [--kernels a,b] [...]: builds, then runs the benchmarks named (kernels
-// and queries when none is). Further flags go to each of them; --json writes every figure of all of them to one file.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const BENCHMARKS = ['kernels', 'queries', 'http'];
+const HELP = `npm run bench [-- kernels|queries|http ...] [flags]    builds what is stale, then measures
 
-const words = process.argv.slice(2);
-const first = words.findIndex((word) => word.startsWith('--'));
-const chosen = first < 0 ? words : words.slice(0, first);
-const flags = first < 0 ? [] : words.slice(first);
-const stranger = chosen.find((name) => !BENCHMARKS.includes(name));
-if (stranger !== undefined) {
-  process.stderr.write(`unknown benchmark '${stranger}'; there are ${BENCHMARKS.join(', ')}\n`);
+  kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
+  queries   25 questions over HTTP against DuckDB in the same process; answers must agree
+  http      requests per second against bare servers (also: npm run bench:http)
+            without a name: kernels and queries
+
+  --json FILE         every figure of all of them, in one file
+  --kernels a,b       kernels, queries: the sets to compare (simd, scalar, reference, or the path of one)
+  --only WHAT         kernels: names matching a pattern; queries: these ids, a,b
+  --smoke             kernels: small and quick, answers only
+  --rows N            queries: rows of the table (1000000)
+  --threads N         queries: threads of DuckDB and of Dolmen (1)
+  --rounds N          queries (7), http (3)
+  --seconds N         http: of load a round (2)
+  --connections N     http (32)
+`;
+
+/** Which flags each benchmark understands. */
+const BENCHMARKS = {
+  kernels: ['kernels', 'only', 'smoke'],
+  queries: ['kernels', 'only', 'rows', 'threads', 'rounds'],
+  http: ['rounds', 'seconds', 'connections'],
+};
+const text = { type: 'string' };
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  smoke: { type: 'boolean' },
+  ...Object.fromEntries(['json', 'kernels', 'only', 'rows', 'threads', 'rounds', 'seconds', 'connections'].map((name) => [name, text])),
+};
+
+function refuse(message) {
+  process.stderr.write(`${message}\n\n${HELP}`);
   process.exit(2);
 }
-const at = flags.indexOf('--json');
-const jsonFile = at < 0 ? undefined : flags[at + 1];
-if (at >= 0) flags.splice(at, 2);
+
+let line;
+try {
+  line = parseArgs({ options, allowPositionals: true });
+} catch (error) {
+  refuse(error.message);
+}
+const { help, json, ...flags } = line.values;
+if (help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const chosen = line.positionals.length > 0 ? line.positionals : ['kernels', 'queries'];
+const stranger = chosen.find((name) => !Object.hasOwn(BENCHMARKS, name));
+if (stranger !== undefined) refuse(`unknown benchmark '${stranger}'`);
+const useless = Object.keys(flags).find((flag) => !chosen.some((name) => BENCHMARKS[name].includes(flag)));
+if (useless !== undefined) refuse(`--${useless} means nothing to ${chosen.join(' and ')}`);
 
 await prepare();
 const folder = mkdtempSync(join(tmpdir(), 'dolmen-bench-'));
 const figures = {};
-for (const name of chosen.length > 0 ? chosen : ['kernels', 'queries']) {
+for (const name of chosen) {
   const file = join(folder, `${name}.json`);
-  const child = spawn(process.execPath, [join(ROOT, 'dist', 'bench', name, 'main.js'), ...flags, '--json', file], { stdio: 'inherit' });
+  const known = Object.entries(flags).filter(([flag]) => BENCHMARKS[name].includes(flag));
+  const words = known.flatMap(([flag, value]) => (value === true ? [`--${flag}`] : [`--${flag}`, value]));
+  const child = spawn(process.execPath, [join(ROOT, 'dist', 'bench', name, 'main.js'), ...words, '--json', file], { stdio: 'inherit' });
   const code = await new Promise((resolve) => child.once('close', resolve));
   if (code !== 0) process.exitCode = 1;
   if (existsSync(file)) figures[name] = JSON.parse(readFileSync(file, 'utf8'));
 }
 rmSync(folder, { recursive: true });
-if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify({ node: process.version, ...figures }, null, 2)}\n`);
+if (json !== undefined) writeFileSync(json, `${JSON.stringify({ node: process.version, ...figures }, null, 2)}\n`);
