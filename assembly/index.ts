@@ -6,6 +6,7 @@ import { unpack } from './kernels/decode';
 import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
 import { maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
+import { keyNarrow, tally, tallyCounts, tallyF64 } from './kernels/tally';
 import { lowerBound, timeRuns } from './kernels/time';
 import { top } from './kernels/top';
 
@@ -81,6 +82,36 @@ export function maxGroupsU32(values: at, rows: at, groups: at, n: u32, state: at
 export function maxGroupsI64(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<i64, i64>(values, rows, groups, n, state); }
 export function maxGroupsF32(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<f32, f64>(values, rows, groups, n, state); }
 export function maxGroupsF64(values: at, rows: at, groups: at, n: u32, state: at): void { maxGroups<f64, f64>(values, rows, groups, n, state); }
+
+// tally.ts
+export function tallyU8(ids: at, n: u32, groupCount: u32, scratch: at, counts: at): void { tallyCounts<u8>(ids, n, groupCount, scratch, counts); }
+export function tallyU8U8(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tally<u8, u8>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU8U16(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tally<u8, u16>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU8U32(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tally<u8, u32>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU8F64(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tallyF64<u8>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU16(ids: at, n: u32, groupCount: u32, scratch: at, counts: at): void { tallyCounts<u16>(ids, n, groupCount, scratch, counts); }
+export function tallyU16U8(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tally<u16, u8>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU16U16(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tally<u16, u16>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU16U32(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tally<u16, u32>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyU16F64(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
+  tallyF64<u16>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function keyNarrowU8(values: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyNarrow<u8>(values, n, stride, accumulate, out); }
+export function keyNarrowU16(values: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyNarrow<u16>(values, n, stride, accumulate, out); }
 
 // keys.ts
 export { hashKeys, keyNulls, keyRuns, keyWordRuns, rehash } from './kernels/keys';

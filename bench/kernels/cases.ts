@@ -258,6 +258,7 @@ function grouping(bench: Bench): BenchCase[] {
   const state = bench.allocate(64000 * 8);
   const counts = bench.allocate(64000 * 8);
   const keys = bench.allocate(B * 4);
+  const scratch = bench.allocate(250 * 32);
   const { memory } = bench;
   const reset = (): void => {
     memory.u8(state, 64000 * 8).fill(0);
@@ -323,6 +324,20 @@ function grouping(bench: Bench): BenchCase[] {
       6,
       (k, block) => k.sumGroupsU16(narrow + block * B * 2, 0, few + block * B * 4, B, state),
       250,
+    ),
+    grouped(
+      'tally: sum u16 and count, 250 groups',
+      ['tallyU16U16'],
+      4,
+      (k, block) => k.tallyU16U16(ids + block * B * 2, narrow + block * B * 2, B, 250, scratch, counts, state),
+      250,
+    ),
+    grouped(
+      'tally: sum f64 and count, 250 groups',
+      ['tallyU16F64'],
+      10,
+      (k, block) => k.tallyU16F64(ids + block * B * 2, values + block * B * 8, B, 250, scratch, counts, state),
+      1000,
     ),
     grouped(
       'group by: sum u16 of selected rows',

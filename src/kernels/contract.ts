@@ -17,6 +17,11 @@ import type { Address } from '../storage/view.js';
 export type Id = 'U8' | 'U16' | 'U32';
 export type Num = Id | 'I64' | 'F32' | 'F64';
 
+/** Types of ids that need no widening to be group numbers of few groups. */
+export type Narrow = 'U8' | 'U16';
+
+type Tally = (ids: Address, values: Address, n: number, groupCount: number, scratch: Address, counts: Address, sums: Address) => void;
+
 type PerType<Name extends string, Types extends string, Fn> = { readonly [T in Types as `${Name}${T}`]: Fn };
 
 export type KernelSet =
@@ -95,6 +100,17 @@ export type KernelSet =
     /** The same, keeping rows whose bit is clear (a null mask). */
     readonly compactNotMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
   } &
+
+  // ── tally.ts: all rows of a stretch, under keys of few values. Position i of n belongs to group ids[i] < groupCount,
+  // and groupCount is at most 4,096. `scratch`: u64[4 * groupCount], zeros before and after the call. Counts are taken
+  // along with sums: i64 counts[group] += rows, where `counts` is not 0.
+  PerType<'tally', Narrow, (ids: Address, n: number, groupCount: number, scratch: Address, counts: Address) => void> &
+  /** i64 sums[group] += values (without base). */
+  PerType<`tally${Narrow}`, Id, Tally> &
+  /** f64 sums in four copies, as `sumGroups` keeps them: sums[group * 4 + (i & 3)] += value. */
+  PerType<`tally${Narrow}`, 'F64', Tally> &
+  /** Dense keys below 65,536: out[i] = (accumulate ? out[i] : 0) + value * stride, u16. */
+  PerType<'keyNarrow', Narrow, (values: Address, n: number, stride: number, accumulate: number, out: Address) => void> &
 
   // ── keys.ts: group indices from key columns ────────────────────────────────────────────────────────────────────
   /** Dense: out[i] = (accumulate ? out[i] : 0) + value * stride, u32. */

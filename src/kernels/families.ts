@@ -2,9 +2,12 @@ import type { KernelName, Num } from './contract.js';
 
 export const IDS = ['U8', 'U16', 'U32'] as const;
 export const INTEGERS = [...IDS, 'I64'] as const;
+export const NARROWS = ['U8', 'U16'] as const;
 export const FLOATS = ['F32', 'F64'] as const;
 export const NUMBERS = [...INTEGERS, ...FLOATS] as const;
 export const WIDE = ['I64', 'F64'] as const;
+/** Values that are summed under narrow keys. */
+export const TALLIED = [...IDS, 'F64'] as const;
 
 /** One entry per type of a family: `perType('filterEq', IDS, …)` gives filterEqU8, filterEqU16, filterEqU32. */
 export function perType<Name extends string, Type extends Num, Entry>(
@@ -43,6 +46,10 @@ export const KERNEL_PARAMETERS: Readonly<Record<KernelName, number>> = {
   ...perType('minGroups', NUMBERS, () => 5),
   ...perType('maxGroups', NUMBERS, () => 5),
   foldSums: 3,
+  ...perType('tally', NARROWS, () => 5),
+  ...perType('tallyU8', TALLIED, () => 7),
+  ...perType('tallyU16', TALLIED, () => 7),
+  ...perType('keyNarrow', NARROWS, () => 5),
   compactMask: 6,
   compactNotMask: 6,
   ...perType('keyDense', IDS, () => 6),

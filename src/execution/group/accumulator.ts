@@ -6,6 +6,7 @@ import { clear, kernelFor } from '../context.js';
 import type { NumberVector } from '../expression/vector.js';
 import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
 import type { SegmentScope } from '../scope.js';
+import type { NarrowIds } from './numbering.js';
 import type { GroupTable } from './table.js';
 
 /** Room for the states of the groups of one segment. */
@@ -16,16 +17,27 @@ export interface LocalStates {
   readonly copies: 1 | 4;
 }
 
+/** What `tally` kernels share. */
+export interface Tallying {
+  readonly groupCount: number;
+  /** u64[4 * groupCount], zeros between calls. */
+  readonly scratch: Address;
+}
+
 /**
  * The state of one aggregator over the groups of one segment. `addRuns` and `addGroups` get only rows that take part;
  * `fold` adds the states of some groups (row numbers `cells` from `base` on, `groups` their numbers there) to the table.
  */
 export interface Accumulator {
   readonly bytesPerGroup: number;
+  /** The state of a group without rows is 0 and folds to nothing. */
+  readonly sums: boolean;
   state: Address;
   initialise(from: number, to: number): void;
   addRuns(block: Block, mask: Address, runs: Address, runCount: number): void;
   addGroups(block: Block, rows: Address, groups: Address, n: number): void;
+  /** All rows of a block under narrow ids, counted into `counts` (or 0) by the way. Absent where no kernel does it. */
+  readonly tally?: (block: Block, ids: NarrowIds, tallying: Tallying, counts: Address) => void;
   /** Once, before the first fold: brings states to what fold expects. `counts`: i64 rows that took part, or 0. */
   finish(groupCount: number, counts: Address): void;
   fold(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
@@ -35,6 +47,7 @@ export function countAccumulator(scope: SegmentScope, index: number, counts: () 
   const { kernels } = scope.context;
   return {
     bytesPerGroup: 0,
+    sums: true,
     state: 0,
     initialise: () => undefined,
     addRuns: () => undefined,
@@ -56,10 +69,17 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
   const sumGroups = kernelFor(kernels, 'sumGroups', type);
   const self: Accumulator = {
     bytesPerGroup: 8,
+    sums: true,
     state: 0,
     initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
     addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
+    ...(type === 'I64'
+      ? {}
+      : {
+          tally: (block, ids, { groupCount, scratch }, counts) =>
+            kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
+        }),
     finish: (groupCount, counts) => {
       if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
     },
@@ -88,10 +108,17 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
   const sumGroups = kernelFor(kernels, 'sumGroups', type);
   const self: Accumulator = {
     bytesPerGroup: 8 * copies,
+    sums: true,
     state: 0,
     initialise: (from, to) => clear(scope.context, self.state + from * 8 * copies, (to - from) * 8 * copies),
     addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state, copies),
+    ...(type === 'F32' || copies === 1
+      ? {}
+      : {
+          tally: (block, ids, { groupCount, scratch }, counts) =>
+            kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
+        }),
     finish: (groupCount) => {
       if (copies === 4) kernels.foldSums(self.state, groupCount, self.state);
     },
@@ -109,6 +136,7 @@ export function extremeAccumulator(scope: SegmentScope, index: number, vector: N
   const bytes = narrow ? 4 : 8;
   const self: Accumulator = {
     bytesPerGroup: bytes,
+    sums: false,
     state: 0,
     initialise: (from, to) => {
       const at = self.state + from * bytes;

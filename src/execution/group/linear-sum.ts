@@ -50,6 +50,7 @@ export function linearSum(
   const stateOf = (part: number): Address => self.state + part * room * 8;
   const self: Accumulator = {
     bytesPerGroup: 8 * count,
+    sums: true,
     state: 0,
     initialise: (from, to) => {
       if (from > 0) spread(from, to);

@@ -1,3 +1,4 @@
+import type { Narrow } from '../../kernels/contract.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -9,6 +10,15 @@ import type { LocalKey } from './local-key.js';
 import type { GroupShape } from './shape.js';
 import { hashLayout } from './shape.js';
 import { RUN_BYTES } from './time-runs.js';
+
+/** One group number a row. */
+export interface NarrowIds {
+  readonly type: Narrow;
+  readonly at: Address;
+}
+
+/** What `tally` kernels take. */
+const NARROW_GROUPS_MAX = 4096;
 
 /** How the groups of one segment are numbered. */
 export type Numbering = {
@@ -22,7 +32,12 @@ export type Numbering = {
    */
   number(block: Block, rows: Address, n: number, visit: (rows: Address, groups: Address, n: number) => void): void;
 } & (
-  | { readonly kind: 'dense'; readonly strides: readonly number[] }
+  | {
+      readonly kind: 'dense';
+      readonly strides: readonly number[];
+      /** Where all keys are narrow ids and groups few: the group of every row of a block, for `tally` kernels. */
+      readonly narrow: ((block: Block) => NarrowIds) | undefined;
+    }
   | { readonly kind: 'hash'; readonly table: LocalHash; readonly layout: ReturnType<typeof hashLayout> }
 );
 
@@ -68,9 +83,30 @@ export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): 
   return {
     kind: 'dense',
     strides,
+    narrow: cells <= NARROW_GROUPS_MAX ? narrowIds(scope, varying) : undefined,
     groupCount: cells,
     runs: combinedRuns(scope, keys, strides),
     number: inPieces(expand, number),
+  };
+}
+
+/** @returns undefined when some key is anything but narrow ids */
+function narrowIds(
+  { arena, context: { kernels } }: SegmentScope,
+  keys: readonly { readonly key: LocalKey; readonly stride: number }[],
+): ((block: Block) => NarrowIds) | undefined {
+  const columns = keys.flatMap(({ key, stride }) =>
+    key.kind === 'ids' && key.physical !== 'U32' ? [{ type: key.physical, at: key.at, stride }] : [],
+  );
+  const [only, second] = columns;
+  if (only === undefined || columns.length < keys.length) return undefined;
+  if (second === undefined) return (block) => ({ type: only.type, at: only.at(block) });
+  const composed = arena.take(BLOCK_ROWS * 2);
+  return (block) => {
+    columns.forEach(({ type, at, stride }, index) => {
+      kernelFor(kernels, 'keyNarrow', type)(at(block), block.rows, stride, index === 0 ? 0 : 1, composed);
+    });
+    return { type: 'U16', at: composed };
   };
 }
 

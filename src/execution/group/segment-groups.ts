@@ -2,14 +2,14 @@ import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
-import { clear, takeBits, takeZeroed, wordsOf } from '../context.js';
+import { clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../context.js';
 import { asNumbers } from '../expression/convert.js';
 import type { NumberVector } from '../expression/vector.js';
 import { bindFilter } from '../filter/bind.js';
 import type { Match, Predicate } from '../filter/predicate.js';
 import { ALL, NONE } from '../filter/predicate.js';
 import type { SegmentScope } from '../scope.js';
-import type { Accumulator, LocalStates } from './accumulator.js';
+import type { Accumulator, LocalStates, Tallying } from './accumulator.js';
 import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
 import type { DistinctAccumulator } from './distinct.js';
 import { distinctAccumulator } from './distinct.js';
@@ -17,7 +17,7 @@ import { foldSegment } from './fold.js';
 import { linearSum } from './linear-sum.js';
 import type { LocalKey } from './local-key.js';
 import { bindColumn, bindGroupKey } from './local-key.js';
-import type { Numbering } from './numbering.js';
+import type { NarrowIds, Numbering } from './numbering.js';
 import { denseNumbering, hashNumbering } from './numbering.js';
 import type { GroupShape } from './shape.js';
 import type { GroupTable } from './table.js';
@@ -32,6 +32,8 @@ export interface RowClass {
   readonly readers: DistinctAccumulator[];
   /** Whether the number of rows is needed, or only that there are some. */
   counts: boolean;
+  /** Every group is known to have a row: its `state` says so from the beginning. */
+  allPresent: boolean;
   /** i64 rows per group, or u8 1 where there is one. */
   state: Address;
   /** Positions of aggregators whose `seen` this class decides. */
@@ -49,6 +51,8 @@ export class SegmentGroups {
   readonly classes: RowClass[] = [];
   readonly #states: LocalStates & { capacity: number };
   readonly #usesRuns: boolean;
+  /** Set when blocks whose rows all take part go through `tally` kernels. */
+  #tallying: Tallying | undefined;
   readonly #rows: Address;
   readonly #keptRows: Address;
   readonly #keptGroups: Address;
@@ -67,13 +71,17 @@ export class SegmentGroups {
       cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
     this.numbering = dense ? denseNumbering(scope, this.keys) : hashNumbering(scope, shape, this.keys);
-    this.#states = { capacity: dense ? cells : BLOCK_ROWS * 2, copies: dense && cells <= 256 && !this.#usesRuns ? 4 : 1 };
+    this.#states = {
+      capacity: dense ? cells : BLOCK_ROWS * 2,
+      copies: dense && !this.#usesRuns && (cells <= 256 || this.#narrow !== undefined) ? 4 : 1,
+    };
     this.#rows = arena.take(BLOCK_ROWS * 4);
     this.#keptRows = arena.take(BLOCK_ROWS * 4);
     this.#keptGroups = arena.take(BLOCK_ROWS * 4);
     this.#mask = takeBits(arena);
     this.#runs = arena.take(BLOCK_ROWS * 12);
     this.#bindAggregators(dense ? cells : Infinity, everyRow);
+    if (everyRow) this.#chooseShortcuts(cells);
     this.#allocate();
   }
 
@@ -82,6 +90,10 @@ export class SegmentGroups {
     if (match === NONE || start === end) return;
     if (this.#usesRuns) this.#addRuns(block, start, end, match);
     else this.#addScattered(block, start, end, match);
+  }
+
+  get #narrow(): ((block: Block) => NarrowIds) | undefined {
+    return this.numbering.kind === 'dense' ? this.numbering.narrow : undefined;
   }
 
   foldInto(table: GroupTable): void {
@@ -112,6 +124,10 @@ export class SegmentGroups {
   }
 
   #addScattered(block: Block, start: number, end: number, match: Match): void {
+    if (this.#tallying !== undefined && match === ALL && start === 0 && end === block.rows) {
+      this.#tally(block, this.#tallying);
+      return;
+    }
     const listed = this.#rowsOf(block, start, end, match);
     const rows = listed < 0 ? 0 : this.#rows;
     const n = listed < 0 ? block.rows : listed;
@@ -120,6 +136,21 @@ export class SegmentGroups {
       this.#reserve(this.numbering.groupCount);
       for (const each of this.classes) this.#addPositions(each, block, positionRows, groups, count);
     });
+  }
+
+  #tally(block: Block, tallying: Tallying): void {
+    const ids = this.#narrow?.(block);
+    const [everyRow] = this.classes;
+    if (ids === undefined || everyRow === undefined) return;
+    // Whoever adds first counts by the way.
+    let counts = everyRow.state;
+    for (const accumulator of everyRow.accumulators) {
+      if (accumulator.bytesPerGroup === 0) continue;
+      accumulator.tally?.(block, ids, tallying, counts);
+      counts = 0;
+    }
+    if (counts === 0) return;
+    kernelFor(this.scope.context.kernels, 'tally', ids.type)(ids.at, block.rows, tallying.groupCount, tallying.scratch, counts);
   }
 
   #addPositions(each: RowClass, block: Block, allRows: Address, allGroups: Address, all: number): void {
@@ -138,7 +169,7 @@ export class SegmentGroups {
     }
     if (n === 0) return;
     if (each.counts) kernels.countGroups(groups, n, each.state);
-    else if (each.state !== 0) kernels.presentGroups(groups, n, each.state);
+    else if (!each.allPresent) kernels.presentGroups(groups, n, each.state);
     for (const accumulator of each.accumulators) accumulator.addGroups(block, rows, groups, n);
     for (const reader of each.readers) reader.addGroups(block, rows, groups, n);
   }
@@ -221,9 +252,35 @@ export class SegmentGroups {
     if (filter === undefined && nulls === undefined && everyRow !== undefined) return everyRow;
     const same = this.classes.find((each) => each.filter === filter && sameNulls(each.nulls, nulls));
     if (same !== undefined) return same;
-    const created: RowClass = { filter, nulls, accumulators: [], distincts: [], readers: [], counts: false, state: 0, seen: [] };
+    const created: RowClass = {
+      filter,
+      nulls,
+      accumulators: [],
+      distincts: [],
+      readers: [],
+      counts: false,
+      allPresent: false,
+      state: 0,
+      seen: [],
+    };
     this.classes.push(created);
     return created;
+  }
+
+  /** What gets cheaper when all rows of the segment take part. */
+  #chooseShortcuts(cells: number): void {
+    const [everyRow, filtered] = this.classes;
+    if (everyRow === undefined || filtered !== undefined || everyRow.readers.length > 0) return;
+    const { arena, context } = this.scope;
+    const adding = everyRow.accumulators.filter(({ bytesPerGroup }) => bytesPerGroup > 0);
+    if (this.#narrow !== undefined && adding.every(({ tally }) => tally !== undefined)) {
+      everyRow.counts = true;
+      this.#tallying = { groupCount: cells, scratch: takeZeroed(arena, context, cells * 32) };
+      return;
+    }
+    // A stored dictionary has no entry without a row. Sums may be folded before that row came, in another thread's part.
+    const [key, second] = this.keys;
+    everyRow.allPresent = key?.kind === 'ids' && key.usesAll && second === undefined && adding.every(({ sums }) => sums);
   }
 
   #allocate(): void {
@@ -232,6 +289,7 @@ export class SegmentGroups {
     for (const each of this.classes) {
       // Groups of a hash table exist because a row was put in them; of a dense one only the first class can tell.
       each.state = takeZeroed(arena, context, capacity * (each.counts ? 8 : 1));
+      if (each.allPresent && !each.counts) context.memory.u8(each.state, capacity).fill(1);
       for (const accumulator of each.accumulators) {
         if (accumulator.bytesPerGroup === 0) continue;
         accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);

@@ -9,6 +9,7 @@ import { FILTER_CHECKS } from './filter.js';
 import { GROUP_CHECKS } from './group.js';
 import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
+import { TALLY_CHECKS } from './tally.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
 
@@ -18,6 +19,7 @@ export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...BITMAP_CHECKS,
   ...AGGREGATE_CHECKS,
   ...GROUP_CHECKS,
+  ...TALLY_CHECKS,
   ...KEY_CHECKS,
   ...TIME_CHECKS,
   ...COMPUTE_CHECKS,

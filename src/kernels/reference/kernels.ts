@@ -8,6 +8,7 @@ import { dictionaryKernels } from './dictionary.js';
 import { filterKernels } from './filter.js';
 import { groupKernels } from './group.js';
 import { keyKernels } from './keys.js';
+import { tallyKernels } from './tally.js';
 import { timeKernels } from './time.js';
 import { topKernels } from './top.js';
 
@@ -18,6 +19,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...bitmapKernels(memory),
     ...aggregateKernels(memory),
     ...groupKernels(memory),
+    ...tallyKernels(memory),
     ...keyKernels(memory),
     ...timeKernels(memory),
     ...computeKernels(memory),

@@ -1,0 +1,145 @@
+import { isAligned } from './lanes';
+
+// Narrow keys of few groups: ids are the group numbers, counts and sums are taken in one pass. While a block lasts, a
+// group's count and integer sum share a word (count in the upper 16 bits: a block has fewer than 2^16 rows, and their
+// sum stays below 2^48), so a row costs one addition in memory. Neighbours of one group wait for each other there,
+// which four copies avoid; with many groups neighbours differ anyway and copies only fill the cache.
+
+// @ts-ignore: decorator
+@inline
+const COUNT_SHIFT: u64 = 48;
+// @ts-ignore: decorator
+@inline
+const ONE: u64 = 1 << COUNT_SHIFT;
+// @ts-ignore: decorator
+@inline
+const COPIED_GROUPS_MAX: u32 = 512;
+
+// @ts-ignore: decorator
+@inline
+function addWord<G>(ids: usize, i: usize, state: usize, shift: usize, value: u64): void {
+  const at = state + (<usize>load<G>(ids + i * sizeof<G>()) << shift);
+  store<u64>(at, load<u64>(at) + value);
+}
+
+// @ts-ignore: decorator
+@inline
+function one<V>(values: usize, i: usize, summing: bool): u64 {
+  return summing ? ONE | <u64>load<V>(values + i * sizeof<V>()) : ONE;
+}
+
+// @ts-ignore: decorator
+@inline
+function addWords<G, V>(ids: usize, values: usize, n: usize, scratch: usize, shift: usize, step: usize, summing: bool): void {
+  let i: usize = 0;
+  for (; i + 4 <= n; i += 4) {
+    addWord<G>(ids, i, scratch, shift, one<V>(values, i, summing));
+    addWord<G>(ids, i + 1, scratch + step, shift, one<V>(values, i + 1, summing));
+    addWord<G>(ids, i + 2, scratch + 2 * step, shift, one<V>(values, i + 2, summing));
+    addWord<G>(ids, i + 3, scratch + 3 * step, shift, one<V>(values, i + 3, summing));
+  }
+  for (; i < n; i++) addWord<G>(ids, i, scratch, shift, one<V>(values, i, summing));
+}
+
+/** Adds the words to counts and sums (0: not wanted) and leaves zeros. */
+function emptyWords(scratch: usize, groupCount: u32, counts: usize, sums: usize): void {
+  const copied = groupCount <= COPIED_GROUPS_MAX;
+  for (let group: usize = 0, end = <usize>groupCount; group < end; group++) {
+    let word: u64;
+    if (copied) {
+      const at = scratch + (group << 5);
+      word = load<u64>(at) + load<u64>(at, 8) + (load<u64>(at, 16) + load<u64>(at, 24));
+      store<u64>(at, 0);
+      store<u64>(at, 0, 8);
+      store<u64>(at, 0, 16);
+      store<u64>(at, 0, 24);
+    } else {
+      word = load<u64>(scratch + (group << 3));
+      store<u64>(scratch + (group << 3), 0);
+    }
+    const offset = group << 3;
+    if (counts != 0) store<u64>(counts + offset, load<u64>(counts + offset) + (word >> COUNT_SHIFT));
+    if (sums != 0) store<u64>(sums + offset, load<u64>(sums + offset) + (word & (ONE - 1)));
+  }
+}
+
+export function tallyCounts<G>(ids: usize, n: u32, groupCount: u32, scratch: usize, counts: usize): void {
+  assert(isAligned<G>(ids) && isAligned<u64>(scratch) && isAligned<u64>(counts));
+  if (groupCount <= COPIED_GROUPS_MAX) addWords<G, u8>(ids, 0, n, scratch, 5, 8, false);
+  else addWords<G, u8>(ids, 0, n, scratch, 3, 0, false);
+  emptyWords(scratch, groupCount, counts, 0);
+}
+
+export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sums: usize): void {
+  assert(isAligned<G>(ids) && isAligned<V>(values) && isAligned<u64>(scratch) && isAligned<u64>(counts) && isAligned<u64>(sums));
+  if (groupCount <= COPIED_GROUPS_MAX) addWords<G, V>(ids, values, n, scratch, 5, 8, true);
+  else addWords<G, V>(ids, values, n, scratch, 3, 0, true);
+  emptyWords(scratch, groupCount, counts, sums);
+}
+
+// @ts-ignore: decorator
+@inline
+function addFloat<G>(ids: usize, values: usize, i: usize, sums: usize, scratch: usize, shift: usize, counting: bool): void {
+  const id = <usize>load<G>(ids + i * sizeof<G>());
+  const sum = sums + (id << 5);
+  store<f64>(sum, load<f64>(sum) + load<f64>(values + (i << 3)));
+  if (!counting) return;
+  const word = scratch + (id << shift);
+  store<u64>(word, load<u64>(word) + ONE);
+}
+
+// @ts-ignore: decorator
+@inline
+function addFloats<G>(ids: usize, values: usize, n: usize, sums: usize, scratch: usize, shift: usize, step: usize, counting: bool): void {
+  let i: usize = 0;
+  for (; i + 4 <= n; i += 4) {
+    addFloat<G>(ids, values, i, sums, scratch, shift, counting);
+    addFloat<G>(ids, values, i + 1, sums + 8, scratch + step, shift, counting);
+    addFloat<G>(ids, values, i + 2, sums + 16, scratch + 2 * step, shift, counting);
+    addFloat<G>(ids, values, i + 3, sums + 24, scratch + 3 * step, shift, counting);
+  }
+  for (; i < n; i++) addFloat<G>(ids, values, i, sums + ((i & 3) << 3), scratch, shift, counting);
+}
+
+export function tallyF64<G>(ids: usize, values: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sums: usize): void {
+  assert(isAligned<G>(ids) && isAligned<u64>(values) && isAligned<u64>(scratch) && isAligned<u64>(counts) && isAligned<u64>(sums));
+  if (counts == 0) {
+    addFloats<G>(ids, values, n, sums, 0, 0, 0, false);
+    return;
+  }
+  if (groupCount <= COPIED_GROUPS_MAX) addFloats<G>(ids, values, n, sums, scratch, 5, 8, true);
+  else addFloats<G>(ids, values, n, sums, scratch, 3, 0, true);
+  emptyWords(scratch, groupCount, counts, 0);
+}
+
+/** Eight ids widened to u16. */
+// @ts-ignore: decorator
+@inline
+function eight<T>(at: usize): v128 {
+  return sizeof<T>() == 2 ? v128.load(at) : i16x8.extend_low_i8x16_u(v128.load64_zero(at));
+}
+
+// @ts-ignore: decorator
+@inline
+function narrowAll<T>(values: usize, end: usize, stride: u32, accumulate: bool, out: usize): void {
+  let i: usize = 0;
+  if (ASC_FEATURE_SIMD) {
+    const strides = i16x8.splat(<i16>stride);
+    for (; i + 8 <= end; i += 8) {
+      let key = i16x8.mul(eight<T>(values + i * sizeof<T>()), strides);
+      if (accumulate) key = i16x8.add(key, v128.load(out + (i << 1)));
+      v128.store(out + (i << 1), key);
+    }
+  }
+  for (; i < end; i++) {
+    let key = <u32>load<T>(values + i * sizeof<T>()) * stride;
+    if (accumulate) key += load<u16>(out + (i << 1));
+    store<u16>(out + (i << 1), <u16>key);
+  }
+}
+
+export function keyNarrow<T>(values: usize, n: u32, stride: u32, accumulate: u32, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u16>(out));
+  if (accumulate != 0) narrowAll<T>(values, n, stride, true, out);
+  else narrowAll<T>(values, n, stride, false, out);
+}
