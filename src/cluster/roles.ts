@@ -12,8 +12,10 @@ import type { DeepStorage, SegmentStore } from '../storage/contract.js';
 import type { SegmentView } from '../storage/view.js';
 import { Broker } from './broker/broker.js';
 import { Coordinator } from './coordinator/coordinator.js';
+import { FrameCache } from './frame-cache.js';
 import { Historical } from './historical/historical.js';
 import { SegmentCache } from './historical/segment-cache.js';
+import { SegmentResults } from './historical/segment-results.js';
 import type { Coordination } from './membership/coordination.js';
 import { EmbeddedCoordination } from './membership/embedded.js';
 import { MiddleManager } from './middlemanager/middle-manager.js';
@@ -86,6 +88,8 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const client = new HttpClient();
   const peers = new Peers({ client, clusterKey, coordination });
 
+  const frames = new FrameCache(configuration.get('svc.cache.sizeInBytes'));
+
   const historical = plays('historical')
     ? new Historical({
         host: hostOf('historical'),
@@ -95,6 +99,11 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         cache: new SegmentCache(configuration.get('svc.segmentCache.directory'), storage),
         store: processing.store,
         engine: processing.engine,
+        results: new SegmentResults({
+          frames,
+          reads: configuration.get('svc.historical.cache.useCache'),
+          writes: configuration.get('svc.historical.cache.populateCache'),
+        }),
         dropDelayMs: configuration.get('svc.historical.dropDelay'),
         session,
         onChange: () => wakeReaders(peers, coordination),
@@ -107,6 +116,11 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         peers,
         placeFrame: processing.placeFrame,
         retries: configuration.get('svc.broker.retryPolicy.numTries'),
+        results: {
+          frames,
+          reads: configuration.get('svc.broker.cache.useResultLevelCache'),
+          writes: configuration.get('svc.broker.cache.populateResultLevelCache'),
+        },
         pollMs: configuration.get('svc.broker.period'),
         now,
         log: logOf('broker'),

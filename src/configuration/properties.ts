@@ -86,6 +86,15 @@ export const PROPERTIES = {
     ofMemory(0.125, 0.25 * BANK_BYTES_MAX),
     'Kernel memory that the groups of one query may take, over all processing threads.',
   ),
+  'svc.cache.sizeInBytes': bytes(
+    { min: 0, max: 2 ** 40 },
+    ofMemory(0.05, GIBIBYTE / 2),
+    'Heap that cached results may take: those of single segments on the Historical, whole ones on the Broker.',
+  ),
+  'svc.historical.cache.useCache': flag('false', 'Whether the Historical looks for results of single segments in the cache.'),
+  'svc.historical.cache.populateCache': flag('false', 'Whether the Historical puts results of single segments in the cache.'),
+  'svc.broker.cache.useResultLevelCache': flag('false', 'Whether the Broker looks for whole results in the cache.'),
+  'svc.broker.cache.populateResultLevelCache': flag('false', 'Whether the Broker puts whole results in the cache.'),
   'svc.query.profile.kept': integer({ min: 0, max: 1_000_000 }, '500', 'Queries of which the Broker keeps the profile, the last ones.'),
   'svc.query.scan.maxRowsQueuedForOrdering': integer(
     { min: 1, max: 1_000_000_000 },

@@ -48,6 +48,7 @@ function storedColumns(names: readonly string[], virtualColumns: VirtualColumns)
     }
     visited.add(name);
     for (const input of columnsOf(virtual.expression)) visit(input);
+    if (virtual.keeps !== undefined) for (const input of columnsOf(virtual.keeps)) visit(input);
     visited.delete(name);
   };
   for (const name of names) visit(name);

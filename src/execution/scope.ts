@@ -7,6 +7,7 @@ import type { NumberColumnView, SegmentView, StringColumnView } from '../storage
 import type { RunContext } from './context.js';
 import { allTexts } from './dictionary.js';
 import { compileVector } from './expression/compile.js';
+import { mapMultiValue } from './expression/multi-value.js';
 import type { Vector } from './expression/vector.js';
 
 /** What a column name means in a segment. */
@@ -30,7 +31,7 @@ export function storedName(virtualColumns: VirtualColumns, name: string): string
   let current = name;
   for (;;) {
     const virtual = Object.hasOwn(virtualColumns, current) && !seen.has(current) ? virtualColumns[current] : undefined;
-    if (virtual === undefined || virtual.expression.kind !== 'column') return current;
+    if (virtual === undefined || virtual.expression.kind !== 'column' || virtual.keeps !== undefined) return current;
     seen.add(current);
     current = virtual.expression.name;
   }
@@ -91,7 +92,8 @@ export class SegmentScope {
     return column.kind === 'string' ? { kind: 'string', column } : { kind: 'number', column };
   }
 
-  #virtual({ name, expression, outputType }: VirtualColumn): Source {
+  #virtual(virtual: VirtualColumn): Source {
+    const { name, expression, outputType, keeps } = virtual;
     const known = this.#computed.get(name);
     if (known !== undefined) return known;
     if (this.#open.size > 100)
@@ -99,18 +101,23 @@ export class SegmentScope {
     // A virtual column that names itself means the stored column of that name.
     this.#open.add(name);
     try {
-      const inner = expression.kind === 'column' ? this.source(expression.name) : undefined;
+      const inner = expression.kind === 'column' && keeps === undefined ? this.source(expression.name) : undefined;
       const source: Source =
         inner !== undefined &&
         (outputType === null ||
           inner.kind === 'missing' ||
           outputType === this.typeOf(expression.kind === 'column' ? expression.name : name))
           ? inner
-          : { kind: 'computed', vector: compileVector(this, expression, outputType), expression };
+          : (mapMultiValue(this, virtual) ?? { kind: 'computed', vector: compileVector(this, keptOnly(virtual), outputType), expression });
       this.#computed.set(name, source);
       return source;
     } finally {
       this.#open.delete(name);
     }
   }
+}
+
+/** Of a single value that is not kept nothing is left. */
+function keptOnly({ expression, keeps }: VirtualColumn): Expression {
+  return keeps === undefined ? expression : { kind: 'call', function: 'case_searched', arguments: [keeps, expression] };
 }

@@ -21,4 +21,9 @@ export interface VirtualColumn {
   readonly expression: import('./expression.js').Expression;
   /** null: the type the expression has. */
   readonly outputType: ColumnType | null;
+  /**
+   * A condition on single values of the column that `expression` reads: values for which it is not true are left out of
+   * multi-value rows, and a row with none left is null. Left out: all values are kept.
+   */
+  readonly keeps?: import('./expression.js').Expression;
 }

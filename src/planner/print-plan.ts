@@ -11,8 +11,10 @@ export function printPlan(plan: Plan): string {
   const lines = [
     `${plan.operator} ${plan.dataSource} over ${plan.intervals.map(formatInterval).join(', ') || 'nothing'}${plan.operator === 'group' && plan.withinData === true ? ', where segments are' : ''}`,
   ];
-  for (const { name, expression, outputType } of plan.virtualColumns)
-    lines.push(`virtual ${name}${outputType === null ? '' : ` ${outputType}`} = ${printExpression(expression)}`);
+  for (const { name, expression, outputType, keeps } of plan.virtualColumns) {
+    const kept = keeps === undefined ? '' : `, of values where ${printExpression(keeps)}`;
+    lines.push(`virtual ${name}${outputType === null ? '' : ` ${outputType}`} = ${printExpression(expression)}${kept}`);
+  }
   if (plan.filter !== null) lines.push(`where ${printFilter(plan.filter)}`);
   switch (plan.operator) {
     case 'group':

@@ -277,7 +277,16 @@ async function brokerOver(
     counters: { rowsScanned: 0, rowsMatched: 0, segments: 0 },
     close: async () => undefined,
   };
-  const broker = new Broker({ engine, peers, placeFrame: () => never(), retries: 1, pollMs: 60_000, now: Date.now, log: () => undefined });
+  const broker = new Broker({
+    engine,
+    peers,
+    placeFrame: () => never(),
+    retries: 1,
+    results: null,
+    pollMs: 60_000,
+    now: Date.now,
+    log: () => undefined,
+  });
   await broker.start();
   return { broker, asked };
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { FrameCache } from '../../src/cluster/frame-cache.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
 import { SegmentCache } from '../../src/cluster/historical/segment-cache.js';
+import { SegmentResults } from '../../src/cluster/historical/segment-results.js';
 import type { Engine } from '../../src/execution/contract.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -59,6 +61,7 @@ historicals.before.each((context) => {
       cache: new SegmentCache(join(folder, 'cache'), createLocalDeepStorage(deep)),
       store,
       engine: { run: () => frames() } as unknown as Engine,
+      results: new SegmentResults({ frames: new FrameCache(0), reads: false, writes: false }),
       dropDelayMs,
       session: 's',
       onChange: () => changes.push(1),

@@ -11,6 +11,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
+import type { ResultCache } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { chunksWithin, planReads, withinData } from './scatter.js';
 import { type Cluster, type RowsPlan, requestFor, runOptions, runOverSegments } from './segment-runs.js';
@@ -23,6 +24,8 @@ export interface BrokerOptions {
   readonly placeFrame: (frame: Frame) => { readonly view: SegmentView; release(): void };
   /** How often segments are asked for again, of other servers, when theirs fails. */
   readonly retries: number;
+  /** Whole results. */
+  readonly results: ResultCache | null;
   /** Between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
   readonly now: () => number;
@@ -44,6 +47,7 @@ export class Broker implements BrokerQueries, BrokerService {
     this.#cluster = {
       engine: options.engine,
       retries: options.retries,
+      results: options.results,
       historical: (host) => this.#historical(host),
       serversOf: (id) => this.#view.serversOf(id),
     };

@@ -7,6 +7,7 @@ import { addProfile, addStage } from '../../model/profile.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
+import { type ResultCache, throughCache } from './result-cache.js';
 import { planReads, type Read, readsElsewhere } from './scatter.js';
 
 export type RowsPlan = Exclude<Plan, SegmentMetadataPlan>;
@@ -18,6 +19,7 @@ export interface Cluster {
   serversOf(segmentId: string): readonly ServerInventory[];
   /** How often segments are asked for again, of other servers, when theirs fails (`svc.broker.retryPolicy.numTries`). */
   readonly retries: number;
+  readonly results: ResultCache | null;
 }
 
 /**
@@ -33,10 +35,12 @@ export async function* runOverSegments(
   options: QueryOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Frame> {
-  const startMs = performance.now();
-  const reads = planReads(chunks, plan.intervals, cluster.serversOf);
-  addStage(options.profile, 'pin', performance.now() - startMs);
-  yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
+  yield* throughCache(cluster.results, plan, chunks, options, async function* () {
+    const startMs = performance.now();
+    const reads = planReads(chunks, plan.intervals, cluster.serversOf);
+    addStage(options.profile, 'pin', performance.now() - startMs);
+    yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
+  });
 }
 
 /** Frames of the runs of one query; what they report goes into its profile. */

@@ -8,6 +8,7 @@ import type { SegmentStore } from '../../storage/contract.js';
 import { toServiceError } from '../rpc/message.js';
 import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
 import type { SegmentCache } from './segment-cache.js';
+import type { SegmentResults } from './segment-results.js';
 
 export interface HistoricalOptions {
   readonly host: string;
@@ -17,6 +18,7 @@ export interface HistoricalOptions {
   readonly cache: SegmentCache;
   readonly store: SegmentStore;
   readonly engine: Engine;
+  readonly results: SegmentResults;
   /** A dropped segment stays readable so long for queries that were already on their way. */
   readonly dropDelayMs: number;
   /** Start of the process: tells its generations from those of an earlier one. */
@@ -71,10 +73,14 @@ export class Historical implements HistoricalService {
     this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
-    const { engine, store } = this.#options;
+    const { engine, store, results } = this.#options;
     const profile = newProfile();
     const options = { ending, deadlineMs, priority, kernels, batchRows: null, profile };
-    return withReport(engine.run(plan, store, segmentIds, options, signal), profile);
+    const frames =
+      plan.operator === 'group' && results.serves(plan, request)
+        ? results.run(plan, { ...request, engine, store }, options, signal)
+        : engine.run(plan, store, segmentIds, options, signal);
+    return withReport(frames, profile);
   }
 
   async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {

@@ -1,11 +1,15 @@
+import { toTruth } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
+import type { StringColumnView } from '../../storage/view.js';
 import { takeBits, wordsOf } from '../context.js';
 import { compileLongPair } from '../expression/arithmetic.js';
-import { compileVector } from '../expression/compile.js';
+import { columnsOf, compileVector } from '../expression/compile.js';
+import { multiValue, onlyMultiValue, textFunction } from '../expression/multi-value.js';
 import type { SegmentScope } from '../scope.js';
 import { everything, nullPredicate, rangePredicate } from './number-predicate.js';
 import type { Match, Predicate } from './predicate.js';
 import { andPredicate, notPredicate, orPredicate } from './predicate.js';
+import { idsOf, stringPredicate } from './string-predicate.js';
 import { textPredicate } from './text-predicate.js';
 
 /** How a comparison comes of the kernel's equal (0), less (1) and less-or-equal (2). */
@@ -20,7 +24,10 @@ const COMPARISONS: Readonly<Record<string, { readonly operation: 0 | 1 | 2; read
 
 /** An expression used as a filter: true, false or, of null, unknown. */
 export function bindCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
-  if (expression.kind === 'call') {
+  const multi = onlyMultiValue(scope, expression);
+  if (multi !== undefined) return bindValues(scope, multi, expression, matchUnknown);
+  // Where it is not of one value, only a column that one operand alone names keeps its meaning when operands are parted.
+  if (expression.kind === 'call' && canPart(scope, expression)) {
     const { function: name, arguments: inputs } = expression;
     const [left, right] = inputs;
     if (name === '&&' || name === '||') {
@@ -35,6 +42,24 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
     }
   }
   return bindTruth(scope, expression, matchUnknown);
+}
+
+/** A condition on the values of a multi-value column: a row matches when any of its values does. */
+function bindValues(scope: SegmentScope, column: StringColumnView, expression: Expression, matchUnknown: boolean): Predicate {
+  const test = textFunction(scope, expression);
+  const matches = (text: string | null): boolean => toTruth(test(text)) ?? matchUnknown;
+  const ids: number[] = [];
+  scope.texts(column).forEach((text, id) => {
+    if (text !== null && matches(text)) ids.push(id);
+  });
+  return stringPredicate(scope, column, idsOf(scope, column.dictionary.count, ids), matches(null));
+}
+
+/** Whether `any value of (a && b)` is the same as `(any value of a) && b`; a negation is of single values as well. */
+function canPart(scope: SegmentScope, { function: name, arguments: inputs }: Extract<Expression, { kind: 'call' }>): boolean {
+  const named = inputs.map((input) => [...columnsOf(input)].filter((column) => multiValue(scope, column) !== undefined));
+  const all = named.flat();
+  return all.length === 0 || ((name === '&&' || name === '||') && new Set(all).size === all.length);
 }
 
 /** Undefined unless both sides are arithmetic over longs. */

@@ -26,7 +26,7 @@ export function readLeaf(reader: ObjectReader, dataSource: string, tableTypes: C
   const intervals = readIntervals(reader, 'intervals') ?? refuse('intervals', 'an interval or an array of intervals', undefined);
   const columns = new VirtualColumns(tableTypes);
   columns.read(reader);
-  const filter = reader.has('filter') ? readFilter(reader.object('filter'), columns.typeOf) : null;
+  const filter = reader.has('filter') ? readFilter(reader.object('filter'), columns) : null;
   return { dataSource, intervals, filter, virtualColumns: columns.list, columns };
 }
 
@@ -38,14 +38,18 @@ export interface Aggregation extends Leaf {
   readonly outputType: ColumnTypes;
 }
 
-/** What timeseries, topN and groupBy share. `dimensions` are read first: post-aggregators may name them. */
+/**
+ * What timeseries, topN and groupBy share.
+ * @param readDimensions  called before aggregators are read: post-aggregators may name dimensions
+ */
 export function readAggregation(
   reader: ObjectReader,
   dataSource: string,
   tableTypes: ColumnTypes,
-  dimensions: readonly DimensionSpec[],
-): Aggregation {
+  readDimensions: (columns: VirtualColumns) => readonly DimensionSpec[],
+): Aggregation & { readonly dimensions: readonly DimensionSpec[]; readonly columns: VirtualColumns } {
   const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
+  const dimensions = readDimensions(columns);
   const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
   const aggregators = readAggregators(reader, columns);
   const types = new Map([
@@ -55,7 +59,7 @@ export function readAggregation(
   const postAggregators = readPostAggregators(reader, (name) => types.get(name));
   refuseRepeatedNames([...dimensions, ...aggregators, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);
-  return { ...leaf, granularity, aggregators, postAggregators, outputType: (name) => types.get(name) };
+  return { ...leaf, columns, dimensions, granularity, aggregators, postAggregators, outputType: (name) => types.get(name) };
 }
 
 function refuseRepeatedNames(names: readonly string[]): void {

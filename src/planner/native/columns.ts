@@ -1,18 +1,47 @@
 import { ServiceError } from '../../base/errors.js';
+import { compileExpression } from '../../expression/evaluate.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { parseExpression } from '../../expression/parse.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
+import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
-import type { DimensionSpec } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
-import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_DIMENSION_SPECS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
+import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
+import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
 
-const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
+export const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
+
+/** Virtual columns by type. */
+export const VIRTUAL_COLUMNS: Readonly<Record<string, (reader: ObjectReader) => VirtualColumn>> = {
+  expression: (reader) => ({
+    name: reader.string('name'),
+    expression: parseExpression(reader.string('expression')),
+    outputType: reader.has('outputType') ? reader.choice('outputType', COLUMN_TYPES, undefined) : null,
+  }),
+  'mv-filtered': (reader) => {
+    const values = reader.strings('values');
+    const isAllowList = reader.boolean('isAllowList', true);
+    return keptValues(reader, (column) => keepsListed(column, values, isAllowList));
+  },
+  'mv-regex-filtered': (reader) => {
+    const pattern = reader.string('pattern');
+    return keptValues(reader, (column) => keepsMatching(column, pattern));
+  },
+  'mv-prefix-filtered': (reader) => {
+    const prefix = reader.string('prefix');
+    return keptValues(reader, (column) => keepsPrefixed(column, prefix));
+  },
+};
+
+function keptValues(reader: ObjectReader, keeps: (column: string) => Expression): VirtualColumn {
+  const column = reader.string('delegate');
+  return { name: reader.string('name'), expression: { kind: 'column', name: column }, outputType: 'STRING', keeps: keeps(column) };
+}
 
 /** Columns computed from expressions. Aggregators over expressions add theirs as they are read. */
 export class VirtualColumns {
@@ -32,18 +61,7 @@ export class VirtualColumns {
 
   read(reader: ObjectReader): void {
     reader.list('virtualColumns', (value, path) => {
-      const column = readByType(
-        reader.reader(value, path),
-        {
-          expression: (inner): VirtualColumn => ({
-            name: inner.string('name'),
-            expression: parseExpression(inner.string('expression')),
-            outputType: inner.has('outputType') ? inner.choice('outputType', COLUMN_TYPES, undefined) : null,
-          }),
-        },
-        UNSUPPORTED_VIRTUAL_COLUMNS,
-        'virtual column',
-      );
+      const column = readByType(reader.reader(value, path), VIRTUAL_COLUMNS, UNSUPPORTED_VIRTUAL_COLUMNS, 'virtual column');
       if (column.name === TIME_COLUMN) refuse(`${path}.name`, `a name other than ${TIME_COLUMN}`, column.name);
       if (this.list.some(({ name }) => name === column.name))
         throw new ServiceError('query_invalid', `${path}.name: two virtual columns are called "${column.name}"`);
@@ -55,33 +73,22 @@ export class VirtualColumns {
 
   /** A column for an expression that has no name of its own. */
   add(expression: string): string {
-    const name = `__expression${this.list.length}`;
-    this.list.push({ name, expression: parseExpression(expression), outputType: null });
+    return this.compute(parseExpression(expression));
+  }
+
+  /**
+   * A column for what an extraction function or a filtered dimension computes.
+   * @throws ServiceError for constants of the expression that are no pattern, zone, ...
+   */
+  compute(expression: Expression, keeps?: Expression): string {
+    for (const each of keeps === undefined ? [expression] : [expression, keeps]) compileExpression(each, this.typeOf);
+    let number = this.list.length;
+    const isTaken = (name: string): boolean => this.#tableTypes(name) !== undefined || this.list.some((each) => each.name === name);
+    while (isTaken(`__expression${number}`)) number++;
+    const name = `__expression${number}`;
+    this.list.push({ name, expression, outputType: null, ...(keeps === undefined ? {} : { keeps }) });
     return name;
   }
-}
-
-/** A dimension: its name, or an object of type default. Values are strings unless `outputType` says otherwise. */
-export function readDimensionSpec(value: unknown, path: string, reader: ObjectReader): DimensionSpec {
-  const spec =
-    typeof value === 'string' ? { column: value, name: value, type: 'STRING' as const } : readDimensionObject(reader.reader(value, path));
-  if (spec.name === TIME_COLUMN)
-    throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
-  return spec;
-}
-
-function readDimensionObject(reader: ObjectReader): DimensionSpec {
-  return readByType<DimensionSpec>(
-    reader,
-    {
-      default: (inner) => {
-        const column = inner.string('dimension');
-        return { column, name: inner.optionalString('outputName') ?? column, type: inner.choice('outputType', COLUMN_TYPES, 'STRING') };
-      },
-    },
-    UNSUPPORTED_DIMENSION_SPECS,
-    'dimension spec',
-  );
 }
 
 export function readAggregators(reader: ObjectReader, virtualColumns: VirtualColumns): Aggregator[] {
@@ -106,7 +113,7 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns): A
     {
       count: (inner) => ({ kind: 'count', name: inner.string('name'), filter: null }),
       filtered: (inner) => {
-        const filter = readFilter(inner.object('filter'), virtualColumns.typeOf);
+        const filter = readFilter(inner.object('filter'), virtualColumns);
         const name = inner.optionalString('name');
         const aggregator = readAggregator(inner.object('aggregator'), virtualColumns);
         return { ...aggregator, name: name ?? aggregator.name, filter: both(filter, aggregator.filter) };

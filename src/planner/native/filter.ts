@@ -4,17 +4,39 @@ import { compileRegularExpression } from '../../expression/regular-expression.js
 import { convert } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter, FilterValue, StringOrdering } from '../../model/filter.js';
-import type { SearchTest } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
+import { columnToExtract, readDimensionSpec } from './dimension.js';
+import { readExtraction } from './extraction.js';
 import { UNSUPPORTED_FILTERS } from './names.js';
 import { ObjectReader, readByType, readIntervals, refuse } from './reader.js';
+import { readSearchTest } from './search-test.js';
 
 /** The type of a column where it is known; undefined otherwise. Comparisons with numbers are then made as numbers. */
 export type ColumnTypes = (name: string) => ColumnType | undefined;
 
+/** The columns a filter reads, and those that it needs computed. */
+export interface FilterColumns {
+  readonly typeOf: ColumnTypes;
+  /** A virtual column for an expression, whose name is given back. `keeps`: as in `VirtualColumn`. */
+  compute(expression: Expression, keeps?: Expression): string;
+}
+
+/** Columns of which none can be computed: outside of queries, and over the rows of a result. */
+export function givenColumns(typeOf: ColumnTypes): FilterColumns {
+  return {
+    typeOf,
+    compute() {
+      throw new ServiceError('unsupported', 'extraction functions are supported in the filters of queries and aggregators only');
+    },
+  };
+}
+
 /** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
 export function parseFilter(value: unknown, path: string): Filter {
-  return readFilter(new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }), () => undefined);
+  return readFilter(
+    new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }),
+    givenColumns(() => undefined),
+  );
 }
 
 /** Deepest nesting of and, or, not: walking the tree takes stack. */
@@ -24,35 +46,49 @@ const DEPTH_MAX = 500;
  * A filter object to the model's filter. The older kinds (selector, in, bound) compare text, whatever the column's
  * type; where the table says that it is a number and the text is one, the comparison is made on numbers.
  */
-export function readFilter(reader: ObjectReader, types: ColumnTypes, depth = 0): Filter {
+export function readFilter(reader: ObjectReader, columns: FilterColumns, depth = 0): Filter {
   if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${reader.path}: filters are nested deeper than ${DEPTH_MAX} levels`);
-  const nested = (inner: ObjectReader): Filter => readFilter(inner, types, depth + 1);
-  const nestedList = (inner: ObjectReader): Filter[] => inner.list('fields', (value, path) => nested(inner.reader(value, path)));
-  return readByType<Filter>(
+  const table = Object.fromEntries(
+    Object.entries(FILTERS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, columns, depth)]),
+  );
+  return readByType(reader, table, UNSUPPORTED_FILTERS, 'filter');
+}
+
+type ReadFilter = (reader: ObjectReader, columns: FilterColumns, depth: number) => Filter;
+
+/** Filters by type. */
+export const FILTERS: Readonly<Record<string, ReadFilter>> = {
+  true: () => ({ kind: 'true' }),
+  false: () => ({ kind: 'false' }),
+  and: (reader, columns, depth) => ({ kind: 'and', filters: readFields(reader, columns, depth) }),
+  or: (reader, columns, depth) => ({ kind: 'or', filters: readFields(reader, columns, depth) }),
+  not: (reader, columns, depth) => ({ kind: 'not', filter: readFilter(reader.object('field'), columns, depth + 1) }),
+  selector: readSelector,
+  extraction: (reader, columns) => {
+    if (!reader.has('extractionFn')) refuse(reader.at('extractionFn'), 'an extraction function', undefined);
+    return readSelector(reader, columns);
+  },
+  in: readIn,
+  bound: readBound,
+  equals: readEquals,
+  null: (reader) => ({ kind: 'null', column: reader.string('column') }),
+  range: readRange,
+  like: readLike,
+  regex: readRegex,
+  search: readSearch,
+  interval: readIntervalFilter,
+  columnComparison: readColumnComparison,
+  arrayContainsElement: readArrayContainsElement,
+  expression: (reader) => {
+    reader.unsupported('virtualColumns');
+    return { kind: 'expression', expression: parseExpression(reader.string('expression')) };
+  },
+};
+
+function readFields(reader: ObjectReader, columns: FilterColumns, depth: number): readonly Filter[] {
+  return nonEmpty(
     reader,
-    {
-      true: () => ({ kind: 'true' }),
-      false: () => ({ kind: 'false' }),
-      and: (inner) => ({ kind: 'and', filters: nonEmpty(inner, nestedList(inner)) }),
-      or: (inner) => ({ kind: 'or', filters: nonEmpty(inner, nestedList(inner)) }),
-      not: (inner) => ({ kind: 'not', filter: nested(inner.object('field')) }),
-      selector: (inner) => readSelector(inner, types),
-      in: (inner) => readIn(inner, types),
-      bound: (inner) => readBound(inner, types),
-      equals: readEquals,
-      null: (inner) => ({ kind: 'null', column: inner.string('column') }),
-      range: readRange,
-      like: readLike,
-      regex: readRegex,
-      search: readSearch,
-      interval: readIntervalFilter,
-      expression: (inner) => {
-        inner.unsupported('virtualColumns');
-        return { kind: 'expression', expression: parseExpression(inner.string('expression')) };
-      },
-    },
-    UNSUPPORTED_FILTERS,
-    'filter',
+    reader.list('fields', (value, path) => readFilter(reader.reader(value, path), columns, depth + 1)),
   );
 }
 
@@ -61,23 +97,26 @@ function nonEmpty(reader: ObjectReader, filters: readonly Filter[]): readonly Fi
   return filters;
 }
 
-/** `dimension`, and refusals of what would transform it first. */
-function readDimension(reader: ObjectReader): string {
-  reader.unsupported('extractionFn');
+/** The column of `dimension`; with an `extractionFn`, the one computed from it. */
+function readDimension(reader: ObjectReader, columns: FilterColumns): string {
   reader.raw('filterTuning'); // says how, not what: indexes are used where they pay
-  return reader.string('dimension');
+  const column = reader.string('dimension');
+  if (!reader.has('extractionFn')) return column;
+  return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column)));
 }
 
-function readSelector(reader: ObjectReader, types: ColumnTypes): Filter {
-  const column = readDimension(reader);
+function readSelector(reader: ObjectReader, columns: FilterColumns): Filter {
+  const types = columns.typeOf;
+  const column = readDimension(reader, columns);
   const value = textOf(reader.raw('value'), reader, 'value');
   return value === null
     ? { kind: 'null', column }
     : { kind: 'equals', column, ...typed(column, [value], types, (type, [only = null]) => ({ type, value: only })) };
 }
 
-function readIn(reader: ObjectReader, types: ColumnTypes): Filter {
-  const column = readDimension(reader);
+function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
+  const types = columns.typeOf;
+  const column = readDimension(reader, columns);
   if (!reader.has('values')) refuse(reader.at('values'), 'an array', undefined);
   const values = reader.array('values').map((value, index) => textOf(value, reader, 'values', index));
   const present = [...new Set(values.filter((value) => value !== null))];
@@ -131,8 +170,9 @@ export function readOrdering(reader: ObjectReader, key: string, otherwise: Strin
   return ordering;
 }
 
-function readBound(reader: ObjectReader, types: ColumnTypes): Filter {
-  const column = readDimension(reader);
+function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
+  const types = columns.typeOf;
+  const column = readDimension(reader, columns);
   const lower = textOf(reader.raw('lower'), reader, 'lower');
   const upper = textOf(reader.raw('upper'), reader, 'upper');
   const lowerStrict = reader.boolean('lowerStrict', false);
@@ -153,10 +193,10 @@ function readBound(reader: ObjectReader, types: ColumnTypes): Filter {
 
 const MATCH_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
-function readMatchType(reader: ObjectReader): ColumnType {
-  const type = reader.string('matchValueType');
-  if (/^ARRAY|^COMPLEX/i.test(type)) throw new ServiceError('unsupported', `${reader.at('matchValueType')}: ${type} is not supported`);
-  return reader.choice('matchValueType', MATCH_TYPES, undefined);
+function readMatchType(reader: ObjectReader, key = 'matchValueType'): ColumnType {
+  const type = reader.string(key);
+  if (/^ARRAY|^COMPLEX/i.test(type)) throw new ServiceError('unsupported', `${reader.at(key)}: ${type} is not supported`);
+  return reader.choice(key, MATCH_TYPES, undefined);
 }
 
 function readMatchValue(reader: ObjectReader, key: string, type: ColumnType): FilterValue {
@@ -165,6 +205,30 @@ function readMatchValue(reader: ObjectReader, key: string, type: ColumnType): Fi
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') refuse(reader.at(key), `a ${type}`, value);
   if (type === 'LONG' && typeof value === 'number' && !Number.isInteger(value)) refuse(reader.at(key), 'a LONG', value);
   return convert(value, type) ?? refuse(reader.at(key), `a ${type}`, value);
+}
+
+/** A column that is no array counts as an array of its value, or of its values. */
+function readArrayContainsElement(reader: ObjectReader): Filter {
+  reader.raw('filterTuning');
+  const column = reader.string('column');
+  const type = readMatchType(reader, 'elementMatchValueType');
+  const value = readMatchValue(reader, 'elementMatchValue', type);
+  return value === null ? { kind: 'null', column } : { kind: 'equals', column, type, value };
+}
+
+/** Rows whose columns are all alike as text; nulls are like nulls. */
+function readColumnComparison(reader: ObjectReader, columns: FilterColumns): Filter {
+  const operands = reader
+    .list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns))
+    .map(({ column }): Expression => call('cast', { kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: 'STRING' }));
+  const [first, ...others] = operands;
+  if (first === undefined || others.length === 0) refuse(reader.at('dimensions'), 'at least two dimensions', reader.raw('dimensions'));
+  const tests = others.map((other): Filter => ({ kind: 'expression', expression: call('notdistinctfrom', first, other) }));
+  return tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests };
+}
+
+function call(name: string, ...operands: readonly Expression[]): Expression {
+  return { kind: 'call', function: name, arguments: operands };
 }
 
 function readEquals(reader: ObjectReader): Filter {
@@ -196,67 +260,32 @@ function readRange(reader: ObjectReader): Filter {
   };
 }
 
-function readLike(reader: ObjectReader): Filter {
+function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
   const escape = reader.optionalString('escape') ?? null;
   if (escape !== null && [...escape].length !== 1) refuse(reader.at('escape'), 'one character', escape);
-  return { kind: 'like', column: readDimension(reader), pattern: reader.string('pattern'), escape };
+  return { kind: 'like', column: readDimension(reader, columns), pattern: reader.string('pattern'), escape };
 }
 
-export function textCall(name: string, column: string, text: string): Expression {
-  return {
-    kind: 'call',
-    function: name,
-    arguments: [
-      { kind: 'column', name: column },
-      { kind: 'literal', type: 'STRING', value: text },
-    ],
-  };
+function textCall(name: string, column: string, text: string): Expression {
+  return call(name, { kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: text });
 }
 
-function readRegex(reader: ObjectReader): Filter {
+function readRegex(reader: ObjectReader, columns: FilterColumns): Filter {
   const pattern = reader.string('pattern');
   compileRegularExpression(pattern);
-  return { kind: 'expression', expression: textCall('regexp_like', readDimension(reader), pattern) };
+  return { kind: 'expression', expression: textCall('regexp_like', readDimension(reader, columns), pattern) };
 }
 
-/** What a search filter or search query looks for, as tests that all must hold. */
-export function readSearchTest(reader: ObjectReader): readonly SearchTest[] {
-  const contains = (isCaseSensitive: boolean): 'contains_string' | 'icontains_string' =>
-    isCaseSensitive ? 'contains_string' : 'icontains_string';
-  return readByType<readonly SearchTest[]>(
-    reader,
-    {
-      insensitive_contains: (inner) => [{ function: 'icontains_string', text: inner.string('value') }],
-      contains: (inner) => [
-        { function: contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false))), text: inner.string('value') },
-      ],
-      fragment: (inner) => {
-        const name = contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false)));
-        const values = inner.strings('values');
-        if (values.length === 0) refuse(inner.at('values'), 'at least one text', values);
-        return values.map((text) => ({ function: name, text }));
-      },
-      regex: (inner) => {
-        const text = inner.string('pattern');
-        compileRegularExpression(text);
-        return [{ function: 'regexp_like', text }];
-      },
-    },
-    [],
-    'search',
-  );
-}
-
-function readSearch(reader: ObjectReader): Filter {
-  const column = readDimension(reader);
+function readSearch(reader: ObjectReader, columns: FilterColumns): Filter {
+  const column = readDimension(reader, columns);
   const filters = readSearchTest(reader.object('query')).map(
     (test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }),
   );
   return filters.length === 1 && filters[0] !== undefined ? filters[0] : { kind: 'and', filters };
 }
 
-function readIntervalFilter(reader: ObjectReader): Filter {
-  const column = readDimension(reader);
+function readIntervalFilter(reader: ObjectReader, columns: FilterColumns): Filter {
+  const column = readDimension(reader, columns);
   const intervals = readIntervals(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an array of intervals', undefined);
   const ranges = intervals.map(
     ({ start, end }): Filter => ({

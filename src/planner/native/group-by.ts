@@ -1,17 +1,25 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { GroupByQuery, OrderBy } from '../../model/query.js';
 import { readAggregation } from './aggregation.js';
-import { readDimensionSpec } from './columns.js';
 import type { QueryContext } from './context.js';
+import { columnToExtract, readDimensionSpec } from './dimension.js';
+import { readExtraction } from './extraction.js';
 import type { ColumnTypes } from './filter.js';
-import { readFilter, readOrdering } from './filter.js';
+import { givenColumns, readFilter, readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
 
 export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): GroupByQuery {
-  const dimensions = reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader));
-  const { outputType, ...aggregation } = readAggregation(reader, dataSource, tableTypes, dimensions);
+  const {
+    outputType,
+    columns: _,
+    dimensions,
+    ...aggregation
+  } = readAggregation(reader, dataSource, tableTypes, (columns) =>
+    reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns)),
+  );
   reader.unsupported('subtotalsSpec');
   const limits = readLimitSpec(reader.optionalObject('limitSpec'), outputType);
   return {
@@ -86,14 +94,18 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
     {
       always: () => ({ kind: 'true' }),
       never: () => ({ kind: 'false' }),
-      filter: (inner) => readFilter(inner.object('filter'), outputType),
+      filter: (inner) => readFilter(inner.object('filter'), givenColumns(outputType)),
       greaterThan: compare((column, type, value) => ({ ...range, column, type, lower: value })),
       lessThan: compare((column, type, value) => ({ ...range, column, type, upper: value })),
       equalTo: compare((column, type, value) => ({ kind: 'equals', column, type, value })),
       dimSelector: (inner) => {
-        inner.unsupported('extractionFn');
         const column = inner.string('dimension');
         const value = inner.raw('value') ?? null;
+        if (inner.has('extractionFn')) {
+          const extracted = readExtraction(inner.object('extractionFn'), columnToExtract(column));
+          const wanted: Expression = { kind: 'literal', type: 'STRING', value: value === null ? null : String(value) };
+          return { kind: 'expression', expression: { kind: 'call', function: 'notdistinctfrom', arguments: [extracted, wanted] } };
+        }
         return value === null ? { kind: 'null', column } : { kind: 'equals', column, type: 'STRING', value: String(value) };
       },
       and: (inner) => ({ kind: 'and', filters: havingList(inner, outputType, depth) }),

@@ -1,15 +1,5 @@
 /** Documented names of the native query language that are refused as unsupported, told apart from unknown ones. */
-export const UNSUPPORTED_FILTERS: readonly string[] = [
-  'columnComparison',
-  'arrayContainsElement',
-  'javascript',
-  'extraction',
-  'spatial',
-  'bloom',
-  'inType',
-  'istrue',
-  'isfalse',
-];
+export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
   'doubleMean doubleFirst doubleLast floatFirst floatLast longFirst longLast stringFirst stringLast doubleAny floatAny longAny stringAny cardinality hyperUnique ' +
@@ -32,17 +22,7 @@ export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
   'countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'
 ).split(' ');
 
-export const UNSUPPORTED_DIMENSION_SPECS: readonly string[] = ['extraction', 'listFiltered', 'regexFiltered', 'prefixFiltered', 'lookup'];
-
-export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = [
-  'nested-field',
-  'mv-filtered',
-  'fallback',
-  'mv-regex-filtered',
-  'mv-prefix-filtered',
-  'nested-object',
-  'nested-merge',
-];
+export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['nested-field', 'fallback', 'nested-object', 'nested-merge'];
 
 export const UNSUPPORTED_DATA_SOURCES: readonly string[] = [
   'lookup',

@@ -9,11 +9,13 @@ import type {
   TimeBoundaryQuery,
 } from '../../model/query.js';
 import { readLeaf } from './aggregation.js';
-import { readDimensionSpec, VirtualColumns } from './columns.js';
+import { VirtualColumns } from './columns.js';
+import { readDimensionSpec } from './dimension.js';
 import type { ColumnTypes } from './filter.js';
-import { readFilter, readOrdering, readSearchTest } from './filter.js';
+import { readFilter, readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
 import { readChoice, readIntervals } from './reader.js';
+import { readSearchTest } from './search-test.js';
 
 /** The query types that do not aggregate: rows, values, bounds and descriptions. */
 export function readScan(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): ScanQuery {
@@ -37,8 +39,8 @@ export function readScan(reader: ObjectReader, dataSource: string, tableTypes: C
 const SEARCH_LIMIT = 1000;
 
 export function readSearch(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): SearchQuery {
-  const { columns: _, ...leaf } = readLeaf(reader, dataSource, tableTypes);
-  const dimensions = reader.list('searchDimensions', (value, path) => readDimensionSpec(value, path, reader));
+  const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
+  const dimensions = reader.list('searchDimensions', (value, path) => readDimensionSpec(value, path, reader, columns));
   const sort = reader.optionalObject('sort');
   const ordering = sort === undefined ? 'lexicographic' : readOrdering(sort, 'type');
   sort?.end();
@@ -60,7 +62,7 @@ export function readTimeBoundary(reader: ObjectReader, dataSource: string, table
     queryType: 'timeBoundary',
     dataSource,
     intervals: readIntervals(reader, 'intervals') ?? null,
-    filter: reader.has('filter') ? readFilter(reader.object('filter'), columns.typeOf) : null,
+    filter: reader.has('filter') ? readFilter(reader.object('filter'), columns) : null,
     virtualColumns: columns.list,
     bound: reader.has('bound') ? reader.choice<'minTime' | 'maxTime'>('bound', ['minTime', 'maxTime'], undefined) : null,
   };

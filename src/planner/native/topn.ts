@@ -1,15 +1,19 @@
 import { ServiceError } from '../../base/errors.js';
 import type { TopNMetric, TopNQuery } from '../../model/query.js';
 import { readAggregation } from './aggregation.js';
-import { readDimensionSpec } from './columns.js';
+import { readDimensionSpec, rowsWithValues } from './dimension.js';
 import type { ColumnTypes } from './filter.js';
 import { readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
 
 export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): TopNQuery {
-  const dimension = readDimensionSpec(reader.raw('dimension') ?? refuse('dimension', 'a dimension', undefined), 'dimension', reader);
-  const { outputType, ...aggregation } = readAggregation(reader, dataSource, tableTypes, [dimension]);
+  const value = reader.raw('dimension') ?? refuse('dimension', 'a dimension', undefined);
+  const { outputType, columns, dimensions, filter, ...aggregation } = readAggregation(reader, dataSource, tableTypes, (known) => [
+    readDimensionSpec(value, 'dimension', reader, known),
+  ]);
+  const [dimension = refuse('dimension', 'a dimension', value)] = dimensions;
+  const withValues = rowsWithValues(dimension, columns);
   const metric = readMetric(reader);
   if (metric.kind === 'numeric' && (metric.column === dimension.name || outputType(metric.column) === undefined)) {
     throw new ServiceError('query_invalid', `metric: "${metric.column}" is no aggregator or post-aggregator of this query`);
@@ -17,6 +21,7 @@ export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: C
   return {
     queryType: 'topN',
     ...aggregation,
+    filter: withValues === null || filter === null ? (filter ?? withValues) : { kind: 'and', filters: [filter, withValues] },
     dimension,
     threshold: reader.optionalInteger('threshold', 1) ?? refuse('threshold', 'an integer of at least 1', undefined),
     metric,

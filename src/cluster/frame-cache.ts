@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { serialize } from 'node:v8';
+import type { Frame } from '../model/frame.js';
+
+/** An entry takes at most this part of the budget: one large answer must not push out all others. */
+const ENTRY_PART_MAX = 1 / 4;
+
+interface Entry {
+  readonly frames: readonly Frame[];
+  readonly bytes: number;
+}
+
+/** Frames by key under a byte budget; the least recently used make room. One for all roles of a process. */
+export class FrameCache {
+  readonly #bytesMax: number;
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  find(key: string): readonly Frame[] | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.frames;
+  }
+
+  /** The same frames; what came is kept under `key` once all of it has, and only then. */
+  async *keep(key: string, frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+    let kept: Frame[] | undefined = [];
+    const size = new FrameSize();
+    for await (const frame of frames) {
+      kept?.push(frame);
+      if (kept !== undefined && size.add(frame) > this.#bytesMax * ENTRY_PART_MAX) kept = undefined;
+      yield frame;
+    }
+    if (kept !== undefined) this.#put(key, { frames: kept, bytes: size.bytes });
+  }
+
+  #put(key: string, entry: Entry): void {
+    this.#bytes += entry.bytes - (this.#entries.get(key)?.bytes ?? 0);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    for (const [oldest, { bytes }] of this.#entries) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#entries.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+/** A key that differs whenever the parts do; they are plain data. */
+export function cacheKey(...parts: readonly unknown[]): string {
+  return createHash('sha256').update(serialize(parts)).digest('base64');
+}
+
+/** What an entry, a frame, a column and a text take beside their contents, roughly. */
+const ENTRY_BYTES = 200;
+const COLUMN_BYTES = 100;
+const TEXT_BYTES = 24;
+
+/** Bytes of frames in the heap; dictionaries that they share count once. */
+class FrameSize {
+  bytes = ENTRY_BYTES;
+  readonly #dictionaries = new Set<unknown>();
+
+  add({ columns }: Frame): number {
+    for (const column of columns) {
+      this.bytes += COLUMN_BYTES;
+      if (column.kind === 'long' || column.kind === 'double') {
+        this.bytes += column.values.byteLength + (column.nulls?.byteLength ?? 0);
+        continue;
+      }
+      this.bytes += column.ids.byteLength + (column.kind === 'multi' ? column.offsets.byteLength : 0);
+      if (this.#dictionaries.has(column.dictionary)) continue;
+      this.#dictionaries.add(column.dictionary);
+      for (const text of column.dictionary) this.bytes += TEXT_BYTES + (text?.length ?? 0) * 2;
+    }
+    return this.bytes;
+  }
+}

@@ -1,0 +1,76 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Constant, ExpressionFunction } from '../function.js';
+import type { Value } from '../value.js';
+import { fromTruth, toDouble, toText } from '../value.js';
+
+/**
+ * Functions that native queries need beyond the documented ones: inline lookups, lists of values and buckets of
+ * extraction functions and filtered dimensions. Lists and maps are constants, as JSON text.
+ */
+function ofText(
+  name: string,
+  argumentCount: number,
+  type: 'STRING' | 'LONG',
+  compile: (constants: readonly (Constant | undefined)[]) => (text: string | null) => Value,
+): ExpressionFunction {
+  return {
+    name,
+    minArguments: argumentCount,
+    maxArguments: argumentCount,
+    type: () => type,
+    bind(constants) {
+      const apply = compile(constants);
+      return ([value = null]) => apply(toText(value));
+    },
+  };
+}
+
+/** map_value(value, '{"key": "value"}'): null for what the map does not have; null is looked up as the empty text. */
+const mapValue = ofText('map_value', 2, 'STRING', (constants) => {
+  const map = new Map<string, string | null>();
+  const given = constantJson(constants[1], 'map_value', 'an object of texts');
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw refusal('map_value', 'an object of texts');
+  for (const [key, value] of Object.entries(given)) {
+    if (typeof value !== 'string' && value !== null) throw refusal('map_value', 'an object of texts');
+    map.set(key, value);
+  }
+  return (text) => map.get(text ?? '') ?? null;
+});
+
+/** value_in(value, '["a", null]'): LONG 1 or 0; null is in a list that names it. */
+const valueIn = ofText('value_in', 2, 'LONG', (constants) => {
+  const list = constantJson(constants[1], 'value_in', 'an array of texts');
+  if (!Array.isArray(list) || list.some((each) => typeof each !== 'string' && each !== null))
+    throw refusal('value_in', 'an array of texts');
+  const values = new Set<unknown>(list);
+  return (text) => fromTruth(values.has(text));
+});
+
+/** bucket_start(value, size, offset): the start of the bucket a number is in, as text; null for what is no number. */
+const bucketStart = ofText('bucket_start', 3, 'STRING', (constants) => {
+  const [size, offset] = [constants[1], constants[2]].map((constant) => toDouble(constant?.value ?? null));
+  if (size === null || size === undefined || !(size > 0) || offset === null || offset === undefined)
+    throw new ServiceError('query_invalid', 'bucket_start: the size is a constant above 0 and the offset a constant');
+  return (text) => {
+    const number = toDouble(text);
+    if (number === null) return null;
+    const start = Math.floor((number - offset) / size) * size + offset;
+    return Number.isInteger(start) && Math.abs(start) < 2 ** 63 ? BigInt(start).toString() : toText(start);
+  };
+});
+
+function constantJson(constant: Constant | undefined, name: string, expected: string): unknown {
+  const text = constant?.value;
+  if (typeof text !== 'string') throw refusal(name, expected);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusal(name, expected);
+  }
+}
+
+function refusal(name: string, expected: string): ServiceError {
+  return new ServiceError('query_invalid', `${name}: the second argument is a constant, ${expected} as JSON`);
+}
+
+export const EXTRACTION_SUPPORT: readonly ExpressionFunction[] = [mapValue, valueIn, bucketStart];
