@@ -16,6 +16,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   kernels: 4,
   storage: 4,
   expression: 3,
+  sketch: 2,
   metadata: 3,
   model: 2,
   configuration: 1,

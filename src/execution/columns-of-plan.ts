@@ -25,6 +25,7 @@ export function columnsOfPlan(plan: RowPlan): NeededColumns {
     for (const aggregator of plan.aggregators) {
       if (aggregator.filter !== null) filterColumns(aggregator.filter, named);
       if (aggregator.kind === 'distinct') comparable.add(aggregator.column);
+      else if (aggregator.kind === 'collect') for (const column of aggregator.columns) named.add(column);
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
     }
   }

@@ -7,6 +7,7 @@ import { MATH_FUNCTIONS } from './functions/math.js';
 import { NETWORK_FUNCTIONS } from './functions/network.js';
 import { OPERATORS } from './functions/operators.js';
 import { READABLE_FUNCTIONS } from './functions/readable.js';
+import { STATE_FUNCTIONS } from './functions/state.js';
 import { STRING_FUNCTIONS } from './functions/string.js';
 import { TIME_FUNCTIONS } from './functions/time.js';
 
@@ -22,6 +23,7 @@ export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     ...BIT_FUNCTIONS,
     ...TIME_FUNCTIONS,
     ...EXTRACTION_SUPPORT,
+    ...STATE_FUNCTIONS,
   ].map((each) => [each.name, each]),
 );
 

@@ -9,7 +9,7 @@ export function printExpression(expression: Expression): string {
       return `"${expression.name.replace(/[\\"]/g, '\\$&')}"`;
     case 'call': {
       const operands = expression.arguments.map(printExpression);
-      if (/^\w/.test(expression.function)) return `${expression.function}(${operands.join(', ')})`;
+      if (/^:?\w/.test(expression.function)) return `${expression.function}(${operands.join(', ')})`;
       return operands.length === 1 ? `${expression.function}(${operands[0]})` : `(${operands.join(` ${expression.function} `)})`;
     }
   }

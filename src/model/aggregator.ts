@@ -1,3 +1,4 @@
+import type { Collector } from './collector.js';
 import type { Filter } from './filter.js';
 import type { ColumnType } from './schema.js';
 
@@ -14,7 +15,21 @@ export type Aggregator = {
   | { readonly kind: 'count' }
   | { readonly kind: 'sum' | 'min' | 'max'; readonly column: string; readonly type: 'LONG' | 'FLOAT' | 'DOUBLE' }
   | { readonly kind: 'distinct'; readonly column: string }
+  | Collect
 );
+
+/**
+ * `input`: whether `columns` hold values, or the first of them states that were put out before, as texts. `output`: the
+ * value, of type `type`; or the state as text; or both, the state as the column `stateColumn(name)`.
+ */
+interface Collect {
+  readonly kind: 'collect';
+  readonly collector: Collector;
+  readonly columns: readonly string[];
+  readonly input: 'values' | 'states';
+  readonly output: 'value' | 'state' | 'both';
+  readonly type: ColumnType;
+}
 
 export interface VirtualColumn {
   readonly name: string;

@@ -2,6 +2,7 @@ import { formatInterval } from '../base/interval.js';
 import { stringifyJson } from '../base/json.js';
 import { printExpression } from '../expression/print.js';
 import type { Aggregator } from '../model/aggregator.js';
+import type { Collector } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import { granularityName } from '../model/granularity.js';
 import type { FinishStep, GroupKey, Plan, SortKey } from '../model/plan.js';
@@ -53,8 +54,15 @@ function printAggregator(aggregator: Aggregator): string {
       ? 'count'
       : kind === 'distinct'
         ? `distinct ${aggregator.column}`
-        : `${kind} ${aggregator.column} as ${aggregator.type}`;
+        : kind === 'collect'
+          ? `${printCollector(aggregator.collector)} of ${aggregator.columns.join(', ')}${aggregator.output === 'value' ? '' : `, ${aggregator.output}`}`
+          : `${kind} ${aggregator.column} as ${aggregator.type}`;
   return `${name} = ${what}${filter === null ? '' : ` where ${printFilter(filter)}`}`;
+}
+
+function printCollector(collector: Collector): string {
+  const { type, ...settings } = collector;
+  return `${type} ${stringifyJson(settings)}`;
 }
 
 export function printFilter(filter: Filter): string {

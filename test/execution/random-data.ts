@@ -7,6 +7,7 @@ import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import type { Granularity } from '../../src/model/granularity.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
+import type { ColumnType } from '../../src/model/schema.js';
 import type { Cell, Row } from './oracle.js';
 
 /** Small random tables and plans over them. Doubles are multiples of 1/4, so that sums are exact in any order. */
@@ -71,7 +72,10 @@ function frameColumn(name: string, cells: readonly Cell[]): FrameColumn {
   if (name !== 'text' && name !== 'plain' && name !== 'many')
     return { kind: 'long', name, values: BigInt64Array.from(cells, (each) => (typeof each === 'bigint' ? each : 0n)), nulls };
   const dictionary: (string | null)[] = [null, ...TEXTS, 'x', 'y', 'z'];
-  const idOf = (value: Value): number => dictionary.indexOf(value as string | null);
+  const idOf = (value: Value): number => {
+    const id = dictionary.indexOf(value as string | null);
+    return id < 0 ? dictionary.push(value as string) - 1 : id;
+  };
   if (name !== 'many') return { kind: 'string', name, ids: Uint32Array.from(cells, (each) => idOf(each as Value)), dictionary };
   const lists = cells.map((each) => (Array.isArray(each) ? (each as readonly Value[]) : []));
   const offsets = new Uint32Array(lists.length + 1);
@@ -206,6 +210,31 @@ const arbitraryAggregator: fc.Arbitrary<Aggregator> = fc
         kind: fc.constant('distinct' as const),
         column: fc.constantFrom('text', 'plain', 'many', 'small', 'large', 'double', 'upper', 'joined', 'hour', 'missing', 'renamed'),
       }),
+      fc
+        .record({
+          type: fc.constantFrom('first' as const, 'last' as const),
+          source: fc.constantFrom<readonly [string, ColumnType]>(
+            ['text', 'STRING'],
+            ['upper', 'STRING'],
+            ['missing', 'STRING'],
+            ['small', 'LONG'],
+            ['holes', 'LONG'],
+            ['large', 'LONG'],
+            ['linear', 'LONG'],
+            ['double', 'DOUBLE'],
+            ['half', 'FLOAT'],
+            ['holes', 'DOUBLE'],
+          ),
+          time: fc.constantFrom(['__time'], ['small'], ['holes'], []),
+        })
+        .map(({ type, source: [column, valueType], time }) => ({
+          kind: 'collect' as const,
+          collector: { type, valueType, maxStringBytes: 1024 },
+          columns: [column, ...time],
+          input: 'values' as const,
+          output: 'value' as const,
+          type: valueType,
+        })),
     ),
     fc.option(arbitraryFilter, { nil: null, freq: 2 }),
   )

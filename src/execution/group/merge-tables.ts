@@ -41,6 +41,12 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
       foldPackedKeys(scratch, packed, remaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
     }
     shape.aggregators.forEach((aggregator, index) => {
+      if (aggregator.kind === 'collect') {
+        const numbers = context.memory.u32(groupOf, parts.groupCount).slice();
+        const collected = parts.states[index]?.collected;
+        if (collected !== undefined) table.states[index]?.collected?.join(collected, (group) => numbers[group] ?? 0);
+        return;
+      }
       if (aggregator.kind !== 'distinct') return;
       const from = parts.states[index];
       const into = table.states[index];
@@ -90,7 +96,8 @@ function addState(
   const aggregator = table.shape.aggregators[index];
   const from = parts.states[index];
   const into = table.states[index];
-  if (aggregator === undefined || from === undefined || into === undefined || aggregator.kind === 'distinct') return;
+  if (aggregator === undefined || from === undefined || into === undefined) return;
+  if (aggregator.kind === 'distinct' || aggregator.kind === 'collect') return;
   const { kernels } = table.context;
   const at = from.at + base * 8;
   if (aggregator.kind === 'count' || (aggregator.kind === 'sum' && aggregator.state === 'I64'))

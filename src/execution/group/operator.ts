@@ -43,6 +43,10 @@ export function endGroups(table: GroupTable, others: readonly GroupTableParts[],
 }
 
 function leafOf({ plan, aggregators }: GroupShape): LeafResult {
-  const zeros = aggregators.filter(({ kind, aggregator }) => kind === 'count' || kind === 'distinct' || aggregator.emptyIsZero === true);
+  const zeros = aggregators.filter((each) =>
+    each.kind === 'collect'
+      ? each.states.emptyValue !== null
+      : each.kind === 'count' || each.kind === 'distinct' || each.aggregator.emptyIsZero === true,
+  );
   return { intervals: plan.intervals, zeroColumns: new Set(zeros.map(({ name }) => name)) };
 }

@@ -13,7 +13,7 @@ import type { GroupTable } from './table.js';
  *
  *   k0, k1, ...   the keys of the plan, in order
  *   a0, a1, ...   the aggregators: count, sum, min, max as their value so far, null when no row took part;
- *                 distinct as ONE value of the set, or null
+ *                 distinct as ONE value of the set, or null; collect as the text of its state
  *
  * First come rows of states, one per group, in which distinct columns are null; then, for each distinct aggregator,
  * one row per (group, value), in which all other aggregates are null. So a partial result is itself a set of rows
@@ -42,6 +42,8 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
       return { name, filter: null, kind: 'sum', type: 'LONG', column, emptyIsZero: true };
     case 'distinct':
       return { name, filter: null, kind: 'distinct', column };
+    case 'collect':
+      return { ...aggregator, filter: null, columns: [column], input: 'states' };
     default:
       return {
         name,
@@ -58,7 +60,7 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
 export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   const { shape } = table;
   const groups = listGroups(scope, table);
-  const states = rowsOfGroups(scope, table, groups, false);
+  const states = rowsOfGroups(scope, table, groups, { isEmpty: false, asStates: true });
   const rowOf = new Map<number, number>();
   groups.forEach((group, row) => rowOf.set(group, row));
   const sets = shape.aggregators.map((aggregator, index) =>
@@ -82,6 +84,10 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
       return columnOf(`a${index}`, aggregator.domain.type, values);
     }
     const column = states.columns[shape.keys.length + index];
+    if (aggregator.kind === 'collect' && column !== undefined) {
+      for (let row = 0; row < groups.length; row++) values[row] = valueAt(column, row);
+      return columnOf(`a${index}`, 'STRING', values);
+    }
     for (let row = 0; column !== undefined && row < groups.length; row++) values[row] = valueAt(column, row);
     return columnOf(`a${index}`, aggregator.type, values);
   });

@@ -4,6 +4,7 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import type { FinishStep } from '../../model/plan.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
+import { collectedColumns } from '../collect/result.js';
 import { globalTextAt, textAt } from '../dictionary.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
 import { columnOf, rememberTexts } from '../finish/table.js';
@@ -25,21 +26,23 @@ export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly F
   const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
   const isEmpty =
     groups.length === 0 && shape.plan.emptyGroup && shape.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
-  return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, isEmpty, values);
+  return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, { isEmpty, asStates: false }, values);
 }
 
-/** Rows of the groups listed. `isEmpty`: it is the one group of no rows. */
+/** Rows of the groups listed. `isEmpty`: it is the one group of no rows. `asStates`: collected states as texts, one column each. */
 export function rowsOfGroups(
   scope: FoldScope,
   table: GroupTable,
   groups: Uint32Array,
-  isEmpty: boolean,
+  { isEmpty, asStates }: { readonly isEmpty: boolean; readonly asStates: boolean },
   values = stateAddresses(scope, table),
 ): ResultTable {
   const { shape } = table;
   const keys = shape.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
-  const aggregates = shape.aggregators.map((aggregator, index) =>
-    aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty),
+  const aggregates = shape.aggregators.flatMap((aggregator, index) =>
+    aggregator.kind === 'collect'
+      ? collectedColumns(table.states[index]?.collected, aggregator, groups, isEmpty, asStates)
+      : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
   );
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
 }
@@ -164,7 +167,7 @@ function textOf(value: Value): string | null {
 function aggregateColumn(
   { context }: FoldScope,
   table: GroupTable,
-  aggregator: AggregatorShape,
+  aggregator: Exclude<AggregatorShape, { kind: 'collect' }>,
   index: number,
   at: Address,
   groups: Uint32Array,
@@ -198,7 +201,7 @@ function nullsOf(
 ): Uint8Array | null {
   if (isEmpty) return Uint8Array.from(groups, () => 1);
   const seenAt = table.states[index]?.seen ?? 0;
-  if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct') return null;
+  if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return null;
   const seen = memory.u8(seenAt, table.groupCount);
   const nulls = Uint8Array.from(groups, (group) => (seen[group] === 1 ? 0 : 1));
   return nulls.includes(1) ? nulls : null;

@@ -1,5 +1,6 @@
 import type { GroupPlan } from '../../model/plan.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
+import { hasOrderedStates } from '../collect/kinds.js';
 import type { Block, RunContext } from '../context.js';
 import { blockAt, takeBits, wordsOf } from '../context.js';
 import type { RowCounts } from '../counts.js';
@@ -28,11 +29,12 @@ export interface Morsel extends RowRange {
 
 /**
  * Cuts segments into morsels. A thread folds its local groups once per segment, so segments stay whole where there are
- * enough of them for every thread.
+ * enough of them for every thread, and where states merge in the order of segments.
  */
 export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, threads: number, morselRows: number): Morsel[] {
   const met = views.flatMap((view, index) => (meets(view, plan.intervals) ? [{ view, index }] : []));
-  const rowsEach = threads <= 1 || met.length >= threads * 4 ? Infinity : morselRows;
+  const isWhole = threads <= 1 || met.length >= threads * 4 || hasOrderedStates(plan.aggregators);
+  const rowsEach = isWhole ? Infinity : morselRows;
   return met.flatMap(({ view, index }) => {
     const parts: Morsel[] = [];
     for (let start = 0; start < view.rowCount; start += rowsEach)

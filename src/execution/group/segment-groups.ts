@@ -1,6 +1,7 @@
 import { assert } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
+import { collectAccumulator } from '../collect/accumulator.js';
 import type { Block } from '../context.js';
 import { clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../context.js';
 import { asNumbers } from '../expression/convert.js';
@@ -228,6 +229,15 @@ export class SegmentGroups {
         const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: wholeSegment && filter === undefined });
         rows.distincts.push(distinct);
         if (distinct.readsRows) rows.readers.push(distinct);
+        return;
+      }
+      if (each.kind === 'collect') {
+        if (aggregator.kind !== 'collect') return;
+        const collect = collectAccumulator(scope, index, aggregator, shape.columns.views.indexOf(scope.view));
+        if (collect === undefined) return;
+        const rows = this.#classOf(filter, collect.nulls, everyRow);
+        rows.distincts.push(collect.accumulator);
+        rows.readers.push(collect.accumulator);
         return;
       }
       const column = aggregator.kind === 'count' ? '' : 'column' in aggregator ? aggregator.column : '';

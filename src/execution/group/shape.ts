@@ -1,6 +1,8 @@
 import type { Aggregator } from '../../model/aggregator.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
+import { stateKind } from '../collect/kinds.js';
+import type { StateKind } from '../collect/state-kind.js';
 import { virtualColumnsByName } from '../scope.js';
 import type { Domain, QueryColumns } from './domain.js';
 import { columnDomain, keyDomain } from './domain.js';
@@ -27,6 +29,7 @@ export type AggregatorShape = { readonly name: string; readonly aggregator: Grou
   /** `nullable`: a group may have rows of which none took part. */
   | { readonly kind: 'sum' | 'min' | 'max'; readonly state: 'I64' | 'F64'; readonly nullable: boolean }
   | { readonly kind: 'distinct'; readonly domain: Domain; readonly store: DistinctStore }
+  | { readonly kind: 'collect'; readonly states: StateKind<unknown> }
 );
 
 /** Where the distinct values of a group are kept: a bit per group and id, or a set of pairs (group, value). */
@@ -98,6 +101,8 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
       const domain = columnDomain(columns, aggregator.column, null);
       return { kind: 'distinct', name, aggregator, type: 'LONG', domain, store: distinctStore(domain, layout) };
     }
+    case 'collect':
+      return { kind: 'collect', name, aggregator, type: aggregator.type, states: stateKind(aggregator.collector) };
     default: {
       const nullable = aggregator.filter !== null || mayBeNull(columns, aggregator.column);
       return {

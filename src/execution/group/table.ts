@@ -1,5 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
+import type { CollectedParts } from '../collect/collected-states.js';
+import { CollectedStates } from '../collect/collected-states.js';
 import type { RunContext } from '../context.js';
 import { clear } from '../context.js';
 import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
@@ -17,6 +19,8 @@ export interface AggregatorState {
   bits: Address;
   /** distinct, kind pairs. */
   pairs: PairSet | undefined;
+  /** collect. */
+  collected: CollectedStates | undefined;
 }
 
 /** A group table as plain data, for another thread to fold in; its memory goes with it. */
@@ -24,7 +28,13 @@ export interface GroupTableParts {
   readonly groupCount: number;
   readonly present: Address;
   readonly keys: Address;
-  readonly states: readonly { at: Address; seen: Address; bits: Address; pairs: { keys: Address; count: number } | undefined }[];
+  readonly states: readonly {
+    at: Address;
+    seen: Address;
+    bits: Address;
+    pairs: { keys: Address; count: number } | undefined;
+    collected: CollectedParts | undefined;
+  }[];
   readonly pools: readonly (readonly (string | number | bigint | null)[])[];
   readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
   readonly owned: readonly Address[];
@@ -60,7 +70,7 @@ export class GroupTable {
     this.distinctPools = shape.aggregators.map(() => new ValuePool());
     const { layout } = shape;
     this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
-    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined }));
+    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined }));
     try {
       if (layout.kind === 'dense') {
         this.present = this.#zeroed(layout.cells);
@@ -89,15 +99,9 @@ export class GroupTable {
   }
 
   take(bytes: number): Address {
-    if (this.#bytes + bytes > this.context.groupBytesMax) {
-      throw new ServiceError(
-        'resource_limit',
-        `grouping needs more than ${this.context.groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
-      );
-    }
+    this.#charge(bytes);
     const at = this.context.memory.allocate(bytes);
     this.#owned.set(at, bytes);
-    this.#bytes += bytes;
     return at;
   }
 
@@ -117,11 +121,12 @@ export class GroupTable {
       groupCount: this.groupCount,
       present: this.present,
       keys: this.keys,
-      states: this.states.map(({ at, seen, bits, pairs }) => ({
+      states: this.states.map(({ at, seen, bits, pairs, collected }) => ({
         at,
         seen,
         bits,
         pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count },
+        collected: collected?.detach(),
       })),
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
@@ -132,6 +137,17 @@ export class GroupTable {
   free(): void {
     for (const at of this.#owned.keys()) this.context.memory.free(at);
     this.#owned.clear();
+  }
+
+  /** Counts bytes that are kept, here or as collected states in the thread's heap. */
+  #charge(bytes: number): void {
+    if (this.#bytes + bytes > this.context.groupBytesMax) {
+      throw new ServiceError(
+        'resource_limit',
+        `grouping needs more than ${this.context.groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+      );
+    }
+    this.#bytes += bytes;
   }
 
   #zeroed(bytes: number): Address {
@@ -154,6 +170,10 @@ export class GroupTable {
         );
       return;
     }
+    if (aggregator.kind === 'collect') {
+      state.collected = new CollectedStates(aggregator.states, (bytes) => this.#charge(bytes));
+      return;
+    }
     state.at = this.take(this.capacity * 8);
     this.#initialise(aggregator, state.at, 0, this.capacity);
     if (aggregator.kind !== 'count' && aggregator.nullable) state.seen = this.#zeroed(this.capacity);
@@ -161,8 +181,8 @@ export class GroupTable {
 
   #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
     const { memory } = this.context;
-    if (aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'sum')
-      clear(this.context, at + from * 8, (to - from) * 8);
+    if (aggregator.kind === 'collect' || aggregator.kind === 'distinct') return;
+    if (aggregator.kind === 'count' || aggregator.kind === 'sum') clear(this.context, at + from * 8, (to - from) * 8);
     else if (aggregator.state === 'F64') memory.f64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? Infinity : -Infinity);
     else memory.i64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? I64_MAX : I64_MIN);
   }
@@ -179,7 +199,7 @@ export class GroupTable {
     this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
     this.shape.aggregators.forEach((aggregator, index) => {
       const state = this.states[index];
-      if (state === undefined || aggregator.kind === 'distinct') return;
+      if (state === undefined || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return;
       state.at = this.#enlarge(state.at, old * 8, capacity * 8);
       this.#initialise(aggregator, state.at, old, capacity);
       if (state.seen === 0) return;

@@ -27,6 +27,7 @@ export function bestGroups(
   if (
     key === undefined ||
     aggregator === undefined ||
+    aggregator.kind === 'collect' ||
     aggregator.type === 'FLOAT' ||
     count === 0 ||
     count > TOP_MAX ||

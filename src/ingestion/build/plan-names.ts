@@ -48,7 +48,8 @@ export function renameAggregator(aggregator: Aggregator, rename: Rename): Aggreg
     name: rename(aggregator.name),
     filter: aggregator.filter === null ? null : renameFilter(aggregator.filter, rename),
   };
-  return renamed.kind === 'count' ? renamed : { ...renamed, column: rename(renamed.column) };
+  if (renamed.kind === 'count') return renamed;
+  return renamed.kind === 'collect' ? { ...renamed, columns: renamed.columns.map(rename) } : { ...renamed, column: rename(renamed.column) };
 }
 
 export function renameKey(key: GroupKey, rename: Rename): GroupKey {

@@ -12,6 +12,7 @@ import { readFilter } from './filter.js';
 import { readPostAggregators } from './post-aggregator.js';
 import type { ObjectReader } from './reader.js';
 import { readIntervals, refuse } from './reader.js';
+import { States } from './states.js';
 
 /** What every query type that reads rows has. */
 export interface Leaf {
@@ -51,12 +52,14 @@ export function readAggregation(
   const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
   const dimensions = readDimensions(columns);
   const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
-  const aggregators = readAggregators(reader, columns);
+  const read = readAggregators(reader, columns);
   const types = new Map([
     ...dimensions.map(({ name, type }) => [name, type] as const),
-    ...aggregators.map((each) => [each.name, aggregatorType(each)] as const),
+    ...read.map((each) => [each.name, aggregatorType(each)] as const),
   ]);
-  const postAggregators = readPostAggregators(reader, (name) => types.get(name));
+  const states = new States(read);
+  const postAggregators = readPostAggregators(reader, (name) => types.get(name), states);
+  const aggregators = states.aggregators();
   refuseRepeatedNames([...dimensions, ...aggregators, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);
   return { ...leaf, columns, dimensions, granularity, aggregators, postAggregators, outputType: (name) => types.get(name) };

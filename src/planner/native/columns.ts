@@ -7,6 +7,7 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
+import { COLLECT_AGGREGATORS } from './collect-aggregator.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
@@ -121,6 +122,7 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns): A
       ...Object.fromEntries(
         NUMBER_AGGREGATORS.map((type) => [type, (inner: ObjectReader) => readNumberAggregator(inner, type, virtualColumns)]),
       ),
+      ...COLLECT_AGGREGATORS,
     },
     UNSUPPORTED_AGGREGATORS,
     'aggregator',
@@ -144,5 +146,6 @@ function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGA
 
 /** The type of what an aggregator puts out. */
 export function aggregatorType(aggregator: Aggregator): ColumnType {
+  if (aggregator.kind === 'collect') return aggregator.output === 'state' ? 'STRING' : aggregator.type;
   return aggregator.kind === 'count' || aggregator.kind === 'distinct' ? 'LONG' : aggregator.type;
 }

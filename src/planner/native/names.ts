@@ -2,8 +2,8 @@
 export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
-  'doubleMean doubleFirst doubleLast floatFirst floatLast longFirst longLast stringFirst stringLast doubleAny floatAny longAny stringAny cardinality hyperUnique ' +
-  'expression javascript grouping thetaSketch HLLSketchBuild HLLSketchMerge quantilesDoublesSketch KllDoublesSketch KllFloatsSketch arrayOfDoublesSketch variance ' +
+  'cardinality hyperUnique ' +
+  'expression javascript grouping thetaSketch HLLSketchBuild HLLSketchMerge quantilesDoublesSketch KllDoublesSketch KllFloatsSketch arrayOfDoublesSketch ' +
   'varianceFold approxHistogram approxHistogramFold fixedBucketsHistogram bloom ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
   'spectatorHistogramTimer spectatorHistogramDistribution distinctCount timeMin timeMax Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
   'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram stringFirstFold stringLastFold HLLSketch sketchBuild sketchMerge'
@@ -16,7 +16,7 @@ export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
   'KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantile KllFloatsSketchToQuantiles KllFloatsSketchToHistogram KllFloatsSketchToRank ' +
   'KllFloatsSketchToCDF KllFloatsSketchToString arrayOfDoublesSketchToEstimate arrayOfDoublesSketchToEstimateAndBounds arrayOfDoublesSketchToNumEntries ' +
   'arrayOfDoublesSketchToMeans arrayOfDoublesSketchToVariances arrayOfDoublesSketchToQuantilesSketch arrayOfDoublesSketchSetOp arrayOfDoublesSketchTTest ' +
-  'arrayOfDoublesSketchToString arrayOfDoublesSketchConstant arrayOfDoublesSketchToBase64String arrayOfDoublesSketchToMetricsSumEstimate stddev zscore2sample ' +
+  'arrayOfDoublesSketchToString arrayOfDoublesSketchConstant arrayOfDoublesSketchToBase64String arrayOfDoublesSketchToMetricsSumEstimate zscore2sample ' +
   'pvalue2tailedZtest equalBuckets buckets customBuckets min max quantile quantiles quantileFromDDSketch quantilesFromDDSketch quantileFromTDigestSketch ' +
   'quantilesFromTDigestSketch momentSketchSolveQuantiles momentSketchMin momentSketchMax percentileSpectatorHistogram percentilesSpectatorHistogram ' +
   'countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'

@@ -4,10 +4,12 @@ import { parseExpression } from '../../expression/parse.js';
 import type { Expression } from '../../model/expression.js';
 import type { PostAggregator } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
+import { readEstimator } from './collect-aggregator.js';
 import type { ColumnTypes } from './filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from './names.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
+import type { States } from './states.js';
 
 /** What a post-aggregator computes; the name is optional where it is a field of another. */
 interface Computed {
@@ -17,11 +19,11 @@ interface Computed {
 }
 
 /** @param outputType  of the aggregators and keys; each post-aggregator may read those before it as well */
-export function readPostAggregators(reader: ObjectReader, outputType: ColumnTypes): PostAggregator[] {
+export function readPostAggregators(reader: ObjectReader, outputType: ColumnTypes, states: States): PostAggregator[] {
   const known = new Map<string, ColumnType>();
   const types: ColumnTypes = (name) => known.get(name) ?? outputType(name);
   return reader.list('postAggregations', (value, path) => {
-    const { name, type, expression } = readPostAggregator(reader.reader(value, path), types);
+    const { name, type, expression } = readPostAggregator(reader.reader(value, path), types, states);
     if (name === undefined) refuse(`${path}.name`, 'a string', name);
     known.set(name, type);
     return { name, type, expression };
@@ -30,11 +32,11 @@ export function readPostAggregators(reader: ObjectReader, outputType: ColumnType
 
 const DEPTH_MAX = 300;
 
-function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0): Computed {
+function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: States, depth = 0): Computed {
   if (depth > DEPTH_MAX)
     throw new ServiceError('query_invalid', `${reader.path}: post-aggregators are nested deeper than ${DEPTH_MAX} levels`);
   const fields = (inner: ObjectReader, least: number): readonly Expression[] => {
-    const list = inner.list('fields', (value, path) => readPostAggregator(inner.reader(value, path), types, depth + 1).expression);
+    const list = inner.list('fields', (value, path) => readPostAggregator(inner.reader(value, path), types, states, depth + 1).expression);
     if (list.length < least) refuse(inner.at('fields'), `at least ${least} post-aggregators`, inner.raw('fields'));
     return list;
   };
@@ -57,7 +59,15 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0)
           .reduce(combine);
         return { name: inner.optionalString('name'), type: 'DOUBLE', expression };
       },
-      fieldAccess: (inner) => readFieldAccess(inner, types),
+      fieldAccess: (inner) => {
+        const name = inner.string('fieldName');
+        if (states.isUnfinished(name))
+          throw new ServiceError(
+            'unsupported',
+            `${inner.at('fieldName')}: the unfinished state of "${name}" is not supported here; use a finalizingFieldAccess`,
+          );
+        return readFieldAccess(inner, types);
+      },
       finalizingFieldAccess: (inner) => readFieldAccess(inner, types),
       constant: (inner) => readConstant(inner),
       expression: (inner) => {
@@ -67,6 +77,11 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, depth = 0)
           ? inner.choice('outputType', ['STRING', 'LONG', 'FLOAT', 'DOUBLE'], undefined)
           : expressionType(expression, types);
         return { name: inner.optionalString('name'), type, expression };
+      },
+      stddev: (inner) => {
+        const { expression } = states.read(inner.string('fieldName'), ['moments'], inner.at('fieldName'));
+        const estimator: Expression = { kind: 'literal', type: 'STRING', value: readEstimator(inner) };
+        return { name: inner.optionalString('name'), type: 'DOUBLE', expression: call(':stddev', expression, estimator) };
       },
       doubleGreatest: extreme('greatest', 'DOUBLE'),
       doubleLeast: extreme('least', 'DOUBLE'),

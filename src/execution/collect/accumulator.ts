@@ -1,0 +1,52 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Aggregator } from '../../model/aggregator.js';
+import type { NumberVector } from '../expression/vector.js';
+import type { DistinctAccumulator } from '../group/distinct.js';
+import type { SegmentScope } from '../scope.js';
+import { stateKind } from './kinds.js';
+import { stateFeed } from './state-feed.js';
+
+/**
+ * The states of a `collect` aggregator over the groups of one segment, folded when its rows are through.
+ * @param order  place of the segment in the query
+ * @returns undefined when no row of the segment changes any state
+ */
+export function collectAccumulator(
+  scope: SegmentScope,
+  index: number,
+  { collector, columns, input }: Extract<Aggregator, { kind: 'collect' }>,
+  order: number,
+): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
+  const { memory, groupBytesMax } = scope.context;
+  const kind = stateKind(collector);
+  const feed = input === 'states' ? stateFeed(scope, kind, columns[0] ?? '') : kind.bind(scope, columns);
+  if (feed === undefined) return undefined;
+  const states: unknown[] = [];
+  const roomFor = groupBytesMax / Math.max(1, kind.bytes(kind.create()));
+  let count = 0;
+  const stateOf = (group: number): unknown => {
+    const known = states[group];
+    if (known !== undefined) return known;
+    if (++count > roomFor)
+      throw new ServiceError(
+        'resource_limit',
+        `the aggregates of one segment need more than ${groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+      );
+    const created = kind.create();
+    states[group] = created;
+    return created;
+  };
+  return {
+    nulls: feed.nulls,
+    accumulator: {
+      readsRows: true,
+      addGroups: (block, rows, groups, n) => feed.add(block, rows, groups, n, stateOf),
+      fold(table, groupOf, groupCount) {
+        feed.end?.(stateOf);
+        const numbers = memory.u32(groupOf, groupCount).slice();
+        const collected = table.states[index]?.collected;
+        states.forEach((state, group) => collected?.add(numbers[group] ?? 0, order, state));
+      },
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Aggregator } from '../../model/aggregator.js';
+import type { Collector } from '../../model/collector.js';
+import { firstLastKind } from './first-last.js';
+import { momentsKind } from './moments.js';
+import type { StateKind } from './state-kind.js';
+
+/** A collector without a kind of state does not compile. */
+const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collector, { type: Type }>) => StateKind<unknown> } = {
+  first: firstLastKind as (collector: Collector) => StateKind<unknown>,
+  last: firstLastKind as (collector: Collector) => StateKind<unknown>,
+  moments: momentsKind as (collector: Collector) => StateKind<unknown>,
+};
+
+/** What an aggregator keeps per group; the type of its states is known to their kind alone. */
+export function stateKind(collector: Collector): StateKind<unknown> {
+  const make = KINDS[collector.type] as (collector: Collector) => StateKind<unknown>;
+  return make(collector);
+}
+
+/** Whether a plan has states whose order of merging shows. */
+export function hasOrderedStates(aggregators: readonly Aggregator[]): boolean {
+  return aggregators.some((each) => each.kind === 'collect' && stateKind(each.collector).isOrdered);
+}

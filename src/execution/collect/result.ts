@@ -1,0 +1,36 @@
+import type { Aggregator } from '../../model/aggregator.js';
+import { stateColumn } from '../../model/collector.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { ResultColumn } from '../finish/table.js';
+import { columnOf } from '../finish/table.js';
+import type { CollectedStates } from './collected-states.js';
+import type { StateKind } from './state-kind.js';
+
+/**
+ * The columns of a `collect` aggregator for the groups listed: values, states as texts, or both.
+ * @param isEmpty   it is the one group of no rows
+ * @param asStates  for another server to merge: always one column of states
+ */
+export function collectedColumns(
+  collected: CollectedStates | undefined,
+  { name, type, aggregator, states }: { name: string; type: ColumnType; aggregator: Aggregator; states: StateKind<unknown> },
+  groups: Uint32Array,
+  isEmpty: boolean,
+  asStates: boolean,
+): ResultColumn[] {
+  const output = aggregator.kind === 'collect' && !asStates ? aggregator.output : 'state';
+  const found = Array.from(groups, (group) => (isEmpty ? undefined : collected?.of(group)));
+  const texts = (column: string): ResultColumn =>
+    columnOf(
+      column,
+      'STRING',
+      found.map((state) => (state === undefined ? null : states.encode(state))),
+    );
+  if (output === 'state') return [texts(name)];
+  const values = columnOf(
+    name,
+    type,
+    found.map((state) => (state === undefined ? states.emptyValue : states.value(state))),
+  );
+  return output === 'value' ? [values] : [values, texts(stateColumn(name))];
+}

@@ -1,0 +1,201 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { RunOptions } from '../../src/execution/contract.js';
+import { createEngine } from '../../src/execution/engine.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Aggregator } from '../../src/model/aggregator.js';
+import type { Collector } from '../../src/model/collector.js';
+import { stateColumn } from '../../src/model/collector.js';
+import type { Frame, FrameCell } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import type { GroupPlan } from '../../src/model/plan.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import type { Row } from './oracle.js';
+import { frameOf } from './random-data.js';
+import { openFrames } from './segments.js';
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const never = new AbortController().signal;
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
+  ending: 'final',
+  deadlineMs: Date.now() + 60_000,
+  priority: 0,
+  kernels: null,
+  batchRows: null,
+  ...changes,
+});
+
+/** Rows of a fixed sequence: four texts as groups, numbers with holes, lists. */
+function rowsOf(count: number): Row[] {
+  let seed = 12345;
+  const next = (below: number): number => {
+    seed = (seed + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(seed ^ (seed >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) % below;
+  };
+  return Array.from({ length: count }, (_, index) => ({
+    __time: BigInt(Date.UTC(2024, 0, 1) + Math.floor(index / 3) * 1000),
+    text: ['a', 'b', 'c', null][next(4)] ?? null,
+    plain: `user ${next(500)}`,
+    many: Array.from({ length: next(3) }, () => `tag ${next(20)}`),
+    small: BigInt(next(200)),
+    holes: next(5) === 0 ? null : BigInt(next(100_000)),
+    large: BigInt(next(1000)) * 1_000_000_007n,
+    double: next(7) === 0 ? null : next(1_000_000) / 8,
+  }));
+}
+
+function planOf(aggregators: readonly Aggregator[], byText = true): GroupPlan {
+  return {
+    operator: 'group',
+    dataSource: 'random',
+    intervals: [ETERNITY],
+    filter: null,
+    virtualColumns: [],
+    keys: byText ? [{ kind: 'column', name: 'text', column: 'text', type: null }] : [],
+    aggregators,
+    emptyGroup: true,
+    finish: [],
+  };
+}
+
+function collect(
+  collector: Collector,
+  columns: readonly string[],
+  changes: Partial<Extract<Aggregator, { kind: 'collect' }>> = {},
+): Aggregator {
+  return { kind: 'collect', name: 'x', filter: null, collector, columns, input: 'values', output: 'value', type: 'DOUBLE', ...changes };
+}
+
+async function tableOf(frames: AsyncIterable<Frame>): Promise<Map<string, readonly FrameCell[]>> {
+  const groups = new Map<string, readonly FrameCell[]>();
+  for await (const frame of frames) {
+    for (let row = 0; row < frame.rowCount; row++) {
+      const cells = frame.columns.map((column) => cellAt(column, row));
+      groups.set(String(cells[0]), cells.slice(1));
+    }
+  }
+  return groups;
+}
+
+/** The same rows in several layouts, batch sizes, kernel sets and thread counts; and merged from partial results. */
+async function everyWay(plan: GroupPlan, rows: readonly Row[]): Promise<{ way: string; groups: Map<string, readonly FrameCell[]> }[]> {
+  const results: { way: string; groups: Map<string, readonly FrameCell[]> }[] = [];
+  const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+  const pieces = [rows.slice(0, 1000), rows.slice(1000, 1001), rows.slice(1001)].filter((piece) => piece.length > 0);
+  const placed = pieces.map((piece) => placeFrame(frameOf(piece), memory));
+  const whole = placeFrame(frameOf(rows), memory);
+  const views = placed.map(({ view }) => view);
+  try {
+    for (const kernels of ['reference', 'scalar-debug', 'simd-debug'])
+      for (const batchRows of [1, 7, 4096, null])
+        results.push({
+          way: `${kernels} by ${batchRows}`,
+          groups: await tableOf(engine.runViews(plan, views, options({ kernels, batchRows }), never)),
+        });
+    results.push({ way: 'one segment', groups: await tableOf(engine.runViews(plan, [whole.view], options(), never)) });
+    const partials = () => views.map((view) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
+    results.push({ way: 'merged', groups: await tableOf(engine.merge(plan, partials(), options(), never)) });
+    const twice = [engine.merge(plan, partials().slice(0, 2), options({ ending: 'partial' }), never), ...partials().slice(2)];
+    results.push({ way: 'merged twice', groups: await tableOf(engine.merge(plan, twice, options(), never)) });
+  } finally {
+    for (const { release } of [...placed, whole]) release();
+  }
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 256 });
+  const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, threaded);
+  try {
+    for (let repeat = 0; repeat < 3; repeat++)
+      results.push({ way: 'two threads', groups: await tableOf(threaded.run(plan, store, ids, options(), never)) });
+  } finally {
+    await close();
+    await threaded.close();
+  }
+  assert.is(memory.allocatedBytes, 0);
+  return results;
+}
+
+const rows = rowsOf(3000);
+
+function groupsOf(column: string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(String(row[column]), [...(groups.get(String(row[column])) ?? []), row]);
+  return groups;
+}
+
+function near(actual: FrameCell | undefined, expected: number, relative: number, what: string): void {
+  assert.type(actual, 'number', what);
+  assert.ok(Math.abs(Number(actual) - expected) <= relative * Math.abs(expected), `${what}: ${String(actual)} is not ${expected}`);
+}
+
+const moments = suite('mean and variance');
+
+moments('agree with two passes over the values, however they are read', async () => {
+  const plan = planOf([
+    collect({ type: 'moments', result: 'mean' }, ['double'], { name: 'mean' }),
+    collect({ type: 'moments', result: 'populationVariance' }, ['double'], { name: 'population' }),
+    collect({ type: 'moments', result: 'sampleVariance' }, ['small'], {
+      name: 'filtered',
+      filter: {
+        kind: 'range',
+        column: 'small',
+        type: 'LONG',
+        ordering: 'numeric',
+        lower: 100n,
+        upper: null,
+        lowerStrict: false,
+        upperStrict: false,
+      },
+    }),
+  ]);
+  for (const { way, groups } of await everyWay(plan, rows)) {
+    assert.is(groups.size, 4);
+    for (const [name, members] of groupsOf('text')) {
+      const [mean, population, filtered] = groups.get(name) ?? [];
+      const doubles = members.flatMap((row) => (row['double'] === null ? [] : [Number(row['double'])]));
+      const small = members.map((row) => Number(row['small'])).filter((value) => value >= 100);
+      const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+      const squares = (values: readonly number[]): number => values.reduce((sum, value) => sum + (value - average(values)) ** 2, 0);
+      near(mean, average(doubles), 1e-12, `${way}, mean of ${name}`);
+      near(population, squares(doubles) / doubles.length, 1e-12, `${way}, variance of ${name}`);
+      near(filtered, squares(small) / (small.length - 1), 1e-12, `${way}, sample variance of ${name}`);
+    }
+  }
+});
+
+moments('of no rows are null, of one row 0', async () => {
+  const one = planOf([collect({ type: 'moments', result: 'sampleVariance' }, ['small'])]);
+  for (const { groups } of await everyWay(one, rows.slice(0, 1))) assert.equal([...groups.values()], [[0]]);
+  const none = { ...planOf([collect({ type: 'moments', result: 'mean' }, ['missing'])]), filter: { kind: 'false' as const } };
+  for (const { way, groups } of await everyWay({ ...none, keys: [] }, rows.slice(0, 2))) assert.equal([...groups], [['null', []]], way);
+});
+
+moments.run();
+
+const states = suite('states put out beside values');
+
+states('are texts of their own column', async () => {
+  const aggregator = collect({ type: 'moments', result: 'mean' }, ['small'], { output: 'both' });
+  const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+  const placed = placeFrame(frameOf(rows.slice(0, 2)), memory);
+  try {
+    const frames: Frame[] = [];
+    for await (const frame of engine.runViews(planOf([aggregator], false), [placed.view], options(), never)) frames.push(frame);
+    const [first] = frames;
+    assert.equal(
+      first?.columns.map(({ name }) => name),
+      ['x', stateColumn('x')],
+    );
+    const [a = 0, b = 0] = rows.map((row) => Number(row['small']));
+    const mean = (a + b) / 2;
+    assert.equal(
+      first?.columns.map((column) => cellAt(column, 0)),
+      [mean, `2 ${a + b} ${mean} ${(a - mean) ** 2 + (b - mean) ** 2}`],
+    );
+  } finally {
+    placed.release();
+  }
+});
+
+states.run();
