@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { serialize } from 'node:v8';
+import { assert } from '../base/errors.js';
 import type { Frame } from '../model/frame.js';
 
 /** An entry takes at most this part of the budget: one large answer must not push out all others. */
@@ -57,10 +57,32 @@ export class FrameCache {
   }
 }
 
-/** A key that differs whenever the parts do; they are plain data. */
+/** A key that differs whenever the parts do, and is the same for equal parts; they are plain data. */
 export function cacheKey(...parts: readonly unknown[]): string {
-  return createHash('sha256').update(serialize(parts)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(parts, withoutLoss)).digest('base64');
 }
+
+/** What JSON would change or drop, told apart from everything else. */
+function withoutLoss(_key: string, value: unknown): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      return { [SPECIAL]: `${value}n` };
+    case 'undefined':
+      return { [SPECIAL]: 'undefined' };
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0) ? value : { [SPECIAL]: Object.is(value, -0) ? '-0' : String(value) };
+    case 'object': {
+      const prototype: unknown = value === null ? Object.prototype : Object.getPrototypeOf(value);
+      assert(Array.isArray(value) || prototype === null || prototype === Object.prototype, 'a cache key is made of plain data');
+      return value;
+    }
+    default:
+      return value;
+  }
+}
+
+/** No name of a field of ours. */
+const SPECIAL = '\u0000';
 
 /** What an entry, a frame, a column and a text take beside their contents, roughly. */
 const ENTRY_BYTES = 200;

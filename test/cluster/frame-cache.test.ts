@@ -60,11 +60,12 @@ caches('an answer that fails or is left early is not kept', async () => {
 });
 
 caches('keys tell apart what JSON would not', () => {
-  const keys = [[1], [1n], ['1'], [null], [undefined], [Number.NaN], [Infinity], [[]], [{}], [1, 2], [[1, 2]]].map((parts) =>
+  const keys = [[1], [1n], ['1'], [null], [undefined], [Number.NaN], [Infinity], [0], [-0], [[]], [{}], [1, 2], [[1, 2]]].map((parts) =>
     cacheKey(...parts),
   );
   assert.is(new Set(keys).size, keys.length);
   assert.is(cacheKey({ a: [1n, 'x'] }), cacheKey({ a: [1n, 'x'] }));
+  assert.throws(() => cacheKey(new Set([1])), 'plain data');
 });
 
 caches.run();
