@@ -78,6 +78,8 @@ export interface GroupByQuery extends AggregationQuery {
   readonly offset: number;
   readonly limit: number | null;
   readonly sortByDimensionsFirst: boolean;
+  /** Names of the dimensions each part of the answer is grouped by, the others being null there. Null: one part, by all. */
+  readonly subtotals: readonly (readonly string[])[] | null;
 }
 
 export interface ScanQuery extends BaseQuery {
@@ -86,6 +88,8 @@ export interface ScanQuery extends BaseQuery {
   /** Null: all columns of the table. */
   readonly columns: readonly string[] | null;
   readonly timeOrder: 'ascending' | 'descending' | null;
+  /** Empty: by time alone, or as stored. */
+  readonly orderBy: readonly { readonly column: string; readonly descending: boolean }[];
   readonly offset: number;
   readonly limit: number | null;
   /** Most rows of one entry of the result. */
@@ -116,7 +120,7 @@ export interface TimeBoundaryQuery extends BaseQuery {
   readonly bound: 'minTime' | 'maxTime' | null;
 }
 
-export type AnalysisType = 'cardinality' | 'minmax' | 'size' | 'interval' | 'timestampSpec' | 'queryGranularity' | 'aggregators' | 'rollup';
+export type AnalysisType = 'cardinality' | 'minmax' | 'size' | 'interval' | 'timestampSpec' | 'queryGranularity' | 'aggregators' | 'rollup' | 'projections';
 
 export interface SegmentMetadataQuery extends BaseQuery {
   readonly queryType: 'segmentMetadata';

@@ -2,7 +2,7 @@ import { condenseIntervals } from '../base/interval.js';
 import type { Filter } from '../model/filter.js';
 import type { Interval } from '../model/interval.js';
 import { ETERNITY } from '../model/interval.js';
-import type { FinishStep, GroupKey, GroupPlan, Plan, SortKey } from '../model/plan.js';
+import type { FinishStep, GroupKey, GroupPlan, Plan, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
 import type {
   DataSourceMetadataQuery,
   DimensionSpec,
@@ -31,7 +31,7 @@ type PlannerOf<Type extends Query['queryType']> = (query: Extract<Query, { query
 const PLANNERS: { readonly [Type in Query['queryType']]: PlannerOf<Type> } = {
   timeseries: planTimeseries,
   topN: (query) => [planTopN(query)],
-  groupBy: (query) => [planGroupBy(query)],
+  groupBy: planGroupBy,
   scan: (query, tables) => [planScan(query, tables)],
   search: planSearch,
   timeBoundary: (query) => [planTimeBoundary(query)],
@@ -131,16 +131,30 @@ function pastStop({ dimension, metric }: TopNQuery, stop: string): Filter {
   return metric.inverted ? { ...range, lower: null, upper: stop } : { ...range, lower: stop, upper: null };
 }
 
-function planGroupBy(query: GroupByQuery): Plan {
-  const keys = [...timeKeys(query), ...query.dimensions.map(dimensionKey)];
+/** One plan for each set of subtotals. */
+function planGroupBy(query: GroupByQuery): readonly Plan[] {
+  return (query.subtotals ?? [query.dimensions.map(({ name }) => name)]).map((names) => planGrouping(query, names));
+}
+
+/** @param names  of the dimensions to group by; the others are null in every row, for what comes after to read */
+function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
+  const dimensions = query.dimensions.filter(({ name }) => names.includes(name));
+  const absent = query.dimensions.filter(({ name }) => !names.includes(name));
+  const keys = [...timeKeys(query), ...dimensions.map(dimensionKey)];
   const hasTime = query.granularity.kind !== 'all';
-  const finish = computeSteps(query.postAggregators);
+  const finish: FinishStep[] = absent.map(({ name, type }) => ({
+    step: 'compute',
+    name,
+    type,
+    expression: { kind: 'literal', type, value: null },
+  }));
+  finish.push(...computeSteps(query.postAggregators));
   if (query.having !== null) finish.push({ step: 'filter', filter: query.having });
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering }),
   );
   // What the query does not order comes by its dimensions; time goes before all unless it was asked to come after.
-  const rest = query.dimensions
+  const rest = dimensions
     .filter(({ name }) => !ordered.some(({ column }) => column === name))
     .map(
       ({ name, type }): SortKey => ({
@@ -159,7 +173,21 @@ function planGroupBy(query: GroupByQuery): Plan {
 
 function planScan(query: ScanQuery, tables: KnownTables): Plan {
   const columns = query.columns ?? tables.table(query.dataSource)?.columns.map(({ name }) => name) ?? [TIME_COLUMN];
-  return { operator: 'scan', ...leafOf(query), columns, timeOrder: query.timeOrder, offset: query.offset, limit: query.limit, finish: [] };
+  const { timeOrder, orderBy, offset, limit } = query;
+  if (orderBy.length === 0) return { operator: 'scan', ...leafOf(query), columns, timeOrder, offset, limit, finish: [] };
+  const by = orderBy.map(
+    ({ column, descending }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering: 'lexicographic' }),
+  );
+  const read = [...new Set([...columns, ...by.map(({ column }) => column)])];
+  const finish: FinishStep[] = [{ step: 'sort', by, offset, limit }];
+  if (read.length !== columns.length) finish.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
+  return { operator: 'scan', ...leafOf(query), columns: read, timeOrder: null, offset: 0, limit: null, finish };
+}
+
+/** The columns that a scan puts out, in order. */
+export function scanColumns(plan: ScanPlan): readonly string[] {
+  const last = plan.finish.at(-1);
+  return last?.step === 'project' ? last.columns.map(({ name }) => name) : plan.columns;
 }
 
 /** One plan for each dimension: its values that pass all tests, with their number of rows, up to the limit. */
@@ -222,7 +250,8 @@ function planSegmentMetadata(query: SegmentMetadataQuery, tables: KnownTables): 
     filter: null,
     virtualColumns: [],
     finish: [],
-    analyses: query.analysisTypes,
+    // Segments have no projections to look at.
+    analyses: query.analysisTypes.filter((type): type is SegmentMetadataPlan['analyses'][number] => type !== 'projections'),
     columns: query.toInclude,
     merge: query.merge,
   };

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
-import type { GroupByQuery, OrderBy } from '../../model/query.js';
+import type { DimensionSpec, GroupByQuery, OrderBy } from '../../model/query.js';
 import { readAggregation } from './aggregation.js';
 import type { QueryContext } from './context.js';
 import { columnToExtract, readDimensionSpec } from './dimension.js';
@@ -20,7 +20,7 @@ export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes
   } = readAggregation(reader, dataSource, tableTypes, (columns) =>
     reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns)),
   );
-  reader.unsupported('subtotalsSpec');
+  const subtotals = readSubtotals(reader, dimensions);
   const limits = readLimitSpec(reader.optionalObject('limitSpec'), outputType);
   return {
     queryType: 'groupBy',
@@ -29,7 +29,24 @@ export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes
     having: reader.has('having') ? readHaving(reader.object('having'), outputType) : null,
     ...limits,
     sortByDimensionsFirst: context.sortByDimensionsFirst,
+    subtotals,
   };
+}
+
+/** Each set names dimensions of the query in the query's order. */
+function readSubtotals(reader: ObjectReader, dimensions: readonly DimensionSpec[]): GroupByQuery['subtotals'] {
+  const names = dimensions.map(({ name }) => name);
+  const sets = reader.list('subtotalsSpec', (value, path) => {
+    if (!Array.isArray(value)) refuse(path, 'an array of names of dimensions', value);
+    let last = -1;
+    return value.map((name: unknown, index) => {
+      const at = typeof name === 'string' ? names.indexOf(name) : -1;
+      if (at <= last) refuse(`${path}[${index}]`, `a name of ${names.join(', ')}, in this order and each once`, name);
+      last = at;
+      return names[at] ?? '';
+    });
+  });
+  return sets.length === 0 ? null : sets;
 }
 
 type Limits = Pick<GroupByQuery, 'orderBy' | 'offset' | 'limit'>;

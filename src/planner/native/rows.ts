@@ -8,6 +8,7 @@ import type {
   SegmentMetadataQuery,
   TimeBoundaryQuery,
 } from '../../model/query.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import { readLeaf } from './aggregation.js';
 import { VirtualColumns } from './columns.js';
 import { readDimensionSpec } from './dimension.js';
@@ -22,18 +23,31 @@ export function readScan(reader: ObjectReader, dataSource: string, tableTypes: C
   const { columns: _, ...leaf } = readLeaf(reader, dataSource, tableTypes);
   const names = reader.strings('columns');
   const order = reader.choice('order', ['none', 'ascending', 'descending'], 'none');
-  reader.unsupported('orderBy');
+  const orderBy = reader.list('orderBy', (value, path) => readScanOrder(reader.reader(value, path)));
+  if (order !== 'none' && orderBy.length > 0) throw new ServiceError('query_invalid', 'order and orderBy exclude each other; found both');
+  const [first, second] = orderBy;
+  const byTime = first?.column === TIME_COLUMN && second === undefined ? (first.descending ? 'descending' : 'ascending') : null;
   if (reader.boolean('legacy', false)) throw new ServiceError('unsupported', 'legacy: the legacy form of scan is not supported');
   return {
     queryType: 'scan',
     ...leaf,
     columns: names.length === 0 ? null : names,
-    timeOrder: order === 'none' ? null : order,
+    timeOrder: order === 'none' ? byTime : order,
+    orderBy: byTime === null ? orderBy : [],
     offset: reader.optionalInteger('offset', 0) ?? 0,
     limit: reader.optionalInteger('limit', 1) ?? null,
     batchSize: reader.optionalInteger('batchSize', 1) ?? 20_480,
     resultFormat: reader.choice('resultFormat', ['list', 'compactedList'], 'list'),
   };
+}
+
+function readScanOrder(reader: ObjectReader): ScanQuery['orderBy'][number] {
+  const order = {
+    column: reader.string('columnName'),
+    descending: reader.choice('order', ['ascending', 'descending', 'asc', 'desc'], 'ascending').startsWith('desc'),
+  };
+  reader.end();
+  return order;
 }
 
 const SEARCH_LIMIT = 1000;
@@ -68,7 +82,7 @@ export function readTimeBoundary(reader: ObjectReader, dataSource: string, table
   };
 }
 
-const ANALYSIS_TYPES: readonly AnalysisType[] = [
+export const ANALYSIS_TYPES: readonly AnalysisType[] = [
   'cardinality',
   'minmax',
   'size',
@@ -77,10 +91,10 @@ const ANALYSIS_TYPES: readonly AnalysisType[] = [
   'queryGranularity',
   'aggregators',
   'rollup',
+  'projections',
 ];
 
 function readAnalysisType(value: unknown, path: string): AnalysisType {
-  if (value === 'projections') throw new ServiceError('unsupported', `${path}: the analysis "projections" is not supported`);
   return readChoice(value, path, ANALYSIS_TYPES);
 }
 

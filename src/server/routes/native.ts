@@ -9,6 +9,7 @@ import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
 import { planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query.js';
+import { scanColumns } from '../../planner/plan.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { candidatesBody } from '../results/native/candidates.js';
 import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
@@ -102,9 +103,9 @@ function writeResult(
     case 'topN':
       return writeTopN(query, frames(plan), writeOptions);
     case 'groupBy':
-      return writeGroupBy(query, frames(plan), writeOptions);
+      return writeGroupBy(query, inTurn(plans.map(frames)), writeOptions);
     case 'scan':
-      return writeScan(query, plan?.operator === 'scan' ? plan.columns : [], frames(plan));
+      return writeScan(query, plan?.operator === 'scan' ? scanColumns(plan) : [], frames(plan));
     case 'search':
       return writeSearch(
         query,
@@ -128,6 +129,11 @@ function writeResult(
 /** A search plan groups by its dimension last. */
 function searchedDimension(plan: Plan): string {
   return (plan.operator === 'group' ? plan.keys.at(-1)?.name : undefined) ?? '';
+}
+
+/** One after the other: the next is asked for when the one before has ended. */
+async function* inTurn(answers: readonly AsyncIterable<Frame>[]): AsyncIterable<Frame> {
+  for (const frames of answers) yield* frames;
 }
 
 async function* noFrames(): AsyncIterable<Frame> {}

@@ -163,7 +163,6 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
     message: /dimension\.extractionFn: expected an object/,
   },
   { name: '__time as a dimension without a name', body: { ...groupBy, dimensions: ['__time'] }, message: /give an outputName/ },
-  { name: 'subtotals', body: { ...groupBy, subtotalsSpec: [['page']] }, code: 'unsupported', message: /subtotalsSpec/ },
   {
     name: 'order by nothing known',
     body: { ...groupBy, limitSpec: { type: 'default', columns: ['nowhere'] } },
@@ -175,24 +174,12 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
     message: /having\.aggregation: "nowhere"/,
   },
   { name: 'scan in another order', body: { ...scan, order: 'random' }, message: /order: expected one of none, ascending, descending/ },
-  {
-    name: 'scan ordered by a column',
-    body: { ...scan, orderBy: [{ columnName: 'page', order: 'ascending' }] },
-    code: 'unsupported',
-    message: /orderBy/,
-  },
   { name: 'scan in another format', body: { ...scan, resultFormat: 'csv' }, message: /resultFormat: expected one of list, compactedList/ },
   { name: 'timeBoundary with another bound', body: { queryType: 'timeBoundary', dataSource: 'wiki', bound: 'middle' }, message: /bound/ },
   {
     name: 'segmentMetadata with another analysis',
     body: { queryType: 'segmentMetadata', dataSource: 'wiki', analysisTypes: ['colour'] },
     message: /analysisTypes\[0\]: expected one of cardinality/,
-  },
-  {
-    name: 'segmentMetadata with projections',
-    body: { queryType: 'segmentMetadata', dataSource: 'wiki', analysisTypes: ['projections'] },
-    code: 'unsupported',
-    message: /projections/,
   },
   { name: 'context that is no object', body: { ...timeseries, context: [] }, message: /context: expected an object/ },
   {

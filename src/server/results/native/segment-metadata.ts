@@ -26,6 +26,8 @@ function shapeOf(analysis: SegmentAnalysis, { analysisTypes }: SegmentMetadataQu
     timestampSpec: asked.has('timestampSpec') ? (analysis.timestampSpec ?? null) : null,
     queryGranularity: asked.has('queryGranularity') ? (analysis.queryGranularity ?? null) : null,
     rollup: asked.has('rollup') ? analysis.rollup : null,
+    // Segments have none.
+    ...(asked.has('projections') ? { projections: null } : {}),
   };
 }
 
