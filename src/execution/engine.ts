@@ -1,7 +1,7 @@
 import { ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame } from '../model/frame.js';
-import type { Plan } from '../model/plan.js';
+import type { GroupPlan, Plan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
 import { addStage } from '../model/profile.js';
 import type { SegmentStore } from '../storage/contract.js';
@@ -16,11 +16,11 @@ import { addCounts } from './counts.js';
 import { runSteps } from './finish/steps.js';
 import { StreamedSteps } from './finish/stream.js';
 import { framesOf } from './finish/table.js';
-import type { GroupSource } from './group/run.js';
 import { morselsOf } from './group/run.js';
 import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
 import { meets } from './row-ranges.js';
+import type { SegmentData } from './segment-data.js';
 import type { OpenStream, Workplace } from './threads/pool.js';
 import { ThreadPool, workHere } from './threads/pool.js';
 import type { RunControl } from './threads/work.js';
@@ -154,18 +154,19 @@ class LocalEngine implements ProcessingEngine {
       profile.segments += views.length;
       profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
     }
+    const data = { views, dictionaries };
     const rows = views.reduce((sum, view) => sum + view.rowCount, 0);
     yield* this.#controlled(options, signal, async function* (control, engine) {
       switch (plan.operator) {
         case 'group':
-          yield* engine.#runGroup({ plan, views, dictionaries }, options, control, rows);
+          yield* engine.#runGroup(plan, data, options, control, rows);
           return;
         case 'scan':
-          yield* engine.#read(engine.#placeFor(rows).open('scan', { control, plan, views, ending: options.ending }), 'scan', profile);
+          yield* engine.#read(engine.#placeFor(rows).open('scan', { control, plan, data, ending: options.ending }), 'scan', profile);
           return;
         case 'timeBoundary':
           yield* engine.#read(
-            engine.#placeFor(rows).open('timeBoundary', { control, plan, views, ending: options.ending }),
+            engine.#placeFor(rows).open('timeBoundary', { control, plan, data, ending: options.ending }),
             'scan',
             profile,
           );
@@ -173,16 +174,22 @@ class LocalEngine implements ProcessingEngine {
     });
   }
 
-  async *#runGroup(source: GroupSource, { ending, profile }: RunOptions, control: RunControl, rows: number): AsyncGenerator<Frame> {
-    const { plan, views } = source;
+  async *#runGroup(
+    plan: GroupPlan,
+    data: SegmentData,
+    { ending, profile }: RunOptions,
+    control: RunControl,
+    rows: number,
+  ): AsyncGenerator<Frame> {
     const threads = this.#runsHere(rows) ? 1 : this.#options.threads;
-    const morsels = morselsOf(views, plan, threads, this.#options.morselRows ?? MORSEL_ROWS);
-    const request = { control, source, morsels };
-    if (threads === 1 || morsels.length < 2) {
+    const cut = { threads, morselRows: this.#options.morselRows ?? MORSEL_ROWS };
+    const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
+    const request = { control, plan, data, cut };
+    if (morselCount < 2) {
       yield* this.#read(this.#placeFor(rows).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
       return;
     }
-    const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morsels.length)) ?? [];
+    const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morselCount)) ?? [];
     const stream = last.open('group', { ...request, ending, awaitsParts: true });
     const parts: GroupTableParts[] = [];
     let failure: unknown;

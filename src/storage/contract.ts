@@ -5,6 +5,7 @@ import type { GlobalDictionaryView, SegmentView } from './view.js';
 
 /** Columns held in kernel memory for one query; `release` exactly once, after which every address is void. */
 export interface Lease {
+  /** The same array and dictionaries come again for the same request while nothing has moved: they may be known by identity. */
   readonly segments: readonly SegmentView[];
   /** For each column asked for in `globalDictionaries` that is a string column in some segment. */
   readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;

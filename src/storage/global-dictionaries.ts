@@ -45,6 +45,11 @@ export class GlobalDictionary {
     return { address, count, release: () => this.#letGo(address) };
   }
 
+  /** Whether a lease taken now would read these entries. */
+  isAt(entries: Address, entryCount: number): boolean {
+    return this.#table.entries === entries && this.#table.entryCount === entryCount;
+  }
+
   /** After the datasource's last segment was closed: nobody holds entries any more. */
   close(): void {
     this.#resident.unreserve(tableBytes(this.#table));

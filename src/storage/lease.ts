@@ -2,12 +2,14 @@ import { assert } from '../base/errors.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { Lease, LeaseRequest } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
+import type { KeptLeases } from './kept-leases.js';
 import type { OpenSegment } from './open-segment.js';
 import type { Resident, ResidentMemory } from './resident-memory.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface LeaseSource {
   readonly resident: ResidentMemory;
+  readonly kept: KeptLeases;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
@@ -17,7 +19,9 @@ export async function takeLease(segments: readonly OpenSegment[], request: Lease
   try {
     await taking.pinColumns(new Set([TIME_COLUMN, ...request.columns, ...request.globalDictionaries]));
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
-    return { segments: taking.views(), dictionaries, bytesRead: taking.bytesRead, release: taking.release };
+    const views = taking.views();
+    source.kept.keep(request, { segments, views, dictionaryViews: dictionaries, ...taking.holdings() });
+    return { segments: views, dictionaries, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
     throw error;
@@ -29,6 +33,7 @@ class LeaseTaking {
   readonly #source: LeaseSource;
   readonly #pinned: Resident[] = [];
   readonly #held: HeldEntries[] = [];
+  readonly #dictionaries = new Map<string, GlobalDictionary>();
   readonly #columns: ReadonlyMap<OpenSegment, Map<string, ColumnView>>;
   #isReleased = false;
   bytesRead = 0;
@@ -47,6 +52,10 @@ class LeaseTaking {
     for (const resident of this.#pinned) this.#source.resident.unpin(resident);
     for (const segment of this.#segments) segment.letGo();
   };
+
+  holdings(): { pinned: readonly Resident[]; dictionaries: ReadonlyMap<string, GlobalDictionary> } {
+    return { pinned: this.#pinned, dictionaries: this.#dictionaries };
+  }
 
   async pinColumns(names: ReadonlySet<string>): Promise<void> {
     await settleAll(
@@ -105,6 +114,7 @@ class LeaseTaking {
     );
     const held = global.hold();
     this.#held.push(held);
+    this.#dictionaries.set(name, global);
     return { count: held.count, entries: held.address, remaps };
   }
 

@@ -28,6 +28,7 @@ export class OpenSegment {
   readonly #columns: ReadonlyMap<string, StoredColumn>;
   readonly #views = new WeakMap<Resident, ColumnView>();
   #users = 0;
+  #isOpen = true;
   #onUnused: (() => void) | null = null;
 
   constructor(parts: { descriptor: SegmentDescriptor; footer: Footer; source: SegmentFile; resident: ResidentMemory; run: RunStorageJob }) {
@@ -38,6 +39,11 @@ export class OpenSegment {
     this.#resident = parts.resident;
     this.#run = parts.run;
     this.#columns = new Map(parts.footer.columns.map((column) => [column.name, column]));
+  }
+
+  /** Not being closed. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   get schema(): ColumnSchema[] {
@@ -88,6 +94,7 @@ export class OpenSegment {
 
   /** Waits for its users, then frees its columns and closes the file. */
   async close(): Promise<void> {
+    this.#isOpen = false;
     if (this.#users > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
     for (const name of this.#columns.keys()) {
       this.#resident.drop(this.#key('column', name));

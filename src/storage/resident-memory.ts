@@ -4,9 +4,12 @@ import type { Address } from './view.js';
 
 /** One allocation that is kept between queries. While `pins` is above 0 someone reads it. */
 export interface Resident {
+  readonly key: string;
   readonly address: Address;
   readonly bytes: number;
   pins: number;
+  /** Gone from memory: the address belongs to someone else. */
+  isFreed: boolean;
 }
 
 interface Entry extends Resident {
@@ -53,6 +56,19 @@ export class ResidentMemory {
     }
   }
 
+  /** Pins at once what was pinned earlier, each as often as it is named; does nothing, and is false, when some of it is gone. */
+  pinAgain(residents: readonly Resident[]): boolean {
+    if (residents.some((resident) => resident.isFreed)) return false;
+    for (const resident of residents) {
+      resident.pins++;
+      const entry = this.#entries.get(resident.key);
+      if (entry === undefined) continue;
+      this.#entries.delete(entry.key);
+      this.#entries.set(entry.key, entry);
+    }
+    return true;
+  }
+
   unpin(resident: Resident): void {
     resident.pins--;
   }
@@ -96,7 +112,7 @@ export class ResidentMemory {
       this.unreserve(bytes);
       throw error;
     });
-    const entry: Entry = { address, bytes, pins: 0, filled };
+    const entry: Entry = { key, address, bytes, pins: 0, isFreed: false, filled };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -130,6 +146,7 @@ export class ResidentMemory {
   }
 
   #free(key: string, entry: Entry): void {
+    entry.isFreed = true;
     this.#entries.delete(key);
     this.#memory.free(entry.address);
     this.unreserve(entry.bytes);

@@ -10,6 +10,7 @@ import type { Lease, LeaseRequest, SegmentStore } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
+import { KeptLeases } from './kept-leases.js';
 import { takeLease } from './lease.js';
 import { OpenSegment } from './open-segment.js';
 import { ResidentMemory } from './resident-memory.js';
@@ -38,6 +39,7 @@ interface OpenDataSource {
 /** Nothing here reads or decodes on the calling thread: all of that is jobs. */
 export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOptions): IndexedSegmentStore {
   const resident = new ResidentMemory(memory, cacheBytes);
+  const kept = new KeptLeases(resident);
   const segments = new Map<string, OpenSegment>();
   const dataSources = new Map<string, OpenDataSource>();
 
@@ -91,7 +93,9 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
 
     async lease(request: LeaseRequest): Promise<Lease> {
-      return await takeLease([...new Set(request.segmentIds)].map(get), request, { resident, dictionary });
+      return (
+        kept.takeAgain(request) ?? (await takeLease([...new Set(request.segmentIds)].map(get), request, { resident, kept, dictionary }))
+      );
     },
 
     async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {

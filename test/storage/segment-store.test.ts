@@ -141,6 +141,79 @@ test('leases side by side load a column once', async () => {
   }
 });
 
+test('a lease taken again gives the very same views until something has moved', async () => {
+  const rows = 6400;
+  const noise = (seed: number): Table[string] => ({
+    kind: 'double',
+    cells: Array.from({ length: rows }, (_, row) => Math.sin(row * seed)),
+  });
+  const text: Table[string] = { kind: 'string', cells: ['x', 'y'] };
+  const bench = openWorkbench();
+  try {
+    const id = await open(bench, { __time: times(rows), a: noise(1) });
+    const small = await open(bench, { __time: times(2), s: text }, { partitionNumber: 1 });
+    const taken = async (segmentIds: string[], columns: string[], globalDictionaries: string[] = []) => {
+      const lease = await bench.store.lease({ segmentIds, columns, globalDictionaries });
+      lease.release();
+      return lease;
+    };
+    const first = await taken([small], ['s'], ['s']);
+    const again = await taken([small], ['s'], ['s']);
+    assert.is(again.segments, first.segments);
+    assert.is(again.dictionaries, first.dictionaries);
+    assert.is.not((await taken([small], ['s'])).segments, first.segments, 'another request');
+
+    const grown = await open(bench, { __time: times(2), s: { kind: 'string', cells: ['z', 'y'] } }, { partitionNumber: 2 });
+    await taken([grown], ['s'], ['s']);
+    const after = await taken([small], ['s'], ['s']);
+    assert.is(globalOf(after).count, 4, 'the dictionary has grown: null, x, y, z');
+
+    await bench.store.close(small);
+    assert.is(await codeOf(taken([small], ['s'], ['s'])), 'segments_unavailable');
+
+    const held = await bench.store.lease({ segmentIds: [id], columns: ['a'], globalDictionaries: [] });
+    held.release();
+    const pinned = await bench.store.lease({ segmentIds: [id], columns: ['a'], globalDictionaries: [] });
+    assert.is(pinned.segments, held.segments);
+    const closing = bench.store.close(id);
+    assert.is(await codeOf(taken([id], ['a'])), 'segments_unavailable', 'while a lease holds it open');
+    pinned.release();
+    await closing;
+    await bench.store.close(grown);
+    assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
+  } finally {
+    bench.close();
+  }
+});
+
+test('evicted columns are loaded again for a lease that was taken before', async () => {
+  const { counts, wrap } = countedJobs();
+  const rows = 64 * 100;
+  const bench = openWorkbench({ wrap, cacheBytes: rows * 2 + 1.5 * rows * 8 });
+  const noise = (seed: number): Table[string] => ({
+    kind: 'double',
+    cells: Array.from({ length: rows }, (_, row) => Math.sin(row * seed)),
+  });
+  try {
+    const id = await open(bench, { __time: times(rows), a: noise(1), b: noise(2) });
+    const take = async (column: string) => {
+      const lease = await bench.store.lease({ segmentIds: [id], columns: [column], globalDictionaries: [] });
+      const view = lease.segments[0]?.columns[column];
+      const value = view?.kind === 'number' ? bench.memory.f64(view.values, rows)[7] : undefined;
+      lease.release();
+      return { segments: lease.segments, value };
+    };
+    const first = await take('a');
+    assert.is((await take('b')).value, Math.sin(14));
+    const again = await take('a');
+    assert.is.not(again.segments, first.segments);
+    assert.is(again.value, Math.sin(7));
+    assert.is(counts.get('loadColumn'), 4);
+  } finally {
+    bench.close();
+  }
+});
+
 test('the least recently used column makes room, a leased one never does', async () => {
   const { counts, wrap } = countedJobs();
   const rows = 64 * 100;

@@ -27,11 +27,17 @@ export interface Morsel extends RowRange {
   readonly view: number;
 }
 
+/** How finely segments are cut. */
+export interface MorselCut {
+  readonly threads: number;
+  readonly morselRows: number;
+}
+
 /**
  * Cuts segments into morsels. A thread folds its local groups once per segment, so segments stay whole where there are
  * enough of them for every thread, and where states merge in the order of segments.
  */
-export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, threads: number, morselRows: number): Morsel[] {
+export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, { threads, morselRows }: MorselCut): Morsel[] {
   const met = views.flatMap((view, index) => (meets(view, plan.intervals) ? [{ view, index }] : []));
   const isWhole = threads <= 1 || met.length >= threads * 4 || hasOrderedStates(plan.aggregators);
   const rowsEach = isWhole ? Infinity : morselRows;

@@ -2,12 +2,18 @@ import type { ErrorCode } from '../../base/errors.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupTableParts } from '../group/table.js';
+import type { DataReference } from './sent-data.js';
 import type { StreamItem } from './work.js';
 
 /** To a processing thread. `id` names one call or stream for as long as it lasts. */
 export type ToThread =
-  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly request: unknown }
-  | { readonly kind: 'open'; readonly id: number; readonly name: string; readonly request: unknown }
+  | {
+      readonly kind: 'call' | 'open';
+      readonly id: number;
+      readonly name: string;
+      readonly request: object;
+      readonly data: DataReference | null;
+    }
   /** Asks for the next frame. */
   | { readonly kind: 'next'; readonly id: number; readonly parts: readonly GroupTableParts[] | undefined }
   /** The rest of the stream is not wanted. */

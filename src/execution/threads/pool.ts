@@ -2,8 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { GroupTableParts } from '../group/table.js';
+import type { SegmentData } from '../segment-data.js';
 import type { FromThread, ToThread } from './messages.js';
 import { fromPlainError } from './messages.js';
+import { SentData } from './sent-data.js';
 import type { Calls, StreamItem, Streams } from './work.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 
@@ -44,6 +46,8 @@ export function workHere(memory: KernelMemory, kernels: string): Workplace {
   };
 }
 
+type Asked = Exclude<ToThread, { kind: 'end' }>;
+
 interface Waiting {
   resolve(message: FromThread): void;
   reject(error: Error): void;
@@ -53,6 +57,7 @@ interface Waiting {
 class Thread implements Workplace {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #sent = new SentData();
   readonly #ended: Promise<void>;
   #nextId = 1;
   #failure: Error | undefined;
@@ -80,7 +85,7 @@ class Thread implements Workplace {
   }
 
   async call<Name extends keyof Calls>(name: Name, request: Calls[Name]['request']): Promise<Calls[Name]['response']> {
-    const answer = await this.#ask({ kind: 'call', id: this.#nextId++, name, request });
+    const answer = await this.#ask(this.#message('call', this.#nextId++, name, request));
     if (answer.kind !== 'value') throw new ServiceError('internal', `a call was answered with ${answer.kind}`);
     return answer.value as Calls[Name]['response'];
   }
@@ -90,7 +95,7 @@ class Thread implements Workplace {
     let state: 'new' | 'open' | 'ended' = 'new';
     const next = async (parts?: readonly GroupTableParts[]): Promise<StreamItem | null> => {
       if (state === 'ended') return null;
-      const message: ToThread = state === 'new' ? { kind: 'open', id, name, request } : { kind: 'next', id, parts };
+      const message: Asked = state === 'new' ? this.#message('open', id, name, request) : { kind: 'next', id, parts };
       state = 'open';
       try {
         const answer = await this.#ask(message);
@@ -116,7 +121,14 @@ class Thread implements Workplace {
     await this.#ended;
   }
 
-  async #ask(message: Exclude<ToThread, { kind: 'end' }>): Promise<FromThread> {
+  #message(kind: 'call' | 'open', id: number, name: string, request: object): Asked {
+    if (!('data' in request)) return { kind, id, name, request, data: null };
+    // Of all requests (`Calls`, `Streams`), `data` is segment data wherever it occurs.
+    const { data, ...rest } = request as { readonly data: SegmentData };
+    return { kind, id, name, request: rest, data: this.#sent.refer(data) };
+  }
+
+  async #ask(message: Asked): Promise<FromThread> {
     if (this.#failure !== undefined) throw this.#failure;
     const answer = await new Promise<FromThread>((resolve, reject) => {
       if (this.#waiting.size === 0) this.#worker.ref();

@@ -7,7 +7,7 @@ import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js'
 import type { StorageJobs } from '../../storage/jobs.js';
 import { STORAGE_JOBS } from '../../storage/jobs.js';
 import { placeFrame } from '../../storage/placed-frame.js';
-import type { Address, SegmentView } from '../../storage/view.js';
+import type { Address } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { cancelledError } from '../context.js';
 import type { RowCounts } from '../counts.js';
@@ -17,11 +17,12 @@ import { StreamedSteps } from '../finish/stream.js';
 import { framesOf } from '../finish/table.js';
 import { endGroups, shapeOf } from '../group/operator.js';
 import { mergePlan } from '../group/partial.js';
-import type { GroupSource, Morsel } from '../group/run.js';
-import { runMorsels } from '../group/run.js';
+import type { Morsel, MorselCut } from '../group/run.js';
+import { morselsOf, runMorsels } from '../group/run.js';
 import type { GroupTableParts } from '../group/table.js';
 import { concatFrames } from '../merge/concat.js';
 import { scanFrames } from '../scan/operator.js';
+import type { SegmentData } from '../segment-data.js';
 import { timeBoundary } from '../time-boundary.js';
 
 /** How a query runs on a thread; plain data. */
@@ -52,13 +53,13 @@ export interface Streams {
   readonly scan: {
     readonly control: RunControl;
     readonly plan: ScanPlan;
-    readonly views: readonly SegmentView[];
+    readonly data: SegmentData;
     readonly ending: 'final' | 'partial';
   };
   readonly timeBoundary: {
     readonly control: RunControl;
     readonly plan: TimeBoundaryPlan;
-    readonly views: readonly SegmentView[];
+    readonly data: SegmentData;
     readonly ending: 'final' | 'partial';
   };
   readonly mergeGroups: {
@@ -71,8 +72,9 @@ export interface Streams {
 
 export interface GroupRequest {
   readonly control: RunControl;
-  readonly source: GroupSource;
-  readonly morsels: readonly Morsel[];
+  readonly plan: GroupPlan;
+  readonly data: SegmentData;
+  readonly cut: MorselCut;
 }
 
 /** One answer of a stream. The first one of `group` that awaits parts of other threads has no frame: it means "ready". */
@@ -129,7 +131,12 @@ export const CALLS: CallHandlers = {
   findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
   groupPart: (request, bench) => {
     const counts = noCounts();
-    const table = runMorsels(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
+    const table = runMorsels(
+      shapeOf({ plan: request.plan, ...request.data }),
+      bench.context(request.control),
+      morselTaker(request, bench.memory),
+      counts,
+    );
     return { parts: table.detach(), counts };
   },
 };
@@ -137,7 +144,12 @@ export const CALLS: CallHandlers = {
 export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
   *group(request, bench) {
     const counts = noCounts();
-    const table = runMorsels(shapeOf(request.source), bench.context(request.control), morselTaker(request, bench.memory), counts);
+    const table = runMorsels(
+      shapeOf({ plan: request.plan, ...request.data }),
+      bench.context(request.control),
+      morselTaker(request, bench.memory),
+      counts,
+    );
     let parts: readonly GroupTableParts[] = [];
     if (request.awaitsParts) {
       let isAnswered = false;
@@ -150,7 +162,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     }
     yield* items(endGroups(table, parts, request.ending, counts), counts);
   },
-  *scan({ control, plan, views, ending }, bench) {
+  *scan({ control, plan, data: { views }, ending }, bench) {
     const counts = noCounts();
     const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>() };
     const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
@@ -165,7 +177,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     for (const { rowCount } of last) counts.rowsFinished += rowCount;
     yield* items(last, counts);
   },
-  *timeBoundary({ control, plan, views, ending }, bench) {
+  *timeBoundary({ control, plan, data: { views }, ending }, bench) {
     const counts = noCounts();
     const startMs = performance.now();
     const rows = timeBoundary(plan, views, bench.context(control), counts);
@@ -189,8 +201,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
 };
 
-/** Threads of a query share one counter, so a fast thread takes more. */
-function morselTaker({ control, morsels }: GroupRequest, memory: KernelMemory): () => Morsel | undefined {
+/** Threads of a query cut the same morsels and share one counter, so a fast thread takes more. */
+function morselTaker({ control, plan, data, cut }: GroupRequest, memory: KernelMemory): () => Morsel | undefined {
+  const morsels = morselsOf(data.views, plan, cut);
   const words = memory.i32(control.flags, 2);
   return () => morsels[Atomics.add(words, 1, 1)];
 }

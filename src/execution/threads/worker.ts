@@ -3,6 +3,7 @@ import type { KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelMemory } from '../../kernels/memory.js';
 import type { FromThread, ToThread } from './messages.js';
 import { toPlainError, transferables } from './messages.js';
+import { ReceivedData } from './sent-data.js';
 import type { Calls, Stream, Streams } from './work.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 
@@ -10,6 +11,7 @@ import { CALLS, STREAMS, WorkBench } from './work.js';
 const { handle, kernels } = workerData as { handle: KernelMemoryHandle; kernels: string };
 const bench = new WorkBench(KernelMemory.attach(handle), kernels);
 const streams = new Map<number, Stream>();
+const received = new ReceivedData();
 
 parentPort?.on('message', (message: ToThread) => {
   if (message.kind === 'end') {
@@ -30,10 +32,10 @@ function answer(message: Exclude<ToThread, { kind: 'end' }>): void {
   const { id } = message;
   switch (message.kind) {
     case 'call':
-      send({ id, kind: 'value', value: runCall(message.name as keyof Calls, message.request) });
+      send({ id, kind: 'value', value: runCall(message.name as keyof Calls, requestOf(message)) });
       return;
     case 'open':
-      streams.set(id, openStream(message.name as keyof Streams, message.request));
+      streams.set(id, openStream(message.name as keyof Streams, requestOf(message)));
       pull(id, undefined);
       return;
     case 'next':
@@ -44,6 +46,10 @@ function answer(message: Exclude<ToThread, { kind: 'end' }>): void {
       streams.delete(id);
       send({ id, kind: 'item', item: null });
   }
+}
+
+function requestOf({ request, data }: Extract<ToThread, { kind: 'call' | 'open' }>): object {
+  return data === null ? request : { ...request, data: received.resolve(data) };
 }
 
 function pull(id: number, parts: Parameters<Stream['next']>[0]): void {

@@ -1,0 +1,39 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SegmentData } from '../../../src/execution/segment-data.js';
+import { ReceivedData, SentData } from '../../../src/execution/threads/sent-data.js';
+
+const test = suite('segment data sent to a thread');
+
+/** As it arrives: copied. */
+const overTheWire = <Message>(message: Message): Message => structuredClone(message);
+const made = (count: number): SegmentData => ({ views: [], dictionaries: { c: { count, entries: 64, remaps: {} } } });
+
+test('goes over once and is known by its number from then on', () => {
+  const sent = new SentData();
+  const received = new ReceivedData();
+  const data = made(1);
+  const first = received.resolve(overTheWire(sent.refer(data)));
+  assert.equal(first, data);
+  const second = sent.refer({ ...data });
+  assert.is(second.data, null, 'the same views: the same data');
+  assert.is(received.resolve(overTheWire(second)), first);
+});
+
+test('is forgotten on both sides when other data took its place', () => {
+  const sent = new SentData();
+  const received = new ReceivedData();
+  const kept = made(0);
+  const lost = made(1);
+  for (const data of [lost, kept]) received.resolve(overTheWire(sent.refer(data)));
+  for (let count = 2; count < 65; count++) {
+    received.resolve(overTheWire(sent.refer(made(count))));
+    assert.is(sent.refer(kept).data, null, 'what is used stays');
+  }
+  const again = sent.refer(lost);
+  assert.equal(again.data, lost);
+  assert.equal(received.resolve(overTheWire(again)), lost);
+  assert.throws(() => received.resolve({ number: 1, data: null, forget: null }), /never sent/);
+});
+
+test.run();
