@@ -120,7 +120,16 @@ export interface TimeBoundaryQuery extends BaseQuery {
   readonly bound: 'minTime' | 'maxTime' | null;
 }
 
-export type AnalysisType = 'cardinality' | 'minmax' | 'size' | 'interval' | 'timestampSpec' | 'queryGranularity' | 'aggregators' | 'rollup' | 'projections';
+export type AnalysisType =
+  | 'cardinality'
+  | 'minmax'
+  | 'size'
+  | 'interval'
+  | 'timestampSpec'
+  | 'queryGranularity'
+  | 'aggregators'
+  | 'rollup'
+  | 'projections';
 
 export interface SegmentMetadataQuery extends BaseQuery {
   readonly queryType: 'segmentMetadata';
