@@ -5,6 +5,7 @@ import { type Cluster, createCluster, type Processing } from '../cluster/roles.j
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import { createEngine } from '../execution/engine.js';
+import { claimSpillFolder } from '../execution/spill/spill-folder.js';
 import { validateTask } from '../ingestion/task.js';
 import { KernelMemory } from '../kernels/memory.js';
 import { instantiateKernels } from '../kernels/registry.js';
@@ -79,6 +80,8 @@ function openProcessing(configuration: Configuration): Processing {
     memory,
     threads: configuration.get('svc.processing.numThreads'),
     groupBytesMax: configuration.get('svc.query.groupBy.maxMemoryBytes'),
+    spillDirectory: claimSpillFolder(configuration.get('svc.query.groupBy.spillDirectory')),
+    spillBytesMax: configuration.get('svc.query.groupBy.maxOnDiskStorage'),
     heldRowsMax: configuration.get('svc.query.scan.maxRowsQueuedForOrdering'),
   });
   const store = createSegmentStore({

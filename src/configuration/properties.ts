@@ -84,7 +84,17 @@ export const PROPERTIES = {
   'svc.query.groupBy.maxMemoryBytes': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
     ofMemory(0.125, 0.25 * BANK_BYTES_MAX),
-    'Kernel memory that the groups of one query may take, over all processing threads.',
+    'Kernel memory that the groups of one query may take, over all processing threads; beyond it they go to disk.',
+  ),
+  'svc.query.groupBy.maxOnDiskStorage': bytes(
+    { min: 0, max: Number.MAX_SAFE_INTEGER },
+    '100GiB',
+    'Disk space that the groups of one query may take on a server; 0: none. The context key maxOnDiskStorage asks for less.',
+  ),
+  'svc.query.groupBy.spillDirectory': path(
+    'spill',
+    'Where groups of running queries go; what a process that died has left there is removed when the next one starts.',
+    resolve,
   ),
   'svc.cache.sizeInBytes': bytes(
     { min: 0, max: 2 ** 40 },

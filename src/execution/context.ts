@@ -3,6 +3,7 @@ import type { KernelSet } from '../kernels/contract.js';
 import type { Arena, KernelMemory } from '../kernels/memory.js';
 import type { Address, Physical } from '../storage/view.js';
 import { BLOCK_ROWS } from '../storage/view.js';
+import type { SpillSpace } from './spill/spill-space.js';
 
 /** What one thread needs to work on one query. */
 export interface RunContext {
@@ -14,6 +15,8 @@ export interface RunContext {
   readonly batchRows: number;
   /** What group tables of this thread may hold. */
   readonly groupBytesMax: number;
+  /** Where group tables that outgrow it may go; undefined: nowhere. */
+  readonly spill: SpillSpace | undefined;
 }
 
 /** Rows [start, start + rows) of a segment; `start` is a multiple of BLOCK_ROWS. Bit arrays and row numbers count from `start`. */

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame } from '../model/frame.js';
@@ -6,7 +8,7 @@ import type { Profile } from '../model/profile.js';
 import { addStage } from '../model/profile.js';
 import type { SegmentStore } from '../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../storage/jobs.js';
-import type { GlobalDictionaryView, SegmentView } from '../storage/view.js';
+import type { Address, GlobalDictionaryView, SegmentView } from '../storage/view.js';
 import { BLOCK_ROWS } from '../storage/view.js';
 import { columnsOfPlan } from './columns-of-plan.js';
 import { cancelledError } from './context.js';
@@ -21,6 +23,7 @@ import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
 import { meets } from './row-ranges.js';
 import type { SegmentData } from './segment-data.js';
+import type { SpillPlace } from './spill/spill-space.js';
 import type { OpenStream, Workplace } from './threads/pool.js';
 import { ThreadPool, workHere } from './threads/pool.js';
 import type { RunControl } from './threads/work.js';
@@ -35,6 +38,10 @@ export interface EngineOptions {
   readonly threads: number;
   /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
   readonly groupBytesMax?: number;
+  /** Where group tables that outgrow this go, a directory of this process alone; undefined: nowhere. */
+  readonly spillDirectory?: string;
+  /** What one query may have there (`svc.query.groupBy.maxOnDiskStorage`); 0: nothing. */
+  readonly spillBytesMax?: number;
   /** Rows of a scan that one query may hold to sort them (`svc.query.scan.maxRowsQueuedForOrdering`). */
   readonly heldRowsMax?: number;
   /** Plans over fewer rows run on the calling thread: a hand-over would cost more. */
@@ -62,6 +69,7 @@ class LocalEngine implements ProcessingEngine {
   readonly #options: EngineOptions;
   readonly #here: Workplace;
   readonly #pool: ThreadPool | undefined;
+  #runs = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -111,7 +119,7 @@ class LocalEngine implements ProcessingEngine {
       }
       case 'scan': {
         const final = options.ending === 'final';
-        const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>() };
+        const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: checkOf(signal) };
         const steps = new StreamedSteps(final ? plan.finish : [], leaf, this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS);
         for await (const frame of mergeScans(plan, partials, !final)) {
           if (signal.aborted) throw cancelledError();
@@ -130,15 +138,15 @@ class LocalEngine implements ProcessingEngine {
           max = Math.max(max, Number(last.values[0]));
         }
         const rows = boundaryRows(min, max);
-        yield* framesOf(
-          options.ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows,
-        );
+        const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: checkOf(signal) };
+        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows);
       }
     }
   }
 
   async close(): Promise<void> {
     await this.#pool?.close();
+    if (this.#options.spillDirectory !== undefined) await rm(this.#options.spillDirectory, { recursive: true, force: true });
   }
 
   async *#runOver(
@@ -247,13 +255,15 @@ class LocalEngine implements ProcessingEngine {
     if (signal.aborted) throw cancelledError();
     const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES } = this.#options;
     const flags = memory.allocate(FLAG_BYTES);
-    memory.i32(flags, 2).fill(0);
+    memory.i32(flags, FLAG_BYTES / 4).fill(0);
+    const spill = this.#spillPlace(options, flags);
     const control: RunControl = {
       flags,
       deadlineMs: options.deadlineMs,
       kernels: options.kernels ?? kernels,
       batchRows: options.batchRows ?? BLOCK_ROWS,
-      groupBytesMax: groupBytesMax / Math.max(1, threads),
+      groupBytesMax: Math.floor(groupBytesMax / Math.max(1, threads)),
+      spill,
       heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
     };
     const abort = (): void => this.#raiseFlag(control);
@@ -263,7 +273,16 @@ class LocalEngine implements ProcessingEngine {
     } finally {
       signal.removeEventListener('abort', abort);
       memory.free(flags);
+      // What threads that failed have left there.
+      if (spill !== null) await rm(spill.folder, { recursive: true, force: true });
     }
+  }
+
+  #spillPlace({ maxOnDiskStorage }: RunOptions, flags: Address): SpillPlace | null {
+    const { spillDirectory, spillBytesMax = Infinity } = this.#options;
+    const bytesMax = Math.min(spillBytesMax, maxOnDiskStorage ?? Infinity);
+    if (spillDirectory === undefined || bytesMax === 0) return null;
+    return { folder: path.join(spillDirectory, String(++this.#runs)), bytesMax, used: flags + 8 };
   }
 
   #raiseFlag({ flags }: RunControl): void {
@@ -285,6 +304,12 @@ class LocalEngine implements ProcessingEngine {
     }
     if (profile !== undefined) addCounts(profile, counts, reads);
   }
+}
+
+function checkOf(signal: AbortSignal): () => void {
+  return () => {
+    if (signal.aborted) throw cancelledError();
+  };
 }
 
 async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {

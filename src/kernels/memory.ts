@@ -326,9 +326,15 @@ export class Arena {
   readonly #taken: Address[] = [];
   #at = 0;
   #end = 0;
+  #bytes = 0;
 
   constructor(memory: KernelMemory) {
     this.#memory = memory;
+  }
+
+  /** Bytes taken from the memory and not released yet. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** 64-byte aligned; contents undefined. @throws ServiceError `resource_limit` */
@@ -348,11 +354,12 @@ export class Arena {
   /** Frees everything taken; the arena is then empty and may be used again. */
   release(): void {
     for (const address of this.#taken.splice(0)) this.#memory.free(address);
-    this.#at = this.#end = 0;
+    this.#at = this.#end = this.#bytes = 0;
   }
 
   #own(bytes: number): Address {
     const address = this.#memory.allocate(bytes);
+    this.#bytes += bytes;
     this.#taken.push(address);
     return address;
   }

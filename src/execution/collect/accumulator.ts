@@ -17,12 +17,14 @@ export function collectAccumulator(
   { collector, columns, input }: Extract<Aggregator, { kind: 'collect' }>,
   order: number,
 ): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
-  const { memory, groupBytesMax } = scope.context;
+  const { memory, groupBytesMax, spill } = scope.context;
   const kind = stateKind(collector);
   const feed = input === 'states' ? stateFeed(scope, kind, columns[0] ?? '') : kind.bind(scope, columns);
   if (feed === undefined) return undefined;
   const states: unknown[] = [];
-  const roomFor = groupBytesMax / Math.max(1, kind.bytes(kind.create()));
+  const bytesEach = Math.max(1, kind.bytes(kind.create()));
+  // Where groups can spill, those of a segment are folded in time.
+  const roomFor = spill === undefined ? groupBytesMax / bytesEach : Infinity;
   let count = 0;
   const stateOf = (group: number): unknown => {
     const known = states[group];
@@ -40,6 +42,9 @@ export function collectAccumulator(
     nulls: feed.nulls,
     accumulator: {
       readsRows: true,
+      get heapBytes() {
+        return count * bytesEach;
+      },
       addGroups: (block, rows, groups, n) => feed.add(block, rows, groups, n, stateOf),
       fold(table, groupOf, groupCount) {
         feed.end?.(stateOf);

@@ -40,6 +40,10 @@ export class CollectedStates {
     else parts.push({ order, state });
   }
 
+  get isEmpty(): boolean {
+    return this.#parts.size === 0;
+  }
+
   /** All of a group as one; undefined when no row took part. */
   of(group: number): unknown {
     const parts = this.#parts.get(group);

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { compareText, STRING_ORDERINGS } from '../ordering.js';
 import type { ResultColumn, ResultTable } from './table.js';
@@ -6,12 +7,29 @@ import { columnNamed } from './table.js';
 
 type CompareRows = (a: number, b: number) => number;
 
+/** Sort keys followed by the remaining key columns ascending, which break ties. */
+export function sortKeys(table: ResultTable, by: readonly SortKey[]): readonly SortKey[] {
+  const rest = table.keys.filter((name) => !by.some((key) => key.column === name) && table.columns.some((column) => column.name === name));
+  return [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))];
+}
+
+/** The order of two cells of a column that a sort key asks for; the same as `rowOrder` has. */
+export function compareCells({ descending, nulls, ordering }: SortKey): (a: FrameCell, b: FrameCell) => number {
+  const sign = descending ? -1 : 1;
+  const nullSign = nulls === 'first' ? -1 : 1;
+  const compareTexts = STRING_ORDERINGS[ordering];
+  return (a, b) => {
+    if (a === null || b === null) return a === b ? 0 : a === null ? nullSign : -nullSign;
+    if (typeof a === 'string' && typeof b === 'string') return sign * compareTexts(a, b);
+    if (a < b) return -sign;
+    if (a > b) return sign;
+    return (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0);
+  };
+}
+
 /** The order of rows that sort keys ask for; ties go by the remaining key columns ascending, then by row. */
 export function rowOrder(table: ResultTable, by: readonly SortKey[]): CompareRows {
-  const rest = table.keys.filter((name) => !by.some((key) => key.column === name) && table.columns.some((column) => column.name === name));
-  const parts = [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))].map(
-    (key) => compareColumn(columnNamed(table, key.column), key),
-  );
+  const parts = sortKeys(table, by).map((key) => compareColumn(columnNamed(table, key.column), key));
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return (a, b) => only(a, b) || a - b;
   return (a, b) => {

@@ -17,6 +17,8 @@ export interface LeafResult {
   readonly intervals: readonly Interval[];
   /** Columns that are 0, rather than null, for a bucket without rows. */
   readonly zeroColumns: ReadonlySet<string>;
+  /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
+  check(): void;
 }
 
 const FILLED_BUCKETS_MAX = 10_000_000;

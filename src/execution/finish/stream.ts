@@ -6,7 +6,8 @@ import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
 import { framesOf, tableOf } from './table.js';
 
-const isRowWise = ({ step }: FinishStep): boolean => step === 'compute' || step === 'filter' || step === 'project';
+/** Steps that look at one row at a time. */
+export const isRowWise = ({ step }: FinishStep): boolean => step === 'compute' || step === 'filter' || step === 'project';
 
 /** Runs finish steps over streamed rows: frame by frame as long as steps look at one row at a time. */
 export class StreamedSteps {

@@ -86,9 +86,9 @@ export function pickRows(table: ResultTable, rows: Uint32Array): ResultTable {
 /** Rows of one frame; a result is cut into several so that it can be sent while it is being read. */
 const FRAME_ROWS = 65536;
 
-export function* framesOf(table: ResultTable): Generator<Frame> {
-  for (let start = 0; start < table.rowCount; start += FRAME_ROWS) {
-    const end = Math.min(table.rowCount, start + FRAME_ROWS);
+export function* framesOf(table: ResultTable, frameRows = FRAME_ROWS): Generator<Frame> {
+  for (let start = 0; start < table.rowCount; start += frameRows) {
+    const end = Math.min(table.rowCount, start + frameRows);
     yield { rowCount: end - start, columns: table.columns.map((column) => frameColumn(column, start, end)) };
   }
 }

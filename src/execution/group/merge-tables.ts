@@ -3,13 +3,24 @@ import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { clear, kernelFor } from '../context.js';
-import { foldPairs, foldWidePairs } from './distinct-fold.js';
+import { foldPairs, foldWidePairs, multiplesOf } from './distinct-fold.js';
 import type { ValuePool } from './domain.js';
 import { foldPackedKeys, GroupWriter } from './fold.js';
 import type { GroupTable, GroupTableParts } from './table.js';
 
-/** Adds the table of another thread to this one, by the same kernels that fold segments. Frees what the parts own. */
-export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
+/** Ids of interned values in the table merged into, by those of the parts; 0 where they are the same. */
+export interface Remaps {
+  keys(index: number): Address;
+  distinct(index: number): Address;
+}
+
+export const SAME_IDS: Remaps = { keys: () => 0, distinct: () => 0 };
+
+/**
+ * Adds the table of another thread, or groups that were spilled, to this one, by the same kernels that fold segments.
+ * Frees what the parts own. Without `remaps` the values of the pools of the parts are interned.
+ */
+export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: Remaps): void {
   const { context, shape } = table;
   const arena = context.memory.arena();
   const scratch = { context, arena };
@@ -23,12 +34,17 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
       shape.aggregators.forEach((_, index) => addState(table, parts, index, { base, cells, numbers, n }, seenBuffers));
     };
     clear(context, groupOf, parts.groupCount * 4);
-    if (layout.kind === 'dense') {
+    if (layout.kind === 'dense' && parts.cells !== 0) {
+      const inOrder = multiplesOf(scratch, 1);
+      for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS)
+        addStates(base, inOrder, parts.cells + base * 4, Math.min(BLOCK_ROWS, parts.groupCount - base));
+    } else if (layout.kind === 'dense') {
       eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
     } else {
-      const remaps = shape.keys.map((key, index) =>
-        key.domain.kind === 'interned' ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : 0,
-      );
+      const keyRemaps = shape.keys.map((key, index) => {
+        if (key.domain.kind !== 'interned') return 0;
+        return remaps === undefined ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : remaps.keys(index);
+      });
       const writer = new GroupWriter(scratch, table);
       const packed = {
         keys: parts.keys,
@@ -38,7 +54,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
         flagWord: layout.flagWord,
         isConstant: shape.keys.map(() => false),
       };
-      foldPackedKeys(scratch, packed, remaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
+      foldPackedKeys(scratch, packed, keyRemaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
     }
     shape.aggregators.forEach((aggregator, index) => {
       if (aggregator.kind === 'collect') {
@@ -52,12 +68,13 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
       const into = table.states[index];
       if (from === undefined || into === undefined) return;
       if (aggregator.store.kind === 'bits') {
-        // Both tables number groups alike when they keep bits.
-        context.kernels.bitsOr(into.bits, from.bits, (parts.groupCount * aggregator.store.bitsPerGroup) / 64, into.bits);
+        mergeBits(table, parts, aggregator.store.bitsPerGroup, from.bits, into.bits);
       } else if (from.pairs !== undefined) {
         const { keys, count } = from.pairs;
-        const remap =
-          aggregator.domain.kind === 'interned' ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? []) : 0;
+        const interns = aggregator.domain.kind === 'interned' && remaps === undefined;
+        const remap = interns
+          ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? [])
+          : (remaps?.distinct(index) ?? 0);
         if (aggregator.store.words === 2) foldWidePairs(scratch, table, index, keys, count, groupOf);
         else foldPairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
       }
@@ -70,6 +87,19 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
 
 export function freeParts(context: RunContext, parts: GroupTableParts): void {
   for (const address of parts.owned) context.memory.free(address);
+}
+
+/** Both tables number groups alike when they keep bits; groups that were spilled are listed by their numbers. */
+function mergeBits({ context }: GroupTable, parts: GroupTableParts, bitsPerGroup: number, from: Address, into: Address): void {
+  const { kernels, memory } = context;
+  const words = bitsPerGroup / 64;
+  if (parts.cells === 0) {
+    kernels.bitsOr(into, from, parts.groupCount * words, into);
+    return;
+  }
+  memory
+    .u32(parts.cells, parts.groupCount)
+    .forEach((cell, group) => kernels.bitsOr(into + cell * words * 8, from + group * words * 8, words, into + cell * words * 8));
 }
 
 interface Scratch {
@@ -133,7 +163,8 @@ function eachPresent(
   }
 }
 
-function internAll(
+/** Ids of `values` in `pool`: u32 each. */
+export function internAll(
   { context, arena }: Scratch,
   pool: ValuePool | undefined,
   values: readonly (string | number | bigint | null)[],

@@ -1,40 +1,70 @@
 import type { Frame } from '../../model/frame.js';
+import type { RunContext } from '../context.js';
 import type { RowCounts } from '../counts.js';
+import { finishParts } from '../finish/parts.js';
 import type { LeafResult } from '../finish/steps.js';
 import { runSteps } from '../finish/steps.js';
 import type { ResultTable } from '../finish/table.js';
 import { framesOf } from '../finish/table.js';
+import type { FoldScope } from './distinct-fold.js';
+import { mergeSpilled } from './merge-spilled.js';
 import { freeParts, mergeTable } from './merge-tables.js';
 import { partialRows } from './partial.js';
 import { groupRows } from './result.js';
 import type { GroupSource } from './run.js';
 import type { GroupShape } from './shape.js';
 import { queryColumns, shapeGroups } from './shape.js';
-import type { GroupTable, GroupTableParts } from './table.js';
+import { pairBytes } from './spill.js';
+import type { GroupTableParts } from './table.js';
+import { GroupTable } from './table.js';
 
 /** How a plan runs over the segments at hand. */
-export function shapeOf({ plan, views, dictionaries }: GroupSource): GroupShape {
-  return shapeGroups(plan, queryColumns(plan, views, dictionaries));
+export function shapeOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupShape {
+  return shapeGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax);
 }
 
-/** Joins the tables of other threads, and gives the result; frees the table. */
-export function endGroups(table: GroupTable, others: readonly GroupTableParts[], ending: 'final' | 'partial', counts: RowCounts): Frame[] {
+/** Joins the tables of other threads, and gives the result as it is asked for; frees the table. */
+export function* endGroups(
+  table: GroupTable,
+  others: readonly GroupTableParts[],
+  ending: 'final' | 'partial',
+  heldRowsMax: number,
+  counts: RowCounts,
+): Generator<Frame> {
   const { context, shape } = table;
-  const arena = context.memory.arena();
+  const { finish } = shape.plan;
+  const leaf = leafOf(shape, context);
   const waiting = [...others];
-  const startMs = performance.now();
+  let startMs = performance.now();
+  /** Time since the last look at the clock. */
+  const lap = (): number => {
+    const now = performance.now();
+    const passed = now - startMs;
+    startMs = now;
+    return passed;
+  };
+  const arena = context.memory.arena();
   try {
+    if (context.spill !== undefined && !fitsWith(table, others)) {
+      const parts = rowsOfParts({ context, arena }, table, waiting.splice(0), ending, counts);
+      const frames = ending === 'partial' ? framesOfAll(parts) : finishParts(parts, finish, leaf, { spill: context.spill, heldRowsMax });
+      for (const frame of frames) {
+        counts.finishMs += lap();
+        counts.rowsFinished += frame.rowCount;
+        yield frame;
+        lap();
+      }
+      return;
+    }
     for (let parts = waiting.shift(); parts !== undefined; parts = waiting.shift()) mergeTable(table, parts);
-    const mergedMs = performance.now();
+    counts.mergeMs += lap();
     const scope = { context, arena };
-    const groups: ResultTable = ending === 'partial' ? partialRows(scope, table) : groupRows(scope, table, shape.plan.finish);
-    const rows = ending === 'partial' ? groups : runSteps(groups, shape.plan.finish, leafOf(shape));
-    const frames = [...framesOf(rows)];
-    counts.mergeMs += mergedMs - startMs;
-    counts.finishMs += performance.now() - mergedMs;
+    const groups = ending === 'partial' ? partialRows(scope, table) : groupRows(scope, table, finish);
+    const rows = ending === 'partial' ? groups : runSteps(groups, finish, leaf);
     counts.rowsToFinish += groups.rowCount;
     counts.rowsFinished += rows.rowCount;
-    return frames;
+    counts.finishMs += lap();
+    yield* framesOf(rows);
   } finally {
     for (const parts of waiting) freeParts(context, parts);
     arena.release();
@@ -42,11 +72,63 @@ export function endGroups(table: GroupTable, others: readonly GroupTableParts[],
   }
 }
 
-function leafOf({ plan, aggregators }: GroupShape): LeafResult {
+/** Whether everything is in memory and stays within its limit when it is one table. */
+function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolean {
+  if (table.hasSpilled || others.some(({ spilled }) => spilled !== null)) return false;
+  const groups = others.reduce((sum, { groupCount }) => sum + groupCount, 0);
+  const bytes = others.reduce(
+    (sum, { states }) =>
+      sum +
+      pairBytes(
+        table.shape,
+        states.map(({ pairs }) => pairs?.count ?? 0),
+      ),
+    0,
+  );
+  return others.length === 0 || table.bytesWith(groups, bytes) <= table.context.groupBytesMax;
+}
+
+/** Partition by partition. */
+function* rowsOfParts(
+  scope: FoldScope,
+  table: GroupTable,
+  others: readonly GroupTableParts[],
+  ending: 'final' | 'partial',
+  counts: RowCounts,
+): Generator<ResultTable> {
+  const { context } = scope;
+  let isEmpty = true;
+  for (const part of mergeSpilled(scope, table, others)) {
+    isEmpty = false;
+    const arena = context.memory.arena();
+    try {
+      const rows =
+        ending === 'partial' ? partialRows({ context, arena }, part) : groupRows({ context, arena }, part, table.shape.plan.finish);
+      counts.rowsToFinish += rows.rowCount;
+      yield rows;
+    } finally {
+      arena.release();
+    }
+  }
+  if (!isEmpty || ending === 'partial') return;
+  // No group at all may still be one row.
+  const none = new GroupTable(table.shape, context);
+  try {
+    yield groupRows(scope, none, []);
+  } finally {
+    none.free();
+  }
+}
+
+function* framesOfAll(parts: Iterable<ResultTable>): Generator<Frame> {
+  for (const part of parts) yield* framesOf(part);
+}
+
+function leafOf({ plan, aggregators }: GroupShape, { check }: RunContext): LeafResult {
   const zeros = aggregators.filter((each) =>
     each.kind === 'collect'
       ? each.states.emptyValue !== null
       : each.kind === 'count' || each.kind === 'distinct' || each.aggregator.emptyIsZero === true,
   );
-  return { intervals: plan.intervals, zeroColumns: new Set(zeros.map(({ name }) => name)) };
+  return { intervals: plan.intervals, zeroColumns: new Set(zeros.map(({ name }) => name)), check };
 }

@@ -53,7 +53,8 @@ function stateAddresses(scope: FoldScope, table: GroupTable): Address[] {
   );
 }
 
-export function listGroups({ context, arena }: FoldScope, table: GroupTable): Uint32Array {
+/** Numbers of the groups that exist, ascending. */
+export function listGroups({ context, arena }: FoldScope, table: Pick<GroupTable, 'present' | 'groupCount'>): Uint32Array {
   if (table.present === 0) return Uint32Array.from({ length: table.groupCount }, (_, group) => group);
   const { kernels, memory } = context;
   const bits = arena.take(BLOCK_ROWS / 8);

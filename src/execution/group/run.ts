@@ -1,5 +1,6 @@
+import type { Arena } from '../../kernels/memory.js';
 import type { GroupPlan } from '../../model/plan.js';
-import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
+import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { hasOrderedStates } from '../collect/kinds.js';
 import type { Block, RunContext } from '../context.js';
 import { blockAt, takeBits, wordsOf } from '../context.js';
@@ -60,7 +61,7 @@ export function runMorsels(shape: GroupShape, context: RunContext, next: () => M
         open = undefined;
         open = openSegment(shape, context, morsel.view, counts);
       }
-      open?.run(morsel);
+      open?.run(morsel, table);
     }
     open?.close(table);
     return table;
@@ -73,66 +74,106 @@ export function runMorsels(shape: GroupShape, context: RunContext, next: () => M
 
 interface OpenSegment {
   readonly index: number;
-  run(range: RowRange): void;
+  /** May fold what it has into the table already, and begin again. */
+  run(range: RowRange, table: GroupTable): void;
   close(table: GroupTable): void;
   drop(): void;
 }
 
+/** The groups of a segment may take this part of the memory of a thread's groups before they are folded into its table. */
+const SEGMENT_PART = 1 / 4;
+
 function openSegment(shape: GroupShape, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
   const view = shape.columns.views[index];
   if (view === undefined) return undefined;
+  const ranges = rowsWithin(context, view, shape.plan.intervals);
+  let bound = bindSegment(shape, context, view, ranges, counts);
+  const fold = (table: GroupTable): void => {
+    const foldingMs = performance.now();
+    foldBounded(bound, table);
+    counts.readMs += performance.now() - foldingMs;
+    bound.arena.release();
+  };
+  return {
+    index,
+    run(range, table) {
+      // The segment's first morsel speaks for all of them, on whichever threads.
+      if (bound.groups === undefined && range.start === 0) counts.segmentsPrunedByValue++;
+      for (const { start, end } of ranges) {
+        const from = Math.max(start, range.start);
+        const to = Math.min(end, range.end);
+        if (from < to) counts.rowsScanned += to - from;
+        for (let at = from; at < to && bound.groups !== undefined; ) {
+          at = runRange({ ...bound, groups: bound.groups, context, counts }, at, to, view.rowCount);
+          if (at >= to) break;
+          fold(table);
+          bound = bindSegment(shape, context, view, ranges, counts);
+        }
+      }
+    },
+    close: fold,
+    drop: () => bound.arena.release(),
+  };
+}
+
+/** What a plan means in a segment, and the groups found since. */
+interface BoundSegment {
+  readonly predicate: Predicate;
+  /** undefined: no row passes the filter. */
+  readonly groups: SegmentGroups | undefined;
+  readonly bits: Address;
+  readonly arena: Arena;
+  /** Of the arena, before there were groups. */
+  readonly bytesAtFirst: number;
+}
+
+function bindSegment(
+  shape: GroupShape,
+  context: RunContext,
+  view: SegmentView,
+  ranges: readonly RowRange[],
+  counts: RowCounts,
+): BoundSegment {
   const { plan } = shape;
   const startMs = performance.now();
   const arena = context.memory.arena();
   try {
     const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
-    const ranges = rowsWithin(context, view, plan.intervals);
     const predicate = plan.filter === null ? MATCH_ALL : bindFilter(scope, plan.filter, false);
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
     const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, everyRow);
     const bits = takeBits(arena);
     counts.bindMs += performance.now() - startMs;
-    return {
-      index,
-      run(range) {
-        // The segment's first morsel speaks for all of them, on whichever threads.
-        if (groups === undefined && range.start === 0) counts.segmentsPrunedByValue++;
-        for (const { start, end } of ranges) {
-          const from = Math.max(start, range.start);
-          const to = Math.min(end, range.end);
-          if (from >= to) continue;
-          counts.rowsScanned += to - from;
-          if (groups !== undefined) runRange({ context, predicate, groups, bits, counts }, from, to, view.rowCount);
-        }
-      },
-      close(table) {
-        const foldingMs = performance.now();
-        groups?.foldInto(table);
-        counts.readMs += performance.now() - foldingMs;
-        arena.release();
-      },
-      drop: () => arena.release(),
-    };
+    return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };
   } catch (error) {
     arena.release();
     throw error;
   }
 }
 
-interface RangeRun {
-  readonly context: RunContext;
-  readonly predicate: Predicate;
+/** Empties the table first where it might not hold them all. */
+function foldBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
+  if (groups === undefined) return;
+  const bytes = table.bytesWith(groups.numbering.groupCount, arena.bytes - bytesAtFirst + groups.heapBytes);
+  if (bytes > table.context.groupBytesMax && table.canSpill) table.spill(0);
+  groups.foldInto(table);
+}
+
+interface RangeRun extends Pick<BoundSegment, 'predicate' | 'bits' | 'arena' | 'bytesAtFirst'> {
   readonly groups: SegmentGroups;
-  readonly bits: number;
+  readonly context: RunContext;
   readonly counts: RowCounts;
 }
 
-/** Rows [from, to), block by block. */
-function runRange({ context, predicate, groups, bits, counts }: RangeRun, from: number, to: number, rowCount: number): void {
+/** Rows [from, to), block by block. Returns where it ended: before `to` when the groups have grown too large. */
+function runRange(run: RangeRun, from: number, to: number, rowCount: number): number {
+  const { context, predicate, groups, bits, counts, arena, bytesAtFirst } = run;
+  const grownBytesMax = context.spill === undefined ? Infinity : Math.floor(context.groupBytesMax * SEGMENT_PART);
   const clock = predicate.constant === ALL ? undefined : new FilterClock();
   const startMs = performance.now();
-  for (let at = from; at < to; ) {
+  let at = from;
+  do {
     context.check();
     const block = blockAt(at, rowCount);
     const start = at - block.start;
@@ -145,11 +186,12 @@ function runRange({ context, predicate, groups, bits, counts }: RangeRun, from: 
       groups.addRows(block, batch, Math.min(end, batch + context.batchRows), match);
     clock?.end();
     at = block.start + end;
-  }
+  } while (at < to && arena.bytes - bytesAtFirst + groups.heapBytes <= grownBytesMax);
   const ranMs = performance.now() - startMs;
   const filterMs = ranMs * (clock?.share ?? 0);
   counts.filterMs += filterMs;
   counts.readMs += ranMs - filterMs;
+  return at;
 }
 
 function countMatches({ kernels }: RunContext, block: Block, start: number, end: number, match: Match, bits: number): number {

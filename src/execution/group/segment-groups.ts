@@ -97,6 +97,11 @@ export class SegmentGroups {
     return this.numbering.kind === 'dense' ? this.numbering.narrow : undefined;
   }
 
+  /** What the groups hold outside of kernel memory. */
+  get heapBytes(): number {
+    return this.classes.reduce((sum, { readers }) => sum + readers.reduce((bytes, { heapBytes = 0 }) => bytes + heapBytes, 0), 0);
+  }
+
   foldInto(table: GroupTable): void {
     const { groupCount } = this.numbering;
     if (groupCount === 0) return;

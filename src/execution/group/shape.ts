@@ -49,12 +49,20 @@ export type KeyPlace =
   | { readonly kind: 'word'; readonly word: number; readonly flag: number };
 
 const DENSE_CELLS_MAX = 1 << 22;
+/** A state, and whether some row took part in it. */
+const STATE_BYTES = 9;
 const DISTINCT_BITS_MAX = 1 << 26;
 
-export function shapeGroups(plan: GroupPlan, columns: QueryColumns): GroupShape {
+/** @param groupBytesMax  what a table may hold: one that has a cell for every possible group takes at most half of it */
+export function shapeGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number): GroupShape {
   const keys = plan.keys.map((key): KeyShape => ({ name: key.name, domain: keyDomain(columns, key) }));
-  const layout = layoutOf(keys.map((key) => key.domain));
-  const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, layout));
+  const cellBytes = 1 + plan.aggregators.length * STATE_BYTES;
+  const layout = layoutOf(
+    keys.map((key) => key.domain),
+    Math.min(DENSE_CELLS_MAX, groupBytesMax / 2 / cellBytes),
+  );
+  const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
+  const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, layout, bitsMax));
   return { plan, columns, keys, aggregators, layout };
 }
 
@@ -62,7 +70,7 @@ export function queryColumns(plan: GroupPlan, views: QueryColumns['views'], dict
   return { views, dictionaries, virtualColumns: virtualColumnsByName(plan.virtualColumns), intervals: plan.intervals };
 }
 
-function layoutOf(domains: readonly Domain[]): GroupLayout {
+function layoutOf(domains: readonly Domain[], cellsMax: number): GroupLayout {
   const strides: number[] = [];
   let cells = 1;
   for (const domain of domains) {
@@ -70,7 +78,7 @@ function layoutOf(domains: readonly Domain[]): GroupLayout {
     strides.push(cells);
     cells *= domain.card;
   }
-  return cells <= DENSE_CELLS_MAX ? { kind: 'dense', strides, cells } : hashLayout(domains);
+  return cells <= Math.max(1, cellsMax) ? { kind: 'dense', strides, cells } : hashLayout(domains);
 }
 
 export function hashLayout(domains: readonly Domain[]): Extract<GroupLayout, { kind: 'hash' }> {
@@ -92,14 +100,14 @@ export function hashLayout(domains: readonly Domain[]): Extract<GroupLayout, { k
   return { kind: 'hash', words: idWords + wides + (wides > 0 ? 1 : 0), places, flagWord: wides > 0 ? idWords + wides : null };
 }
 
-function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, layout: GroupLayout): AggregatorShape {
+function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, layout: GroupLayout, bitsMax: number): AggregatorShape {
   const { name } = aggregator;
   switch (aggregator.kind) {
     case 'count':
       return { kind: 'count', name, aggregator, type: 'LONG' };
     case 'distinct': {
       const domain = columnDomain(columns, aggregator.column, null);
-      return { kind: 'distinct', name, aggregator, type: 'LONG', domain, store: distinctStore(domain, layout) };
+      return { kind: 'distinct', name, aggregator, type: 'LONG', domain, store: distinctStore(domain, layout, bitsMax) };
     }
     case 'collect':
       return { kind: 'collect', name, aggregator, type: aggregator.type, states: stateKind(aggregator.collector) };
@@ -117,13 +125,11 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
   }
 }
 
-function distinctStore(domain: Domain, layout: GroupLayout): DistinctStore {
+function distinctStore(domain: Domain, layout: GroupLayout, bitsMax: number): DistinctStore {
   if (domain.kind === 'wide') return { kind: 'pairs', words: 2 };
   if (domain.kind === 'interned') return { kind: 'pairs', words: 1 };
   const bitsPerGroup = Math.ceil(domain.card / 64) * 64;
-  return layout.kind === 'dense' && layout.cells * bitsPerGroup <= DISTINCT_BITS_MAX
-    ? { kind: 'bits', bitsPerGroup }
-    : { kind: 'pairs', words: 1 };
+  return layout.kind === 'dense' && layout.cells * bitsPerGroup <= bitsMax ? { kind: 'bits', bitsPerGroup } : { kind: 'pairs', words: 1 };
 }
 
 /** False only for a column that every segment stores as numbers without nulls. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.js';
+import { assert, ServiceError } from '../../base/errors.js';
 import type { Address } from '../../storage/view.js';
 import type { CollectedParts } from '../collect/collected-states.js';
 import { CollectedStates } from '../collect/collected-states.js';
@@ -8,6 +8,8 @@ import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
 import { ValuePool } from './domain.js';
 import { PairSet } from './pair-set.js';
 import type { AggregatorShape, GroupShape } from './shape.js';
+import type { SpilledGroups } from './spill.js';
+import { GroupSpill } from './spill.js';
 
 /** The state of one aggregator over all groups; addresses of one entry per group. */
 export interface AggregatorState {
@@ -27,6 +29,8 @@ export interface AggregatorState {
 export interface GroupTableParts {
   readonly groupCount: number;
   readonly present: Address;
+  /** dense, of groups that were spilled: u32 cell of each group; 0: group i is cell i. */
+  readonly cells: Address;
   readonly keys: Address;
   readonly states: readonly {
     at: Address;
@@ -38,9 +42,13 @@ export interface GroupTableParts {
   readonly pools: readonly (readonly (string | number | bigint | null)[])[];
   readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
   readonly owned: readonly Address[];
+  /** What the table wrote to disk before. */
+  readonly spilled: SpilledGroups | null;
 }
 
 const FIRST_CAPACITY = 1 << 14;
+/** Where tables can spill they are emptied in time, and none is too small for the groups of a few blocks. */
+const SPILLING_TABLE_BYTES_MIN = 1 << 24;
 
 /** The groups of one thread over all its segments. Lives across segments in memory of its own, until `free`. */
 export class GroupTable {
@@ -61,16 +69,71 @@ export class GroupTable {
   /** Groups there is room for. */
   capacity: number;
   readonly #owned = new Map<Address, number>();
+  readonly #bytesMax: number;
   #bytes = 0;
+  #spill: GroupSpill | undefined;
 
-  constructor(shape: GroupShape, context: RunContext) {
+  /** @param like  a table whose interned values have the same ids here */
+  constructor(shape: GroupShape, context: RunContext, like?: Pick<GroupTable, 'pools' | 'distinctPools'>) {
     this.shape = shape;
     this.context = context;
-    this.pools = shape.keys.map(() => new ValuePool());
-    this.distinctPools = shape.aggregators.map(() => new ValuePool());
+    this.pools = like?.pools ?? shape.keys.map(() => new ValuePool());
+    this.distinctPools = like?.distinctPools ?? shape.aggregators.map(() => new ValuePool());
+    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined }));
     const { layout } = shape;
     this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
-    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined }));
+    this.#bytesMax = context.spill === undefined ? context.groupBytesMax : Math.max(context.groupBytesMax, SPILLING_TABLE_BYTES_MIN);
+    this.#allocate();
+  }
+
+  /**
+   * What the table may come to with more groups, at the moment when its largest array is being enlarged.
+   * @param addedBytes  of sets of distinct values and of collected states that come with them
+   */
+  bytesWith(groups: number, addedBytes: number): number {
+    let bytes = this.#bytes;
+    if (this.shape.layout.kind === 'hash') {
+      let capacity = this.capacity;
+      while (capacity < this.groupCount + groups) capacity *= 2;
+      if (capacity > this.capacity) bytes *= 1.25 * (capacity / this.capacity);
+    }
+    return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
+  }
+
+  /** Not only by the number of groups. */
+  get #growsByContent(): boolean {
+    return this.states.some(({ pairs, collected }) => pairs !== undefined || collected !== undefined);
+  }
+
+  /** Whether there is something that spilling would make room by. */
+  get canSpill(): boolean {
+    if (this.context.spill === undefined) return false;
+    if (this.shape.layout.kind === 'hash') return this.groupCount > 0;
+    return this.states.some(({ pairs, collected }) => (pairs?.count ?? 0) > 0 || collected?.isEmpty === false);
+  }
+
+  get hasSpilled(): boolean {
+    return this.#spill !== undefined;
+  }
+
+  /**
+   * Writes all groups to disk and forgets them; pools stay. Numbers of groups are void afterwards.
+   * @returns everything this table has written; it is the table's until it is detached or freed
+   */
+  spill(level: number): GroupSpill {
+    const { spill } = this.context;
+    assert(spill !== undefined, 'a group table has nowhere to spill to');
+    this.#spill ??= new GroupSpill(this.shape, this.context, spill);
+    this.#spill.write(this.#parts([], null), level);
+    this.freeMemory();
+    this.#allocate();
+    return this.#spill;
+  }
+
+  #allocate(): void {
+    const { layout } = this.shape;
+    this.groupCount = 0;
+    this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
     try {
       if (layout.kind === 'dense') {
         this.present = this.#zeroed(layout.cells);
@@ -80,7 +143,7 @@ export class GroupTable {
         this.slotCount = this.capacity * 2;
         this.slots = this.#zeroed(this.slotCount * 4);
       }
-      shape.aggregators.forEach((aggregator, index) => this.#makeState(aggregator, index));
+      this.shape.aggregators.forEach((aggregator, index) => this.#makeState(aggregator, index));
     } catch (error) {
       this.free();
       throw error;
@@ -115,11 +178,17 @@ export class GroupTable {
 
   /** Hands the table's memory over; the table must not be used afterwards. */
   detach(): GroupTableParts {
-    const owned = [...this.#owned.keys()];
+    const parts = this.#parts([...this.#owned.keys()], this.#spill?.handOver() ?? null);
     this.#owned.clear();
+    this.#spill = undefined;
+    return parts;
+  }
+
+  #parts(owned: readonly Address[], spilled: SpilledGroups | null): GroupTableParts {
     return {
       groupCount: this.groupCount,
       present: this.present,
+      cells: 0,
       keys: this.keys,
       states: this.states.map(({ at, seen, bits, pairs, collected }) => ({
         at,
@@ -131,20 +200,30 @@ export class GroupTable {
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
       owned,
+      spilled,
     };
   }
 
   free(): void {
+    this.freeMemory();
+    this.#spill?.close();
+    this.#spill = undefined;
+  }
+
+  /** What was spilled stays. The table takes no groups afterwards. */
+  freeMemory(): void {
     for (const at of this.#owned.keys()) this.context.memory.free(at);
     this.#owned.clear();
+    this.#bytes = 0;
+    for (const state of this.states) Object.assign(state, { at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined });
   }
 
   /** Counts bytes that are kept, here or as collected states in the thread's heap. */
   #charge(bytes: number): void {
-    if (this.#bytes + bytes > this.context.groupBytesMax) {
+    if (this.#bytes + bytes > this.#bytesMax) {
       throw new ServiceError(
         'resource_limit',
-        `grouping needs more than ${this.context.groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+        `grouping needs more than ${this.#bytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
       );
     }
     this.#bytes += bytes;

@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
@@ -23,21 +24,25 @@ import type { GroupTableParts } from '../group/table.js';
 import { concatFrames } from '../merge/concat.js';
 import { scanFrames } from '../scan/operator.js';
 import type { SegmentData } from '../segment-data.js';
+import type { SpillPlace } from '../spill/spill-space.js';
+import { SpillSpace } from '../spill/spill-space.js';
 import { timeBoundary } from '../time-boundary.js';
 
 /** How a query runs on a thread; plain data. */
 export interface RunControl {
-  /** i32 words in kernel memory: 1 once cancelled; number of the next morsel to take. */
+  /** i32 words in kernel memory: 1 once cancelled; number of the next morsel to take; KiB spilled to disk. */
   readonly flags: Address;
   readonly deadlineMs: number;
   readonly kernels: string;
   readonly batchRows: number;
   readonly groupBytesMax: number;
+  /** Where group tables may spill to; null: nowhere. */
+  readonly spill: SpillPlace | null;
   /** Rows that a sort of scanned rows may hold. */
   readonly heldRowsMax: number;
 }
 
-export const FLAG_BYTES = 8;
+export const FLAG_BYTES = 12;
 
 /** What is asked of a thread and answered once. */
 export interface Calls extends StorageJobs {
@@ -105,13 +110,14 @@ export class WorkBench {
     return kernels;
   }
 
-  context({ flags, deadlineMs, kernels, batchRows, groupBytesMax }: RunControl): RunContext {
+  context({ flags, deadlineMs, kernels, batchRows, groupBytesMax, spill }: RunControl): RunContext {
     const words = this.memory.i32(flags, 1);
     return {
       memory: this.memory,
       kernels: this.kernels(kernels),
       batchRows,
       groupBytesMax,
+      spill: spill === null ? undefined : new SpillSpace(spill, this.memory, threadId),
       check: () => {
         if (Atomics.load(words, 0) !== 0) throw cancelledError();
         if (Date.now() > deadlineMs)
@@ -131,12 +137,8 @@ export const CALLS: CallHandlers = {
   findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
   groupPart: (request, bench) => {
     const counts = noCounts();
-    const table = runMorsels(
-      shapeOf({ plan: request.plan, ...request.data }),
-      bench.context(request.control),
-      morselTaker(request, bench.memory),
-      counts,
-    );
+    const shape = shapeOf({ plan: request.plan, ...request.data }, request.control.groupBytesMax);
+    const table = runMorsels(shape, bench.context(request.control), morselTaker(request, bench.memory), counts);
     return { parts: table.detach(), counts };
   },
 };
@@ -144,12 +146,8 @@ export const CALLS: CallHandlers = {
 export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
   *group(request, bench) {
     const counts = noCounts();
-    const table = runMorsels(
-      shapeOf({ plan: request.plan, ...request.data }),
-      bench.context(request.control),
-      morselTaker(request, bench.memory),
-      counts,
-    );
+    const shape = shapeOf({ plan: request.plan, ...request.data }, request.control.groupBytesMax);
+    const table = runMorsels(shape, bench.context(request.control), morselTaker(request, bench.memory), counts);
     let parts: readonly GroupTableParts[] = [];
     if (request.awaitsParts) {
       let isAnswered = false;
@@ -160,13 +158,14 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         if (!isAnswered) table.free();
       }
     }
-    yield* items(endGroups(table, parts, request.ending, counts), counts);
+    yield* items(endGroups(table, parts, request.ending, request.control.heldRowsMax, counts), counts);
   },
   *scan({ control, plan, data: { views }, ending }, bench) {
     const counts = noCounts();
-    const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>() };
+    const context = bench.context(control);
+    const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
     const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
-    for (const frame of timed(scanFrames(plan, views, bench.context(control), ending, counts), counts, 'readMs')) {
+    for (const frame of timed(scanFrames(plan, views, context, ending, counts), counts, 'readMs')) {
       counts.rowsToFinish += frame.rowCount;
       for (const each of timed(steps.push(frame), counts, 'finishMs')) {
         counts.rowsFinished += each.rowCount;
@@ -180,9 +179,11 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *timeBoundary({ control, plan, data: { views }, ending }, bench) {
     const counts = noCounts();
     const startMs = performance.now();
-    const rows = timeBoundary(plan, views, bench.context(control), counts);
+    const context = bench.context(control);
+    const rows = timeBoundary(plan, views, context, counts);
     counts.readMs += performance.now() - startMs;
-    const finished = ending === 'final' ? runSteps(rows, plan.finish, { intervals: plan.intervals, zeroColumns: new Set() }) : rows;
+    const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+    const finished = ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows;
     yield* items([...framesOf(finished)], counts);
   },
   *mergeGroups({ control, plan, frames, ending }, bench) {
@@ -191,10 +192,10 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const placed = placeFrame(concatFrames(frames), bench.memory);
     try {
       const merged = mergePlan(plan);
-      const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} });
+      const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} }, control.groupBytesMax);
       const morsels: Morsel[] = [{ view: 0, start: 0, end: placed.view.rowCount }];
       const table = runMorsels(shape, context, () => morsels.pop(), counts);
-      yield* items(endGroups(table, [], ending, counts), counts);
+      yield* items(endGroups(table, [], ending, control.heldRowsMax, counts), counts);
     } finally {
       placed.release();
     }
@@ -219,7 +220,12 @@ function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' |
   counts[part] += performance.now() - startMs;
 }
 
-function* items(frames: readonly Frame[], counts: RowCounts): Stream {
-  if (frames.length === 0) yield { frame: null, isLast: true, counts };
-  for (const [index, frame] of frames.entries()) yield { frame, isLast: index === frames.length - 1, counts };
+/** Each frame is held back until it is known whether it is the last. */
+function* items(frames: Iterable<Frame>, counts: RowCounts): Stream {
+  let held: Frame | null = null;
+  for (const frame of frames) {
+    if (held !== null) yield { frame: held, isLast: false, counts };
+    held = frame;
+  }
+  yield { frame: held, isLast: true, counts };
 }

@@ -1,0 +1,195 @@
+import { deserialize, serialize } from 'node:v8';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import { cellAt, isNullAt } from '../../model/frame.js';
+import type { SortKey } from '../../model/plan.js';
+import type { SpillFile } from '../spill/spill-file.js';
+import type { SpillSpace } from '../spill/spill-space.js';
+import { compareCells, sortKeys } from './sort.js';
+import type { LeafResult } from './steps.js';
+import type { ResultTable } from './table.js';
+import { framesOf } from './table.js';
+
+/** Rows read of a run at a time. */
+const RUN_FRAME_ROWS = 4096;
+const OUTPUT_ROWS = 65536;
+
+interface FramePlace {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** A frame being merged from, as far as row `at`. */
+interface Reader {
+  readonly run: number;
+  readonly rest: FramePlace[];
+  frame: Frame;
+  /** Sort keys, by position. */
+  columns: readonly FrameColumn[];
+  at: number;
+}
+
+/** Tables that were sorted one by one, kept on disk, read back as one. All have the same columns. */
+export class SortedRuns {
+  readonly #spill: SpillSpace;
+  readonly #leaf: LeafResult;
+  readonly #runs: FramePlace[][] = [];
+  #file: SpillFile | undefined;
+  #keys: readonly SortKey[] = [];
+
+  constructor(spill: SpillSpace, leaf: LeafResult) {
+    this.#spill = spill;
+    this.#leaf = leaf;
+  }
+
+  /** @param table  sorted by `by` and its keys */
+  add(table: ResultTable, by: readonly SortKey[]): void {
+    if (table.rowCount === 0) return;
+    this.#file ??= this.#spill.create();
+    this.#keys = sortKeys(table, by);
+    const run: FramePlace[] = [];
+    for (const frame of framesOf(table, RUN_FRAME_ROWS)) {
+      this.#leaf.check();
+      const bytes = serialize(frame);
+      run.push({ at: this.#file.append(bytes), bytes: bytes.length });
+    }
+    this.#runs.push(run);
+  }
+
+  /** Equal rows come in the order of the runs. */
+  *merged(): Generator<Frame> {
+    const readers: Reader[] = [];
+    this.#runs.forEach((places, run) => {
+      const reader: Reader = { run, rest: [...places], frame: { rowCount: 0, columns: [] }, columns: [], at: 0 };
+      if (this.#advance(reader)) readers.push(reader);
+    });
+    const heap = new ReaderHeap(readers, this.#keys);
+    let picks: Pick[] = [];
+    for (let reader = heap.first; reader !== undefined; reader = heap.first) {
+      picks.push({ frame: reader.frame, row: reader.at++ });
+      if (reader.at < reader.frame.rowCount || this.#advance(reader)) heap.sinkFirst();
+      else heap.dropFirst();
+      if (picks.length % RUN_FRAME_ROWS === 0) this.#leaf.check();
+      if (picks.length < OUTPUT_ROWS) continue;
+      yield pickedFrame(picks);
+      picks = [];
+    }
+    if (picks.length > 0) yield pickedFrame(picks);
+  }
+
+  remove(): void {
+    this.#file?.remove();
+  }
+
+  #advance(reader: Reader): boolean {
+    const place = reader.rest.shift();
+    if (place === undefined || this.#file === undefined) return false;
+    const bytes = new Uint8Array(place.bytes);
+    this.#file.read(place.at, bytes);
+    const frame = deserialize(bytes) as Frame;
+    reader.frame = frame;
+    reader.at = 0;
+    reader.columns = this.#keys.flatMap(({ column }) => frame.columns.find(({ name }) => name === column) ?? []);
+    return true;
+  }
+}
+
+/** The reader with the next row is the first. */
+class ReaderHeap {
+  readonly #readers: Reader[];
+  readonly #compare: readonly ((a: FrameColumn, rowA: number, b: FrameColumn, rowB: number) => number)[];
+
+  constructor(readers: readonly Reader[], keys: readonly SortKey[]) {
+    this.#readers = [...readers];
+    this.#compare = keys.map((key) => {
+      const compare = compareCells(key);
+      return (a, rowA, b, rowB) => compare(cellAt(a, rowA), cellAt(b, rowB));
+    });
+    for (let at = this.#readers.length >>> 1; at >= 0; at--) this.#sink(at);
+  }
+
+  get first(): Reader | undefined {
+    return this.#readers[0];
+  }
+
+  sinkFirst(): void {
+    this.#sink(0);
+  }
+
+  dropFirst(): void {
+    const last = this.#readers.pop();
+    if (last === undefined || this.#readers.length === 0) return;
+    this.#readers[0] = last;
+    this.#sink(0);
+  }
+
+  #sink(from: number): void {
+    const readers = this.#readers;
+    const reader = readers[from];
+    if (reader === undefined) return;
+    let at = from;
+    for (;;) {
+      let child = 2 * at + 1;
+      let next = readers[child];
+      if (next === undefined) break;
+      const right = readers[child + 1];
+      if (right !== undefined && this.#precedes(right, next)) {
+        child++;
+        next = right;
+      }
+      if (!this.#precedes(next, reader)) break;
+      readers[at] = next;
+      at = child;
+    }
+    readers[at] = reader;
+  }
+
+  #precedes(left: Reader, right: Reader): boolean {
+    for (const [index, compare] of this.#compare.entries()) {
+      const [a, b] = [left.columns[index], right.columns[index]];
+      if (a === undefined || b === undefined) continue;
+      const order = compare(a, left.at, b, right.at);
+      if (order !== 0) return order < 0;
+    }
+    return left.run < right.run;
+  }
+}
+
+interface Pick {
+  readonly frame: Frame;
+  readonly row: number;
+}
+
+function pickedFrame(picks: readonly Pick[]): Frame {
+  const [first] = picks;
+  const columns = first === undefined ? [] : first.frame.columns.map((column, index) => pickedColumn(column, index, picks));
+  return { rowCount: picks.length, columns };
+}
+
+function pickedColumn({ name, kind }: FrameColumn, index: number, picks: readonly Pick[]): FrameColumn {
+  if (kind === 'string' || kind === 'multi') {
+    const dictionary = picks.map(({ frame, row }) => {
+      const column = frame.columns[index];
+      return column?.kind === 'string' ? (column.dictionary[column.ids[row] ?? 0] ?? null) : null;
+    });
+    return { kind: 'string', name, ids: Uint32Array.from(dictionary, (_, row) => row), dictionary };
+  }
+  const nulls = new Uint32Array(Math.ceil(picks.length / 64) * 2);
+  let anyNull = false;
+  const longs = new BigInt64Array(kind === 'long' ? picks.length : 0);
+  const doubles = new Float64Array(kind === 'long' ? 0 : picks.length);
+  let type: 'FLOAT' | 'DOUBLE' = 'DOUBLE';
+  picks.forEach(({ frame, row }, at) => {
+    const column = frame.columns[index];
+    if (column === undefined || column.kind === 'string' || column.kind === 'multi') return;
+    if (isNullAt(column.nulls, row)) {
+      anyNull = true;
+      nulls[at >>> 5] = (nulls[at >>> 5] ?? 0) | (1 << (at & 31));
+    } else if (column.kind === 'long') longs[at] = column.values[row] ?? 0n;
+    else {
+      doubles[at] = column.values[row] ?? 0;
+      type = column.type;
+    }
+  });
+  const known = anyNull ? nulls : null;
+  return kind === 'long' ? { kind, name, values: longs, nulls: known } : { kind, name, type, values: doubles, nulls: known };
+}

@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs';
+import { ServiceError } from '../../base/errors.js';
+import type { KernelMemory } from '../../kernels/memory.js';
+import type { Address } from '../../storage/view.js';
+import { SpillFile } from './spill-file.js';
+
+/** Where one query may put what its memory does not hold; plain data. */
+export interface SpillPlace {
+  /** Of this query alone; made when the first thread needs it, removed by whoever runs the query. */
+  readonly folder: string;
+  /** Most bytes on disk at once, of all threads together. */
+  readonly bytesMax: number;
+  /** i32 in kernel memory: KiB on disk now, of all threads. */
+  readonly used: Address;
+}
+
+const KIBIBYTE = 1024;
+let filesMade = 0;
+
+/** The disk space of one query, as one thread sees it. */
+export class SpillSpace {
+  readonly #place: SpillPlace;
+  readonly #memory: KernelMemory;
+  readonly #thread: number;
+
+  /** @param thread  number of the thread in this process, so that names of files differ */
+  constructor(place: SpillPlace, memory: KernelMemory, thread: number) {
+    this.#place = place;
+    this.#memory = memory;
+    this.#thread = thread;
+  }
+
+  create(): SpillFile {
+    mkdirSync(this.#place.folder, { recursive: true });
+    return SpillFile.create(`${this.#place.folder}/${this.#thread}-${++filesMade}.spill`, this);
+  }
+
+  /** @throws ServiceError `resource_limit` */
+  reserve(bytes: number): void {
+    const kibibytes = Math.ceil(bytes / KIBIBYTE);
+    const used = Atomics.add(this.#words(), 0, kibibytes) + kibibytes;
+    if (used * KIBIBYTE <= this.#place.bytesMax) return;
+    this.release(bytes);
+    throw new ServiceError(
+      'resource_limit',
+      `the groups of the query need more than ${this.#place.bytesMax} bytes on disk; the limits are svc.query.groupBy.maxOnDiskStorage and the context key maxOnDiskStorage`,
+    );
+  }
+
+  /** Of one reservation, whole. */
+  release(bytes: number): void {
+    Atomics.sub(this.#words(), 0, Math.ceil(bytes / KIBIBYTE));
+  }
+
+  #words(): Int32Array {
+    return this.#memory.i32(this.#place.used, 1);
+  }
+}

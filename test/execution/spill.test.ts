@@ -1,0 +1,270 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import type { RunOptions } from '../../src/execution/contract.js';
+import { createEngine } from '../../src/execution/engine.js';
+import type { Value } from '../../src/expression/value.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Frame } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
+import type { FinishStep, GroupPlan } from '../../src/model/plan.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import { groupRows, printKeys } from './oracle.js';
+import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
+import { openFrames } from './segments.js';
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const spillDirectory = mkdtempSync(path.join(tmpdir(), 'dolmen-spill-'));
+const plain = createEngine({ memory, kernels: 'simd', threads: 0 });
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
+  ending: 'final',
+  deadlineMs: Date.now() + 60_000,
+  priority: 0,
+  kernels: null,
+  batchRows: null,
+  ...changes,
+});
+const never = new AbortController().signal;
+
+async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const all: Frame[] = [];
+  for await (const frame of frames) all.push(frame);
+  return all;
+}
+
+function rowsOf(frames: readonly Frame[]): Value[][] {
+  return frames.flatMap((frame) =>
+    Array.from({ length: frame.rowCount }, (_, row) => frame.columns.map((column) => cellAt(column, row) as Value)),
+  );
+}
+
+function asGroups(frames: readonly Frame[], keyCount: number): [string, Value[]][] {
+  const groups = rowsOf(frames).map((cells): [string, Value[]] => [printKeys(cells.slice(0, keyCount)), cells.slice(keyCount)]);
+  assert.is(new Set(groups.map(([name]) => name)).size, groups.length, 'a group comes once');
+  return sorted(groups);
+}
+
+const sorted = (groups: Iterable<[string, Value[]]>): [string, Value[]][] => [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** So small that every segment spills; that only some do; enough for all. */
+const budgets = fc.constantFrom(1, 4_000_000, 1 << 30);
+
+const left = (): string[] => (existsSync(spillDirectory) ? readdirSync(spillDirectory) : []);
+
+function assertTidy(): void {
+  assert.equal(left(), [], 'no file is left');
+  assert.is(memory.allocatedBytes, 0);
+}
+
+async function within<Result>(groupBytesMax: number, use: (engine: typeof plain) => Promise<Result>, more = {}): Promise<Result> {
+  const engine = createEngine({ memory, kernels: 'simd', threads: 0, groupBytesMax, spillDirectory, ...more });
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+const spilling = suite('groups that spill');
+
+spilling('agree with the oracle whatever the budget, over any data and plan', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, budgets, async (pieces, plan, budget) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      try {
+        const views = placed.map(({ view }) => view);
+        const frames = await within(budget, (engine) => collect(engine.runViews(plan, views, options(), never)));
+        assert.equal(asGroups(frames, plan.keys.length), sorted(groupRows(pieces.flat(), plan)));
+      } finally {
+        for (const { release } of placed) release();
+      }
+      assertTidy();
+    }),
+    { numRuns: 250, includeErrorInReport: true },
+  );
+});
+
+spilling('give partial results that merge into the whole, spilling again', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, plan) => {
+      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      try {
+        const frames = await within(1, async (engine) => {
+          const halves = [placed.filter((_, at) => at % 2 === 0), placed.filter((_, at) => at % 2 === 1)];
+          const partials = halves.map((half) =>
+            engine.runViews(
+              plan,
+              half.map(({ view }) => view),
+              options({ ending: 'partial' }),
+              never,
+            ),
+          );
+          return collect(engine.merge(plan, partials, options(), never));
+        });
+        assert.equal(asGroups(frames, plan.keys.length), sorted(groupRows(pieces.flat(), plan)));
+      } finally {
+        for (const { release } of placed) release();
+      }
+      assertTidy();
+    }),
+    { numRuns: 100, includeErrorInReport: true },
+  );
+});
+
+spilling('agree with the oracle on several threads over segments', async () => {
+  const more = { threads: 2, rowsRunHere: 0, morselRows: 32 };
+  const engines = [1, 8_000_000].map((groupBytesMax) => createEngine({ memory, kernels: 'simd', groupBytesMax, spillDirectory, ...more }));
+  try {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, fc.constantFrom(...engines), async (pieces, plan, engine) => {
+        const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, engine);
+        try {
+          const frames = await collect(engine.run(plan, store, ids, options(), never));
+          assert.equal(asGroups(frames, plan.keys.length), sorted(groupRows(pieces.flat(), plan)));
+        } finally {
+          await close();
+        }
+      }),
+      { numRuns: 60, includeErrorInReport: true },
+    );
+  } finally {
+    for (const engine of engines) await engine.close();
+  }
+  assertTidy();
+});
+
+const allKeys = (plan: GroupPlan): FinishStep => ({
+  step: 'sort',
+  by: plan.keys.map(({ name }, at) => ({ column: name, descending: at % 2 === 1, nulls: 'last', ordering: 'lexicographic' })),
+  offset: 0,
+  limit: null,
+});
+
+/** Finish steps for any plan, by what they ask for first. */
+const endings: Readonly<Record<string, (plan: GroupPlan, name: string) => readonly FinishStep[]>> = {
+  'the best few': (_, column) => [
+    { step: 'sort', by: [{ column, descending: true, nulls: 'last', ordering: 'numeric' }], offset: 1, limit: 3 },
+  ],
+  'the best of all, filtered': (_, column) => [
+    { step: 'filter', filter: { kind: 'not', filter: { kind: 'null', column } } },
+    { step: 'sort', by: [{ column, descending: false, nulls: 'first', ordering: 'lexicographic' }], offset: 0, limit: 5 },
+    { step: 'project', columns: [{ name: 'only', from: column }] },
+  ],
+  'everything sorted': (plan) => [allKeys(plan)],
+  'a sort that keeps more than memory holds': (_, column) => [
+    { step: 'sort', by: [{ column, descending: true, nulls: 'first', ordering: 'lexicographic' }], offset: 2, limit: 10_000_000 },
+    { step: 'limit', offset: 1, limit: 7 },
+  ],
+  'the best per bucket': (plan, column) => [
+    {
+      step: 'topPerBucket',
+      bucket: plan.keys[0]?.name ?? column,
+      by: [{ column, descending: true, nulls: 'last', ordering: 'lexicographic' }],
+      limit: 1,
+    },
+  ],
+  'some, twice sorted': (plan, column) => [
+    { step: 'sort', by: [{ column, descending: false, nulls: 'last', ordering: 'lexicographic' }], offset: 0, limit: 4 },
+    allKeys(plan),
+  ],
+};
+
+for (const [name, ending] of Object.entries(endings)) {
+  spilling(`end as those in memory do: ${name}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, bare) => {
+        const column = bare.aggregators[0]?.name ?? bare.keys[0]?.name;
+        if (column === undefined || bare.keys.length === 0) return;
+        const plan = { ...bare, finish: ending(bare, column) };
+        const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+        try {
+          const views = placed.map(({ view }) => view);
+          const expected = rowsOf(await collect(plain.runViews(plan, views, options(), never)));
+          const actual = rowsOf(await within(1, (engine) => collect(engine.runViews(plan, views, options(), never))));
+          assert.equal(actual, expected);
+        } finally {
+          for (const { release } of placed) release();
+        }
+        assertTidy();
+      }),
+      { numRuns: 40, includeErrorInReport: true },
+    );
+  });
+}
+
+const thousand: Frame = {
+  rowCount: 100_000,
+  columns: [
+    { kind: 'long', name: '__time', values: BigInt64Array.from({ length: 100_000 }, (_, row) => BigInt(row)), nulls: null },
+    { kind: 'long', name: 'key', values: BigInt64Array.from({ length: 100_000 }, (_, row) => BigInt(row) * 0x1_0000_0001n), nulls: null },
+  ],
+};
+const manyGroups: GroupPlan = {
+  operator: 'group',
+  dataSource: 'none',
+  intervals: [{ start: 0, end: 1_000_000 }],
+  filter: null,
+  virtualColumns: [],
+  keys: [{ kind: 'column', name: 'key', column: 'key', type: 'LONG' }],
+  aggregators: [{ kind: 'count', name: 'rows', filter: null }],
+  emptyGroup: false,
+  finish: [],
+};
+
+spilling('leave nothing behind when the reader stops, the query is cancelled, or its disk space ends', async () => {
+  const placed = placeFrame(thousand, memory);
+  try {
+    await within(1, async (engine) => {
+      for await (const frame of engine.runViews(manyGroups, [placed.view], options(), never)) {
+        assert.ok(frame.rowCount > 0);
+        assert.ok(left().length > 0, 'it has spilled');
+        break;
+      }
+      assert.equal(left(), []);
+      const abort = new AbortController();
+      const frames = engine.runViews(manyGroups, [placed.view], options(), abort.signal)[Symbol.asyncIterator]();
+      await frames.next();
+      abort.abort();
+      const failure = await frames.next().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      assert.is((failure as ServiceError).code, 'cancelled');
+      assert.equal(left(), []);
+      const limit = await collect(engine.runViews(manyGroups, [placed.view], options({ maxOnDiskStorage: 100_000 }), never)).catch(
+        (error: unknown) => error,
+      );
+      assert.ok(limit instanceof ServiceError && limit.code === 'resource_limit');
+      assert.match(limit.message, 'maxOnDiskStorage');
+      assert.equal(left(), []);
+    });
+  } finally {
+    placed.release();
+  }
+  assertTidy();
+});
+
+spilling('are refused where no disk space is allowed', async () => {
+  const placed = placeFrame(thousand, memory);
+  try {
+    const failure = await within(1 << 20, (engine) =>
+      collect(engine.runViews(manyGroups, [placed.view], options({ maxOnDiskStorage: 0 }), never)).catch((error: unknown) => error),
+    );
+    assert.ok(failure instanceof ServiceError && failure.code === 'resource_limit');
+    assert.match(failure.message, 'svc.query.groupBy.maxMemoryBytes');
+  } finally {
+    placed.release();
+  }
+  assertTidy();
+});
+
+spilling.after(async () => {
+  await plain.close();
+  rmSync(spillDirectory, { recursive: true, force: true });
+});
+
+spilling.run();
