@@ -14,6 +14,7 @@ import { Broker } from './broker/broker.js';
 import { Coordinator } from './coordinator/coordinator.js';
 import { FrameCache } from './frame-cache.js';
 import { Historical } from './historical/historical.js';
+import { RunGate } from './historical/run-gate.js';
 import { SegmentCache } from './historical/segment-cache.js';
 import { SegmentResults } from './historical/segment-results.js';
 import type { Coordination } from './membership/coordination.js';
@@ -104,6 +105,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           reads: configuration.get('svc.historical.cache.useCache'),
           writes: configuration.get('svc.historical.cache.populateCache'),
         }),
+        gate: new RunGate(Math.max(1, configuration.get('svc.processing.numThreads')) * RUNS_PER_THREAD),
         dropDelayMs: configuration.get('svc.historical.dropDelay'),
         session,
         onChange: () => wakeReaders(peers, coordination),
@@ -199,6 +201,9 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     },
   };
 }
+
+/** Large runs that a Historical has under way for each processing thread: one computes while another reads its columns. */
+const RUNS_PER_THREAD = 2;
 
 /** How often the overlord looks for lost workers and free slots when nothing wakes it. */
 const OVERLORD_PERIOD_MS = 500;

@@ -34,6 +34,35 @@ export function integer(range: { readonly min: number; readonly max: number }, d
   };
 }
 
+/** May be left out: an empty text is `null`, and that is the default. */
+export function optional<Value>(property: Property<Value>): Property<Value | null> {
+  return {
+    accepts: `${property.accepts}, or nothing`,
+    defaultText: '',
+    meaning: property.meaning,
+    read: (written, dataDirectory) => (written === '' ? null : property.read(written, dataDirectory)),
+  };
+}
+
+/** A JSON object of numbers above 0. */
+export function limits(meaning: string): Property<ReadonlyMap<string, number>> {
+  return {
+    accepts: 'a JSON object of integers from 1, such as {"reports":2}',
+    defaultText: '{}',
+    meaning,
+    read(written) {
+      try {
+        const value: unknown = JSON.parse(written);
+        if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+        const entries = Object.entries(value).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] >= 1);
+        return entries.length === Object.keys(value).length ? new Map(entries) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
 const BYTE_UNITS: Readonly<Record<string, number>> = {
   '': 1,
   k: 1e3,

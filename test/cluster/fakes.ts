@@ -1,3 +1,4 @@
+import { QueryScheduler } from '../../src/cluster/broker/query-scheduler.js';
 import type { HistoricalService, ServerInventory } from '../../src/cluster/rpc/services.js';
 import { ETERNITY, type Interval } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
@@ -64,4 +65,9 @@ export function segmentOf(dataSource: string, day: number, version: string, part
       { name: 'page', type: 'STRING', multiValue: false, hasNulls: false },
     ],
   };
+}
+
+/** Lets every query run with the priority it asks for. */
+export function unlimited(): QueryScheduler {
+  return new QueryScheduler({ capacity: null, laning: { strategy: 'none' }, thresholds: null, now: () => 0, segmentsOf: () => [] });
 }

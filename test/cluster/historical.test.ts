@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
+import { RunGate } from '../../src/cluster/historical/run-gate.js';
 import { SegmentCache } from '../../src/cluster/historical/segment-cache.js';
 import { SegmentResults } from '../../src/cluster/historical/segment-results.js';
 import type { Engine } from '../../src/execution/contract.js';
@@ -62,6 +63,7 @@ historicals.before.each((context) => {
       store,
       engine: { run: () => frames() } as unknown as Engine,
       results: new SegmentResults({ frames: new FrameCache(0), reads: false, writes: false }),
+      gate: new RunGate(1),
       dropDelayMs,
       session: 's',
       onChange: () => changes.push(1),

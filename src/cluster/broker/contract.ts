@@ -30,8 +30,6 @@ export interface QueryOptions {
   readonly profile?: Profile | undefined;
   /** What the context says of caches; left out: nothing against them. */
   readonly caching?: CacheUse;
-  /** The lane it asks for. */
-  readonly lane?: string | null;
 }
 
 /** Whether a query may read from, and write to, the caches of single segments and of whole results. */

@@ -7,6 +7,7 @@ import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { toServiceError } from '../rpc/message.js';
 import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
+import type { RunGate } from './run-gate.js';
 import type { SegmentCache } from './segment-cache.js';
 import type { SegmentResults } from './segment-results.js';
 
@@ -19,6 +20,7 @@ export interface HistoricalOptions {
   readonly store: SegmentStore;
   readonly engine: Engine;
   readonly results: SegmentResults;
+  readonly gate: RunGate;
   /** A dropped segment stays readable so long for queries that were already on their way. */
   readonly dropDelayMs: number;
   /** Start of the process: tells its generations from those of an earlier one. */
@@ -27,6 +29,9 @@ export interface HistoricalOptions {
   readonly onChange: () => void;
   readonly log: (line: string) => void;
 }
+
+/** Runs over fewer rows do not queue. */
+const ROWS_THAT_WAIT = 1_000_000;
 
 /** Segments fetched or verified at a time. */
 const LOADS_AT_A_TIME = 4;
@@ -73,14 +78,16 @@ export class Historical implements HistoricalService {
     this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
-    const { engine, store, results } = this.#options;
+    const { engine, store, results, gate } = this.#options;
     const profile = newProfile();
     const options = { ending, deadlineMs, priority, kernels, batchRows: null, profile };
     const frames =
       plan.operator === 'group' && results.serves(plan, request)
         ? results.run(plan, { ...request, engine, store }, options, signal)
         : engine.run(plan, store, segmentIds, options, signal);
-    return withReport(frames, profile);
+    // Where little is to be read the answer is there sooner than a place in the queue.
+    const waits = this.#rowsOf(segmentIds) >= ROWS_THAT_WAIT;
+    return withReport(waits ? gate.through(frames, { priority, signal, profile }) : frames, profile);
   }
 
   async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {
@@ -203,6 +210,10 @@ export class Historical implements HistoricalService {
     const missing = segmentIds.find((id) => !this.#options.store.has(id));
     if (missing !== undefined)
       throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
+  }
+
+  #rowsOf(segmentIds: readonly string[]): number {
+    return segmentIds.reduce((sum, id) => sum + (this.#served.get(id)?.rowCount ?? 0), 0);
   }
 
   #generation(): string {

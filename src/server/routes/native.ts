@@ -2,6 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
+import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
@@ -28,6 +29,7 @@ export interface NativeRouteOptions {
   /** The longest a context may ask for, and what `timeout: 0` gets. */
   readonly maxTimeoutMs: number;
   readonly log: QueryLog;
+  readonly scheduler: QueryScheduler;
 }
 
 /** The native query endpoint: `POST /svc/v2`, its candidates, cancellation by query id, and what can be queried. */
@@ -58,8 +60,11 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
   const run = options.log.begin({ queryId, queryType: query.queryType, dataSource: query.dataSource }, receivedMs);
   const { priority, kernels, caching, lane } = context;
-  const queryOptions = { queryId, deadlineMs, priority, kernels, caching, lane, profile: run.profile, signal: request.signal };
-  const body = run.body(writeResult(broker, planned, queryOptions, run));
+  const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
+  const queryOptions = { queryId, deadlineMs, kernels, caching, profile: run.profile, signal: request.signal };
+  const body = run.body(
+    options.scheduler.during(asked, (granted) => writeResult(broker, planned, { ...queryOptions, priority: granted }, run)),
+  );
   const warnings = [...context.warnings, ...planned.ignoredKeys.map((path) => `${path} is not a known key and was ignored`)];
   return {
     status: 200,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
+import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
@@ -26,6 +27,7 @@ export interface SqlRouteOptions {
   readonly defaultTimeoutMs: number;
   readonly maxTimeoutMs: number;
   readonly log: QueryLog;
+  readonly scheduler: QueryScheduler;
   /** What clients under the alias call the schema of datasources; left out: `druid`. */
   readonly aliasSchemaName?: string;
 }
@@ -181,7 +183,18 @@ function answer(
   const { columns, frames } =
     statement.kind === 'explain'
       ? explained(statement.query)
-      : { columns: statement.columns, frames: run(broker, statement, { ...asked, profile: logged.profile }) };
+      : {
+          columns: statement.columns,
+          frames: options.scheduler.during(
+            {
+              priority: asked.priority,
+              lane: body.read.lane,
+              dataSource: description.dataSource ?? '',
+              intervals: statement.plan.intervals,
+            },
+            (priority) => run(broker, statement, { ...asked, priority, profile: logged.profile }),
+          ),
+        };
   const headers = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
     'X-Svc-SQL-Query-Id': sqlQueryId,
@@ -213,14 +226,14 @@ function explained(query: PlannedQuery): { readonly columns: PlannedQuery['colum
 }
 
 function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
-  const { timeoutMs, priority, kernels, caching, lane } = context;
+  const { timeoutMs, priority, kernels, caching } = context;
   if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
     throw new ServiceError(
       'query_invalid',
       `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`,
     );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
-  return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, caching, lane, signal: request.signal };
+  return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, caching, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

@@ -10,6 +10,7 @@ import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.j
 import { indentJson } from '../../../src/server/results/native/text-stream.js';
 import { nativeRoutes } from '../../../src/server/routes/native.js';
 import { QueryLog } from '../../../src/server/routes/query-log.js';
+import { unlimited } from '../../cluster/fakes.js';
 
 const MAX = 9223372036854775807n;
 const HOUR = 3_600_000;
@@ -55,6 +56,7 @@ function nullBits(values: readonly unknown[]): Uint32Array | null {
 }
 
 const log = new QueryLog({ kept: 10, now: () => 1000 });
+const scheduler = unlimited();
 
 /** A broker that answers plans from a list, in order, and remembers what it was asked. */
 class FakeBroker implements BrokerQueries {
@@ -112,7 +114,14 @@ async function send(
   method = 'POST',
   path = '/svc/v2',
 ): Promise<HttpResponse & { readonly text: string }> {
-  const routes = nativeRoutes(broker, { now: () => 1000, newQueryId: () => 'made-up', defaultTimeoutMs: 300, maxTimeoutMs: 10_000, log });
+  const routes = nativeRoutes(broker, {
+    now: () => 1000,
+    newQueryId: () => 'made-up',
+    defaultTimeoutMs: 300,
+    maxTimeoutMs: 10_000,
+    log,
+    scheduler,
+  });
   const route = routes.find((each) => each.method === method && each.path === path);
   assert.ok(route);
   const request: HttpRequest = {
@@ -399,7 +408,7 @@ results('a long answer comes in pieces, with turns of the event loop between the
   ]);
   let turns = 0;
   const tick = setInterval(() => turns++, 0);
-  const routes = nativeRoutes(broker, { now: () => 0, newQueryId: () => 'x', defaultTimeoutMs: 1, maxTimeoutMs: 1, log });
+  const routes = nativeRoutes(broker, { now: () => 0, newQueryId: () => 'x', defaultTimeoutMs: 1, maxTimeoutMs: 1, log, scheduler });
   const response = await routes[0]?.handle(
     {
       query: new URLSearchParams(),

@@ -7,6 +7,7 @@ import { ETERNITY } from '../../../src/model/interval.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { QueryLog } from '../../../src/server/routes/query-log.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
+import { unlimited } from '../../cluster/fakes.js';
 
 interface Seen {
   readonly options: QueryOptions[];
@@ -58,6 +59,7 @@ async function call(
     now: () => 1_000_000,
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 10, now: () => 0 }),
+    scheduler: unlimited(),
     defaultTimeoutMs: 300,
     maxTimeoutMs: 5000,
   });

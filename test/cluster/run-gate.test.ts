@@ -1,0 +1,104 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RunGate } from '../../src/cluster/historical/run-gate.js';
+import type { Frame } from '../../src/model/frame.js';
+import { newProfile } from '../../src/model/profile.js';
+
+/** A run that tells when it begins and makes its frames when it is told to. */
+function runOf(begun: string[], name: string) {
+  let make: () => void = () => undefined;
+  const made = new Promise<void>((resolve) => {
+    make = resolve;
+  });
+  async function* frames(): AsyncGenerator<Frame> {
+    begun.push(name);
+    await made;
+    yield { rowCount: 1, columns: [] };
+    yield { rowCount: 2, columns: [] };
+  }
+  return { frames, make };
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const never = new AbortController().signal;
+
+function enter(gate: RunGate, frames: AsyncIterable<Frame>, priority: number, signal = never): AsyncGenerator<Frame> {
+  return gate.through(frames, { priority, signal, profile: newProfile() });
+}
+
+const gates = suite('run gate');
+
+gates('those of higher priority go first, equals as they came', async () => {
+  const gate = new RunGate(1);
+  const begun: string[] = [];
+  const runs = [
+    ['first', 0],
+    ['low', -1],
+    ['zero', 0],
+    ['high', 5],
+    ['zero again', 0],
+    ['high again', 5],
+  ] as const;
+  const parts = runs.map(([name]) => runOf(begun, name));
+  const reads = runs.map(([, priority], at) => enter(gate, parts[at]?.frames() ?? missing(), priority).next());
+  await settle();
+  assert.equal(begun, ['first']);
+  for (const { make } of parts) make();
+  await Promise.all(reads);
+  assert.equal(begun, ['first', 'high', 'high again', 'zero', 'zero again', 'low']);
+});
+
+gates('as many begin at a time as there are slots; a slow reader holds none', async () => {
+  const gate = new RunGate(2);
+  const begun: string[] = [];
+  const parts = ['a', 'b', 'c'].map((name) => runOf(begun, name));
+  const streams = parts.map(({ frames }) => enter(gate, frames(), 0));
+  const reads = streams.map((stream) => stream.next());
+  await settle();
+  assert.equal(begun, ['a', 'b']);
+  parts[1]?.make();
+  await reads[1];
+  await settle();
+  // `b` has its first frame and is not read any further.
+  assert.equal(begun, ['a', 'b', 'c']);
+  for (const { make } of parts) make();
+  await Promise.all(reads);
+  const rest: number[] = [];
+  for (const stream of streams) for await (const { rowCount } of stream) rest.push(rowCount);
+  assert.equal(rest, [2, 2, 2]);
+});
+
+gates('a run that fails, ends without frames or is cancelled while it waits leaves its place', async () => {
+  const gate = new RunGate(1);
+  const begun: string[] = [];
+  async function* failing(): AsyncGenerator<Frame> {
+    begun.push('failing');
+    throw new Error('broken');
+  }
+  const abort = new AbortController();
+  const waiting = runOf(begun, 'cancelled');
+  const results = [
+    enter(gate, failing(), 0).next(),
+    enter(gate, waiting.frames(), 0, abort.signal).next(),
+    enter(gate, none(), 0).next(),
+    enter(gate, none(), 0).next(),
+  ].map((each) =>
+    each.then(
+      ({ done }) => done === true,
+      (error: Error) => error.message,
+    ),
+  );
+  abort.abort(new Error('given up'));
+  assert.equal(await Promise.all(results), ['broken', 'given up', true, true]);
+  assert.equal(begun, ['failing']);
+});
+
+async function* none(): AsyncGenerator<Frame> {
+  yield* [];
+}
+
+function missing(): never {
+  throw new Error('every run has its part');
+}
+
+gates.run();
