@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../base/log.js';
+import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { createPlanning } from '../cluster/planning.js';
 import { type Cluster, createCluster, type Processing } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
@@ -99,6 +100,7 @@ function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): 
     newQueryId: randomUUID,
     defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
     maxTimeoutMs: configuration.get('svc.server.http.maxQueryTimeout'),
+    scheduler: schedulerOf(configuration, broker, Date.now),
     log: new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now }),
   };
   const tasks = {

@@ -1,5 +1,19 @@
 import { resolve } from 'node:path';
-import { bytes, choice, flag, integer, type Machine, milliseconds, type Property, path, paths, text, texts } from './property.js';
+import {
+  bytes,
+  choice,
+  flag,
+  integer,
+  limits,
+  type Machine,
+  milliseconds,
+  optional,
+  type Property,
+  path,
+  paths,
+  text,
+  texts,
+} from './property.js';
 
 export const ROLES = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middleManager'] as const;
 export type Role = (typeof ROLES)[number];
@@ -95,6 +109,41 @@ export const PROPERTIES = {
     'spill',
     'Where groups of running queries go; what a process that died has left there is removed when the next one starts.',
     resolve,
+  ),
+  'svc.query.scheduler.numThreads': optional(
+    integer({ min: 1, max: 2 ** 31 - 1 }, '', 'Queries that a Broker runs at a time; more are answered with 429.'),
+  ),
+  'svc.query.scheduler.laning.strategy': choice(
+    ['none', 'hilo', 'manual'],
+    'none',
+    'How queries are divided into lanes: hilo by priority (below 0 is low), manual by the lane of their context.',
+  ),
+  'svc.query.scheduler.laning.maxLowPercent': optional(
+    integer({ min: 1, max: 100 }, '', 'hilo: part of numThreads that queries of low priority may take.'),
+  ),
+  'svc.query.scheduler.laning.lanes': limits('manual: queries that run at a time in each lane.'),
+  'svc.query.scheduler.laning.isLimitPercent': flag('false', 'manual: whether these limits are percents of numThreads.'),
+  'svc.query.scheduler.prioritization.strategy': choice(
+    ['manual', 'threshold'],
+    'manual',
+    'Where priorities come from: the context alone, or lowered for queries that pass a threshold.',
+  ),
+  'svc.query.scheduler.prioritization.periodThreshold': optional(
+    milliseconds({ min: 0, max: 36500 * DAY_MS }, '', 'threshold: age of the oldest instant that a query reads.'),
+  ),
+  'svc.query.scheduler.prioritization.durationThreshold': optional(
+    milliseconds({ min: 0, max: 36500 * DAY_MS }, '', 'threshold: length of the intervals of a query.'),
+  ),
+  'svc.query.scheduler.prioritization.segmentCountThreshold': optional(
+    integer({ min: 0, max: 2 ** 31 - 1 }, '', 'threshold: segments that a query reads.'),
+  ),
+  'svc.query.scheduler.prioritization.segmentRangeThreshold': optional(
+    milliseconds({ min: 0, max: 36500 * DAY_MS }, '', 'threshold: length of the segments that a query reads.'),
+  ),
+  'svc.query.scheduler.prioritization.adjustment': integer(
+    { min: 0, max: 1_000_000 },
+    '5',
+    'threshold: what is subtracted from the priority.',
   ),
   'svc.cache.sizeInBytes': bytes(
     { min: 0, max: 2 ** 40 },

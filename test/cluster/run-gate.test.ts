@@ -73,6 +73,7 @@ gates('a run that fails, ends without frames or is cancelled while it waits leav
   const begun: string[] = [];
   async function* failing(): AsyncGenerator<Frame> {
     begun.push('failing');
+    yield* none();
     throw new Error('broken');
   }
   const abort = new AbortController();

@@ -86,12 +86,19 @@ const SEGMENT_PART = 1 / 4;
 function openSegment(shape: GroupShape, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
   const view = shape.columns.views[index];
   if (view === undefined) return undefined;
+  // Each reading of the clock ends one part of the work and begins the next.
+  let lastMs = performance.now();
+  const lap = (): number => {
+    const startMs = lastMs;
+    lastMs = performance.now();
+    return lastMs - startMs;
+  };
   const ranges = rowsWithin(context, view, shape.plan.intervals);
-  let bound = bindSegment(shape, context, view, ranges, counts);
+  let bound = bindSegment(shape, context, view, ranges);
+  counts.bindMs += lap();
   const fold = (table: GroupTable): void => {
-    const foldingMs = performance.now();
     foldBounded(bound, table);
-    counts.readMs += performance.now() - foldingMs;
+    counts.readMs += lap();
     bound.arena.release();
   };
   return {
@@ -104,10 +111,11 @@ function openSegment(shape: GroupShape, context: RunContext, index: number, coun
         const to = Math.min(end, range.end);
         if (from < to) counts.rowsScanned += to - from;
         for (let at = from; at < to && bound.groups !== undefined; ) {
-          at = runRange({ ...bound, groups: bound.groups, context, counts }, at, to, view.rowCount);
+          at = runRange({ ...bound, groups: bound.groups, context, counts, lap }, at, to, view.rowCount);
           if (at >= to) break;
           fold(table);
-          bound = bindSegment(shape, context, view, ranges, counts);
+          bound = bindSegment(shape, context, view, ranges);
+          counts.bindMs += lap();
         }
       }
     },
@@ -127,15 +135,8 @@ interface BoundSegment {
   readonly bytesAtFirst: number;
 }
 
-function bindSegment(
-  shape: GroupShape,
-  context: RunContext,
-  view: SegmentView,
-  ranges: readonly RowRange[],
-  counts: RowCounts,
-): BoundSegment {
+function bindSegment(shape: GroupShape, context: RunContext, view: SegmentView, ranges: readonly RowRange[]): BoundSegment {
   const { plan } = shape;
-  const startMs = performance.now();
   const arena = context.memory.arena();
   try {
     const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
@@ -144,7 +145,6 @@ function bindSegment(
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
     const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, everyRow);
     const bits = takeBits(arena);
-    counts.bindMs += performance.now() - startMs;
     return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };
   } catch (error) {
     arena.release();
@@ -164,14 +164,15 @@ interface RangeRun extends Pick<BoundSegment, 'predicate' | 'bits' | 'arena' | '
   readonly groups: SegmentGroups;
   readonly context: RunContext;
   readonly counts: RowCounts;
+  /** Milliseconds since it was called last. */
+  readonly lap: () => number;
 }
 
 /** Rows [from, to), block by block. Returns where it ended: before `to` when the groups have grown too large. */
 function runRange(run: RangeRun, from: number, to: number, rowCount: number): number {
-  const { context, predicate, groups, bits, counts, arena, bytesAtFirst } = run;
+  const { context, predicate, groups, bits, counts, lap, arena, bytesAtFirst } = run;
   const grownBytesMax = context.spill === undefined ? Infinity : Math.floor(context.groupBytesMax * SEGMENT_PART);
   const clock = predicate.constant === ALL ? undefined : new FilterClock();
-  const startMs = performance.now();
   let at = from;
   do {
     context.check();
@@ -187,7 +188,7 @@ function runRange(run: RangeRun, from: number, to: number, rowCount: number): nu
     clock?.end();
     at = block.start + end;
   } while (at < to && arena.bytes - bytesAtFirst + groups.heapBytes <= grownBytesMax);
-  const ranMs = performance.now() - startMs;
+  const ranMs = lap();
   const filterMs = ranMs * (clock?.share ?? 0);
   counts.filterMs += filterMs;
   counts.readMs += ranMs - filterMs;
