@@ -5,7 +5,7 @@ import type { ColumnType } from '../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { blockAt, kernelFor } from '../context.js';
-import { textAt } from '../dictionary.js';
+import { textReader } from '../dictionary.js';
 import { rowReader } from '../expression/row-reader.js';
 import { nullBits } from '../finish/table.js';
 import type { SegmentScope, Source } from '../scope.js';
@@ -43,11 +43,11 @@ class FrameDictionary {
   translator(scope: SegmentScope, column: StringColumnView): (id: number) => number {
     const known = this.#stored.get(column) ?? new Map<number, number>();
     this.#stored.set(column, known);
-    const { memory } = scope.context;
+    const read = textReader(scope.context.memory, column.dictionary);
     return (id) => {
       const seen = known.get(id);
       if (seen !== undefined) return seen;
-      const entry = this.entries.push(textAt(memory, column.dictionary, id)) - 1;
+      const entry = this.entries.push(read(id)) - 1;
       known.set(id, entry);
       return entry;
     };

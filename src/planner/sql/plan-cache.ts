@@ -6,9 +6,8 @@ import type { SqlSchema, SqlTable } from './schema.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;
-  readonly table: string;
-  /** As it was when the plan was made: the plan holds as long as the schema gives this very object. */
-  readonly schema: SqlTable;
+  /** The datasource as it was when the plan was made: the plan holds as long as the schema gives this very object. */
+  readonly table: { readonly name: string; readonly schema: SqlTable } | null;
 }
 
 /** Longer statements are seldom sent twice. */
@@ -16,7 +15,7 @@ const TEXT_LENGTH_MAX = 16 * 1024;
 
 /**
  * Remembers the plans of statements that are sent again and again, least recently used out first. Only those whose
- * plan hangs on nothing but text, parameters, zone and one datasource.
+ * plan hangs on nothing but text, parameters, zone and at most one datasource.
  */
 export class PlanCache {
   private readonly plans = new Map<string, CachedPlan>();
@@ -33,20 +32,34 @@ export class PlanCache {
     const cached = this.plans.get(key);
     if (cached !== undefined) {
       this.plans.delete(key);
-      if (schema.table(cached.table) === cached.schema) {
+      if (cached.table === null || schema.table(cached.table.name) === cached.table.schema) {
         this.plans.set(key, cached);
         return cached.statement;
       }
     }
-    const statement = planSql(request, schema, now);
-    if (statement.kind === 'select' && statement.source.kind === 'table') this.keep(key, statement, statement.source.name, schema);
+    let asked = false;
+    const watched: SqlSchema = {
+      tables: () => {
+        asked = true;
+        return schema.tables();
+      },
+      table: (name) => {
+        asked = true;
+        return schema.table(name);
+      },
+    };
+    const statement = planSql(request, watched, now);
+    if (statement.kind !== 'select') return statement;
+    const { source } = statement;
+    if (source.kind === 'table') {
+      const table = schema.table(source.name);
+      if (table !== undefined) this.keep(key, { statement, table: { name: source.name, schema: table } });
+    } else if (source.kind === 'inline' && !asked) this.keep(key, { statement, table: null });
     return statement;
   }
 
-  private keep(key: string, statement: PlannedStatement, table: string, schema: SqlSchema): void {
-    const tableSchema = schema.table(table);
-    if (tableSchema === undefined) return;
-    this.plans.set(key, { statement, table, schema: tableSchema });
+  private keep(key: string, plan: CachedPlan): void {
+    this.plans.set(key, plan);
     const [oldest] = this.plans.keys();
     if (this.plans.size > this.entryCountMax && oldest !== undefined) this.plans.delete(oldest);
   }

@@ -41,6 +41,11 @@ cached('what hangs on the clock or on the list of tables is planned anew', () =>
   }
 });
 
+cached('rows that stand in the statement are planned once', () => {
+  const cache = new PlanCache(10);
+  for (const sql of ['SELECT 1', "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t (n, s)"]) assert.is(plan(cache, sql), plan(cache, sql));
+});
+
 cached('the least recently used goes first', () => {
   const cache = new PlanCache(2);
   const [one, two] = ['SELECT page FROM wiki', 'SELECT city FROM wiki'];

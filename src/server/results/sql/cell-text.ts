@@ -50,9 +50,9 @@ export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string
       };
     }
     case 'long': {
-      const { values } = column;
       const print = longText(sqlType, timeZone, spelling);
-      return withNulls(column.nulls, spelling, (row) => print(values[row] ?? 0n));
+      const longAt = longReader(column.values);
+      return withNulls(column.nulls, spelling, (row) => print(longAt(row)));
     }
     case 'double': {
       const { values } = column;
@@ -69,8 +69,20 @@ function withNulls(nulls: Uint32Array | null, spelling: Spelling, print: CellTex
   return nulls === null ? print : (row) => (isNullAt(nulls, row) ? spelling.null : print(row));
 }
 
-function longText(sqlType: SqlType, timeZone: string, spelling: Spelling): (value: bigint) => string {
-  if (sqlType === 'BOOLEAN') return (value) => (value === 0n ? 'false' : 'true');
+/** Longs as numbers where these are exact: read in halves, they cost no BigInt each. */
+function longReader(values: BigInt64Array): (row: number) => number | bigint {
+  const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  return (row) => {
+    const high = halves[row * 2 + 1] ?? 0;
+    return high >= -SAFE_HIGH && high < SAFE_HIGH ? high * 2 ** 32 + ((halves[row * 2] ?? 0) >>> 0) : (values[row] ?? 0n);
+  };
+}
+
+/** Upper halves of longs below 2^53. */
+const SAFE_HIGH = 2 ** 21;
+
+function longText(sqlType: SqlType, timeZone: string, spelling: Spelling): (value: number | bigint) => string {
+  if (sqlType === 'BOOLEAN') return (value) => (Number(value) === 0 ? 'false' : 'true');
   if (sqlType !== 'TIMESTAMP' && sqlType !== 'DATE') return String;
   const zone = findZone(timeZone) ?? UTC;
   return (value) => spelling.word(formatInstantIn(Number(value), zone));
