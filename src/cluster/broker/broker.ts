@@ -2,9 +2,11 @@ import type { Engine } from '../../execution/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import type { SegmentMetadataPlan } from '../../model/plan.js';
+import type { RowSource } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentView } from '../../storage/view.js';
+import { LookupStore } from '../lookups/lookup-store.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
@@ -15,6 +17,7 @@ import type { ResultCache } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { chunksWithin, planReads, withinData } from './scatter.js';
 import { type Cluster, type RowsPlan, requestFor, runOptions, runOverSegments } from './segment-runs.js';
+import { SourceRunner } from './source-runner.js';
 import { ClusterView, type PinnedView } from './view.js';
 
 export interface BrokerOptions {
@@ -34,6 +37,7 @@ export interface BrokerOptions {
 
 /** Knows which segments exist and who serves them; runs plans over all of them. */
 export class Broker implements BrokerQueries, BrokerService {
+  readonly lookups = new LookupStore();
   readonly #options: BrokerOptions;
   readonly #view = new ClusterView();
   readonly #running = new RunningQueries();
@@ -87,32 +91,54 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.find(name)?.schema;
   }
 
-  async *run(asked: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
-    const query = this.#begin(asked.dataSource, options);
+  run(plan: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
+    return this.#runTables(plan, [plan.dataSource], options);
+  }
+
+  runOver(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    return source.kind === 'table' ? this.#runTables(plan, [source.name], options) : this.#runSource(plan, source, options);
+  }
+
+  async *#runSource(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    const query = this.#begin([], options);
+    const { signal } = query.deadline;
+    const runner = new SourceRunner({
+      engine: this.#options.engine,
+      placeFrame: this.#options.placeFrame,
+      runTables: (leaf, tables) => this.#runTables(leaf, tables, { ...options, signal }),
+      lookup: (name) => this.lookups.rows(name),
+      runOptions: runOptions(options),
+      signal,
+      subqueryRowsMax: options.subqueryRowsMax ?? null,
+      subqueryBytesMax: options.subqueryBytesMax ?? null,
+    });
     try {
-      const plan = withinData(asked, query.pinned?.view.chunks ?? []);
-      if (plan === undefined) return;
-      yield* runOverSegments(this.#cluster, plan, query.pinned?.view.chunks ?? [], options, query.deadline.signal);
+      yield* runner.run(plan, source);
     } finally {
       this.#end(options, query);
     }
   }
 
-  async *runInline(plan: RowsPlan, frame: Frame, options: QueryOptions): AsyncIterable<Frame> {
-    const query = this.#begin(null, options);
-    const placed = this.#options.placeFrame(frame);
+  /** Over the segments of all tables together. */
+  async *#runTables(asked: RowsPlan, tables: readonly string[], options: QueryOptions): AsyncIterable<Frame> {
+    const query = this.#begin(tables, options);
     try {
-      yield* this.#options.engine.runViews(plan, [placed.view], runOptions(options), query.deadline.signal);
+      const chunks = query.pinned.flatMap(({ view }) => view.chunks);
+      const plan = withinData(asked, chunks);
+      if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal);
     } finally {
-      placed.release();
       this.#end(options, query);
     }
   }
 
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
-    const query = this.#begin(plan.dataSource, options);
+    const query = this.#begin([plan.dataSource], options);
     try {
-      const reads = query.pinned === undefined ? [] : planReads(query.pinned.view.chunks, plan.intervals, (id) => this.#view.serversOf(id));
+      const reads = planReads(
+        query.pinned.flatMap(({ view }) => view.chunks),
+        plan.intervals,
+        (id) => this.#view.serversOf(id),
+      );
       const answers = await Promise.all(
         reads.map((read) => this.#historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
       );
@@ -136,14 +162,14 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   /** Counts the query as running and holds on to its segments. */
-  #begin(dataSource: string | null, options: QueryOptions): RunningQuery {
+  #begin(tables: readonly string[], options: QueryOptions): RunningQuery {
     const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal);
     this.#running.add(options.queryId, deadline);
-    return { deadline, pinned: dataSource === null ? undefined : this.#view.pin(dataSource) };
+    return { deadline, pinned: tables.flatMap((table) => this.#view.pin(table) ?? []) };
   }
 
   #end(options: QueryOptions, { deadline, pinned }: RunningQuery): void {
-    pinned?.release();
+    for (const pin of pinned) pin.release();
     this.#running.remove(options.queryId, deadline);
     deadline.release();
     // When one part failed or the client left early, the others have nobody who reads them.
@@ -178,5 +204,5 @@ export class Broker implements BrokerQueries, BrokerService {
 
 interface RunningQuery {
   readonly deadline: Deadline;
-  readonly pinned: PinnedView | undefined;
+  readonly pinned: readonly PinnedView[];
 }

@@ -2,6 +2,7 @@ import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
+import type { RowSource } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 
@@ -26,6 +27,9 @@ export interface QueryOptions {
   readonly priority: number;
   readonly kernels: string | null;
   readonly signal: AbortSignal;
+  /** Of each subquery that is read; left out or null: no limit but those of memory. */
+  readonly subqueryRowsMax?: number | null;
+  readonly subqueryBytesMax?: number | null;
   /** Added to while the query runs. */
   readonly profile?: Profile | undefined;
   /** What the context says of caches; left out: nothing against them. */
@@ -47,8 +51,8 @@ export interface BrokerQueries extends SchemaSource {
    * (`segments_unavailable`). An unknown datasource is empty: the planner of SQL refuses it earlier.
    */
   run(plan: Exclude<Plan, SegmentMetadataPlan>, options: QueryOptions): AsyncIterable<Frame>;
-  /** The same plans over rows the planner made (`PlannedSource` inline). */
-  runInline(plan: Exclude<Plan, SegmentMetadataPlan>, frame: Frame, options: QueryOptions): AsyncIterable<Frame>;
+  /** The same plans over rows from anywhere; see `RowSource`. */
+  runOver(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, options: QueryOptions): AsyncIterable<Frame>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
   /** Segments a query over these intervals would read, with the servers of each. */
   candidates(

@@ -33,8 +33,10 @@ export function planReads(
     for (const segment of chunk.segments) {
       const id = segmentIdText(segment.id);
       const { host } = chooseServer(id, serversOf(id));
-      const read = reads.get(`${host} ${clip}`);
-      if (read === undefined) reads.set(`${host} ${clip}`, { host, segmentIds: [id], intervals: clipped });
+      // One read, one datasource: ids of its dictionaries are shared among its segments only.
+      const key = `${host} ${segment.id.dataSource} ${clip}`;
+      const read = reads.get(key);
+      if (read === undefined) reads.set(key, { host, segmentIds: [id], intervals: clipped });
       else read.segmentIds.push(id);
     }
   }

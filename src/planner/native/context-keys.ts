@@ -10,6 +10,8 @@ export const HONOURED_KEYS: readonly string[] = [
   'sortByDimsFirst',
   'serializeDateTimeAsLong',
   'kernels',
+  'maxSubqueryRows',
+  'maxSubqueryBytes',
   'profile',
   'lane',
   'useCache',
@@ -23,7 +25,7 @@ export const HONOURED_KEYS: readonly string[] = [
  * accepted, with nothing left to do.
  */
 export const NOTHING_TO_DO_KEYS: readonly string[] = (
-  'maxQueuedBytes maxSubqueryRows maxSubqueryBytes enableParallelMerge ' +
+  'maxQueuedBytes enableParallelMerge ' +
   'parallelMergeParallelism parallelMergeInitialYieldRows parallelMergeSmallBatchRows useFilterCNF secondaryPartitionPruning debug setProcessingThreadNames ' +
   'cloneQueryMode minTopNThreshold enableJoinFilterPushDown enableJoinFilterRewrite enableJoinFilterRewriteValueColumnFilters enableRewriteJoinToFilter ' +
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +

@@ -22,6 +22,9 @@ export interface QueryContext {
     readonly useResultLevelCache: boolean;
     readonly populateResultLevelCache: boolean;
   };
+  /** Of each subquery and each right side of a join; null: no limit of its own. */
+  readonly subqueryRowsMax: number | null;
+  readonly subqueryBytesMax: number | null;
   readonly skipEmptyBuckets: boolean;
   readonly grandTotal: boolean;
   readonly sortByDimensionsFirst: boolean;
@@ -65,6 +68,9 @@ export function readContext(query: ObjectReader): QueryContext {
       useResultLevelCache: boolean(keys, 'useResultLevelCache', true),
       populateResultLevelCache: boolean(keys, 'populateResultLevelCache', true),
     },
+    subqueryRowsMax: integer(keys, 'maxSubqueryRows', 1),
+    // `auto` and `disabled` leave it to the memory there is.
+    subqueryBytesMax: ['auto', 'disabled'].includes(String(keys['maxSubqueryBytes'])) ? null : integer(keys, 'maxSubqueryBytes', 1),
     skipEmptyBuckets: boolean(keys, 'skipEmptyBuckets'),
     grandTotal: boolean(keys, 'grandTotal'),
     sortByDimensionsFirst: boolean(keys, 'sortByDimsFirst'),
@@ -82,7 +88,7 @@ function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: 
   if (value === null) return null;
   const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < minimum)
-    refuse(`context.${key}`, minimum === 0 ? 'an integer of at least 0' : 'an integer', value);
+    refuse(`context.${key}`, minimum >= 0 ? `an integer of at least ${minimum}` : 'an integer', value);
   return number;
 }
 

@@ -24,16 +24,6 @@ export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
 
 export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['nested-field', 'fallback', 'nested-object', 'nested-merge'];
 
-export const UNSUPPORTED_DATA_SOURCES: readonly string[] = [
-  'lookup',
-  'union',
-  'inline',
-  'query',
-  'join',
-  'unnest',
-  'globalTable',
-  'filter',
-  'restrict',
-];
+export const UNSUPPORTED_DATA_SOURCES: readonly string[] = ['globalTable', 'restrict'];
 
 export const UNSUPPORTED_QUERY_TYPES: readonly string[] = ['movingAverage', 'windowOperator', 'union', 'select'];

@@ -2,6 +2,7 @@ import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
 import { planQuery } from '../plan.js';
+import { tablesOf } from './datasource.js';
 import type { ParsedQuery } from './query.js';
 import { parseQuery } from './query.js';
 
@@ -17,5 +18,5 @@ export interface PlannedNative extends ParsedQuery {
 /** A native query's body to what execution runs. Pure. */
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
   const parsed = parseQuery(body, lenient, tables);
-  return { ...parsed, plans: planQuery(parsed.query, tables) };
+  return { ...parsed, plans: planQuery(parsed.query, tablesOf(parsed.source, tables)) };
 }

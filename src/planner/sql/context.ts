@@ -23,6 +23,8 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'queryId',
   'profile',
   'lane',
+  'maxSubqueryRows',
+  'maxSubqueryBytes',
   'useCache',
   'populateCache',
   'useResultLevelCache',

@@ -59,9 +59,10 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
   const queryId = context.queryId ?? options.newQueryId();
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
   const run = options.log.begin({ queryId, queryType: query.queryType, dataSource: query.dataSource }, receivedMs);
-  const { priority, kernels, caching, lane } = context;
+  const { priority, kernels, caching, lane, subqueryRowsMax, subqueryBytesMax } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
-  const queryOptions = { queryId, deadlineMs, kernels, caching, profile: run.profile, signal: request.signal };
+  const limits = { deadlineMs, subqueryRowsMax, subqueryBytesMax };
+  const queryOptions = { queryId, ...limits, kernels, caching, profile: run.profile, signal: request.signal };
   const body = run.body(
     options.scheduler.during(asked, (granted) => writeResult(broker, planned, { ...queryOptions, priority: granted }, run)),
   );
@@ -91,7 +92,7 @@ function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs 
 /** Frames to the JSON of the query's type. */
 function writeResult(
   broker: BrokerQueries,
-  { query, plans, context }: PlannedNative,
+  { query, source, plans, context }: PlannedNative,
   queryOptions: QueryOptions,
   run: QueryRun,
 ): AsyncIterable<string> {
@@ -100,7 +101,7 @@ function writeResult(
   const frames = (plan: Plan | undefined): AsyncIterable<Frame> =>
     plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0
       ? noFrames()
-      : run.frames(broker.run(plan, queryOptions));
+      : run.frames(broker.runOver(plan, source, queryOptions));
   const [plan, second] = plans;
   switch (query.queryType) {
     case 'timeseries':
@@ -145,7 +146,8 @@ async function* noFrames(): AsyncIterable<Frame> {}
 
 /** The segments a query would read and who serves them. */
 function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpResponse {
-  const { query } = parseQuery(readBody(request), request.viaAlias, broker);
+  const { query, source } = parseQuery(readBody(request), request.viaAlias, broker);
+  if (source.kind !== 'table') throw new ServiceError('unsupported', `dataSource: candidates of anything but one table are not supported`);
   const candidates = broker.candidates(query.dataSource, condenseIntervals(query.intervals ?? [ETERNITY]));
   const body = stringifyJson(candidatesBody(candidates, null), request.query.has('pretty') ? 2 : 0);
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };

@@ -211,7 +211,7 @@ function run(broker: BrokerQueries, { plan, source }: PlannedQuery, options: Que
     case 'table':
       return broker.run(plan, options);
     case 'inline':
-      return broker.runInline(plan, source.frame, options);
+      return broker.runOver(plan, source, options);
     case 'external':
       throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
   }
@@ -226,14 +226,15 @@ function explained(query: PlannedQuery): { readonly columns: PlannedQuery['colum
 }
 
 function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
-  const { timeoutMs, priority, kernels, caching } = context;
+  const { timeoutMs, priority, kernels, caching, subqueryRowsMax, subqueryBytesMax } = context;
   if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
     throw new ServiceError(
       'query_invalid',
       `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`,
     );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
-  return { queryId, deadlineMs: options.now() + allowedMs, priority, kernels, caching, signal: request.signal };
+  const limits = { deadlineMs: options.now() + allowedMs, subqueryRowsMax, subqueryBytesMax };
+  return { queryId, ...limits, priority, kernels, caching, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

@@ -52,9 +52,9 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
   { name: 'no datasource', body: { ...timeseries, dataSource: undefined }, message: /dataSource/ },
   {
     name: 'documented datasource',
-    body: { ...timeseries, dataSource: { type: 'join' } },
+    body: { ...timeseries, dataSource: { type: 'globalTable' } },
     code: 'unsupported',
-    message: /dataSource\.type: datasource "join"/,
+    message: /dataSource\.type: datasource "globalTable"/,
   },
   { name: 'unknown datasource', body: { ...timeseries, dataSource: { type: 'tabel', name: 'wiki' } }, message: /did you mean "table"/ },
   { name: 'unknown key', body: { ...timeseries, descendign: true }, message: /unknown key "descendign"; did you mean "descending"\?/ },

@@ -5,6 +5,7 @@ import { ServiceError } from '../../../src/base/errors.js';
 import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/contract.js';
 import type { Frame, FrameColumn } from '../../../src/model/frame.js';
 import type { Plan } from '../../../src/model/plan.js';
+import type { RowSource } from '../../../src/model/row-source.js';
 import type { SegmentAnalysis } from '../../../src/model/segment.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { indentJson } from '../../../src/server/results/native/text-stream.js';
@@ -84,7 +85,9 @@ class FakeBroker implements BrokerQueries {
     this.asked.push({ plan, options });
     yield* this.#answers.shift() ?? [];
   }
-  async *runInline(): AsyncIterable<Frame> {}
+  runOver(plan: Plan, _source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    return this.run(plan, options);
+  }
   analyze = async () => this.#analyses;
   candidates = (dataSource: string) => [
     {

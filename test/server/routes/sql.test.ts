@@ -35,7 +35,7 @@ function brokerOf(seen: Seen): BrokerQueries {
     tables: () => ['wiki'],
     table: (name) => (name === 'wiki' ? TABLE : undefined),
     run: (_plan, options) => answer(options),
-    runInline: (_plan, _frame, options) => answer(options),
+    runOver: (_plan, _source, options) => answer(options),
     analyze: async () => [],
     candidates: () => [],
     cancel: (queryId) => queryId === 'running',

@@ -1,0 +1,133 @@
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import { isNullAt } from '../../model/frame.js';
+import type { ColumnType } from '../../model/schema.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+
+/*
+ * Frames taken apart and put together by row numbers. All of it is per column over typed arrays; dictionaries are
+ * shared, never copied.
+ */
+
+/** A row number that stands for a row of nulls. */
+export const NO_ROW = 0xffffffff;
+
+/** The rows of these numbers, in this order; `NO_ROW` gives nulls. */
+export function gatherColumn(column: FrameColumn, rows: Uint32Array): FrameColumn {
+  switch (column.kind) {
+    case 'string':
+      return gatherTexts(column, rows);
+    case 'multi':
+      return gatherMultiple(column, rows);
+    case 'long': {
+      const values = new BigInt64Array(rows.length);
+      for (let at = 0; at < rows.length; at++) values[at] = column.values[rows[at] ?? NO_ROW] ?? 0n;
+      return { ...column, values, nulls: gatherNulls(column.nulls, rows) };
+    }
+    case 'double': {
+      const values = new Float64Array(rows.length);
+      for (let at = 0; at < rows.length; at++) values[at] = column.values[rows[at] ?? NO_ROW] ?? 0;
+      return { ...column, values, nulls: gatherNulls(column.nulls, rows) };
+    }
+  }
+}
+
+export function gatherFrame(frame: Frame, rows: Uint32Array): Frame {
+  return { rowCount: rows.length, columns: frame.columns.map((column) => gatherColumn(column, rows)) };
+}
+
+function gatherTexts(column: Extract<FrameColumn, { kind: 'string' }>, rows: Uint32Array): FrameColumn {
+  const ids = new Uint32Array(rows.length);
+  const nullId = column.dictionary.length;
+  let anyMissing = false;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? NO_ROW;
+    anyMissing ||= row === NO_ROW;
+    ids[at] = row === NO_ROW ? nullId : (column.ids[row] ?? 0);
+  }
+  return { ...column, ids, dictionary: anyMissing ? [...column.dictionary, null] : column.dictionary };
+}
+
+function gatherMultiple(column: Extract<FrameColumn, { kind: 'multi' }>, rows: Uint32Array): FrameColumn {
+  const offsets = new Uint32Array(rows.length + 1);
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? NO_ROW;
+    const count = row === NO_ROW ? 0 : (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0);
+    offsets[at + 1] = (offsets[at] ?? 0) + count;
+  }
+  const ids = new Uint32Array(offsets[rows.length] ?? 0);
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? NO_ROW;
+    if (row !== NO_ROW) ids.set(column.ids.subarray(column.offsets[row], column.offsets[row + 1]), offsets[at]);
+  }
+  return { ...column, offsets, ids };
+}
+
+function gatherNulls(nulls: Uint32Array | null, rows: Uint32Array): Uint32Array | null {
+  const gathered = new Uint32Array(Math.ceil(rows.length / 64) * 2);
+  let any = false;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? NO_ROW;
+    if (row !== NO_ROW && !isNullAt(nulls, row)) continue;
+    any = true;
+    gathered[at >>> 5] = (gathered[at >>> 5] ?? 0) | (1 << (at & 31));
+  }
+  return any ? gathered : null;
+}
+
+/** Columns by these names, in this order; one that the frame lacks is null in every row. */
+export function selectColumns(frame: Frame, wanted: readonly WantedColumn[]): Frame {
+  const columns = new Map(frame.columns.map((column) => [column.name, column]));
+  return {
+    rowCount: frame.rowCount,
+    columns: wanted.map(({ name, type }) => columns.get(name) ?? nullColumn(name, type, frame.rowCount)),
+  };
+}
+
+export interface WantedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+export function nullColumn(name: string, type: ColumnType, rowCount: number): FrameColumn {
+  if (type !== 'LONG' && type !== 'FLOAT' && type !== 'DOUBLE')
+    return { kind: 'string', name, ids: new Uint32Array(rowCount), dictionary: [null] };
+  const nulls = new Uint32Array(Math.ceil(rowCount / 64) * 2).fill(0xffffffff);
+  return type === 'LONG'
+    ? { kind: 'long', name, values: new BigInt64Array(rowCount), nulls }
+    : { kind: 'double', name, type, values: new Float64Array(rowCount), nulls };
+}
+
+export function findColumn(frame: Frame, name: string): FrameColumn | undefined {
+  return frame.columns.find((column) => column.name === name);
+}
+
+/**
+ * Row numbers in order of `__time`, rows of one instant as they stand; null when they are in that order already or
+ * there is no such column.
+ */
+export function rowsByTime(frame: Frame): Uint32Array | null {
+  const time = findColumn(frame, TIME_COLUMN);
+  if (time?.kind !== 'long') return null;
+  const { values } = time;
+  let isSorted = true;
+  for (let row = 1; row < frame.rowCount && isSorted; row++) isSorted = (values[row - 1] ?? 0n) <= (values[row] ?? 0n);
+  if (isSorted) return null;
+  // Instants are whole numbers a double holds exactly.
+  const instants = Float64Array.from({ length: frame.rowCount }, (_, row) => Number(values[row] ?? 0n));
+  const rows = Uint32Array.from({ length: frame.rowCount }, (_, row) => row);
+  return rows.sort((a, b) => (instants[a] ?? 0) - (instants[b] ?? 0) || a - b);
+}
+
+/** An estimate of what a frame holds: numbers and ids exactly, texts by their length. */
+export function frameBytes(frame: Frame): number {
+  let bytes = 0;
+  for (const column of frame.columns) {
+    if (column.kind === 'string' || column.kind === 'multi') {
+      bytes += column.ids.byteLength + (column.kind === 'multi' ? column.offsets.byteLength : 0);
+      for (const text of column.dictionary) bytes += TEXT_OVERHEAD_BYTES + (text?.length ?? 0);
+    } else bytes += column.values.byteLength + (column.nulls?.byteLength ?? 0);
+  }
+  return bytes;
+}
+
+const TEXT_OVERHEAD_BYTES = 24;

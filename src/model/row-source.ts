@@ -1,0 +1,53 @@
+import type { VirtualColumn } from './aggregator.js';
+import type { Expression } from './expression.js';
+import type { Filter } from './filter.js';
+import type { Frame } from './frame.js';
+import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from './plan.js';
+import type { ColumnSchema, ColumnType } from './schema.js';
+
+/** A plan that reads rows and gives rows. */
+export type RowsPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
+
+/**
+ * Where the rows of a plan come from, as plain data. Anything but a table is read as a stream of frames, which are
+ * placed in kernel memory chunk by chunk and run through the same engine as segments; only the right side of a join
+ * is held as a whole.
+ */
+export type RowSource =
+  | { readonly kind: 'table'; readonly name: string }
+  /** Rows known to the planner. */
+  | { readonly kind: 'inline'; readonly frame: Frame }
+  /** Columns `k` and `v`, both STRING. */
+  | { readonly kind: 'lookup'; readonly name: string }
+  /** The rows a plan gives. */
+  | { readonly kind: 'query'; readonly plan: RowsPlan; readonly source: RowSource }
+  /** The rows of all sources; columns go by name. */
+  | { readonly kind: 'union'; readonly sources: readonly RowSource[] }
+  | { readonly kind: 'filtered'; readonly source: RowSource; readonly filter: Filter }
+  /** Each row once for every value of `column`, which is added to it; rows without a value vanish. */
+  | { readonly kind: 'unnest'; readonly source: RowSource; readonly column: VirtualColumn }
+  | JoinSource;
+
+export interface JoinSource {
+  readonly kind: 'join';
+  readonly left: RowSource;
+  readonly right: RowSource;
+  /** Before the names of the right side's columns. */
+  readonly prefix: string;
+  /** Which rows without a partner are kept. */
+  readonly type: 'inner' | 'left' | 'right' | 'full';
+  /** All must be equal; null equals nothing. Empty: every row meets every row. Each side's names are without the prefix. */
+  readonly keys: readonly JoinKey[];
+  /** Of an inner join: what else must hold, over the columns of the result. */
+  readonly condition: Expression | null;
+  /** What the sides have as far as the planner knows; a side may turn out to have no rows at all. */
+  readonly leftColumns: readonly ColumnSchema[];
+  readonly rightColumns: readonly ColumnSchema[];
+}
+
+export interface JoinKey {
+  readonly left: Expression;
+  readonly right: Expression;
+  /** What both sides are converted to before they are compared. */
+  readonly type: ColumnType;
+}

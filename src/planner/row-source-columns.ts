@@ -1,0 +1,90 @@
+import { expressionType } from '../expression/expression-type.js';
+import { frameColumnType } from '../model/frame.js';
+import type { RowSource, RowsPlan } from '../model/row-source.js';
+import type { ColumnSchema, ColumnType } from '../model/schema.js';
+import { TIME_COLUMN } from '../model/schema.js';
+import { aggregatorType } from './native/columns.js';
+import type { KnownTables } from './plan.js';
+
+/** The columns of a row source, as far as they are known before it is read; of an unknown table, none. */
+export function rowSourceColumns(source: RowSource, tables: KnownTables): readonly ColumnSchema[] {
+  switch (source.kind) {
+    case 'table':
+      return tables.table(source.name)?.columns ?? [];
+    case 'inline':
+      return source.frame.columns.map((column) => ({
+        name: column.name,
+        type: frameColumnType(column),
+        multiValue: column.kind === 'multi',
+        hasNulls: true,
+      }));
+    case 'lookup':
+      return [columnOf('k', 'STRING'), columnOf('v', 'STRING')];
+    case 'query':
+      return planColumns(source.plan, rowSourceColumns(source.source, tables));
+    case 'union':
+      return distinctNames(source.sources.flatMap((each) => rowSourceColumns(each, tables)));
+    case 'filtered':
+      return rowSourceColumns(source.source, tables);
+    case 'unnest': {
+      const columns = rowSourceColumns(source.source, tables);
+      const { name, expression, outputType } = source.column;
+      const type = outputType ?? expressionType(expression, typesOf(columns));
+      return [...columns.filter((column) => column.name !== name), columnOf(name, type)];
+    }
+    case 'join':
+      return distinctNames([
+        ...source.rightColumns.map((column) => ({ ...column, name: source.prefix + column.name, hasNulls: true })),
+        ...source.leftColumns,
+      ]);
+  }
+}
+
+export function typesOf(columns: readonly ColumnSchema[]): (name: string) => ColumnType | undefined {
+  const types = new Map(columns.map(({ name, type }) => [name, type]));
+  return (name) => types.get(name);
+}
+
+/** What a plan puts out over rows of these columns. */
+function planColumns(plan: RowsPlan, inputs: readonly ColumnSchema[]): readonly ColumnSchema[] {
+  const stored = typesOf(inputs);
+  const typeOf = (name: string): ColumnType | undefined => {
+    const virtual = plan.virtualColumns.find((column) => column.name === name);
+    return virtual === undefined
+      ? stored(name)
+      : (virtual.outputType ?? expressionType(virtual.expression, (inner) => (inner === name ? stored(name) : typeOf(inner))));
+  };
+  let columns = leafColumns(plan, typeOf);
+  for (const step of plan.finish) {
+    if (step.step === 'compute') columns = [...columns, columnOf(step.name, step.type)];
+    if (step.step !== 'project') continue;
+    const before = typesOf(columns);
+    columns = step.columns.map(({ name, from }) => columnOf(name, before(from) ?? 'STRING'));
+  }
+  return columns;
+}
+
+function leafColumns(plan: RowsPlan, typeOf: (name: string) => ColumnType | undefined): readonly ColumnSchema[] {
+  switch (plan.operator) {
+    case 'scan':
+      return plan.columns.map((name) => ({
+        ...columnOf(name, name === TIME_COLUMN ? 'LONG' : (typeOf(name) ?? 'STRING')),
+        multiValue: true,
+      }));
+    case 'timeBoundary':
+      return [columnOf('minTime', 'LONG'), columnOf('maxTime', 'LONG')];
+    case 'group':
+      return [
+        ...plan.keys.map((key) => columnOf(key.name, key.kind === 'time' ? 'LONG' : (key.type ?? typeOf(key.column) ?? 'STRING'))),
+        ...plan.aggregators.map((aggregator) => columnOf(aggregator.name, aggregatorType(aggregator))),
+      ];
+  }
+}
+
+function columnOf(name: string, type: ColumnType): ColumnSchema {
+  return { name, type, multiValue: false, hasNulls: name !== TIME_COLUMN };
+}
+
+function distinctNames(columns: readonly ColumnSchema[]): readonly ColumnSchema[] {
+  return [...new Map(columns.toReversed().map((column) => [column.name, column])).values()].reverse();
+}
