@@ -108,7 +108,10 @@ const NUMBER_AGGREGATORS = [
   'floatMax',
 ] as const;
 
-function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns): Aggregator {
+const DEPTH_MAX = 100;
+
+function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns, depth = 0): Aggregator {
+  if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${reader.path}: aggregators are nested deeper than ${DEPTH_MAX} levels`);
   return readByType<Aggregator>(
     reader,
     {
@@ -116,7 +119,7 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns): A
       filtered: (inner) => {
         const filter = readFilter(inner.object('filter'), virtualColumns);
         const name = inner.optionalString('name');
-        const aggregator = readAggregator(inner.object('aggregator'), virtualColumns);
+        const aggregator = readAggregator(inner.object('aggregator'), virtualColumns, depth + 1);
         return { ...aggregator, name: name ?? aggregator.name, filter: both(filter, aggregator.filter) };
       },
       ...Object.fromEntries(

@@ -26,7 +26,7 @@ export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes
     queryType: 'groupBy',
     ...aggregation,
     dimensions,
-    having: reader.has('having') ? readHaving(reader.object('having'), outputType) : null,
+    having: reader.has('having') ? overOutputs(readHaving(reader.object('having'), outputType), outputType) : null,
     ...limits,
     sortByDimensionsFirst: context.sortByDimensionsFirst,
     subtotals,
@@ -132,6 +132,15 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
     [],
     'having',
   );
+}
+
+/** The filter as it is, once every column it compares is known to be one of the result. */
+function overOutputs(filter: Filter, outputType: ColumnTypes): Filter {
+  if (filter.kind === 'and' || filter.kind === 'or') for (const part of filter.filters) overOutputs(part, outputType);
+  else if (filter.kind === 'not') overOutputs(filter.filter, outputType);
+  else if ('column' in filter && outputType(filter.column) === undefined)
+    throw new ServiceError('query_invalid', `having: "${filter.column}" is no dimension, aggregator or post-aggregator of this query`);
+  return filter;
 }
 
 function havingList(reader: ObjectReader, outputType: ColumnTypes, depth: number): Filter[] {

@@ -28,16 +28,15 @@ export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: C
   };
 }
 
+const DEPTH_MAX = 100;
+
 /** A metric's name, or an object of type numeric, dimension or inverted; inverting twice restores. */
-function readMetric(reader: ObjectReader): TopNMetric {
+function readMetric(reader: ObjectReader, depth = 0): TopNMetric {
+  if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${reader.path}: metrics are nested deeper than ${DEPTH_MAX} levels`);
   const value = reader.raw('metric');
   if (typeof value === 'string') return { kind: 'numeric', column: value, inverted: false };
-  return readMetricObject(reader.object('metric'));
-}
-
-function readMetricObject(reader: ObjectReader): TopNMetric {
   return readByType<TopNMetric>(
-    reader,
+    reader.object('metric'),
     {
       numeric: (inner) => ({ kind: 'numeric', column: inner.string('metric'), inverted: false }),
       dimension: (inner) => ({
@@ -47,7 +46,7 @@ function readMetricObject(reader: ObjectReader): TopNMetric {
         inverted: false,
       }),
       inverted: (inner) => {
-        const metric = readMetric(inner);
+        const metric = readMetric(inner, depth + 1);
         return { ...metric, inverted: !metric.inverted };
       },
     },
