@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';
+import { KERNEL_SETS } from '../kernels/registry.js';
 import type { Frame } from '../model/frame.js';
 import type { GroupPlan, Plan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
@@ -163,7 +164,7 @@ class LocalEngine implements ProcessingEngine {
       profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
     }
     const data = { views, dictionaries };
-    const rows = views.reduce((sum, view) => sum + view.rowCount, 0);
+    const rows = rowsToRead(plan, views);
     yield* this.#controlled(options, signal, async function* (control, engine) {
       switch (plan.operator) {
         case 'group':
@@ -253,6 +254,7 @@ class LocalEngine implements ProcessingEngine {
     work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Frame>,
   ): AsyncGenerator<Frame> {
     if (signal.aborted) throw cancelledError();
+    refuseUnknownKernels(options.kernels, this.#options.kernels);
     const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES } = this.#options;
     const flags = memory.allocate(FLAG_BYTES);
     memory.i32(flags, FLAG_BYTES / 4).fill(0);
@@ -312,8 +314,28 @@ function checkOf(signal: AbortSignal): () => void {
   };
 }
 
+/** What a segment costs whose rows are only counted, by binary search: as much as reading this many. */
+const ROWS_PER_BOUNDARY = 1000;
+
+/** About how much work a plan is, in rows. */
+function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
+  const onlyCounts =
+    plan.operator === 'group' &&
+    plan.filter === null &&
+    plan.keys.length === 0 &&
+    plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
+  return views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount), 0);
+}
+
 async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
   const collected: Frame[] = [];
   for await (const frame of frames) collected.push(frame);
   return collected;
+}
+
+/** A query chooses among the sets of this program and the configured one; it does not name files to be run. */
+function refuseUnknownKernels(asked: string | null, configured: string): void {
+  if (asked === null || asked === configured || Object.hasOwn(KERNEL_SETS, asked)) return;
+  const names = [...new Set([...Object.keys(KERNEL_SETS), configured])].join(', ');
+  throw new ServiceError('query_invalid', `context.kernels: found "${asked}", expected one of ${names}`);
 }
