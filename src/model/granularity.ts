@@ -141,19 +141,30 @@ export function nextBucketStart(granularity: Granularity, ms: EpochMs): EpochMs 
 export function bucketBoundaries(granularity: Granularity, interval: Interval, maxBuckets: number): BigInt64Array {
   if (interval.start >= interval.end) return new BigInt64Array(0);
   if (granularity.kind === 'all') return BigInt64Array.of(BigInt(interval.start), BigInt(interval.end));
+  const tooMany = (): never => {
+    throw new ServiceError(
+      'resource_limit',
+      `granularity ${granularityName(granularity)} cuts ${formatInstant(interval.start)}/${formatInstant(interval.end)} into more than ${maxBuckets} buckets; take a coarser granularity or a shorter interval`,
+    );
+  };
+  // What is far too much is refused before it is counted out.
+  if ((interval.end - interval.start) / longestBucketMs(granularity) > maxBuckets) tooMany();
   const { floor, next } = bucketsOf(granularity);
   const boundaries = [BigInt(floor(interval.start))];
   for (let start = floor(interval.start); start < interval.end; ) {
-    if (boundaries.length > maxBuckets) {
-      throw new ServiceError(
-        'resource_limit',
-        `granularity ${granularityName(granularity)} cuts ${formatInstant(interval.start)}/${formatInstant(interval.end)} into more than ${maxBuckets} buckets; take a coarser granularity or a shorter interval`,
-      );
-    }
+    if (boundaries.length > maxBuckets) tooMany();
     start = next(start);
     boundaries.push(BigInt(start));
   }
   return BigInt64Array.from(boundaries);
+}
+
+/** No bucket is longer: months have 31 days, and zones at most a day to change by. */
+function longestBucketMs(granularity: Exclude<Granularity, { kind: 'all' }>): number {
+  if (granularity.kind === 'none') return 1;
+  if (granularity.kind === 'duration') return granularity.durationMs;
+  const { months = 0, days = 0, milliseconds = 0 } = parsePeriod(granularity.period) ?? {};
+  return (months * 31 + days + (months + days > 0 ? 1 : 0)) * DAY_MS + milliseconds;
 }
 
 /** The buckets of a granularity: a partition of time, `floor` giving a bucket's start and `next` its end. */

@@ -1,4 +1,5 @@
-import { parseJson } from '../../../src/base/json.js';
+import { intersect } from '../../../src/base/interval.js';
+import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import type { RunOptions } from '../../../src/execution/contract.js';
 import { createEngine } from '../../../src/execution/engine.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
@@ -77,6 +78,8 @@ export function editsFrame(edits: readonly Edit[]): Frame {
   };
 }
 
+const SPAN = { start: Date.UTC(2024, 0, 1), end: Date.UTC(2024, 0, 3) };
+
 export const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
 
@@ -89,7 +92,7 @@ export interface Asking {
 
 /** The rows of a query's answer, as arrays of cells, of all its plans one after the other; `null` plans give none. */
 export async function ask(query: unknown, { kernels, batchRows, pieces = [EDITS] }: Asking = {}): Promise<FrameCell[][]> {
-  const { plans } = planNative(parseJson(JSON.stringify(query)), false, TABLES);
+  const { plans } = planNative(parseJson(stringifyJson(query)), false, TABLES);
   const options: RunOptions = {
     ending: 'final',
     deadlineMs: Date.now() + 60_000,
@@ -103,7 +106,13 @@ export async function ask(query: unknown, { kernels, batchRows, pieces = [EDITS]
     const views = placed.map(({ view }) => view);
     for (const plan of plans) {
       if (plan.operator === 'segmentMetadata') continue;
-      for await (const frame of engine.runViews(plan, views, options, new AbortController().signal)) {
+      // As the broker does: buckets exist where segments are.
+      const intervals =
+        plan.operator === 'group' && plan.withinData === true
+          ? plan.intervals.flatMap((each) => intersect(each, SPAN) ?? [])
+          : plan.intervals;
+      if (intervals.length === 0) continue;
+      for await (const frame of engine.runViews({ ...plan, intervals }, views, options, new AbortController().signal)) {
         for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
       }
     }
