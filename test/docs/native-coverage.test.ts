@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coverage, coveragePage, DOCUMENT } from './native-coverage.js';
+import { coverage, coveragePage, DOCUMENT, PLACES, treatmentInQuery } from './native-coverage.js';
 
 const page = suite('coverage of the native query language');
 
@@ -18,6 +18,11 @@ for (const { title, rows } of coverage()) {
     );
   });
 }
+
+for (const { title, query } of PLACES)
+  page(`${title}: a name that does not exist is told apart`, () => {
+    assert.is(treatmentInQuery('noSuchName', query('noSuchName')).state, 'unknown');
+  });
 
 page('the page is up to date (node scripts/native-coverage.mjs writes it)', () =>
   assert.fixture(readFileSync(DOCUMENT, 'utf8'), coveragePage()),
