@@ -12,7 +12,16 @@ export type Collector =
    */
   | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number }
   /** [number] → count, mean and squared deviations; nulls do not count. */
-  | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' };
+  | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' }
+  /** [column] → about how many distinct values; nulls do not count, every value of a row does. `round`: a LONG, else a DOUBLE. */
+  | { readonly type: 'hll'; readonly lgK: number; readonly target: 4 | 6 | 8; readonly round: boolean }
+  /** The same over the values of all columns together, or over their combinations, of which null may be a part. */
+  | { readonly type: 'cardinality'; readonly byRow: boolean; readonly round: boolean }
+  /** [column] → about how many distinct values, as a set that can be intersected with others. `size`: a power of 2. */
+  | { readonly type: 'theta'; readonly size: number }
+  /** [number] → how many values; post-aggregators ask for quantiles. */
+  | { readonly type: 'quantiles'; readonly k: number }
+  | { readonly type: 'kll'; readonly k: number; readonly valueType: 'DOUBLE' | 'FLOAT' };
 
 /** Name of the column in which a `collect` aggregator puts out its state beside its value. */
 export function stateColumn(name: string): string {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RunOptions } from '../../src/execution/contract.js';
@@ -10,6 +11,7 @@ import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
+import { decodeKll, decodeQuantiles } from '../../src/sketch/text.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import type { Row } from './oracle.js';
 import { frameOf } from './random-data.js';
@@ -106,6 +108,7 @@ async function everyWay(plan: GroupPlan, rows: readonly Row[]): Promise<{ way: s
   const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 256 });
   const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, threaded);
   try {
+    results.push({ way: 'segments here', groups: await tableOf(engine.run(plan, store, ids, options(), never)) });
     for (let repeat = 0; repeat < 3; repeat++)
       results.push({ way: 'two threads', groups: await tableOf(threaded.run(plan, store, ids, options(), never)) });
   } finally {
@@ -172,6 +175,76 @@ moments('of no rows are null, of one row 0', async () => {
 });
 
 moments.run();
+
+const sketches = suite('sketches');
+
+const everyRow = { output: 'both' as const };
+
+/** Distinct values of a column among rows; those of lists each for itself. */
+function distinct(members: readonly Row[], column: string): number {
+  return new Set(members.flatMap((row) => row[column]).filter((value) => value !== null)).size;
+}
+
+sketches('of distinct values are the same whatever the layout, and near the truth', async () => {
+  const plan = planOf([
+    collect({ type: 'hll', lgK: 12, target: 4, round: false }, ['plain'], { ...everyRow, name: 'hll' }),
+    collect({ type: 'theta', size: 64 }, ['holes'], { ...everyRow, name: 'theta' }),
+    collect({ type: 'cardinality', byRow: false, round: true }, ['many', 'plain', 'holes'], { ...everyRow, name: 'values', type: 'LONG' }),
+    collect({ type: 'cardinality', byRow: true, round: false }, ['small', 'double'], { ...everyRow, name: 'rows' }),
+    collect({ type: 'hll', lgK: 10, target: 8, round: false }, ['double'], { ...everyRow, name: 'doubles' }),
+    collect({ type: 'theta', size: 4096 }, ['many'], { ...everyRow, name: 'tags' }),
+    collect({ type: 'hll', lgK: 12, target: 6, round: false }, ['missing'], { ...everyRow, name: 'nothing' }),
+  ]);
+  const [first, ...others] = await everyWay(plan, rows);
+  for (const { way, groups } of others) assert.ok(isDeepStrictEqual([...groups].sort(), [...(first?.groups ?? [])].sort()), way);
+  for (const [name, members] of groupsOf('text')) {
+    const [hll, , theta, , values, , tuples, , doubles, , tags, , nothing, nothingAtAll] = first?.groups.get(name) ?? [];
+    near(hll, distinct(members, 'plain'), 0.03, `HLL of ${name}`);
+    near(theta, distinct(members, 'holes'), 4 / Math.sqrt(63), `theta of ${name}`);
+    near(Number(values), distinct(members, 'many') + distinct(members, 'plain') + distinct(members, 'holes'), 0.1, `values of ${name}`);
+    near(tuples, new Set(members.map((row) => `${row['small']} ${row['double']}`)).size, 0.1, `rows of ${name}`);
+    near(doubles, distinct(members, 'double'), 0.13, `doubles of ${name}`);
+    assert.is(tags, distinct(members, 'many'));
+    assert.equal([nothing, nothingAtAll], [0, null]);
+  }
+});
+
+sketches('of quantiles depend on the order of segments only, and keep their error', async () => {
+  const plan = planOf(
+    [
+      collect({ type: 'quantiles', k: 16 }, ['holes'], { ...everyRow, name: 'quantiles', type: 'LONG' }),
+      collect({ type: 'kll', k: 32, valueType: 'DOUBLE' }, ['holes'], { ...everyRow, name: 'kll', type: 'LONG' }),
+      collect({ type: 'kll', k: 200, valueType: 'FLOAT' }, ['double'], { ...everyRow, name: 'floats', type: 'LONG' }),
+    ],
+    true,
+  );
+  const results = await everyWay(plan, rows);
+  // Rows of a segment file are sorted, so they come in another order than those of a frame.
+  const sameOrder = (ways: readonly string[]): void => {
+    const [first, ...others] = results.filter(({ way }) => ways.some((each) => way.includes(each)));
+    for (const { way, groups } of others) assert.ok(isDeepStrictEqual([...groups].sort(), [...(first?.groups ?? [])].sort()), way);
+  };
+  sameOrder([' by ']);
+  sameOrder(['segments here', 'two threads']);
+  for (const { way, groups } of results) {
+    for (const [name, members] of groupsOf('text')) {
+      const [count, quantiles, kllCount, kll, floatCount, floats] = groups.get(name) ?? [];
+      const holes = members.flatMap((row) => (row['holes'] === null ? [] : [Number(row['holes'])]));
+      const doubles = members.flatMap((row) => (row['double'] === null ? [] : [Number(row['double'])]));
+      assert.equal([count, kllCount, floatCount], [BigInt(holes.length), BigInt(holes.length), BigInt(doubles.length)], way);
+      const below = (values: readonly number[], at: number): number => values.filter((value) => value < at).length / values.length;
+      const check = (rank: number, values: readonly number[], at: number, error: number): void =>
+        assert.ok(Math.abs(rank - below(values, at)) < error, `${way}: rank ${rank} of ${at} in ${name}`);
+      for (const at of [10_000, 50_000, 90_000]) {
+        check(decodeQuantiles(String(quantiles)).distribution().rank(at), holes, at, 0.15);
+        check(decodeKll(String(kll), 'DOUBLE').distribution().rank(at), holes, at, 0.12);
+        check(decodeKll(String(floats), 'FLOAT').distribution().rank(at), doubles, at, 0.025);
+      }
+    }
+  }
+});
+
+sketches.run();
 
 const states = suite('states put out beside values');
 

@@ -2,12 +2,18 @@ import type { Aggregator } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
 import { firstLastKind } from './first-last.js';
 import { momentsKind } from './moments.js';
+import { cardinalityKind, hllKind, kllKind, quantilesKind, thetaKind } from './sketches.js';
 import type { StateKind } from './state-kind.js';
 
 /** A collector without a kind of state does not compile. */
 const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collector, { type: Type }>) => StateKind<unknown> } = {
   first: firstLastKind as (collector: Collector) => StateKind<unknown>,
   last: firstLastKind as (collector: Collector) => StateKind<unknown>,
+  hll: hllKind as (collector: Collector) => StateKind<unknown>,
+  cardinality: cardinalityKind as (collector: Collector) => StateKind<unknown>,
+  theta: thetaKind as (collector: Collector) => StateKind<unknown>,
+  quantiles: quantilesKind as (collector: Collector) => StateKind<unknown>,
+  kll: kllKind as (collector: Collector) => StateKind<unknown>,
   moments: momentsKind as (collector: Collector) => StateKind<unknown>,
 };
 

@@ -14,6 +14,7 @@ import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
 import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
+import { SKETCH_AGGREGATORS } from './sketch-aggregator.js';
 
 export const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
@@ -126,6 +127,9 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns, de
         NUMBER_AGGREGATORS.map((type) => [type, (inner: ObjectReader) => readNumberAggregator(inner, type, virtualColumns)]),
       ),
       ...COLLECT_AGGREGATORS,
+      ...Object.fromEntries(
+        Object.entries(SKETCH_AGGREGATORS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, virtualColumns)]),
+      ),
     },
     UNSUPPORTED_AGGREGATORS,
     'aggregator',

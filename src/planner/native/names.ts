@@ -2,18 +2,17 @@
 export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
-  'cardinality hyperUnique ' +
-  'expression javascript grouping thetaSketch HLLSketchBuild HLLSketchMerge quantilesDoublesSketch KllDoublesSketch KllFloatsSketch arrayOfDoublesSketch ' +
+  'expression javascript grouping HLLSketchMerge arrayOfDoublesSketch ' +
   'varianceFold approxHistogram approxHistogramFold fixedBucketsHistogram bloom ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
   'spectatorHistogramTimer spectatorHistogramDistribution distinctCount timeMin timeMax Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
   'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram stringFirstFold stringLastFold HLLSketch sketchBuild sketchMerge'
 ).split(' ');
 
 export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
-  'javascript hyperUniqueCardinality thetaSketchEstimate thetaSketchSetOp thetaSketchToString thetaSketchConstant HLLSketchEstimate HLLSketchEstimateWithBounds ' +
-  'HLLSketchUnion HLLSketchToString quantilesDoublesSketchToQuantile quantilesDoublesSketchToQuantiles quantilesDoublesSketchToHistogram quantilesDoublesSketchToRank ' +
-  'quantilesDoublesSketchToCDF quantilesDoublesSketchToString KllDoublesSketchToQuantile KllDoublesSketchToQuantiles KllDoublesSketchToHistogram KllDoublesSketchToRank ' +
-  'KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantile KllFloatsSketchToQuantiles KllFloatsSketchToHistogram KllFloatsSketchToRank ' +
+  'javascript thetaSketchToString HLLSketchEstimateWithBounds ' +
+  'HLLSketchToString quantilesDoublesSketchToQuantiles quantilesDoublesSketchToHistogram ' +
+  'quantilesDoublesSketchToCDF quantilesDoublesSketchToString KllDoublesSketchToQuantiles KllDoublesSketchToHistogram ' +
+  'KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantiles KllFloatsSketchToHistogram ' +
   'KllFloatsSketchToCDF KllFloatsSketchToString arrayOfDoublesSketchToEstimate arrayOfDoublesSketchToEstimateAndBounds arrayOfDoublesSketchToNumEntries ' +
   'arrayOfDoublesSketchToMeans arrayOfDoublesSketchToVariances arrayOfDoublesSketchToQuantilesSketch arrayOfDoublesSketchSetOp arrayOfDoublesSketchTTest ' +
   'arrayOfDoublesSketchToString arrayOfDoublesSketchConstant arrayOfDoublesSketchToBase64String arrayOfDoublesSketchToMetricsSumEstimate zscore2sample ' +

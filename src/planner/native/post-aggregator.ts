@@ -9,6 +9,7 @@ import type { ColumnTypes } from './filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from './names.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
+import { SKETCH_POST_AGGREGATORS } from './sketch-post-aggregator.js';
 import type { States } from './states.js';
 
 /** What a post-aggregator computes; the name is optional where it is a field of another. */
@@ -83,6 +84,9 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: St
         const estimator: Expression = { kind: 'literal', type: 'STRING', value: readEstimator(inner) };
         return { name: inner.optionalString('name'), type: 'DOUBLE', expression: call(':stddev', expression, estimator) };
       },
+      ...Object.fromEntries(
+        Object.entries(SKETCH_POST_AGGREGATORS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, states)]),
+      ),
       doubleGreatest: extreme('greatest', 'DOUBLE'),
       doubleLeast: extreme('least', 'DOUBLE'),
       longGreatest: extreme('greatest', 'LONG'),

@@ -52,6 +52,21 @@ const accepted: readonly { readonly aggregator: object; readonly line: string }[
     aggregator: { type: 'variance', name: 'x', fieldName: 'added', estimator: 'population', inputType: 'long' },
     line: 'x = moments {"result":"populationVariance"} of added',
   },
+  {
+    aggregator: { type: 'hyperUnique', name: 'x', fieldName: 'user', round: true },
+    line: 'x = cardinality {"byRow":false,"round":true} of user',
+  },
+  {
+    aggregator: { type: 'cardinality', name: 'x', fields: ['a', { type: 'default', dimension: 'b' }], byRow: true },
+    line: 'x = cardinality {"byRow":true,"round":false} of a, b',
+  },
+  {
+    aggregator: { type: 'HLLSketchBuild', name: 'x', fieldName: 'user', tgtHllType: 'HLL_8', shouldFinalize: false },
+    line: 'x = hll {"lgK":12,"target":8,"round":false} of user, state',
+  },
+  { aggregator: { type: 'thetaSketch', name: 'x', fieldName: 'user' }, line: 'x = theta {"size":16384} of user' },
+  { aggregator: { type: 'quantilesDoublesSketch', name: 'x', fieldName: 'added', k: 256 }, line: 'x = quantiles {"k":256} of added' },
+  { aggregator: { type: 'KllFloatsSketch', name: 'x', fieldName: 'added' }, line: 'x = kll {"k":200,"valueType":"FLOAT"} of added' },
 ];
 for (const { aggregator, line } of accepted) aggregators(line, () => assert.equal(linesOf([aggregator]), [`aggregate ${line}`]));
 
@@ -85,6 +100,35 @@ const refused: readonly { readonly name: string; readonly found: () => string; r
     name: 'a state as a number',
     found: () => refusal([{ type: 'variance', name: 'v', fieldName: 'a' }], [{ type: 'fieldAccess', name: 's', fieldName: 'v' }]),
     message: 'unsupported postAggregations[0].fieldName: the unfinished state of "v" is not supported here; use a finalizingFieldAccess',
+  },
+  {
+    name: 'a theta sketch of no power of 2',
+    found: () => refusal([{ type: 'thetaSketch', name: 't', fieldName: 'a', size: 1000 }]),
+    message: 'query_invalid aggregations[0].size: expected a power of 2 from 16 to 67108864, found 1000',
+  },
+  {
+    name: 'stored sketches',
+    found: () => refusal([{ type: 'thetaSketch', name: 't', fieldName: 'a', isInputThetaSketch: true }]),
+    message: 'unsupported aggregations[0].isInputThetaSketch: stored theta sketches are not supported',
+  },
+  {
+    name: 'to merge stored sketches',
+    found: () => refusal([{ type: 'HLLSketchMerge', name: 't', fieldName: 'a' }]),
+    message: 'unsupported aggregations[0].type: aggregator "HLLSketchMerge" is not supported',
+  },
+  {
+    name: 'a constant that is no sketch',
+    found: () => refusal([], [{ type: 'thetaSketchConstant', name: 'c', value: 'AAAA' }]),
+    message: 'query_invalid postAggregations[0].value: expected a compact theta sketch of seed 9001 as base64, found "AAAA"',
+  },
+  {
+    name: 'the quantile of a set',
+    found: () =>
+      refusal(
+        [{ type: 'thetaSketch', name: 't', fieldName: 'a' }],
+        [{ type: 'quantilesDoublesSketchToQuantile', name: 'q', fraction: 0.5, field: { type: 'fieldAccess', fieldName: 't' } }],
+      ),
+    message: 'query_invalid postAggregations[0].field.fieldName: expected the name of an aggregator of kind quantiles, found "t"',
   },
 ];
 for (const { name, found, message } of refused) aggregators(`refuses ${name}`, () => assert.is(found(), message));

@@ -1,0 +1,220 @@
+import { ServiceError } from '../../base/errors.js';
+import { Murmur3 } from '../../sketch/murmur3.js';
+import { SKETCH_SEED } from '../../sketch/text.js';
+import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { Block } from '../context.js';
+import { kernelFor } from '../context.js';
+import { asNumbers } from '../expression/convert.js';
+import { rowReader } from '../expression/row-reader.js';
+import type { NumberVector, StringVector } from '../expression/vector.js';
+import { PairSet } from '../group/pair-set.js';
+import type { SegmentScope, Source } from '../scope.js';
+import type { Feed } from './state-kind.js';
+
+type Put<State> = (state: State, hash: Murmur3) => void;
+
+/**
+ * Gives states the hashes of a column's values that are not null: of texts once for every pair of group and text, of
+ * numbers once a row. Texts hash as UTF-8, LONGs as 8 bytes, FLOAT and DOUBLE as the bits of a double.
+ */
+export function hashFeed<State>(scope: SegmentScope, column: string, put: Put<State>): Feed<State> | undefined {
+  const source = scope.source(column);
+  if (source.kind === 'missing') return undefined;
+  const ids = idSource(scope, source);
+  if (ids !== undefined) return pairFeed(scope, ids, put);
+  const vector = asNumbers(scope, source, scope.typeOf(column) === 'LONG' ? 'LONG' : 'DOUBLE');
+  return vector === undefined ? undefined : numbersFeed(scope, vector, put);
+}
+
+/** Values of a segment by id. `gather` gives the ids of rows in pieces of at most a block. */
+interface IdSource {
+  gather(block: Block, rows: Address, groups: Address, n: number, visit: (ids: Address, groups: Address, n: number) => void): void;
+  /** Hashes what an id stands for; false when it is null. */
+  hash(id: number, hash: Murmur3): boolean;
+}
+
+function idSource(scope: SegmentScope, source: Source): IdSource | undefined {
+  if (source.kind === 'string') return source.column.offsets === 0 ? storedIds(scope, source.column) : listedIds(scope, source.column);
+  return source.kind === 'computed' && source.vector.kind === 'string' ? computedIds(scope, source.vector) : undefined;
+}
+
+function storedIds(scope: SegmentScope, { physical, ids, dictionary }: StringColumnView): IdSource {
+  const gather = kernelFor(scope.context.kernels, 'keyDense', physical);
+  const gathered = scope.arena.take(BLOCK_ROWS * 4);
+  const bytes = PHYSICAL_BYTES[physical];
+  return {
+    gather(block, rows, groups, n, visit) {
+      gather(ids + block.start * bytes, rows, n, 1, 0, gathered);
+      visit(gathered, groups, n);
+    },
+    hash: dictionaryHash(scope, dictionary),
+  };
+}
+
+/** One position for each value of a row; rows without values have none. */
+function listedIds(scope: SegmentScope, { physical, ids, offsets, dictionary }: StringColumnView): IdSource {
+  const { arena, context } = scope;
+  const { memory } = context;
+  const stored = (at: Address, count: number): Uint8Array | Uint16Array | Uint32Array =>
+    physical === 'U8' ? memory.u8(at, count) : physical === 'U16' ? memory.u16(at, count) : memory.u32(at, count);
+  const bytes = PHYSICAL_BYTES[physical];
+  const outIds = arena.take(BLOCK_ROWS * 4);
+  const outGroups = arena.take(BLOCK_ROWS * 4);
+  return {
+    gather(block, rows, groups, n, visit) {
+      const bounds = memory.u32(offsets + block.start * 4, block.rows + 1);
+      const listed = rows === 0 ? undefined : memory.u32(rows, n);
+      const numbers = memory.u32(groups, n);
+      const [toIds, toGroups] = [memory.u32(outIds, BLOCK_ROWS), memory.u32(outGroups, BLOCK_ROWS)];
+      let count = 0;
+      for (let i = 0; i < n; i++) {
+        const row = listed === undefined ? i : (listed[i] ?? 0);
+        const [start = 0, end = 0] = [bounds[row], bounds[row + 1]];
+        const values = stored(ids + start * bytes, end - start);
+        for (const id of values) {
+          toIds[count] = id;
+          toGroups[count] = numbers[i] ?? 0;
+          if (++count < BLOCK_ROWS) continue;
+          visit(outIds, outGroups, count);
+          count = 0;
+        }
+      }
+      if (count > 0) visit(outIds, outGroups, count);
+    },
+    hash: dictionaryHash(scope, dictionary),
+  };
+}
+
+function computedIds(scope: SegmentScope, vector: StringVector): IdSource {
+  const { kernels } = scope.context;
+  const gathered = scope.arena.take(BLOCK_ROWS * 4);
+  return {
+    gather(block, rows, groups, n, visit) {
+      kernels.keyDenseU32(vector.ids(block), rows, n, 1, 0, gathered);
+      visit(gathered, groups, n);
+    },
+    hash(id, hash) {
+      const text = vector.pool.texts[id] ?? null;
+      if (text !== null) hash.hashText(text);
+      return text !== null;
+    },
+  };
+}
+
+/** A dictionary has its texts as UTF-8, so they are hashed where they are. */
+function dictionaryHash({ context }: SegmentScope, { offsets, bytes, hasNull }: DictionaryView): IdSource['hash'] {
+  const { memory } = context;
+  return (id, hash) => {
+    if (id === 0 && hasNull) return false;
+    const [start = 0, end = 0] = memory.u32(offsets + id * 4, 2);
+    const text = memory.u8(bytes + start, end - start);
+    hash.hash(new DataView(text.buffer, text.byteOffset, text.byteLength));
+    return true;
+  };
+}
+
+function pairFeed<State>(scope: SegmentScope, source: IdSource, put: Put<State>): Feed<State> {
+  const { arena, context } = scope;
+  const { memory, kernels } = context;
+  const set = new PairSet(
+    context,
+    1,
+    (bytes) => arena.take(bytes),
+    () => undefined,
+  );
+  const packed = arena.take(BLOCK_ROWS * 8);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n) {
+      source.gather(block, rows, groups, n, (ids, idGroups, count) => {
+        kernels.keyWordU32(idGroups, 0, count, 1, 0, 0, 1, packed);
+        kernels.keyWordU32(ids, 0, count, 1, 0, 32, 0, packed);
+        set.add(packed, count);
+      });
+    },
+    end(stateOf) {
+      const hash = new Murmur3(SKETCH_SEED);
+      const halves = memory.u32(set.keys, set.count * 2);
+      for (let pair = 0; pair < set.count; pair++)
+        if (source.hash(halves[pair * 2 + 1] ?? 0, hash)) put(stateOf(halves[pair * 2] ?? 0), hash);
+    },
+  };
+}
+
+function numbersFeed<State>(scope: SegmentScope, vector: NumberVector, put: Put<State>): Feed<State> {
+  const { memory, kernels } = scope.context;
+  const { physical } = vector;
+  const isDouble = physical === 'F32' || physical === 'F64';
+  const wide = scope.arena.take(BLOCK_ROWS * 8);
+  const hash = new Murmur3(SKETCH_SEED);
+  return {
+    nulls: vector.mayBeNull ? vector : undefined,
+    add(block, rows, groups, n, stateOf) {
+      if (isDouble) kernelFor(kernels, 'toF64', physical)(vector.values(block), rows, n, 0n, wide);
+      else kernelFor(kernels, 'toI64', physical)(vector.values(block), rows, n, vector.base, wide);
+      const numbers = memory.u32(groups, n);
+      const values = isDouble ? memory.f64(wide, n) : memory.i64(wide, n);
+      for (let i = 0; i < n; i++) {
+        const value = values[i] ?? 0;
+        if (typeof value === 'bigint') hash.hashLong(value);
+        else hash.hashDouble(value);
+        put(stateOf(numbers[i] ?? 0), hash);
+      }
+    },
+  };
+}
+
+/** Several columns into one state. What is null in one may not be in another, so nulls are left out here. */
+export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<State> | undefined)[]): Feed<State> | undefined {
+  const present = feeds.filter((feed) => feed !== undefined);
+  const [first] = present;
+  if (present.length < 2) return first;
+  const { kernels } = scope.context;
+  const keptRows = scope.arena.take(BLOCK_ROWS * 4);
+  const keptGroups = scope.arena.take(BLOCK_ROWS * 4);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n, stateOf) {
+      for (const feed of present) {
+        const nulls = feed.nulls?.nulls(block) ?? 0;
+        if (nulls === 0) feed.add(block, rows, groups, n, stateOf);
+        else feed.add(block, keptRows, keptGroups, kernels.compactNotMask(nulls, rows, groups, n, keptRows, keptGroups), stateOf);
+      }
+    },
+    end(stateOf) {
+      for (const feed of present) feed.end?.(stateOf);
+    },
+  };
+}
+
+/** Gives states the hash of each row's combination of values; null is one of them. */
+export function combinationFeed<State>(scope: SegmentScope, columns: readonly string[], put: Put<State>): Feed<State> {
+  const { memory } = scope.context;
+  const readers = columns.map((column) => {
+    const source = scope.source(column);
+    if (source.kind === 'string' && source.column.offsets !== 0)
+      throw new ServiceError('unsupported', `cardinality by row over the multi-value column "${column}" is not supported`);
+    return rowReader(scope, source);
+  });
+  const hash = new Murmur3(SKETCH_SEED);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n, stateOf) {
+      for (const reader of readers) reader.open(block);
+      const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
+      const numbers = memory.u32(groups, n).slice();
+      for (let i = 0; i < n; i++) {
+        const row = listed === undefined ? i : (listed[i] ?? 0);
+        let text = '';
+        for (const reader of readers) {
+          const value = reader.get(row);
+          const printed = String(value);
+          text += value === null ? 'n' : `${printed.length}:${printed}`;
+        }
+        hash.hashText(text);
+        put(stateOf(numbers[i] ?? 0), hash);
+      }
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Weighted values of a sketch, ascending: what quantiles, ranks and histograms are read from. */
+export class Distribution {
+  readonly #values: Float64Array;
+  /** Weight of all values up to and including this one. */
+  readonly #cumulative: Float64Array;
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+
+  constructor(weighted: readonly { readonly value: number; readonly weight: number }[], min: number, max: number) {
+    const sorted = [...weighted].sort((a, b) => a.value - b.value);
+    this.#values = Float64Array.from(sorted, ({ value }) => value);
+    this.#cumulative = new Float64Array(sorted.length);
+    let sum = 0;
+    sorted.forEach(({ weight }, index) => {
+      sum += weight;
+      this.#cumulative[index] = sum;
+    });
+    this.count = sum;
+    this.min = min;
+    this.max = max;
+  }
+
+  /** The smallest value such that at least this fraction of all is not larger; NaN of nothing. */
+  quantile(fraction: number): number {
+    if (this.count === 0) return Number.NaN;
+    if (fraction <= 0) return this.min;
+    if (fraction >= 1) return this.max;
+    const wanted = fraction * this.count;
+    return this.#values[lowerBound(this.#cumulative, wanted)] ?? this.max;
+  }
+
+  /** The fraction of all that is less than `value`; NaN of nothing. */
+  rank(value: number): number {
+    if (this.count === 0) return Number.NaN;
+    const below = lowerBound(this.#values, value);
+    return below === 0 ? 0 : (this.#cumulative[below - 1] ?? 0) / this.count;
+  }
+
+  /** Ranks of ascending points, and 1. */
+  cumulative(points: readonly number[]): number[] {
+    return [...points.map((point) => this.rank(point)), this.count === 0 ? Number.NaN : 1];
+  }
+
+  /** How many lie before the first point, between one and the next, and from the last on. */
+  histogram(points: readonly number[]): number[] {
+    const ranks = this.cumulative(points);
+    return ranks.map((rank, index) => (rank - (ranks[index - 1] ?? 0)) * this.count);
+  }
+
+  /** Histogram over this many equal stretches from the least to the largest value. */
+  evenHistogram(bins: number): number[] {
+    if (this.count === 0) return new Array<number>(bins).fill(0);
+    if (this.min === this.max) return [this.count, ...new Array<number>(bins - 1).fill(0)];
+    const width = (this.max - this.min) / bins;
+    return this.histogram(Array.from({ length: bins - 1 }, (_, index) => this.min + width * (index + 1)));
+  }
+}
+
+/** First index whose entry is not less. */
+function lowerBound(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,137 @@
+import { ServiceError } from '../base/errors.js';
+import { coin } from './coin.js';
+import { Distribution } from './distribution.js';
+
+/**
+ * The classic quantiles sketch of doubles: a buffer of up to 2k values, and per level k values that stand for 2^(level + 1)
+ * each. A full buffer is sorted and every other value of it goes to level 0; two full rows of a level make one of the
+ * next. Laid out as Apache DataSketches' compact doubles sketches are. Bytes, lowest first in every number:
+ *
+ *    0  preamble in 8-byte words: 1 (empty), 2    1  version 3    2  family 8    3  flags: 4 empty, 8 compact, 16 ordered
+ *    4  u16 k    8  u64 number of values   16 f64 least   24 f64 largest   32 f64 buffer, ascending; then the levels that
+ *                                                                        have values, lowest first, ascending
+ */
+export class Quantiles {
+  readonly k: number;
+  count = 0;
+  min = Number.NaN;
+  max = Number.NaN;
+  #buffer: number[] = [];
+  readonly #levels: (Float64Array | undefined)[] = [];
+
+  constructor(k: number) {
+    this.k = k;
+  }
+
+  get bytes(): number {
+    return 128 + (this.#buffer.length + this.#levels.reduce((sum, level) => sum + (level?.length ?? 0), 0)) * 8;
+  }
+
+  /** NaN is left out. */
+  add(value: number): void {
+    if (Number.isNaN(value)) return;
+    this.#widen(value, value);
+    this.count++;
+    this.#buffer.push(value);
+    if (this.#buffer.length === 2 * this.k) this.#empty();
+  }
+
+  /** Both have the same k. */
+  merge(from: Quantiles): void {
+    if (from.k !== this.k) throw new ServiceError('query_invalid', `quantiles sketches of k ${from.k} and ${this.k} cannot be merged`);
+    if (from.count === 0) return;
+    // Ascending, as they are when the sketch has been sent, so that sending changes nothing.
+    for (const value of Float64Array.from(from.#buffer).sort()) this.add(value);
+    from.#levels.forEach((level, index) => {
+      if (level === undefined) return;
+      this.count += 2 ** (index + 1) * this.k;
+      this.#carry(level, index);
+    });
+    this.#widen(from.min, from.max);
+  }
+
+  distribution(): Distribution {
+    const weighted = this.#buffer.map((value) => ({ value, weight: 1 }));
+    this.#levels.forEach((level, index) => {
+      for (const value of level ?? []) weighted.push({ value, weight: 2 ** (index + 1) });
+    });
+    return new Distribution(weighted, this.min, this.max);
+  }
+
+  encode(): Uint8Array {
+    const rows = [Float64Array.from(this.#buffer).sort(), ...this.#levels.flatMap((level) => (level === undefined ? [] : [level]))];
+    const isEmpty = this.count === 0;
+    const bytes = new Uint8Array(isEmpty ? 8 : 32 + rows.reduce((sum, row) => sum + row.length * 8, 0));
+    const view = new DataView(bytes.buffer);
+    bytes.set([isEmpty ? 1 : 2, 3, 8, 8 | 16 | (isEmpty ? 4 : 0)]);
+    view.setUint16(4, this.k, true);
+    if (isEmpty) return bytes;
+    view.setBigUint64(8, BigInt(this.count), true);
+    view.setFloat64(16, this.min, true);
+    view.setFloat64(24, this.max, true);
+    let at = 32;
+    for (const row of rows) {
+      for (const value of row) {
+        view.setFloat64(at, value, true);
+        at += 8;
+      }
+    }
+    return bytes;
+  }
+
+  static decode(bytes: Uint8Array): Quantiles {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (bytes.length < 8 || bytes[1] !== 3 || bytes[2] !== 8) throw malformed();
+    const sketch = new Quantiles(view.getUint16(4, true));
+    if (((bytes[3] ?? 0) & 4) !== 0) return sketch;
+    if (((bytes[3] ?? 0) & 8) === 0 || sketch.k < 2 || bytes.length < 32) throw malformed();
+    sketch.count = Number(view.getBigUint64(8, true));
+    sketch.min = view.getFloat64(16, true);
+    sketch.max = view.getFloat64(24, true);
+    let at = 32;
+    const take = (length: number): Float64Array => {
+      if (bytes.length < at + length * 8) throw malformed();
+      const values = Float64Array.from({ length }, (_, index) => view.getFloat64(at + index * 8, true));
+      at += length * 8;
+      return values;
+    };
+    sketch.#buffer = [...take(sketch.count % (2 * sketch.k))];
+    for (let rest = Math.floor(sketch.count / (2 * sketch.k)); rest > 0; rest = Math.floor(rest / 2))
+      sketch.#levels.push(rest % 2 === 1 ? take(sketch.k) : undefined);
+    return sketch;
+  }
+
+  #widen(min: number, max: number): void {
+    if (!(this.min <= min)) this.min = min;
+    if (!(this.max >= max)) this.max = max;
+  }
+
+  #empty(): void {
+    const row = Float64Array.from(this.#buffer).sort();
+    this.#buffer = [];
+    this.#carry(everyOther(row, coin(this.count, 0)), 0);
+  }
+
+  /** Rows are copied before they are kept. */
+  #carry(row: Float64Array, level: number): void {
+    const present = this.#levels[level];
+    if (present === undefined) {
+      while (this.#levels.length < level) this.#levels.push(undefined);
+      this.#levels[level] = row.slice();
+      return;
+    }
+    this.#levels[level] = undefined;
+    const both = new Float64Array(this.k * 2);
+    both.set(present);
+    both.set(row, this.k);
+    this.#carry(everyOther(both.sort(), coin(this.count, level + 1)), level + 1);
+  }
+}
+
+function everyOther(row: Float64Array, offset: 0 | 1): Float64Array {
+  return Float64Array.from({ length: row.length / 2 }, (_, index) => row[index * 2 + offset] ?? 0);
+}
+
+function malformed(): ServiceError {
+  return new ServiceError('query_invalid', 'a text that should hold a quantiles sketch does not');
+}
