@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../base/errors.js';
@@ -276,7 +277,7 @@ class LocalEngine implements ProcessingEngine {
       signal.removeEventListener('abort', abort);
       memory.free(flags);
       // What threads that failed have left there.
-      if (spill !== null) await rm(spill.folder, { recursive: true, force: true });
+      if (spill !== null && existsSync(spill.folder)) await rm(spill.folder, { recursive: true, force: true });
     }
   }
 

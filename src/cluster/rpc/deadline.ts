@@ -12,10 +12,13 @@ export interface Deadline {
 /** Node's timers hold 31 bits. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** One for all: every query ends by cancelling what may still run for it, and a stack of that tells nobody anything. */
+const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');
+
 export function startDeadline(remainingMs: number, parent: AbortSignal | null): Deadline {
   const controller = new AbortController();
   const cancel = () =>
-    controller.abort(parent?.reason instanceof ServiceError ? parent.reason : new ServiceError('cancelled', 'the request was cancelled'));
+    controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
   const timer = setTimeout(
     () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
     Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),
