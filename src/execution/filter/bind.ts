@@ -116,6 +116,7 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
     case 'in': {
       if (filter.type !== 'STRING') break;
       const values = filter.kind === 'equals' ? [filter.value] : filter.values;
+      if (values.length > dictionary.count) return idsOf(scope, dictionary.count, idsListed(scope.texts(column), values));
       return idsOf(
         scope,
         dictionary.count,
@@ -156,6 +157,17 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
     if (text !== null && test(text)) ids.push(id);
   });
   return idsOf(scope, dictionary.count, ids);
+}
+
+/** For a list longer than the dictionary: the entries go into a table, and a value that is none of them costs one look. */
+function idsListed(texts: readonly (string | null)[], values: readonly FilterValue[]): number[] {
+  const ids = new Map(texts.map((text, id) => [text, id] as const));
+  const found = new Set<number>();
+  for (const value of values) {
+    const id = value === null ? undefined : ids.get(String(value));
+    if (id !== undefined) found.add(id);
+  }
+  return [...found];
 }
 
 /** Appended to a text it gives the very next text in the order of code units. */

@@ -118,11 +118,19 @@ function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
   const types = columns.typeOf;
   const column = readDimension(reader, columns);
   if (!reader.has('values')) refuse(reader.at('values'), 'an array', undefined);
-  const values = reader.array('values').map((value, index) => textOf(value, reader, 'values', index));
-  const present = [...new Set(values.filter((value) => value !== null))];
+  // Lists get long: each value is looked at once, and that one is there twice does no harm.
+  const present: string[] = [];
+  let hasNull = false;
+  const values = reader.array('values');
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    const text = typeof value === 'string' ? value : textOf(value, reader, 'values', index);
+    if (text === null) hasNull = true;
+    else present.push(text);
+  }
   const filter: Filter = { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: converted })) };
   // A null row is in a list that names null, where SQL's IN would not know.
-  return values.includes(null) ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
+  return hasNull ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
 }
 
 /** The values as numbers if the column holds numbers and all of them are some that convert without loss; else as text. */
