@@ -13,8 +13,8 @@ export interface RunOptions {
   readonly kernels: string | null;
   /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
   readonly batchRows: number | null;
-  /** Bytes that groups may take on disk, at most what the process allows; 0: none; absent: what it allows. */
-  readonly maxOnDiskStorage?: number | undefined;
+  /** Bytes that groups may take on disk, at most what the process allows; 0: none; null or absent: what it allows. */
+  readonly maxOnDiskStorage?: number | null | undefined;
   /** Added to while the plan runs; complete when the last frame was taken. */
   readonly profile?: Profile | undefined;
 }

@@ -26,6 +26,8 @@ export interface QueryOptions {
   readonly deadlineMs: number;
   readonly priority: number;
   readonly kernels: string | null;
+  /** Bytes on disk that groups may take on a server; null or absent: what the server allows. */
+  readonly maxOnDiskStorage?: number | null;
   readonly signal: AbortSignal;
   /** Of each subquery that is read; left out or null: no limit but those of memory. */
   readonly subqueryRowsMax?: number | null;

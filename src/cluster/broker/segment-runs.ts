@@ -113,10 +113,11 @@ function isServerGone(error: unknown): boolean {
 export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
   const { queryId, deadlineMs, priority, kernels, caching } = options;
   const { useCache = true, populateCache = true } = caching ?? {};
-  return { queryId, plan, segmentIds: read.segmentIds, ending, deadlineMs, priority, kernels, useCache, populateCache };
+  const limits = { deadlineMs, maxOnDiskStorage: options.maxOnDiskStorage ?? null };
+  return { queryId, plan, segmentIds: read.segmentIds, ending, ...limits, priority, kernels, useCache, populateCache };
 }
 
 export function runOptions(options: QueryOptions, ending: 'final' | 'partial' = 'final'): RunOptions {
-  const { deadlineMs, priority, kernels, profile } = options;
-  return { ending, deadlineMs, priority, kernels, batchRows: null, profile };
+  const { deadlineMs, maxOnDiskStorage, priority, kernels, profile } = options;
+  return { ending, deadlineMs, maxOnDiskStorage, priority, kernels, batchRows: null, profile };
 }

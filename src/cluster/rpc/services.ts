@@ -23,6 +23,8 @@ export interface RunPlanRequest {
   readonly priority: number;
   /** Name of a kernel set, or null for the configured one. */
   readonly kernels: string | null;
+  /** Bytes on disk that groups may take, at most what this server allows; null or absent: that. */
+  readonly maxOnDiskStorage?: number | null;
   /** Whether answers for single segments may be taken from the cache, and put there. */
   readonly useCache: boolean;
   readonly populateCache: boolean;

@@ -41,15 +41,25 @@ export function valueAt(column: ResultColumn, row: number): Value {
   return column.values[row] ?? null;
 }
 
-/** Texts by id, each decoded once. */
+const PAGE_BITS = 10;
+
+/** Texts by id, each decoded once. Ids come in any order: one array over all of them would become a slow hash table. */
 export function rememberTexts(decode: (id: number) => string | null): (id: number) => string | null {
-  const known: (string | null | undefined)[] = [];
+  const pages: (string | null | undefined)[][] = [];
   return (id) => {
-    const text = known[id];
-    if (text !== undefined) return text;
-    const decoded = decode(id);
-    known[id] = decoded;
-    return decoded;
+    const number = id >>> PAGE_BITS;
+    while (pages.length <= number) pages.push([]);
+    let page = pages[number] ?? [];
+    if (page.length === 0) {
+      page = new Array<string | null | undefined>(1 << PAGE_BITS).fill(undefined);
+      pages[number] = page;
+    }
+    const at = id & ((1 << PAGE_BITS) - 1);
+    const known = page[at];
+    if (known !== undefined) return known;
+    const text = decode(id);
+    page[at] = text;
+    return text;
   };
 }
 

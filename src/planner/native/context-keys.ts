@@ -13,6 +13,7 @@ export const HONOURED_KEYS: readonly string[] = [
   'maxSubqueryRows',
   'maxSubqueryBytes',
   'profile',
+  'maxOnDiskStorage',
   'lane',
   'useCache',
   'populateCache',
@@ -31,7 +32,7 @@ export const NOTHING_TO_DO_KEYS: readonly string[] = (
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +
   'bufferGrouperInitialBuckets bufferGrouperMaxLoadFactor forceHashAggregation intermediateCombineDegree numParallelCombineThreads mergeThreadLocal ' +
   'forceLimitPushDown applyLimitPushDownToSegment deferExpressionDimensions maxRowsQueuedForOrdering maxSegmentPartitionsOrderedInMemory searchStrategy ' +
-  'maxSelectorDictionarySize maxMergingDictionarySize maxOnDiskStorage maxSpillFileCount'
+  'maxSelectorDictionarySize maxMergingDictionarySize maxSpillFileCount'
 ).split(' ');
 
 /** They concern SQL statements and ingestion tasks; a native query is neither. */

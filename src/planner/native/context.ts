@@ -13,6 +13,8 @@ export interface QueryContext {
   readonly timeoutMs: number | null;
   readonly priority: number;
   readonly kernels: string | null;
+  /** Bytes on disk that groups may take on a server; null: what the server allows. */
+  readonly maxOnDiskStorage: number | null;
   readonly lane: string | null;
   /** Whether the answer's header carries the whole profile, not a summary. */
   readonly profile: boolean;
@@ -60,6 +62,7 @@ export function readContext(query: ObjectReader): QueryContext {
     timeoutMs: integer(keys, 'timeout', 0),
     priority: integer(keys, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     kernels,
+    maxOnDiskStorage: integer(keys, 'maxOnDiskStorage', 0),
     lane,
     profile: boolean(keys, 'profile'),
     caching: {

@@ -22,6 +22,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'kernels',
   'queryId',
   'profile',
+  'maxOnDiskStorage',
   'lane',
   'maxSubqueryRows',
   'maxSubqueryBytes',

@@ -62,7 +62,15 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
   const { priority, kernels, caching, lane, subqueryRowsMax, subqueryBytesMax } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
   const limits = { deadlineMs, subqueryRowsMax, subqueryBytesMax };
-  const queryOptions = { queryId, ...limits, kernels, caching, profile: run.profile, signal: request.signal };
+  const queryOptions = {
+    queryId,
+    ...limits,
+    kernels,
+    maxOnDiskStorage: context.maxOnDiskStorage,
+    caching,
+    profile: run.profile,
+    signal: request.signal,
+  };
   const body = run.body(
     options.scheduler.during(asked, (granted) => writeResult(broker, planned, { ...queryOptions, priority: granted }, run)),
   );

@@ -234,7 +234,7 @@ function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: S
     );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
   const limits = { deadlineMs: options.now() + allowedMs, subqueryRowsMax, subqueryBytesMax };
-  return { queryId, ...limits, priority, kernels, caching, signal: request.signal };
+  return { queryId, ...limits, priority, kernels, maxOnDiskStorage: context.maxOnDiskStorage, caching, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

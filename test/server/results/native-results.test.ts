@@ -453,17 +453,20 @@ results.run();
 
 const requests = suite('native routes');
 
-requests('the context sets id, deadline, priority and kernels', async () => {
+requests('the context sets id, deadline, priority, kernels and disk space', async () => {
   const broker = new FakeBroker([]);
   const { headers } = await send(broker, {
     ...base,
     queryType: 'timeseries',
-    context: { queryId: 'mine', timeout: 50, priority: 3, kernels: 'scalar' },
+    context: { queryId: 'mine', timeout: 50, priority: 3, kernels: 'scalar', maxOnDiskStorage: '1000' },
   });
   const [asked] = broker.asked;
   assert.ok(asked);
-  const { queryId, deadlineMs, priority, kernels } = asked.options;
-  assert.equal({ queryId, deadlineMs, priority, kernels }, { queryId: 'mine', deadlineMs: 1050, priority: 3, kernels: 'scalar' });
+  const { queryId, deadlineMs, priority, kernels, maxOnDiskStorage } = asked.options;
+  assert.equal(
+    { queryId, deadlineMs, priority, kernels, maxOnDiskStorage },
+    { queryId: 'mine', deadlineMs: 1050, priority: 3, kernels: 'scalar', maxOnDiskStorage: 1000 },
+  );
   assert.is(headers?.['X-Svc-Query-Id'], 'mine');
 });
 
