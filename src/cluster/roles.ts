@@ -123,6 +123,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           reads: configuration.get('svc.broker.cache.useResultLevelCache'),
           writes: configuration.get('svc.broker.cache.populateResultLevelCache'),
         },
+        lookupTier: configuration.get('svc.lookup.lookupTier'),
         pollMs: configuration.get('svc.broker.period'),
         now,
         log: logOf('broker'),

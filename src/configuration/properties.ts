@@ -165,6 +165,7 @@ export const PROPERTIES = {
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
   'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
   'svc.metadata.file': path('metadata.sqlite', 'SQLite file with segments, tasks and rules.', resolve),
+  'svc.lookup.lookupTier': text('__default', 'Tier of lookups that the Broker loads.'),
   'svc.server.tier': text('_default_tier', 'Tier of the Historical.'),
   'svc.server.priority': integer({ min: -1000, max: 1000 }, '0', 'Priority of the Historical among those that serve a segment.'),
   'svc.server.maxSize': bytes({ min: 0, max: 2 ** 52 }, '300GiB', 'Bytes of segments that the Historical takes.'),

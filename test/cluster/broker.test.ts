@@ -264,7 +264,7 @@ async function brokerOver(
   const peers = {
     all: () => services,
     at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
-    leading: () => ({ snapshotAfter: async () => snapshot }),
+    leading: () => ({ snapshotAfter: async () => snapshot, lookupsAfter: async () => null }),
   } as unknown as Peers;
   const engine: Engine = {
     run: () => never(),
@@ -283,6 +283,7 @@ async function brokerOver(
     placeFrame: () => never(),
     retries: 1,
     results: null,
+    lookupTier: '__default',
     pollMs: 60_000,
     now: Date.now,
     log: () => undefined,

@@ -138,7 +138,6 @@ const REASONS: readonly { readonly names: readonly string[] | RegExp; readonly r
   { names: ['javascript'], reason: 'code that comes with a query is not run' },
   { names: [...namesOf('contrib'), 'movingAverage'], reason: 'of a contributed extension' },
   { names: ['windowOperator', 'union', 'select'], reason: 'internal to Druid, or gone' },
-  { names: ['lookup', 'registeredLookup'], reason: 'registered lookups are not loaded yet' },
   { names: /^(?:json_|parse_json|try_parse_json|to_json_string|nested-)/, reason: 'nested columns are not stored yet' },
   { names: /bloom/i, reason: 'Bloom filters are not built yet' },
   { names: ['spatial'], reason: 'spatial dimensions are not stored' },
@@ -153,7 +152,6 @@ const REASONS: readonly { readonly names: readonly string[] | RegExp; readonly r
   },
   { names: ['expression'], reason: 'a fold row by row, which is not computed by columns yet' },
   { names: ['grouping'], reason: 'each part of subtotals says by its nulls what it leaves out; not numbered yet' },
-  { names: ['query', 'join', 'union', 'unnest', 'inline', 'filter'], reason: 'only tables are read yet' },
 ];
 
 function reasonOf(name: string): string | undefined {

@@ -7,10 +7,11 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js'
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentView } from '../../storage/view.js';
 import { LookupStore } from '../lookups/lookup-store.js';
+import { resolveLookups } from '../lookups/resolve-lookups.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { BrokerService, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
 import type { ResultCache } from './result-cache.js';
@@ -29,6 +30,8 @@ export interface BrokerOptions {
   readonly retries: number;
   /** Whole results. */
   readonly results: ResultCache | null;
+  /** Whose lookups it loads (`svc.lookup.lookupTier`). */
+  readonly lookupTier: string;
   /** Between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
   readonly now: () => number;
@@ -45,6 +48,7 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #cluster: Cluster;
   #inventories = new Map<string, ServerInventory>();
   #snapshot: SegmentsSnapshot | null = null;
+  #lookupGeneration: string | null = null;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -83,6 +87,11 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.revisionsInUse();
   }
 
+  async lookupReport(): Promise<LookupReport> {
+    const current = Object.fromEntries([...this.lookups.loaded].map(([name, { lookup }]) => [name, lookup]));
+    return { tier: this.#options.lookupTier, current, failed: this.lookups.failed };
+  }
+
   tables(): readonly string[] {
     return this.#view.dataSources();
   }
@@ -92,10 +101,12 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   run(plan: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
-    return this.#runTables(plan, [plan.dataSource], options);
+    return this.runOver(plan, { kind: 'table', name: plan.dataSource }, options);
   }
 
-  runOver(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+  runOver(asked: RowsPlan, askedSource: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    const lookup = (name: string) => this.lookups.values(name);
+    const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
     return source.kind === 'table' ? this.#runTables(plan, [source.name], options) : this.#runSource(plan, source, options);
   }
 
@@ -198,6 +209,11 @@ export class Broker implements BrokerQueries, BrokerService {
     const moved = this.#view.updateServers([...this.#inventories.values()]);
     const newer = await peers.leading('coordinator').snapshotAfter(this.#snapshot?.revision ?? null);
     this.#snapshot = newer ?? this.#snapshot;
+    const lookups = await peers.leading('coordinator').lookupsAfter(this.#options.lookupTier, this.#lookupGeneration);
+    if (lookups !== null) {
+      this.lookups.replace(lookups.lookups);
+      this.#lookupGeneration = lookups.generation;
+    }
     if (this.#snapshot !== null && (moved || newer !== null)) this.#view.adopt(this.#snapshot);
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -9,12 +10,13 @@ import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate } from '../membership/coordination.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { CoordinatorService, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import type { CoordinatorService, LookupSnapshot, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
 import { removeOrphans } from './cleanup.js';
 import { DYNAMIC_CONFIG_NAME, type DynamicConfig, readDynamicConfig } from './dynamic-config.js';
+import { LOOKUPS_NAME, type Lookups } from './lookups.js';
 import { Retention } from './retention.js';
 
 export interface CoordinatorOptions {
@@ -118,6 +120,13 @@ export class Coordinator implements CoordinatorService, Candidate {
   async snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null> {
     const snapshot = await this.snapshot();
     return snapshot.revision === revision ? null : snapshot;
+  }
+
+  async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {
+    const text = (await findConfig(this.#options.database, LOOKUPS_NAME)) ?? '{}';
+    const lookups = (JSON.parse(text) as Lookups)[tier] ?? {};
+    const current = createHash('sha256').update(JSON.stringify(lookups)).digest('base64');
+    return current === generation ? null : { generation: current, lookups };
   }
 
   /** The fence of this leader, for changes that its endpoints make. */

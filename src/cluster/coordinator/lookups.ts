@@ -1,5 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 
+/** Of the configuration entry that holds all lookups. */
+export const LOOKUPS_NAME = 'lookups';
+
 /** A lookup as it is configured. What `lookupExtractorFactory` may hold is checked where it is loaded. */
 export interface Lookup {
   readonly version: string | null;

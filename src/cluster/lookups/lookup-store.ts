@@ -21,7 +21,7 @@ export class LookupStore {
     for (const [name, lookup] of Object.entries(configured)) {
       const known = this.#loaded.get(name);
       try {
-        const isSame = known !== undefined && known.lookup.version === lookup.version;
+        const isSame = known !== undefined && JSON.stringify(known.lookup) === JSON.stringify(lookup);
         loaded.set(name, isSame ? known : { lookup, values: loadLookup(lookup, name) });
       } catch (error) {
         failed[name] = error instanceof Error ? error.message : String(error);

@@ -45,8 +45,8 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     loadSegments: call,
     dropSegments: longCall,
   },
-  broker: { revisionsInUse: call, wake: call },
-  coordinator: { snapshot: call, snapshotAfter: call, wake: call, cleanUp: call },
+  broker: { lookupReport: call, revisionsInUse: call, wake: call },
+  coordinator: { snapshot: call, snapshotAfter: call, lookupsAfter: call, wake: call, cleanUp: call },
   overlord: { submit: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
   middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },
 };

@@ -5,6 +5,7 @@ import type { Plan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import type { Lookup } from '../coordinator/lookups.js';
 
 /**
  * What the roles ask of each other. A role holds these interfaces only; `cluster/rpc` gives it the local object when
@@ -65,6 +66,8 @@ export interface CoordinatorService {
   snapshot(): Promise<SegmentsSnapshot>;
   /** The same, or null when the caller's revision is still the one. */
   snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null>;
+  /** The lookups configured for a tier, or null when the caller's generation is still the one. */
+  lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null>;
   /** A publish happened: look at metadata now rather than at the next tick. */
   wake(): Promise<void>;
   /** A task ended without publishing: look for files that nobody refers to. */
@@ -77,7 +80,22 @@ export interface SegmentsSnapshot {
   readonly segments: readonly SegmentDescriptor[];
 }
 
+export interface LookupSnapshot {
+  readonly generation: string;
+  /** By name. */
+  readonly lookups: Readonly<Record<string, Lookup>>;
+}
+
+/** What a Broker has of its tier's lookups. */
+export interface LookupReport {
+  readonly tier: string;
+  readonly current: Readonly<Record<string, Lookup>>;
+  /** Why a configured version is not the current one. */
+  readonly failed: Readonly<Record<string, string>>;
+}
+
 export interface BrokerService {
+  lookupReport(): Promise<LookupReport>;
   /** Per datasource, the oldest revision that its view or a running query may still read from. */
   revisionsInUse(): Promise<Readonly<Record<string, number>>>;
   /** Something was published or loaded: look now rather than at the next tick. */

@@ -6,6 +6,7 @@ import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';
 import { dynamicConfigRoutes } from './coordinator/dynamic-config.js';
 import { loadingRoutes } from './coordinator/loading.js';
+import { lookupStatusRoutes } from './coordinator/lookup-status.js';
 import { lookupRoutes } from './coordinator/lookups.js';
 import { metadataRoutes } from './coordinator/metadata.js';
 import { ruleRoutes } from './coordinator/rules.js';
@@ -14,7 +15,7 @@ import { segmentRoutes } from './coordinator/segments.js';
 export interface CoordinatorSource {
   readonly coordinator: Coordinator;
   readonly database: Database;
-  readonly peers: Pick<Peers, 'leading'>;
+  readonly peers: Pick<Peers, 'leading' | 'all'>;
   /** `svc.audit.manager.auditHistoryMillis`. */
   readonly auditHistoryMs: number;
   readonly now: () => number;
@@ -30,6 +31,6 @@ export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
     kill: (dataSource: string, interval: Interval) => peers.leading('overlord').kill(dataSource, interval),
     now,
   };
-  const areas = [metadataRoutes, catalogRoutes, loadingRoutes, ruleRoutes, dynamicConfigRoutes, lookupRoutes];
+  const areas = [metadataRoutes, catalogRoutes, loadingRoutes, ruleRoutes, dynamicConfigRoutes, lookupRoutes, lookupStatusRoutes];
   return [...areas.flatMap((area) => area(source)), ...segmentRoutes('/svc/coordinator/v1/datasources', marking)];
 }

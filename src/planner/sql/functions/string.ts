@@ -59,6 +59,7 @@ export const STRING_FUNCTIONS: readonly SqlFunction[] = [
   plain('REGEXP_LIKE', 'regexp_like', ['text', 'text'], 'BOOLEAN'),
   plain('REGEXP_EXTRACT', 'regexp_extract', ['text', 'text', 'integer'], 'VARCHAR', 1),
   plain('REGEXP_REPLACE', 'regexp_replace', ['text', 'text', 'text'], 'VARCHAR'),
+  plain('LOOKUP', 'lookup', ['text', 'text', 'text'], 'VARCHAR', 1),
   plain('PARSE_LONG', 'parse_long', ['text', 'integer'], 'BIGINT', 1),
   concatenation('CONCAT'),
   concatenation('TEXTCAT'),

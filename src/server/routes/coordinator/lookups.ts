@@ -1,22 +1,22 @@
 import { ServiceError } from '../../../base/errors.js';
-import { type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
+import { LOOKUPS_NAME, type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
 import type { Queries } from '../../../metadata/database.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
 import { audit, findConfig, writeConfig } from '../../../metadata/settings.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { CONFIG_READ, CONFIG_WRITE, json, readAuthor, readJson, route } from '../exchange.js';
+import { isOn, lookupReports } from './lookup-status.js';
 
 const BASE = '/svc/coordinator/v1/lookups/config';
-const CONFIG_NAME = 'lookups';
 
-/** The configuration of lookups. Whether processes have loaded them is not known here: nothing loads them yet. */
-export function lookupRoutes({ coordinator, database, now }: CoordinatorSource): readonly Route[] {
-  const read = async (queries: Queries): Promise<Lookups> => JSON.parse((await findConfig(queries, CONFIG_NAME)) ?? '{}') as Lookups;
+/** The configuration of lookups. */
+export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorSource): readonly Route[] {
+  const read = async (queries: Queries): Promise<Lookups> => JSON.parse((await findConfig(queries, LOOKUPS_NAME)) ?? '{}') as Lookups;
   const change = (request: HttpRequest, alter: (current: Lookups) => Lookups) =>
     fencedTransaction(database, coordinator.fence(), async (queries) => {
       const payload = JSON.stringify(alter(await read(queries)));
-      await writeConfig(queries, CONFIG_NAME, payload);
+      await writeConfig(queries, LOOKUPS_NAME, payload);
       await audit(queries, { type: 'lookups', key: 'lookups' }, readAuthor(request), payload, now());
     });
   const remove = (tier: string, name: string | null) => (current: Lookups) => {
@@ -26,7 +26,11 @@ export function lookupRoutes({ coordinator, database, now }: CoordinatorSource):
   };
 
   return [
-    route('GET', BASE, CONFIG_READ, async () => json(200, Object.keys(await read(database)))),
+    route('GET', BASE, CONFIG_READ, async (request) => {
+      const configured = Object.keys(await read(database));
+      const active = isOn(request, 'discover') ? (await lookupReports(peers)).map(({ report }) => report.tier) : [];
+      return json(200, [...new Set([...configured, ...active])]);
+    }),
     route('GET', `${BASE}/all`, CONFIG_READ, async () => json(200, await read(database))),
     route('POST', BASE, CONFIG_WRITE, async (request) => {
       const lookups = parseLookups(readJson(request));

@@ -1,0 +1,43 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Expression } from '../../model/expression.js';
+
+/**
+ * Plain data of plans and row sources with every `lookup(value, 'name')` in it made a `resolved_lookup` over the
+ * lookup's rows. What holds no such call is given back as it is.
+ * @throws ServiceError `query_invalid` for a name that is no constant or no lookup
+ */
+export function resolveLookups<Data>(data: Data, values: (name: string) => ReadonlyMap<string, string>): Data {
+  // It is rebuilt with the same shape, which TypeScript does not see.
+  return resolve(data, values) as Data;
+}
+
+function resolve(data: unknown, values: (name: string) => ReadonlyMap<string, string>): unknown {
+  if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data)) return data;
+  if (Array.isArray(data)) {
+    // Lists of plain values, which may be long, hold no expressions.
+    if (typeof data[0] !== 'object') return data;
+    const elements = data.map((each: unknown) => resolve(each, values));
+    return elements.some((each, index) => each !== data[index]) ? elements : data;
+  }
+  let changed = false;
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(data)) {
+    fields[name] = resolve(value, values);
+    changed ||= fields[name] !== value;
+  }
+  const resolved = changed ? fields : data;
+  return isLookup(resolved) ? withRows(resolved, values) : resolved;
+}
+
+type Call = Extract<Expression, { kind: 'call' }>;
+
+function isLookup(value: object): value is Call {
+  return 'kind' in value && value.kind === 'call' && 'function' in value && value.function === 'lookup';
+}
+
+function withRows({ arguments: [value, name, ...missing] }: Call, values: (name: string) => ReadonlyMap<string, string>): Expression {
+  if (value === undefined || name?.kind !== 'literal' || typeof name.value !== 'string')
+    throw new ServiceError('query_invalid', 'lookup(): the second argument is the name of a lookup, a constant text');
+  const rows: Expression = { kind: 'literal', type: 'STRING', value: JSON.stringify([...values(name.value)]) };
+  return { kind: 'call', function: 'resolved_lookup', arguments: [value, rows, ...missing] };
+}

@@ -1,0 +1,36 @@
+import { ServiceError } from '../../base/errors.js';
+import type { ExpressionFunction } from '../function.js';
+import { toText } from '../value.js';
+
+/**
+ * lookup(value, 'name' [, 'missing']): a registered lookup. Brokers know the lookups; before a plan runs they put the
+ * rows in the name's place (`resolved_lookup`), so that every server and thread reads the same version.
+ */
+const lookup: ExpressionFunction = {
+  name: 'lookup',
+  minArguments: 2,
+  maxArguments: 3,
+  type: () => 'STRING',
+  bind() {
+    return () => {
+      throw new ServiceError('unsupported', 'lookup(): registered lookups are known to queries over rows on a Broker only');
+    };
+  },
+};
+
+/** resolved_lookup(value, '[["key", "value"]]' [, 'missing']): null, and what is not among the keys, become `missing`. */
+const resolvedLookup: ExpressionFunction = {
+  name: 'resolved_lookup',
+  minArguments: 2,
+  maxArguments: 3,
+  type: () => 'STRING',
+  bind(constants) {
+    const entries = new Map(JSON.parse(String(constants[1]?.value)) as [string, string][]);
+    return ([value = null, , missing = null]) => {
+      const key = toText(value);
+      return (key === null ? null : entries.get(key)) ?? missing;
+    };
+  },
+};
+
+export const LOOKUP_FUNCTIONS: readonly ExpressionFunction[] = [lookup, resolvedLookup];

@@ -1,0 +1,96 @@
+import { ServiceError } from '../../../base/errors.js';
+import { LOOKUPS_NAME, type Lookup, type Lookups } from '../../../cluster/coordinator/lookups.js';
+import type { Peers } from '../../../cluster/rpc/peers.js';
+import type { LookupReport } from '../../../cluster/rpc/services.js';
+import { findConfig } from '../../../metadata/settings.js';
+import type { HttpRequest, Route } from '../../http.types.js';
+import type { CoordinatorSource } from '../coordinator.js';
+import { CONFIG_READ, json, route } from '../exchange.js';
+
+const BASE = '/svc/coordinator/v1/lookups';
+
+/** What a Broker has and what it still has to do about it. */
+interface NodeState {
+  readonly host: string;
+  readonly tier: string;
+  readonly current: Readonly<Record<string, Lookup>>;
+  readonly toLoad: Readonly<Record<string, Lookup>>;
+  readonly toDrop: readonly string[];
+}
+
+/** Which processes have loaded which lookups. Brokers load them, and send them along with the plans that use them. */
+export function lookupStatusRoutes({ database, peers }: CoordinatorSource): readonly Route[] {
+  const read = async (): Promise<{ readonly lookups: Lookups; readonly nodes: readonly NodeState[] }> => {
+    const lookups = JSON.parse((await findConfig(database, LOOKUPS_NAME)) ?? '{}') as Lookups;
+    return { lookups, nodes: (await lookupReports(peers)).map(({ host, report }) => stateOf(host, report, lookups[report.tier] ?? {})) };
+  };
+  const status = (nodes: readonly NodeState[], tier: string, name: string, detailed: boolean): object => {
+    const pendingNodes = nodes.filter((node) => node.tier === tier && Object.hasOwn(node.toLoad, name)).map(({ host }) => host);
+    return { loaded: pendingNodes.length === 0, ...(detailed ? { pendingNodes } : {}) };
+  };
+  const tierStatus = (nodes: readonly NodeState[], lookups: Lookups, tier: string, detailed: boolean): object =>
+    Object.fromEntries(Object.keys(lookups[tier] ?? {}).map((name) => [name, status(nodes, tier, name, detailed)]));
+  const nodesOf = (nodes: readonly NodeState[], tier: string, detailed: boolean): object =>
+    Object.fromEntries(nodes.filter((node) => node.tier === tier).map((node) => [node.host, stateBody(node, detailed)]));
+  const unknown = (what: string): never => {
+    throw new ServiceError('not_found', `no ${what}`);
+  };
+
+  return [
+    route('GET', `${BASE}/status`, CONFIG_READ, async (request) => {
+      const { lookups, nodes } = await read();
+      const detailed = isOn(request, 'detailed');
+      return json(200, Object.fromEntries(Object.keys(lookups).map((tier) => [tier, tierStatus(nodes, lookups, tier, detailed)])));
+    }),
+    route('GET', `${BASE}/status/{tier}`, CONFIG_READ, async (request, { tier = '' }) => {
+      const { lookups, nodes } = await read();
+      if (lookups[tier] === undefined) unknown(`lookup tier ${tier}`);
+      return json(200, tierStatus(nodes, lookups, tier, isOn(request, 'detailed')));
+    }),
+    route('GET', `${BASE}/status/{tier}/{name}`, CONFIG_READ, async (request, { tier = '', name = '' }) => {
+      const { lookups, nodes } = await read();
+      if (lookups[tier]?.[name] === undefined) unknown(`lookup ${name} in tier ${tier}`);
+      return json(200, status(nodes, tier, name, isOn(request, 'detailed')));
+    }),
+    route('GET', `${BASE}/nodeStatus`, CONFIG_READ, async (request) => {
+      const { lookups, nodes } = await read();
+      const tiers = new Set([...Object.keys(lookups), ...(isOn(request, 'discover') ? nodes.map(({ tier }) => tier) : [])]);
+      const detailed = isOn(request, 'detailed', true);
+      return json(200, Object.fromEntries([...tiers].map((tier) => [tier, nodesOf(nodes, tier, detailed)])));
+    }),
+    route('GET', `${BASE}/nodeStatus/{tier}`, CONFIG_READ, async (request, { tier = '' }) => {
+      const { lookups, nodes } = await read();
+      if (lookups[tier] === undefined && !nodes.some((node) => node.tier === tier)) unknown(`lookup tier ${tier}`);
+      return json(200, nodesOf(nodes, tier, isOn(request, 'detailed', true)));
+    }),
+    route('GET', `${BASE}/nodeStatus/{tier}/{host}`, CONFIG_READ, async (request, { tier = '', host = '' }) => {
+      const node = (await read()).nodes.find((each) => each.tier === tier && each.host === host);
+      return json(200, stateBody(node ?? unknown(`process ${host} in lookup tier ${tier}`), isOn(request, 'detailed', true)));
+    }),
+  ];
+}
+
+/** What every Broker that answers has loaded. */
+export async function lookupReports(
+  peers: Pick<Peers, 'all'>,
+): Promise<readonly { readonly host: string; readonly report: LookupReport }[]> {
+  const reports = peers.all('broker').map(async ({ host, service }) => ({ host, report: await service.lookupReport().catch(() => null) }));
+  return (await Promise.all(reports)).flatMap(({ host, report }) => (report === null ? [] : [{ host, report }]));
+}
+
+/** A flag is on in any form but `false`. */
+export function isOn(request: HttpRequest, name: string, absent = false): boolean {
+  return request.query.has(name) ? request.query.get(name) !== 'false' : absent;
+}
+
+function stateOf(host: string, { tier, current }: LookupReport, configured: Readonly<Record<string, Lookup>>): NodeState {
+  const toLoad = Object.entries(configured).filter(([name, lookup]) => JSON.stringify(current[name]) !== JSON.stringify(lookup));
+  const toDrop = Object.keys(current).filter((name) => !Object.hasOwn(configured, name));
+  return { host, tier, current, toLoad: Object.fromEntries(toLoad), toDrop };
+}
+
+function stateBody({ current, toLoad, toDrop }: NodeState, detailed: boolean): object {
+  const shown = (lookups: Readonly<Record<string, Lookup>>): object =>
+    detailed ? lookups : Object.fromEntries(Object.entries(lookups).map(([name, { version }]) => [name, version ?? '']));
+  return { current: shown(current), toLoad: shown(toLoad), toDrop };
+}
