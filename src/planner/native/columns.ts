@@ -19,7 +19,7 @@ import { SKETCH_AGGREGATORS } from './sketch-aggregator.js';
 export const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
 /** Virtual columns by type. */
-export const VIRTUAL_COLUMNS: Readonly<Record<string, (reader: ObjectReader) => VirtualColumn>> = {
+const VIRTUAL_COLUMNS: Readonly<Record<string, (reader: ObjectReader) => VirtualColumn>> = {
   expression: (reader) => ({
     name: reader.string('name'),
     expression: parseExpression(reader.string('expression')),

@@ -16,7 +16,7 @@ import { readByType, refuse } from './reader.js';
 type ReadDimension = (reader: ObjectReader, columns: FilterColumns, depth: number) => DimensionSpec;
 
 /** Dimension specs by type. What is not a plain column becomes a virtual one. */
-export const DIMENSION_SPECS: Readonly<Record<string, ReadDimension>> = {
+const DIMENSION_SPECS: Readonly<Record<string, ReadDimension>> = {
   default: (reader) => {
     const column = reader.string('dimension');
     return { column, name: reader.optionalString('outputName') ?? column, type: readOutputType(reader) };

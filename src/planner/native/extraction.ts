@@ -17,7 +17,7 @@ export interface Extracted {
 type ReadExtraction = (reader: ObjectReader, input: Extracted, depth: number) => Expression;
 
 /** Extraction functions by type, each as an expression that gives text: it is then computed once per distinct value. */
-export const EXTRACTION_FUNCTIONS: Readonly<Record<string, ReadExtraction>> = {
+const EXTRACTION_FUNCTIONS: Readonly<Record<string, ReadExtraction>> = {
   identity: (_, input) => textOf(input),
   regex: readRegex,
   partial: (reader, input) => when(call('regexp_like', textOf(input), text(readPattern(reader, 'expr'))), textOf(input)),
@@ -51,7 +51,7 @@ export const EXTRACTION_FUNCTIONS: Readonly<Record<string, ReadExtraction>> = {
 };
 
 /** Documented extraction functions that are refused by name: code from outside is not run. */
-export const UNSUPPORTED_EXTRACTION_FUNCTIONS: readonly string[] = ['javascript'];
+const UNSUPPORTED_EXTRACTION_FUNCTIONS: readonly string[] = ['javascript'];
 
 const DEPTH_MAX = 100;
 

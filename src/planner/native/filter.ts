@@ -57,7 +57,7 @@ export function readFilter(reader: ObjectReader, columns: FilterColumns, depth =
 type ReadFilter = (reader: ObjectReader, columns: FilterColumns, depth: number) => Filter;
 
 /** Filters by type. */
-export const FILTERS: Readonly<Record<string, ReadFilter>> = {
+const FILTERS: Readonly<Record<string, ReadFilter>> = {
   true: () => ({ kind: 'true' }),
   false: () => ({ kind: 'false' }),
   and: (reader, columns, depth) => ({ kind: 'and', filters: readFields(reader, columns, depth) }),

@@ -82,7 +82,7 @@ export function readTimeBoundary(reader: ObjectReader, dataSource: string, table
   };
 }
 
-export const ANALYSIS_TYPES: readonly AnalysisType[] = [
+const ANALYSIS_TYPES: readonly AnalysisType[] = [
   'cardinality',
   'minmax',
   'size',

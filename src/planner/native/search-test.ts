@@ -11,7 +11,7 @@ export function readSearchTest(reader: ObjectReader): readonly SearchTest[] {
 const contains = (isCaseSensitive: boolean): SearchTest['function'] => (isCaseSensitive ? 'contains_string' : 'icontains_string');
 
 /** Search specs by type. */
-export const SEARCH_TESTS: Readonly<Record<string, (reader: ObjectReader) => readonly SearchTest[]>> = {
+const SEARCH_TESTS: Readonly<Record<string, (reader: ObjectReader) => readonly SearchTest[]>> = {
   insensitive_contains: (inner) => [{ function: 'icontains_string', text: inner.string('value') }],
   contains: (inner) => [
     { function: contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false))), text: inner.string('value') },

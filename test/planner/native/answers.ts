@@ -42,7 +42,7 @@ export const TABLES: KnownTables = {
         },
 };
 
-export function editsFrame(edits: readonly Edit[]): Frame {
+function editsFrame(edits: readonly Edit[]): Frame {
   const texts = (name: string, values: readonly (string | null)[]): FrameColumn => ({
     kind: 'string',
     name,
