@@ -12,6 +12,7 @@ import { coordinatorRoutes } from './coordinator.js';
 import { historicalRoutes } from './historical.js';
 import { internalRoutes } from './internal.js';
 import { leaderRoutes, onLeader } from './leading.js';
+import { lookupListenRoutes, NO_LOOKUPS } from './lookup-listen.js';
 import { middleManagerRoutes } from './middlemanager.js';
 import { overlordRoutes } from './overlord.js';
 import { routerRoutes } from './router.js';
@@ -74,6 +75,9 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     const host = hostOf(role);
     answerers.set(`${role}/${host}`, createAnswerer({ routes: own, alias, host, clusterKey: cluster.clusterKey, log: log.with({ role }) }));
   }
-  routes.set('router', routerRoutes({ coordination, client, local: (role, host) => answerers.get(`${role}/${host}`) }));
+  routes.set('router', [
+    ...lookupListenRoutes(NO_LOOKUPS),
+    ...routerRoutes({ coordination, client, local: (role, host) => answerers.get(`${role}/${host}`) }),
+  ]);
   return (role) => routes.get(role) ?? [];
 }
