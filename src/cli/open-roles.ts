@@ -8,8 +8,8 @@ import type { Role } from '../configuration/properties.js';
 import { createEngine } from '../execution/engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
 import { validateTask } from '../ingestion/task.js';
+import { acceptKernels } from '../kernels/conformance/accept.js';
 import { KernelMemory } from '../kernels/memory.js';
-import { instantiateKernels } from '../kernels/registry.js';
 import type { Route } from '../server/http.types.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
@@ -75,7 +75,7 @@ export async function openRoles({
  */
 function openProcessing(configuration: Configuration): Processing {
   const memory = KernelMemory.create({ maximumBytes: configuration.get('svc.processing.memoryBytes') });
-  instantiateKernels(configuration.get('svc.processing.kernels'), memory);
+  acceptKernels(configuration.get('svc.processing.kernels'), memory);
   const engine = createEngine({
     kernels: configuration.get('svc.processing.kernels'),
     memory,

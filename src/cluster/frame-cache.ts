@@ -90,10 +90,11 @@ const COLUMN_BYTES = 100;
 const TEXT_BYTES = 24;
 
 /** Bytes of frames in the heap; dictionaries that they share count once. */
-class FrameSize {
+export class FrameSize {
   bytes = ENTRY_BYTES;
   readonly #dictionaries = new Set<unknown>();
 
+  /** Returns the bytes so far. */
   add({ columns }: Frame): number {
     for (const column of columns) {
       this.bytes += COLUMN_BYTES;

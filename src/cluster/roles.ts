@@ -118,6 +118,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         peers,
         placeFrame: processing.placeFrame,
         retries: configuration.get('svc.broker.retryPolicy.numTries'),
+        gatherBytesMax: configuration.get('svc.server.http.maxScatterGatherBytes'),
         results: {
           frames,
           reads: configuration.get('svc.broker.cache.useResultLevelCache'),

@@ -63,6 +63,9 @@ export const PROPERTIES = {
     'Time a query may take when its context has no timeout.',
   ),
   'svc.server.http.maxQueryTimeout': milliseconds({ min: 1, max: DAY_MS }, 'P1D', 'Longest timeout that a query may ask for.'),
+  'svc.server.http.maxScatterGatherBytes': optional(
+    bytes({ min: 1, max: 2 ** 52 }, '', 'Bytes that a Broker gathers from Historicals for one query.'),
+  ),
   'svc.server.http.gracefulShutdownTimeout': milliseconds(
     { min: 0, max: DAY_MS },
     'PT30S',

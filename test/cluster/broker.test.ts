@@ -283,6 +283,7 @@ async function brokerOver(
     placeFrame: () => never(),
     retries: 1,
     results: null,
+    gatherBytesMax: null,
     lookupTier: '__default',
     pollMs: 60_000,
     now: Date.now,
@@ -387,6 +388,15 @@ for (const [name, historicals, code] of [
     assert.is(await rowsOf(broker.run(scanPlan('ds'), options())).catch((error: ServiceError) => error.code), code);
     await broker.stop();
   });
+
+queries('what is gathered has a limit', async () => {
+  const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
+  const read = (gatherBytesMax: number) => rowsOf(broker.run(scanPlan('ds'), { ...options(), gatherBytesMax }));
+  assert.is(await read(100_000), 3);
+  const refusal = await read(1).catch((error: ServiceError) => error);
+  assert.ok(refusal instanceof ServiceError && refusal.code === 'resource_limit' && refusal.message.includes('maxScatterGatherBytes'));
+  await broker.stop();
+});
 
 /** Reads until its signal fires. */
 async function* untilAborted(_request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame> {

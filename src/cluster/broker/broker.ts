@@ -30,6 +30,8 @@ export interface BrokerOptions {
   readonly retries: number;
   /** Whole results. */
   readonly results: ResultCache | null;
+  /** Bytes of frames that a query may gather; null: any. */
+  readonly gatherBytesMax: number | null;
   /** Whose lookups it loads (`svc.lookup.lookupTier`). */
   readonly lookupTier: string;
   /** Between two looks at the coordinator and the historicals. */
@@ -56,6 +58,7 @@ export class Broker implements BrokerQueries, BrokerService {
       engine: options.engine,
       retries: options.retries,
       results: options.results,
+      gatherBytesMax: options.gatherBytesMax,
       historical: (host) => this.#historical(host),
       serversOf: (id) => this.#view.serversOf(id),
     };

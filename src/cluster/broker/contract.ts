@@ -34,6 +34,8 @@ export interface QueryOptions {
   readonly subqueryBytesMax?: number | null;
   /** Added to while the query runs. */
   readonly profile?: Profile | undefined;
+  /** Bytes of frames that each of its plans may gather; left out or null: what the property allows. */
+  readonly gatherBytesMax?: number | null;
   /** What the context says of caches; left out: nothing against them. */
   readonly caching?: CacheUse;
 }

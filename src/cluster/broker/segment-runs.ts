@@ -5,6 +5,7 @@ import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import { addProfile, addStage } from '../../model/profile.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { FrameSize } from '../frame-cache.js';
 import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
 import { type ResultCache, throughCache } from './result-cache.js';
@@ -20,6 +21,8 @@ export interface Cluster {
   /** How often segments are asked for again, of other servers, when theirs fails (`svc.broker.retryPolicy.numTries`). */
   readonly retries: number;
   readonly results: ResultCache | null;
+  /** Bytes of frames that one plan may gather; null: any. */
+  readonly gatherBytesMax: number | null;
 }
 
 /**
@@ -49,12 +52,15 @@ class SegmentRun {
   readonly #plan: RowsPlan;
   readonly #options: QueryOptions;
   readonly #signal: AbortSignal;
+  readonly #limit: ReturnType<typeof gatherLimit>;
+  readonly #gathered = new FrameSize();
 
   constructor(cluster: Cluster, plan: RowsPlan, options: QueryOptions, signal: AbortSignal) {
     this.#cluster = cluster;
     this.#plan = plan;
     this.#options = options;
     this.#signal = signal;
+    this.#limit = gatherLimit(options.gatherBytesMax, cluster.gatherBytesMax);
   }
 
   async *over(reads: readonly Read[], ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
@@ -96,10 +102,28 @@ class SegmentRun {
     const plan = read.intervals === this.#plan.intervals ? this.#plan : { ...this.#plan, intervals: read.intervals };
     const request = requestFor(plan, read, ending, this.#options);
     for await (const item of this.#cluster.historical(read.host).runPlan(request, this.#signal)) {
-      if (!isReport(item)) yield item;
-      else if (this.#options.profile !== undefined) addProfile(this.#options.profile, item.profile);
+      if (isReport(item)) {
+        if (this.#options.profile !== undefined) addProfile(this.#options.profile, item.profile);
+        continue;
+      }
+      this.#gather(item);
+      yield item;
     }
   }
+
+  #gather(frame: Frame): void {
+    if (this.#limit === undefined || this.#gathered.add(frame) <= this.#limit.bytes) return;
+    throw new ServiceError('resource_limit', `the query gathers more than ${this.#limit.bytes} bytes; the limit is ${this.#limit.name}`);
+  }
+}
+
+/** A limit that is set by the context or, for everyone, by a property: the lower of the two. */
+function gatherLimit(
+  asked: number | null | undefined,
+  allowed: number | null,
+): { readonly bytes: number; readonly name: string } | undefined {
+  if (allowed !== null && (asked ?? Infinity) > allowed) return { bytes: allowed, name: 'svc.server.http.maxScatterGatherBytes' };
+  return asked === null || asked === undefined ? undefined : { bytes: asked, name: 'the context key maxScatterGatherBytes' };
 }
 
 function isReport(item: Frame | RunReport): item is RunReport {

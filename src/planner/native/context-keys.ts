@@ -14,6 +14,7 @@ export const HONOURED_KEYS: readonly string[] = [
   'maxSubqueryBytes',
   'profile',
   'maxOnDiskStorage',
+  'maxScatterGatherBytes',
   'lane',
   'useCache',
   'populateCache',
@@ -58,5 +59,4 @@ export const REFUSED_KEYS: Readonly<Record<string, { readonly unless: unknown }>
   groupByEnableMultiValueUnnesting: { unless: true },
   brokerService: { unless: null },
   perSegmentTimeout: { unless: null },
-  maxScatterGatherBytes: { unless: null },
 };

@@ -16,6 +16,8 @@ export interface QueryContext {
   /** Bytes on disk that groups may take on a server; null: what the server allows. */
   readonly maxOnDiskStorage: number | null;
   readonly lane: string | null;
+  /** Null: what the server allows. */
+  readonly gatherBytesMax: number | null;
   /** Whether the answer's header carries the whole profile, not a summary. */
   readonly profile: boolean;
   readonly caching: {
@@ -64,6 +66,7 @@ export function readContext(query: ObjectReader): QueryContext {
     kernels,
     maxOnDiskStorage: integer(keys, 'maxOnDiskStorage', 0),
     lane,
+    gatherBytesMax: integer(keys, 'maxScatterGatherBytes', 0),
     profile: boolean(keys, 'profile'),
     caching: {
       useCache: boolean(keys, 'useCache', true),

@@ -23,6 +23,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'queryId',
   'profile',
   'maxOnDiskStorage',
+  'maxScatterGatherBytes',
   'lane',
   'maxSubqueryRows',
   'maxSubqueryBytes',

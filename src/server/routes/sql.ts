@@ -226,14 +226,14 @@ function explained(query: PlannedQuery): { readonly columns: PlannedQuery['colum
 }
 
 function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
-  const { timeoutMs, priority, kernels, caching, subqueryRowsMax, subqueryBytesMax } = context;
+  const { timeoutMs, priority, kernels, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
   if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
     throw new ServiceError(
       'query_invalid',
       `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`,
     );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
-  const limits = { deadlineMs: options.now() + allowedMs, subqueryRowsMax, subqueryBytesMax };
+  const limits = { deadlineMs: options.now() + allowedMs, gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
   return { queryId, ...limits, priority, kernels, maxOnDiskStorage: context.maxOnDiskStorage, caching, signal: request.signal };
 }
 

@@ -1,0 +1,22 @@
+import { ServiceError } from '../../base/errors.js';
+import type { KernelSet } from '../contract.js';
+import type { KernelMemory } from '../memory.js';
+import { instantiateKernels, KERNEL_SETS } from '../registry.js';
+import { findFailures } from './run.js';
+
+/** Of a set that is wrong in many ways. */
+const FAILURES_TOLD_MAX = 5;
+
+/**
+ * The kernel set `name`; one that is named by path must first pass the conformance suite, which takes seconds.
+ * @throws ServiceError `input_invalid` naming the kernels that are wrong, or as `instantiateKernels`
+ */
+export function acceptKernels(name: string, memory: KernelMemory): KernelSet {
+  const kernels = instantiateKernels(name, memory);
+  if (Object.hasOwn(KERNEL_SETS, name)) return kernels;
+  const failures = findFailures(kernels, memory);
+  if (failures.length === 0) return kernels;
+  const told = failures.slice(0, FAILURES_TOLD_MAX).map(({ kernel, message }) => `${kernel}: ${message}`);
+  const more = failures.length > told.length ? [`and ${failures.length - told.length} more`] : [];
+  throw new ServiceError('input_invalid', `kernel module ${name} does not keep the contract: ${[...told, ...more].join('; ')}`);
+}
