@@ -25,12 +25,28 @@ const resolvedLookup: ExpressionFunction = {
   maxArguments: 3,
   type: () => 'STRING',
   bind(constants) {
-    const entries = new Map(JSON.parse(String(constants[1]?.value)) as [string, string][]);
+    const entries = parseEntries(constants[1]?.value);
     return ([value = null, , missing = null]) => {
       const key = toText(value);
       return (key === null ? null : entries.get(key)) ?? missing;
     };
   },
 };
+
+/** Expressions can call the function themselves, with anything. */
+function parseEntries(text: unknown): ReadonlyMap<string, string> {
+  const refusal = (): never => {
+    throw new ServiceError('query_invalid', 'resolved_lookup(): the second argument is a constant, an array of pairs of texts as JSON');
+  };
+  let pairs: unknown;
+  try {
+    pairs = typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    refusal();
+  }
+  const isPair = (pair: unknown): pair is [string, string] =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((each) => typeof each === 'string');
+  return Array.isArray(pairs) && pairs.every(isPair) ? new Map(pairs) : refusal();
+}
 
 export const LOOKUP_FUNCTIONS: readonly ExpressionFunction[] = [lookup, resolvedLookup];

@@ -300,7 +300,7 @@ const filters: readonly { name: string; filter: unknown; read: unknown }[] = [
   {
     name: 'in',
     filter: { type: 'in', dimension: 'page', values: ['a', 'b', 'a'] },
-    read: { kind: 'in', column: 'page', type: 'STRING', values: ['a', 'b'] },
+    read: { kind: 'in', column: 'page', type: 'STRING', values: ['a', 'b', 'a'] },
   },
   {
     name: 'in with a null',

@@ -133,6 +133,9 @@ const FUNCTION_CALLS = [
   '-(_)',
   'array(_)',
   'nosuch(_)',
+  "lookup(_, 'x')",
+  'resolved_lookup(_, _)',
+  'map_value(_, _)',
   '_ _',
   'concat(',
 ] as const;
