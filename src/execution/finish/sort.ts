@@ -13,7 +13,7 @@ export function sortKeys(table: ResultTable, by: readonly SortKey[]): readonly S
   return [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))];
 }
 
-/** The order of two cells of a column that a sort key asks for; the same as `rowOrder` has. */
+/** The order of two cells of a column that a sort key asks for; the same as `sortedRows` has. */
 export function compareCells({ descending, nulls, ordering }: SortKey): (a: FrameCell, b: FrameCell) => number {
   const sign = descending ? -1 : 1;
   const nullSign = nulls === 'first' ? -1 : 1;
@@ -27,9 +27,33 @@ export function compareCells({ descending, nulls, ordering }: SortKey): (a: Fram
   };
 }
 
-/** The order of rows that sort keys ask for; ties go by the remaining key columns ascending, then by row. */
-export function rowOrder(table: ResultTable, by: readonly SortKey[]): CompareRows {
-  const parts = sortKeys(table, by).map((key) => compareColumn(columnNamed(table, key.column), key));
+/** Rows between two looks at whether the query still runs. */
+export const ROWS_PER_CHECK = 4096;
+
+/**
+ * Rows [offset, offset + limit) in the order that sort keys ask for; ties go by the remaining key columns ascending, then
+ * by row. With a limit well below the number of rows the rest is never sorted.
+ */
+export function sortedRows(
+  table: ResultTable,
+  by: readonly SortKey[],
+  { offset, limit }: { readonly offset: number; readonly limit: number | null },
+  check: () => void,
+): Uint32Array {
+  const { rowCount } = table;
+  const wanted = limit === null ? rowCount : Math.min(rowCount, offset + limit);
+  const keys = sortKeys(table, by);
+  if (wanted * 8 < rowCount) {
+    const order = inTurn(keys.map((key) => compareColumn(columnNamed(table, key.column), key)));
+    return bestRows(rowCount, order, wanted, check).subarray(offset);
+  }
+  // Every row is compared many times: texts once more than that, to find their ranks, would be more.
+  const order = inTurn(keys.map((key) => compareRanked(columnNamed(table, key.column), key, check)));
+  const rows = Uint32Array.from({ length: rowCount }, (_, row) => row);
+  return mergeSort(rows, order, check).subarray(offset, wanted);
+}
+
+function inTurn(parts: readonly CompareRows[]): CompareRows {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return (a, b) => only(a, b) || a - b;
   return (a, b) => {
@@ -41,17 +65,65 @@ export function rowOrder(table: ResultTable, by: readonly SortKey[]): CompareRow
   };
 }
 
-/** Rows [offset, offset + limit) of an order. With a limit well below the number of rows the rest is never sorted. */
-export function sortedRows(rowCount: number, compare: CompareRows, offset: number, limit: number | null): Uint32Array {
-  const wanted = limit === null ? rowCount : Math.min(rowCount, offset + limit);
-  if (wanted * 8 < rowCount) return bestRows(rowCount, compare, wanted).subarray(offset);
-  return Uint32Array.from({ length: rowCount }, (_, row) => row)
-    .sort(compare)
-    .subarray(offset, wanted);
+/** Sorted pieces merged pairwise, so that no step takes long. May return `items` or another array of its length. */
+function mergeSort(items: Uint32Array, compare: CompareRows, check: () => void): Uint32Array {
+  for (let start = 0; start < items.length; start += ROWS_PER_CHECK) {
+    check();
+    items.subarray(start, start + ROWS_PER_CHECK).sort(compare);
+  }
+  let from: Uint32Array = items;
+  let into: Uint32Array = new Uint32Array(items.length);
+  for (let width = ROWS_PER_CHECK; width < items.length; width *= 2) {
+    for (let start = 0; start < items.length; start += 2 * width) {
+      const middle = Math.min(items.length, start + width);
+      const end = Math.min(items.length, start + 2 * width);
+      let [left, right] = [start, middle];
+      for (let at = start; at < end; at++) {
+        if (at % ROWS_PER_CHECK === 0) check();
+        const takesLeft = left < middle && (right >= end || compare(from[left] ?? 0, from[right] ?? 0) <= 0);
+        into[at] = from[takesLeft ? left++ : right++] ?? 0;
+      }
+    }
+    [from, into] = [into, from];
+  }
+  return from;
+}
+
+/** The same order as `compareColumn`; each text is compared to others once, and rows by the ranks of their texts. */
+function compareRanked(column: ResultColumn, key: SortKey, check: () => void): CompareRows {
+  if (column.kind !== 'string') return compareColumn(column, key);
+  const { text } = column;
+  const numbers = new Map<number, number>();
+  const ids: number[] = [];
+  const numberOfRow = Uint32Array.from(column.ids, (id, row) => {
+    if (row % ROWS_PER_CHECK === 0) check();
+    let number = numbers.get(id);
+    if (number === undefined) {
+      number = ids.length;
+      numbers.set(id, number);
+      ids.push(id);
+    }
+    return number;
+  });
+  const entries = { kind: 'string', name: column.name, ids: Uint32Array.from(ids), text } as const;
+  const compare = compareColumn(entries, key);
+  const sorted = mergeSort(
+    Uint32Array.from(ids, (_, number) => number),
+    compare,
+    check,
+  );
+  const ranks = new Uint32Array(ids.length);
+  sorted.forEach((number, at) => {
+    const before = sorted[at - 1];
+    // Several ids may stand for one text.
+    ranks[number] = before === undefined ? 0 : (ranks[before] ?? 0) + (compare(before, number) === 0 ? 0 : 1);
+  });
+  const rankOfRow = numberOfRow.map((number) => ranks[number] ?? 0);
+  return (a, b) => (rankOfRow[a] ?? 0) - (rankOfRow[b] ?? 0);
 }
 
 /** A heap whose root is the worst row kept. */
-function bestRows(rowCount: number, compare: CompareRows, count: number): Uint32Array {
+function bestRows(rowCount: number, compare: CompareRows, count: number, check: () => void): Uint32Array {
   if (count === 0) return new Uint32Array(0);
   const heap: number[] = [];
   const sink = (from: number): void => {
@@ -70,11 +142,12 @@ function bestRows(rowCount: number, compare: CompareRows, count: number): Uint32
   for (let row = 0; row < count; row++) heap.push(row);
   for (let at = count >>> 1; at >= 0; at--) sink(at);
   for (let row = count; row < rowCount; row++) {
+    if (row % ROWS_PER_CHECK === 0) check();
     if (compare(row, heap[0] ?? 0) >= 0) continue;
     heap[0] = row;
     sink(0);
   }
-  return Uint32Array.from(heap).sort(compare);
+  return mergeSort(Uint32Array.from(heap), compare, check);
 }
 
 function compareColumn(column: ResultColumn, { descending, nulls, ordering }: SortKey): CompareRows {

@@ -8,7 +8,7 @@ import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
 import { rowFilter } from './row-filter.js';
-import { rowOrder, sortedRows } from './sort.js';
+import { ROWS_PER_CHECK, sortedRows } from './sort.js';
 import type { ResultColumn, ResultTable } from './table.js';
 import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
 
@@ -30,17 +30,20 @@ export function runSteps(table: ResultTable, steps: readonly FinishStep[], leaf:
 function runStep(table: ResultTable, step: FinishStep, leaf: LeafResult): ResultTable {
   switch (step.step) {
     case 'compute':
-      return { ...table, columns: [...table.columns, computeColumn(table, step)] };
+      return { ...table, columns: [...table.columns, computeColumn(table, step, leaf)] };
     case 'filter': {
       const keeps = rowFilter(table, step.filter);
       const kept: number[] = [];
-      for (let row = 0; row < table.rowCount; row++) if (keeps(row) === true) kept.push(row);
+      for (let row = 0; row < table.rowCount; row++) {
+        if (row % ROWS_PER_CHECK === 0) leaf.check();
+        if (keeps(row) === true) kept.push(row);
+      }
       return kept.length === table.rowCount ? table : pickRows(table, Uint32Array.from(kept));
     }
     case 'sort':
-      return pickRows(table, sortedRows(table.rowCount, rowOrder(table, step.by), step.offset, step.limit));
+      return pickRows(table, sortedRows(table, step.by, step, leaf.check));
     case 'topPerBucket':
-      return topPerBucket(table, step.bucket, step.by, step.limit);
+      return topPerBucket(table, step.bucket, step.by, step.limit, leaf);
     case 'limit': {
       const end = step.limit === null ? table.rowCount : Math.min(table.rowCount, step.offset + step.limit);
       return pickRows(
@@ -63,7 +66,11 @@ function renamedKeys(table: ResultTable, columns: readonly { readonly name: stri
   return columns.filter(({ from }) => table.keys.includes(from)).map(({ name }) => name);
 }
 
-function computeColumn(table: ResultTable, { name, type, expression }: Extract<FinishStep, { step: 'compute' }>): ResultColumn {
+function computeColumn(
+  table: ResultTable,
+  { name, type, expression }: Extract<FinishStep, { step: 'compute' }>,
+  leaf: LeafResult,
+): ResultColumn {
   const columns = new Map(table.columns.map((column) => [column.name, column]));
   const evaluate = compileExpression(expression, (column) => {
     const found = columns.get(column);
@@ -76,15 +83,16 @@ function computeColumn(table: ResultTable, { name, type, expression }: Extract<F
   };
   const values: Value[] = new Array(table.rowCount);
   for (; row < table.rowCount; row++) {
+    if (row % ROWS_PER_CHECK === 0) leaf.check();
     const value = evaluate(read);
     values[row] = value === null ? null : convert(value, type);
   }
   return columnOf(name, type, values);
 }
 
-function topPerBucket(table: ResultTable, bucket: string, by: readonly SortKey[], limit: number): ResultTable {
-  const order = rowOrder(table, [{ column: bucket, descending: false, nulls: 'first', ordering: 'lexicographic' }, ...by]);
-  const sorted = sortedRows(table.rowCount, order, 0, null);
+function topPerBucket(table: ResultTable, bucket: string, by: readonly SortKey[], limit: number, leaf: LeafResult): ResultTable {
+  const first: SortKey = { column: bucket, descending: false, nulls: 'first', ordering: 'lexicographic' };
+  const sorted = sortedRows(table, [first, ...by], { offset: 0, limit: null }, leaf.check);
   const buckets = columnNamed(table, bucket);
   const kept: number[] = [];
   let current: Value | undefined;
