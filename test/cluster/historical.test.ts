@@ -115,6 +115,12 @@ historicals('loads what it is asked to and serves it', async ({ start, publish }
   const items = [];
   for await (const item of historical.runPlan(request(A), signal)) items.push('profile' in item ? 'report' : item.rowCount);
   assert.equal(items, [1, 'report']);
+  // Groups are through when they come, and the header of the answer is to know of them.
+  const group = { ...scanPlan('ds'), operator: 'group', keys: [], aggregators: [], emptyGroup: false } as const;
+  const order = [];
+  for await (const item of historical.runPlan({ ...request(A), plan: group }, signal))
+    order.push('profile' in item ? 'report' : item.rowCount);
+  assert.equal(order, ['report', 1]);
 });
 
 historicals('a segment it does not serve is unavailable', async ({ start }) => {

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/contract.js';
 import type { Frame } from '../../model/frame.js';
+import type { Plan } from '../../model/plan.js';
 import { newProfile, type Profile } from '../../model/profile.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -87,7 +88,7 @@ export class Historical implements HistoricalService {
         : engine.run(plan, store, segmentIds, options, signal);
     // Where little is to be read the answer is there sooner than a place in the queue.
     const waits = this.#rowsOf(segmentIds) >= ROWS_THAT_WAIT;
-    return withReport(waits ? gate.through(frames, { priority, signal, profile }) : frames, profile);
+    return withReport(waits ? gate.through(frames, { priority, signal, profile }) : frames, profile, plan);
   }
 
   async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {
@@ -226,7 +227,19 @@ export class Historical implements HistoricalService {
   }
 }
 
-async function* withReport(frames: AsyncIterable<Frame>, profile: Profile): AsyncGenerator<Frame | RunReport> {
-  yield* frames;
+/**
+ * The frames and, when they are through, the report. Groups are all done when their frames come: there the report goes
+ * before the last frame, so that it is known when the first rows are written. Scans give each frame at once.
+ */
+async function* withReport(frames: AsyncIterable<Frame>, profile: Profile, plan: Plan): AsyncGenerator<Frame | RunReport> {
+  let last: Frame | undefined;
+  for await (const frame of frames) {
+    if (plan.operator === 'scan') yield frame;
+    else {
+      if (last !== undefined) yield last;
+      last = frame;
+    }
+  }
   yield { profile };
+  if (last !== undefined) yield last;
 }
