@@ -83,7 +83,10 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
     throw new ServiceError('unsupported', `${reader.at('query.queryType')}: a ${query.queryType} query as a datasource is not supported`);
   const [plan, second] = planQuery(query, tablesOf(source, reading.tables));
   if (plan === undefined || plan.operator === 'segmentMetadata' || second !== undefined)
-    throw new ServiceError('unsupported', `${reader.at('query')}: a query with a grand total or subtotals as a datasource is not supported`);
+    throw new ServiceError(
+      'unsupported',
+      `${reader.at('query')}: a query with a grand total or subtotals as a datasource is not supported`,
+    );
   const hasTime = plan.operator !== 'group' || query.queryType === 'groupBy' || plan.keys.some(({ kind }) => kind === 'time');
   if (hasTime) return { kind: 'query', plan, source };
   // The rows of timeseries and topN have a time, that of the one bucket when there is just one.
