@@ -1,3 +1,4 @@
+import type { Collector } from '../../model/collector.js';
 import type { SqlType } from '../../model/statement.js';
 import { and, type Bound, boundKey, call, literal, not, settledType, text } from './bound.js';
 import type { FunctionCall } from './function-call.js';
@@ -5,11 +6,13 @@ import { isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /** An aggregate of a query, over the rows that also meet `filter`. */
 export interface BoundAggregate {
-  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct';
+  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'collect';
   /** null for COUNT. */
   readonly operand: Bound | null;
   readonly filter: Bound | null;
   readonly type: SqlType;
+  /** Of kind collect: what is kept, and whether its value or its state is wanted. */
+  readonly collect?: { readonly collector: Collector; readonly output: 'value' | 'state' };
 }
 
 /** Collects the aggregates of a query, each once. */
@@ -21,6 +24,7 @@ export class AggregateList {
     const key = [
       aggregate.kind,
       aggregate.type,
+      JSON.stringify(aggregate.collect ?? null),
       ...[aggregate.operand, aggregate.filter].map((part) => (part === null ? '' : boundKey(part))),
     ].join('|');
     let index = this.indexes.get(key);
@@ -78,7 +82,52 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   },
   APPROX_COUNT_DISTINCT: countDistinct,
   APPROX_COUNT_DISTINCT_BUILTIN: countDistinct,
+  VAR_POP: (use) => variance(use, 'populationVariance'),
+  VAR_SAMP: (use) => variance(use, 'sampleVariance'),
+  VARIANCE: (use) => variance(use, 'sampleVariance'),
+  STDDEV_POP: (use) => call('DOUBLE', 'sqrt', variance(use, 'populationVariance')),
+  STDDEV_SAMP: (use) => call('DOUBLE', 'sqrt', variance(use, 'sampleVariance')),
+  STDDEV: (use) => call('DOUBLE', 'sqrt', variance(use, 'sampleVariance')),
+  APPROX_COUNT_DISTINCT_DS_HLL(use) {
+    const lgK = use.call.constantInteger(1, 12);
+    if (lgK < 4 || lgK > 21) throw use.call.mismatch(1, 'an integer from 4 to 21');
+    const target = use.call.constantText(2, 'HLL_4').toUpperCase();
+    if (target !== 'HLL_4' && target !== 'HLL_6' && target !== 'HLL_8') throw use.call.mismatch(2, "'HLL_4', 'HLL_6' or 'HLL_8'");
+    const width = target === 'HLL_4' ? 4 : target === 'HLL_6' ? 6 : 8;
+    return collect(use, { type: 'hll', lgK, target: width, round: true }, { operand: use.call.any(0), type: 'BIGINT', argumentsMax: 3 });
+  },
+  APPROX_COUNT_DISTINCT_DS_THETA(use) {
+    const size = use.call.constantInteger(1, 16384);
+    if (size < 16 || size > 1 << 26 || !Number.isInteger(Math.log2(size))) throw use.call.mismatch(1, 'a power of 2 from 16 on');
+    const estimate = collect(use, { type: 'theta', size }, { operand: use.call.any(0), type: 'DOUBLE', argumentsMax: 2 });
+    return call('BIGINT', 'cast', call('DOUBLE', 'round', estimate), text('LONG'));
+  },
+  APPROX_QUANTILE_DS(use) {
+    const k = use.call.constantInteger(2, 128);
+    if (k < 2 || k > 32768 || !Number.isInteger(Math.log2(k))) throw use.call.mismatch(2, 'a power of 2 from 2 to 32768');
+    const fraction = use.call.number(1);
+    if (fraction.kind !== 'literal' || fraction.value === null || Number(fraction.value) < 0 || Number(fraction.value) > 1)
+      throw use.call.mismatch(1, 'a literal number from 0 to 1');
+    const state = collect(use, { type: 'quantiles', k }, { operand: numericOperand(use), type: 'VARCHAR', argumentsMax: 3 }, 'state');
+    return call('DOUBLE', ':quantiles_quantile', state, literal('DOUBLE', Number(fraction.value)));
+  },
 };
+
+function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVariance'): Bound {
+  return collect(use, { type: 'moments', result }, { operand: numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
+}
+
+function collect(
+  { call: bound, distinct, filter, list }: AggregateUse,
+  collector: Collector,
+  { operand, type, argumentsMax }: { readonly operand: Bound; readonly type: SqlType; readonly argumentsMax: number },
+  output: 'value' | 'state' = 'value',
+): Bound {
+  if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
+  if (bound.count > argumentsMax)
+    throw bound.error(bound.at, `${bound.name} takes at most ${argumentsMax} arguments, found ${bound.count}`);
+  return list.add({ kind: 'collect', operand, filter, type, collect: { collector, output } });
+}
 
 function countDistinct({ call: bound, filter, list }: AggregateUse): Bound {
   if (bound.count !== 1) throw bound.session.source.unsupported(bound.at, `${bound.name} of several values`);

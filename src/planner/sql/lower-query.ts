@@ -1,3 +1,4 @@
+import { assert } from '../../base/errors.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import { ETERNITY } from '../../model/interval.js';
@@ -204,10 +205,14 @@ function groupPlan(clauses: Clauses, aggregate: Extract<Relation, { kind: 'aggre
   };
 }
 
-function aggregator({ name, kind, operand, filter, type }: NamedAggregate, virtual: ComputedColumns): Aggregator {
+function aggregator({ name, kind, operand, filter, type, collect }: NamedAggregate, virtual: ComputedColumns): Aggregator {
   const rows = filter === null ? null : toFilter(filter);
   if (kind === 'count' || operand === null) return { kind: 'count', name, filter: rows };
   const column = virtual.nameOf(operand);
+  if (kind === 'collect') {
+    assert(collect !== undefined, `aggregate ${name} does not say what it keeps`);
+    return { kind, name, filter: rows, ...collect, columns: [column], input: 'values', type: nativeType(type) };
+  }
   if (kind === 'distinct') return { kind, name, column, filter: rows };
   const native = nativeType(type);
   return { kind, name, column, type: native === 'STRING' ? 'DOUBLE' : native, filter: rows };

@@ -135,6 +135,16 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
     'SELECT channel, APPROX_COUNT_DISTINCT(city) FROM edits GROUP BY channel ORDER BY channel',
     'SELECT channel, COUNT(DISTINCT city) FROM edits GROUP BY channel ORDER BY channel',
   ],
+  [
+    'SELECT channel, APPROX_COUNT_DISTINCT_DS_HLL(city, 12), APPROX_COUNT_DISTINCT_DS_THETA(price) FROM edits GROUP BY channel ORDER BY channel',
+    'SELECT channel, COUNT(DISTINCT city), COUNT(DISTINCT price) FROM edits GROUP BY channel ORDER BY channel',
+  ],
+  [
+    'SELECT channel, APPROX_QUANTILE_DS(price, 0), APPROX_QUANTILE_DS(price, 1.0, 512) FROM edits GROUP BY channel ORDER BY channel',
+    'SELECT channel, MIN(price), MAX(price) FROM edits GROUP BY channel ORDER BY channel',
+  ],
+  'SELECT ROUND(VAR_POP(added), 4), ROUND(VAR_SAMP(price), 4), ROUND(STDDEV_POP(price), 4), ROUND(STDDEV_SAMP(added), 4) FROM edits',
+  'SELECT channel, ROUND(STDDEV(added) FILTER (WHERE price > 10), 4), ROUND(VARIANCE(added), 4) FROM edits GROUP BY channel ORDER BY channel',
   'SELECT DISTINCT channel FROM edits ORDER BY channel',
   'SELECT DISTINCT city, added > 100 FROM edits ORDER BY 1, 2',
   "SELECT COALESCE(city, 'none') AS c, COUNT(*) FROM edits GROUP BY 1 ORDER BY 1",
