@@ -47,10 +47,39 @@ export function sortedRows(
     const order = inTurn(keys.map((key) => compareColumn(columnNamed(table, key.column), key)));
     return bestRows(rowCount, order, wanted, check).subarray(offset);
   }
-  // Every row is compared many times: texts once more than that, to find their ranks, would be more.
-  const order = inTurn(keys.map((key) => compareRanked(columnNamed(table, key.column), key, check)));
-  const rows = Uint32Array.from({ length: rowCount }, (_, row) => row);
-  return mergeSort(rows, order, check).subarray(offset, wanted);
+  // Every row is compared many times: texts are compared once, to find their ranks.
+  const ranked = keys.map((key) => ({ key, column: columnNamed(table, key.column) }));
+  const [first, ...rest] = ranked;
+  const order = (parts: typeof ranked): CompareRows => inTurn(parts.map(({ key, column }) => compareRanked(column, key, check)));
+  if (first?.column.kind !== 'string') {
+    const rows = Uint32Array.from({ length: rowCount }, (_, row) => row);
+    return mergeSort(rows, order(ranked), check).subarray(offset, wanted);
+  }
+  return sortTies(ranksOf(first.column, first.key, check), () => order(rest), check).subarray(offset, wanted);
+}
+
+/** Rows by their ranks, those of one rank by an order that is made when there are such. */
+function sortTies(ranks: Uint32Array, makeOrder: () => CompareRows, check: () => void): Uint32Array {
+  const ends = new Uint32Array(ranks.length + 1);
+  for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1;
+  for (let rank = 1; rank < ends.length; rank++) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0);
+  const rows = new Uint32Array(ranks.length);
+  ranks.forEach((rank, row) => {
+    if (row % ROWS_PER_CHECK === 0) check();
+    const place = ends[rank] ?? 0;
+    rows[place] = row;
+    ends[rank] = place + 1;
+  });
+  let order: CompareRows | undefined;
+  for (let start = 0; start < rows.length; ) {
+    const end = ends[ranks[rows[start] ?? 0] ?? 0] ?? rows.length;
+    if (end - start > 1) {
+      order ??= makeOrder();
+      rows.set(mergeSort(rows.slice(start, end), order, check), start);
+    }
+    start = end;
+  }
+  return rows;
 }
 
 function inTurn(parts: readonly CompareRows[]): CompareRows {
@@ -92,6 +121,12 @@ function mergeSort(items: Uint32Array, compare: CompareRows, check: () => void):
 /** The same order as `compareColumn`; each text is compared to others once, and rows by the ranks of their texts. */
 function compareRanked(column: ResultColumn, key: SortKey, check: () => void): CompareRows {
   if (column.kind !== 'string') return compareColumn(column, key);
+  const ranks = ranksOf(column, key, check);
+  return (a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0);
+}
+
+/** Per row: how many of the different texts come before its own. */
+function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: () => void): Uint32Array {
   const { text } = column;
   const numbers = new Map<number, number>();
   const ids: number[] = [];
@@ -118,8 +153,7 @@ function compareRanked(column: ResultColumn, key: SortKey, check: () => void): C
     // Several ids may stand for one text.
     ranks[number] = before === undefined ? 0 : (ranks[before] ?? 0) + (compare(before, number) === 0 ? 0 : 1);
   });
-  const rankOfRow = numberOfRow.map((number) => ranks[number] ?? 0);
-  return (a, b) => (rankOfRow[a] ?? 0) - (rankOfRow[b] ?? 0);
+  return numberOfRow.map((number) => ranks[number] ?? 0);
 }
 
 /** A heap whose root is the worst row kept. */
