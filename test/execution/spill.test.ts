@@ -69,6 +69,25 @@ async function within<Result>(groupBytesMax: number, use: (engine: typeof plain)
   }
 }
 
+const hundredThousand: Frame = {
+  rowCount: 100_000,
+  columns: [
+    { kind: 'long', name: '__time', values: BigInt64Array.from({ length: 100_000 }, (_, row) => BigInt(row)), nulls: null },
+    { kind: 'long', name: 'key', values: BigInt64Array.from({ length: 100_000 }, (_, row) => BigInt(row) * 0x1_0000_0001n), nulls: null },
+  ],
+};
+const manyGroups: GroupPlan = {
+  operator: 'group',
+  dataSource: 'none',
+  intervals: [{ start: 0, end: 1_000_000 }],
+  filter: null,
+  virtualColumns: [],
+  keys: [{ kind: 'column', name: 'key', column: 'key', type: 'LONG' }],
+  aggregators: [{ kind: 'count', name: 'rows', filter: null }],
+  emptyGroup: false,
+  finish: [],
+};
+
 const spilling = suite('groups that spill');
 
 spilling('agree with the oracle whatever the budget, over any data and plan', async () => {
@@ -137,6 +156,49 @@ spilling('agree with the oracle on several threads over segments', async () => {
   assertTidy();
 });
 
+spilling('meet across threads that number computed texts in orders of their own', async () => {
+  const texts = Array.from({ length: 500 }, (_, id) => `text ${id}`);
+  const pieces = Array.from({ length: 12 }, (_, piece): Frame => {
+    const ids = Uint32Array.from({ length: 20_000 }, (_, row) => ((row % 250) + piece * 100) % texts.length);
+    const values = BigInt64Array.from(ids, (_, row) => BigInt(Date.UTC(2024, 2, 1) + row));
+    return {
+      rowCount: ids.length,
+      columns: [
+        { kind: 'long', name: '__time', values, nulls: null },
+        { kind: 'string', name: 'text', ids, dictionary: texts },
+      ],
+    };
+  });
+  const plan: GroupPlan = {
+    ...manyGroups,
+    intervals: [{ start: Date.UTC(2024, 0, 1), end: Date.UTC(2025, 0, 1) }],
+    virtualColumns: [
+      {
+        name: 'upper',
+        expression: { kind: 'call', function: 'upper', arguments: [{ kind: 'column', name: 'text' }] },
+        outputType: 'STRING',
+      },
+    ],
+    keys: [{ kind: 'column', name: 'key', column: 'upper', type: 'STRING' }],
+  };
+  // Each piece has 250 of the texts, each 80 times.
+  const countOf = (id: number): number =>
+    80 * pieces.filter((_, piece) => (id - ((piece * 100) % texts.length) + texts.length) % texts.length < 250).length;
+  const expected = sorted(texts.map((text, id): [string, Value[]] => [printKeys([text.toUpperCase()]), [BigInt(countOf(id))]]));
+  const engine = createEngine({ memory, kernels: 'simd', groupBytesMax: 1, spillDirectory, threads: 2, rowsRunHere: 0 });
+  try {
+    const { store, ids, close } = await openFrames(pieces, memory, engine);
+    try {
+      for (let run = 0; run < 5; run++) assert.equal(asGroups(await collect(engine.run(plan, store, ids, options(), never)), 1), expected);
+    } finally {
+      await close();
+    }
+  } finally {
+    await engine.close();
+  }
+  assertTidy();
+});
+
 const allKeys = (plan: GroupPlan): FinishStep => ({
   step: 'sort',
   by: plan.keys.map(({ name }, at) => ({ column: name, descending: at % 2 === 1, nulls: 'last', ordering: 'lexicographic' })),
@@ -196,27 +258,8 @@ for (const [name, ending] of Object.entries(endings)) {
   });
 }
 
-const thousand: Frame = {
-  rowCount: 100_000,
-  columns: [
-    { kind: 'long', name: '__time', values: BigInt64Array.from({ length: 100_000 }, (_, row) => BigInt(row)), nulls: null },
-    { kind: 'long', name: 'key', values: BigInt64Array.from({ length: 100_000 }, (_, row) => BigInt(row) * 0x1_0000_0001n), nulls: null },
-  ],
-};
-const manyGroups: GroupPlan = {
-  operator: 'group',
-  dataSource: 'none',
-  intervals: [{ start: 0, end: 1_000_000 }],
-  filter: null,
-  virtualColumns: [],
-  keys: [{ kind: 'column', name: 'key', column: 'key', type: 'LONG' }],
-  aggregators: [{ kind: 'count', name: 'rows', filter: null }],
-  emptyGroup: false,
-  finish: [],
-};
-
 spilling('leave nothing behind when the reader stops, the query is cancelled, or its disk space ends', async () => {
-  const placed = placeFrame(thousand, memory);
+  const placed = placeFrame(hundredThousand, memory);
   try {
     await within(1, async (engine) => {
       for await (const frame of engine.runViews(manyGroups, [placed.view], options(), never)) {
@@ -249,7 +292,7 @@ spilling('leave nothing behind when the reader stops, the query is cancelled, or
 });
 
 spilling('are refused where no disk space is allowed', async () => {
-  const placed = placeFrame(thousand, memory);
+  const placed = placeFrame(hundredThousand, memory);
   try {
     const failure = await within(1 << 20, (engine) =>
       collect(engine.runViews(manyGroups, [placed.view], options({ maxOnDiskStorage: 0 }), never)).catch((error: unknown) => error),
