@@ -17,8 +17,7 @@ const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');
 
 export function startDeadline(remainingMs: number, parent: AbortSignal | null): Deadline {
   const controller = new AbortController();
-  const cancel = () =>
-    controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
+  const cancel = () => controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
   const timer = setTimeout(
     () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
     Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),
