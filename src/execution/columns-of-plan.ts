@@ -1,8 +1,6 @@
-import type { Expression } from '../model/expression.js';
-import type { Filter } from '../model/filter.js';
+import { columnsOfExpression, columnsOfFilter } from '../model/plan-names.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { RowPlan } from './contract.js';
-import { columnsOf } from './expression/compile.js';
 import type { VirtualColumns } from './scope.js';
 import { storedName, virtualColumnsByName } from './scope.js';
 
@@ -18,12 +16,12 @@ export function columnsOfPlan(plan: RowPlan): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const named = new Set<string>([TIME_COLUMN]);
   const comparable = new Set<string>();
-  if (plan.filter !== null) filterColumns(plan.filter, named);
+  if (plan.filter !== null) columnsOfFilter(plan.filter, named);
   if (plan.operator === 'scan') for (const name of plan.columns) named.add(name);
   if (plan.operator === 'group') {
     for (const key of plan.keys) if (key.kind === 'column') comparable.add(key.column);
     for (const aggregator of plan.aggregators) {
-      if (aggregator.filter !== null) filterColumns(aggregator.filter, named);
+      if (aggregator.filter !== null) columnsOfFilter(aggregator.filter, named);
       if (aggregator.kind === 'distinct') comparable.add(aggregator.column);
       else if (aggregator.kind === 'collect') for (const column of aggregator.columns) named.add(column);
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
@@ -48,34 +46,10 @@ function storedColumns(names: readonly string[], virtualColumns: VirtualColumns)
       return;
     }
     visited.add(name);
-    for (const input of columnsOf(virtual.expression)) visit(input);
-    if (virtual.keeps !== undefined) for (const input of columnsOf(virtual.keeps)) visit(input);
+    for (const input of columnsOfExpression(virtual.expression)) visit(input);
+    if (virtual.keeps !== undefined) for (const input of columnsOfExpression(virtual.keeps)) visit(input);
     visited.delete(name);
   };
   for (const name of names) visit(name);
   return stored;
-}
-
-function filterColumns(filter: Filter, into: Set<string>): void {
-  switch (filter.kind) {
-    case 'true':
-    case 'false':
-      return;
-    case 'and':
-    case 'or':
-      for (const part of filter.filters) filterColumns(part, into);
-      return;
-    case 'not':
-      filterColumns(filter.filter, into);
-      return;
-    case 'expression':
-      expressionColumns(filter.expression, into);
-      return;
-    default:
-      into.add(filter.column);
-  }
-}
-
-function expressionColumns(expression: Expression, into: Set<string>): void {
-  for (const name of columnsOf(expression)) into.add(name);
 }

@@ -3,10 +3,10 @@ import { intersect } from '../../base/interval.js';
 import type { Engine, RunOptions } from '../../execution/contract.js';
 import { concatFrames } from '../../execution/merge/concat.js';
 import { findColumn, gatherFrame, rowsByTime } from '../../execution/source/rows.js';
-import { columnsOfExpression, columnsOfFilter } from '../../ingestion/build/plan-names.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import type { FinishStep, ScanPlan } from '../../model/plan.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
@@ -135,7 +135,7 @@ function readable(chunk: Frame, plan: RowsPlan): { readonly rows: Frame; readonl
 
 function readsTime(plan: RowsPlan): boolean {
   if (plan.operator === 'timeBoundary') return true;
-  const names = new Set(plan.virtualColumns.flatMap(({ expression }) => columnsOfExpression(expression)));
+  const names = new Set(plan.virtualColumns.flatMap(({ expression }) => [...columnsOfExpression(expression)]));
   if (plan.filter !== null) for (const name of columnsOfFilter(plan.filter)) names.add(name);
   if (plan.operator === 'scan') for (const name of plan.columns) names.add(name);
   else {

@@ -7,13 +7,13 @@ import { HashJoin } from '../../execution/source/join.js';
 import type { WantedColumn } from '../../execution/source/rows.js';
 import { frameBytes, selectColumns } from '../../execution/source/rows.js';
 import { unnestFrame } from '../../execution/source/unnest.js';
-import { columnsOfFilter } from '../../ingestion/build/plan-names.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { ScanPlan } from '../../model/plan.js';
+import { columnsOfFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -173,7 +173,7 @@ function scanOf(
 /** Whether a filter of the source would read a virtual column of the plan instead of the source's own. */
 function shadows(virtualColumns: readonly VirtualColumn[], filter: Filter): boolean {
   const names = new Set(virtualColumns.map(({ name }) => name));
-  return columnsOfFilter(filter).some((name) => names.has(name));
+  return [...columnsOfFilter(filter)].some((name) => names.has(name));
 }
 
 function both(first: Filter, second: Filter | null): Filter {

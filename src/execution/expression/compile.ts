@@ -4,6 +4,7 @@ import { expressionType } from '../../expression/expression-type.js';
 import type { Value } from '../../expression/value.js';
 import { convert } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
+import { columnsOfExpression } from '../../model/plan-names.js';
 import type { ColumnType } from '../../model/schema.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -23,7 +24,7 @@ import { oncePerBlock, StringPool } from './vector.js';
 export function compileVector(scope: SegmentScope, expression: Expression, outputType: ColumnType | null): Vector {
   const typeOf = (name: string): ColumnType | undefined => scope.typeOf(name);
   const type = outputType ?? expressionType(expression, typeOf);
-  const names = [...columnsOf(expression)];
+  const names = [...columnsOfExpression(expression)];
   for (const name of names) refuseMultiValue(scope, name);
   const [only] = names;
   const arithmetic = type === 'STRING' ? undefined : compileArithmetic(scope, expression, type);
@@ -32,12 +33,6 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   const source = only !== undefined && names.length === 1 ? scope.source(only) : undefined;
   if (source?.kind === 'string') return dictionaryFunction(scope, source.column, (text) => compute(() => text), type);
   return rowFunction(scope, names, compute, type);
-}
-
-export function columnsOf(expression: Expression, into = new Set<string>()): Set<string> {
-  if (expression.kind === 'column') into.add(expression.name);
-  else if (expression.kind === 'call') for (const argument of expression.arguments) columnsOf(argument, into);
-  return into;
 }
 
 function refuseMultiValue(scope: SegmentScope, name: string): void {

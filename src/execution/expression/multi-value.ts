@@ -4,9 +4,9 @@ import type { Value } from '../../expression/value.js';
 import { convert, toTruth } from '../../expression/value.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
+import { columnsOfExpression } from '../../model/plan-names.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { SegmentScope, Source } from '../scope.js';
-import { columnsOf } from './compile.js';
 import { mappedColumn } from './mapped-values.js';
 
 /**
@@ -14,7 +14,7 @@ import { mappedColumn } from './mapped-values.js';
  * value, computed once per distinct one.
  */
 export function onlyMultiValue(scope: SegmentScope, expression: Expression): StringColumnView | undefined {
-  const [name, ...others] = columnsOf(expression);
+  const [name, ...others] = columnsOfExpression(expression);
   if (name === undefined || others.length > 0) return undefined;
   return multiValue(scope, name);
 }

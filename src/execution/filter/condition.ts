@@ -1,9 +1,10 @@
 import { toTruth } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
+import { columnsOfExpression } from '../../model/plan-names.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { takeBits, wordsOf } from '../context.js';
 import { compileLongPair } from '../expression/arithmetic.js';
-import { columnsOf, compileVector } from '../expression/compile.js';
+import { compileVector } from '../expression/compile.js';
 import { multiValue, onlyMultiValue, textFunction } from '../expression/multi-value.js';
 import type { SegmentScope } from '../scope.js';
 import { everything, nullPredicate, rangePredicate } from './number-predicate.js';
@@ -57,7 +58,7 @@ function bindValues(scope: SegmentScope, column: StringColumnView, expression: E
 
 /** Whether `any value of (a && b)` is the same as `(any value of a) && b`; a negation is of single values as well. */
 function canPart(scope: SegmentScope, { function: name, arguments: inputs }: Extract<Expression, { kind: 'call' }>): boolean {
-  const named = inputs.map((input) => [...columnsOf(input)].filter((column) => multiValue(scope, column) !== undefined));
+  const named = inputs.map((input) => [...columnsOfExpression(input)].filter((column) => multiValue(scope, column) !== undefined));
   const all = named.flat();
   return all.length === 0 || ((name === '&&' || name === '||') && new Set(all).size === all.length);
 }

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import { buildSegments } from '../build/build-segments.js';
-import { columnsOfExpression, columnsOfFilter } from '../build/plan-names.js';
 import { RowCollector, TimeRange } from '../build/row-collector.js';
 import { RowStore } from '../build/row-store.js';
 import { RowTransformer } from '../build/row-transformer.js';
@@ -148,7 +148,7 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
   );
   const read = new Set([
     ...fields,
-    ...transforms.flatMap(({ expression }) => columnsOfExpression(expression)),
+    ...transforms.flatMap(({ expression }) => [...columnsOfExpression(expression)]),
     ...(filter === null ? [] : columnsOfFilter(filter)),
   ]);
   return {

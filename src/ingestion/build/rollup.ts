@@ -5,7 +5,7 @@ import type { GroupPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Metric } from '../spec/metric.js';
 
-/** What `__time` is called while rows are not sorted (see `plan-names.ts`). */
+/** What `__time` is called while rows are not sorted (see `model/plan-names.ts`). */
 export const ARRIVAL_TIME = '__arrival_time';
 
 /**

@@ -4,12 +4,12 @@ import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { ScanPlan } from '../../model/plan.js';
+import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from '../../model/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import type { FrameEngine } from './frame-engine.js';
-import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from './plan-names.js';
 import { ARRIVAL_TIME, withArrivalTime } from './rollup.js';
 import type { TimeRange } from './row-collector.js';
 import type { RowStore } from './row-store.js';
@@ -85,7 +85,7 @@ export class RowTransformer {
   /** Fields that expressions and the filter read, and those that are stored as they come. */
   private fieldsRead(): readonly string[] {
     const { transforms, filter } = this.spec;
-    const names = new Set(transforms.flatMap(({ expression }) => columnsOfExpression(expression)));
+    const names = new Set(transforms.flatMap(({ expression }) => [...columnsOfExpression(expression)]));
     for (const name of [
       ...(filter === null ? [] : columnsOfFilter(filter)),
       ...this.store.input.columns.map((column) => this.sources.get(column.name) ?? column.name),

@@ -5,8 +5,8 @@ import type { Filter } from '../../model/filter.js';
 import type { Granularity } from '../../model/granularity.js';
 import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { GroupKey, GroupPlan, Plan, ScanPlan } from '../../model/plan.js';
+import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../../model/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../build/plan-names.js';
 import { ARRIVAL_TIME } from '../build/rollup.js';
 
 export type ExternalPlan = ScanPlan | GroupPlan;

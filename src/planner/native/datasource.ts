@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { parseExpression } from '../../expression/parse.js';
-import { columnsOfExpression, renameExpression } from '../../ingestion/build/plan-names.js';
 import type { Expression } from '../../model/expression.js';
 import { ETERNITY } from '../../model/interval.js';
+import { columnsOfExpression, renameExpression } from '../../model/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../model/row-source.js';
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -175,7 +175,7 @@ function keyOf(part: Expression, prefix: string, types: { readonly left: TypeOf;
   const [one, other] = part.arguments;
   if (one === undefined || other === undefined) return undefined;
   const sides = [one, other].map((side) => {
-    const names = columnsOfExpression(side);
+    const names = [...columnsOfExpression(side)];
     if (names.length === 0) return 'none';
     return names.every((name) => name.startsWith(prefix)) ? 'right' : names.some((name) => name.startsWith(prefix)) ? 'both' : 'left';
   });

@@ -1,11 +1,12 @@
-import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
-import type { Expression } from '../../model/expression.js';
-import type { Filter } from '../../model/filter.js';
-import type { FinishStep, GroupKey, SortKey } from '../../model/plan.js';
+import type { Aggregator, VirtualColumn } from './aggregator.js';
+import type { Expression } from './expression.js';
+import type { Filter } from './filter.js';
+import type { FinishStep, GroupKey, SortKey } from './plan.js';
 
 /*
- * Renames columns in plans. Rows being ingested are in order of arrival, while the engine takes a column called
- * `__time` for sorted and cuts intervals out of it; so during ingestion that column goes by another name.
+ * The columns that parts of a plan name: collecting them, and renaming them. Rows being ingested are in order of arrival,
+ * while the engine takes a column called `__time` for sorted and cuts intervals out of it; so during ingestion that
+ * column goes by another name.
  */
 
 export type Rename = (name: string) => string;
@@ -76,21 +77,30 @@ export function renameStep(step: FinishStep, rename: Rename): FinishStep {
   }
 }
 
-/** The columns that an expression reads. */
-export function columnsOfExpression(expression: Expression): readonly string[] {
-  const names: string[] = [];
-  renameExpression(expression, (name) => {
-    names.push(name);
-    return name;
-  });
-  return names;
+/** The columns that an expression reads, virtual ones under their own names. */
+export function columnsOfExpression(expression: Expression, into = new Set<string>()): Set<string> {
+  if (expression.kind === 'column') into.add(expression.name);
+  else if (expression.kind === 'call') for (const argument of expression.arguments) columnsOfExpression(argument, into);
+  return into;
 }
 
-export function columnsOfFilter(filter: Filter): readonly string[] {
-  const names: string[] = [];
-  renameFilter(filter, (name) => {
-    names.push(name);
-    return name;
-  });
-  return names;
+export function columnsOfFilter(filter: Filter, into = new Set<string>()): Set<string> {
+  switch (filter.kind) {
+    case 'true':
+    case 'false':
+      break;
+    case 'and':
+    case 'or':
+      for (const part of filter.filters) columnsOfFilter(part, into);
+      break;
+    case 'not':
+      columnsOfFilter(filter.filter, into);
+      break;
+    case 'expression':
+      columnsOfExpression(filter.expression, into);
+      break;
+    default:
+      into.add(filter.column);
+  }
+  return into;
 }
