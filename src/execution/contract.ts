@@ -9,7 +9,6 @@ export type RowPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 export interface RunOptions {
   readonly ending: 'final' | 'partial';
   readonly deadlineMs: number;
-  readonly priority: number;
   readonly kernels: string | null;
   /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
   readonly batchRows: number | null;

@@ -21,7 +21,6 @@ const { signal } = new AbortController();
 const optionsOf = (profile: Profile): RunOptions => ({
   ending: 'final',
   deadlineMs: Date.now() + 60_000,
-  priority: 0,
   kernels: null,
   batchRows: null,
   profile,

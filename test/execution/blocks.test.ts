@@ -16,7 +16,7 @@ import { openFrames } from './segments.js';
 
 /** Tables of several blocks, whose groups outgrow every first size. */
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
-const options: RunOptions = { ending: 'final', deadlineMs: Date.now() + 600_000, priority: 0, kernels: null, batchRows: null };
+const options: RunOptions = { ending: 'final', deadlineMs: Date.now() + 600_000, kernels: null, batchRows: null };
 const never = new AbortController().signal;
 
 const SEGMENT_ROWS = 25_000;

@@ -22,7 +22,6 @@ const never = new AbortController().signal;
 const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
   ending: 'final',
   deadlineMs: Date.now() + 60_000,
-  priority: 0,
   kernels: null,
   batchRows: null,
   ...changes,

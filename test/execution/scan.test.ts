@@ -18,7 +18,6 @@ const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
 const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
   ending: 'final',
   deadlineMs: Date.now() + 60_000,
-  priority: 0,
   kernels: null,
   batchRows: null,
   ...changes,

@@ -142,6 +142,6 @@ export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', 
 }
 
 export function runOptions(options: QueryOptions, ending: 'final' | 'partial' = 'final'): RunOptions {
-  const { deadlineMs, maxOnDiskStorage, priority, kernels, profile } = options;
-  return { ending, deadlineMs, maxOnDiskStorage, priority, kernels, batchRows: null, profile };
+  const { deadlineMs, maxOnDiskStorage, kernels, profile } = options;
+  return { ending, deadlineMs, maxOnDiskStorage, kernels, batchRows: null, profile };
 }

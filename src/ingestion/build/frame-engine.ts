@@ -15,7 +15,7 @@ export class FrameEngine {
   constructor(engine: Engine, place: (frame: Frame) => PlacedFrame, kernels: string, signal: AbortSignal) {
     this.engine = engine;
     this.place = place;
-    this.options = { deadlineMs: Number.MAX_SAFE_INTEGER, priority: 0, kernels, batchRows: null };
+    this.options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels, batchRows: null };
     this.signal = signal;
   }
 

@@ -24,7 +24,7 @@ export const INERT_KEYS = {
     // Rollup is always perfect within a time chunk.
     'forceGuaranteedRollup',
   ],
-  /** A bitmap index is always built. */
+  /** Whether a bitmap index pays is decided by the writer of segments, for each column. */
   dimension: ['createBitmapIndex'],
   /** For splitting a file between sub-tasks. */
   inputFormat: ['assumeNewlineDelimited'],

@@ -96,7 +96,6 @@ export async function ask(query: unknown, { kernels, batchRows, pieces = [EDITS]
   const options: RunOptions = {
     ending: 'final',
     deadlineMs: Date.now() + 60_000,
-    priority: 0,
     kernels: kernels ?? null,
     batchRows: batchRows ?? null,
   };
