@@ -1,9 +1,11 @@
 import type { Aggregator } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
+import { kllKind, quantilesKind } from './distribution.js';
 import { firstLastKind } from './first-last.js';
+import { cardinalityKind, hllKind } from './hll.js';
 import { momentsKind } from './moments.js';
-import { cardinalityKind, hllKind, kllKind, quantilesKind, thetaKind } from './sketches.js';
 import type { StateKind } from './state-kind.js';
+import { thetaKind } from './theta.js';
 
 /** A collector without a kind of state does not compile. */
 const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collector, { type: Type }>) => StateKind<unknown> } = {

@@ -7,14 +7,13 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { COLLECT_AGGREGATORS } from './collect-aggregator.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
 import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
-import { SKETCH_AGGREGATORS } from './sketch-aggregator.js';
+import { STATE_AGGREGATORS } from './state/families.js';
 
 export const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
@@ -126,9 +125,8 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns, de
       ...Object.fromEntries(
         NUMBER_AGGREGATORS.map((type) => [type, (inner: ObjectReader) => readNumberAggregator(inner, type, virtualColumns)]),
       ),
-      ...COLLECT_AGGREGATORS,
       ...Object.fromEntries(
-        Object.entries(SKETCH_AGGREGATORS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, virtualColumns)]),
+        Object.entries(STATE_AGGREGATORS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, virtualColumns)]),
       ),
     },
     UNSUPPORTED_AGGREGATORS,

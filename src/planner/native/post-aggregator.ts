@@ -4,29 +4,23 @@ import { parseExpression } from '../../expression/parse.js';
 import type { Expression } from '../../model/expression.js';
 import type { PostAggregator } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
-import { readEstimator } from './collect-aggregator.js';
 import type { ColumnTypes } from './filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from './names.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
-import { SKETCH_POST_AGGREGATORS } from './sketch-post-aggregator.js';
+import { STATE_POST_AGGREGATORS } from './state/families.js';
+import type { Computed } from './state/family.js';
 import type { States } from './states.js';
-
-/** What a post-aggregator computes; the name is optional where it is a field of another. */
-interface Computed {
-  readonly name: string | undefined;
-  readonly type: ColumnType;
-  readonly expression: Expression;
-}
 
 /** @param outputType  of the aggregators and keys; each post-aggregator may read those before it as well */
 export function readPostAggregators(reader: ObjectReader, outputType: ColumnTypes, states: States): PostAggregator[] {
   const known = new Map<string, ColumnType>();
   const types: ColumnTypes = (name) => known.get(name) ?? outputType(name);
   return reader.list('postAggregations', (value, path) => {
-    const { name, type, expression } = readPostAggregator(reader.reader(value, path), types, states);
+    const { name, type, expression, state } = readPostAggregator(reader.reader(value, path), types, states);
     if (name === undefined) refuse(`${path}.name`, 'a string', name);
     known.set(name, type);
+    if (state !== undefined) states.define(name, state);
     return { name, type, expression };
   });
 }
@@ -36,8 +30,9 @@ const DEPTH_MAX = 300;
 function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: States, depth = 0): Computed {
   if (depth > DEPTH_MAX)
     throw new ServiceError('query_invalid', `${reader.path}: post-aggregators are nested deeper than ${DEPTH_MAX} levels`);
+  const nested = (value: unknown, path: string): Computed => readPostAggregator(reader.reader(value, path), types, states, depth + 1);
   const fields = (inner: ObjectReader, least: number): readonly Expression[] => {
-    const list = inner.list('fields', (value, path) => readPostAggregator(inner.reader(value, path), types, states, depth + 1).expression);
+    const list = inner.list('fields', (value, path) => asValue(nested(value, path), path));
     if (list.length < least) refuse(inner.at('fields'), `at least ${least} post-aggregators`, inner.raw('fields'));
     return list;
   };
@@ -61,13 +56,8 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: St
         return { name: inner.optionalString('name'), type: 'DOUBLE', expression };
       },
       fieldAccess: (inner) => {
-        const name = inner.string('fieldName');
-        if (states.isUnfinished(name))
-          throw new ServiceError(
-            'unsupported',
-            `${inner.at('fieldName')}: the unfinished state of "${name}" is not supported here; use a finalizingFieldAccess`,
-          );
-        return readFieldAccess(inner, types);
+        const state = states.find(inner.string('fieldName'));
+        return state === undefined ? readFieldAccess(inner, types) : { name: inner.optionalString('name'), type: 'STRING', ...state };
       },
       finalizingFieldAccess: (inner) => readFieldAccess(inner, types),
       constant: (inner) => readConstant(inner),
@@ -79,13 +69,11 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: St
           : expressionType(expression, types);
         return { name: inner.optionalString('name'), type, expression };
       },
-      stddev: (inner) => {
-        const { expression } = states.read(inner.string('fieldName'), ['moments'], inner.at('fieldName'));
-        const estimator: Expression = { kind: 'literal', type: 'STRING', value: readEstimator(inner) };
-        return { name: inner.optionalString('name'), type: 'DOUBLE', expression: call(':stddev', expression, estimator) };
-      },
       ...Object.fromEntries(
-        Object.entries(SKETCH_POST_AGGREGATORS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, states)]),
+        Object.entries(STATE_POST_AGGREGATORS).map(([type, read]) => [
+          type,
+          (inner: ObjectReader) => read(inner, { states, read: nested }),
+        ]),
       ),
       doubleGreatest: extreme('greatest', 'DOUBLE'),
       doubleLeast: extreme('least', 'DOUBLE'),
@@ -95,6 +83,11 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: St
     UNSUPPORTED_POST_AGGREGATORS,
     'post-aggregator',
   );
+}
+
+function asValue({ state, expression }: Computed, path: string): Expression {
+  if (state === undefined) return expression;
+  throw new ServiceError('query_invalid', `${path}: expected a number, found a state; a finalizingFieldAccess reads its value`);
 }
 
 function readFieldAccess(reader: ObjectReader, types: ColumnTypes): Computed {

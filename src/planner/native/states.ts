@@ -6,17 +6,39 @@ import type { Expression } from '../../model/expression.js';
 
 type Collect = Extract<Aggregator, { kind: 'collect' }>;
 
-/** The states that post-aggregators read beside the values of aggregators. */
+/** A state, as an expression that gives its text. */
+interface State<Of extends Collector> {
+  readonly state: Of;
+  readonly expression: Expression;
+}
+
+/** The states that post-aggregators read beside the values of aggregators, and those that they make. */
 export class States {
   readonly #aggregators: readonly Aggregator[];
   readonly #wanted = new Set<string>();
+  readonly #made = new Map<string, Collector>();
 
   constructor(aggregators: readonly Aggregator[]) {
     this.#aggregators = aggregators;
   }
 
+  /** What a post-aggregator of this name makes is a state. */
+  define(name: string, state: Collector): void {
+    this.#made.set(name, state);
+  }
+
+  /** The state that a name stands for: of an aggregator, or made by an earlier post-aggregator. First and last are values. */
+  find(name: string): State<Collector> | undefined {
+    const made = this.#made.get(name);
+    if (made !== undefined) return { state: made, expression: { kind: 'column', name } };
+    const found = this.#collect(name);
+    if (found === undefined || found.collector.type === 'first' || found.collector.type === 'last') return undefined;
+    this.#wanted.add(name);
+    return { state: found.collector, expression: { kind: 'column', name: found.output === 'state' ? name : stateColumn(name) } };
+  }
+
   /**
-   * The state of an aggregator of one of these kinds, as text.
+   * The state of one of these kinds that a name stands for.
    * @param path  where the name stands
    */
   read<Type extends Collector['type']>(
@@ -24,19 +46,10 @@ export class States {
     types: readonly Type[],
     path: string,
   ): { readonly collector: Extract<Collector, { type: Type }>; readonly expression: Expression } {
-    const found = this.#collect(name);
-    const type = types.find((each) => each === found?.collector.type);
-    if (found === undefined || type === undefined)
+    const found = this.find(name);
+    if (found === undefined || !types.some((each) => each === found.state.type))
       throw new ServiceError('query_invalid', `${path}: expected the name of an aggregator of kind ${types.join(' or ')}, found "${name}"`);
-    this.#wanted.add(name);
-    const column = found.output === 'state' ? name : stateColumn(name);
-    return { collector: found.collector as Extract<Collector, { type: Type }>, expression: { kind: 'column', name: column } };
-  }
-
-  /** Whether a name stands for a state that has no use as a value before it is finished. */
-  isUnfinished(name: string): boolean {
-    const found = this.#collect(name);
-    return found !== undefined && found.collector.type !== 'first' && found.collector.type !== 'last' && found.output !== 'state';
+    return { collector: found.state as Extract<Collector, { type: Type }>, expression: found.expression };
   }
 
   /** The aggregators, those whose state is read putting it out. */

@@ -109,7 +109,7 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     if (fraction.kind !== 'literal' || fraction.value === null || Number(fraction.value) < 0 || Number(fraction.value) > 1)
       throw use.call.mismatch(1, 'a literal number from 0 to 1');
     const state = collect(use, { type: 'quantiles', k }, { operand: numericOperand(use), type: 'VARCHAR', argumentsMax: 3 }, 'state');
-    return call('DOUBLE', ':quantiles_quantile', state, literal('DOUBLE', Number(fraction.value)));
+    return call('DOUBLE', ':quantile', state, text('classic'), literal('DOUBLE', Number(fraction.value)));
   },
 };
 

@@ -98,8 +98,14 @@ const refused: readonly { readonly name: string; readonly found: () => string; r
   },
   {
     name: 'a state as a number',
-    found: () => refusal([{ type: 'variance', name: 'v', fieldName: 'a' }], [{ type: 'fieldAccess', name: 's', fieldName: 'v' }]),
-    message: 'unsupported postAggregations[0].fieldName: the unfinished state of "v" is not supported here; use a finalizingFieldAccess',
+    found: () => {
+      const field = { type: 'fieldAccess', name: 's', fieldName: 'v' };
+      return refusal(
+        [{ type: 'variance', name: 'v', fieldName: 'a' }],
+        [{ type: 'arithmetic', name: 'x', fn: '+', fields: [field, field] }],
+      );
+    },
+    message: 'query_invalid postAggregations[0].fields[0]: expected a number, found a state; a finalizingFieldAccess reads its value',
   },
   {
     name: 'a theta sketch of no power of 2',
@@ -128,7 +134,7 @@ const refused: readonly { readonly name: string; readonly found: () => string; r
         [{ type: 'thetaSketch', name: 't', fieldName: 'a' }],
         [{ type: 'quantilesDoublesSketchToQuantile', name: 'q', fraction: 0.5, field: { type: 'fieldAccess', fieldName: 't' } }],
       ),
-    message: 'query_invalid postAggregations[0].field.fieldName: expected the name of an aggregator of kind quantiles, found "t"',
+    message: 'query_invalid postAggregations[0].field: expected a state of kind quantiles, found one of kind theta',
   },
 ];
 for (const { name, found, message } of refused) aggregators(`refuses ${name}`, () => assert.is(found(), message));

@@ -1,0 +1,34 @@
+import type { Collector } from '../../model/collector.js';
+import { Kll } from '../../sketch/kll.js';
+import { Quantiles } from '../../sketch/quantiles.js';
+import { decodeKll, decodeQuantiles, encodeQuantiles } from '../../sketch/text.js';
+import { numberFeed } from './number-feed.js';
+import type { StateKind } from './state-kind.js';
+
+export function quantilesKind({ k }: Extract<Collector, { type: 'quantiles' }>): StateKind<Quantiles> {
+  return {
+    isOrdered: true,
+    emptyValue: 0n,
+    create: () => new Quantiles(k),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: encodeQuantiles,
+    decode: decodeQuantiles,
+    value: ({ count }) => BigInt(count),
+    bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
+  };
+}
+
+export function kllKind({ k, valueType }: Extract<Collector, { type: 'kll' }>): StateKind<Kll> {
+  return {
+    isOrdered: true,
+    emptyValue: 0n,
+    create: () => new Kll(k, valueType),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: encodeQuantiles,
+    decode: (text) => decodeKll(text, valueType),
+    value: ({ count }) => BigInt(count),
+    bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
+  };
+}

@@ -1,0 +1,42 @@
+import type { Collector } from '../../model/collector.js';
+import { Hll } from '../../sketch/hll.js';
+import type { Murmur3 } from '../../sketch/murmur3.js';
+import { decodeHll, encodeHll } from '../../sketch/text.js';
+import { combinationFeed, hashFeed, joinFeeds } from './hash-feed.js';
+import type { StateKind } from './state-kind.js';
+
+type Of<Type extends Collector['type']> = Extract<Collector, { type: Type }>;
+
+/** The classic aggregators have 2^11 registers. */
+const CARDINALITY_LG_K = 11;
+
+export function hllKind({ lgK, target, round }: Of<'hll'>): StateKind<Hll> {
+  return {
+    isOrdered: false,
+    emptyValue: round ? 0n : 0,
+    create: () => new Hll(lgK),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: (state) => encodeHll(state, target),
+    decode: decodeHll,
+    value: (state) => (round ? BigInt(Math.round(state.estimate())) : state.estimate()),
+    bind: (scope, [column = '']) => hashFeed(scope, column, addToHll),
+  };
+}
+
+export function cardinalityKind({ byRow, round }: Of<'cardinality'>): StateKind<Hll> {
+  return {
+    ...hllKind({ type: 'hll', lgK: CARDINALITY_LG_K, target: 8, round }),
+    bind: (scope, columns) =>
+      byRow
+        ? combinationFeed(scope, columns, addToHll)
+        : joinFeeds(
+            scope,
+            columns.map((column) => hashFeed(scope, column, addToHll)),
+          ),
+  };
+}
+
+function addToHll(state: Hll, { firstLow, secondHigh, secondLow }: Murmur3): void {
+  state.addHash(firstLow, secondHigh, secondLow);
+}

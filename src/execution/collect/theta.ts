@@ -1,0 +1,19 @@
+import type { Collector } from '../../model/collector.js';
+import { decodeTheta, encodeTheta } from '../../sketch/text.js';
+import { Theta } from '../../sketch/theta.js';
+import { hashFeed } from './hash-feed.js';
+import type { StateKind } from './state-kind.js';
+
+export function thetaKind({ size }: Extract<Collector, { type: 'theta' }>): StateKind<Theta> {
+  return {
+    isOrdered: false,
+    emptyValue: 0,
+    create: () => new Theta(size),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: encodeTheta,
+    decode: (text) => decodeTheta(text, size),
+    value: (state) => state.estimate(),
+    bind: (scope, [column = '']) => hashFeed(scope, column, (state, { firstHigh, firstLow }) => state.addHash(firstHigh, firstLow)),
+  };
+}

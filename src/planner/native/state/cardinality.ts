@@ -1,0 +1,29 @@
+import { readDimensionSpec } from '../dimension.js';
+import { refuse } from '../reader.js';
+import type { StateFamily } from './family.js';
+import { collect, computed, flag } from './family.js';
+
+/** The classic estimates of distinct values. */
+export const CARDINALITY: StateFamily = {
+  aggregators: {
+    cardinality: (reader, columns) => {
+      const fields = reader.list('fields', (value, path) => readDimensionSpec(value, path, reader, columns).column);
+      if (fields.length === 0) refuse(reader.at('fields'), 'at least one dimension', fields);
+      const round = reader.boolean('round', false);
+      const collector = { type: 'cardinality', byRow: reader.boolean('byRow', false), round } as const;
+      return collect(reader, collector, fields, round ? 'LONG' : 'DOUBLE');
+    },
+    hyperUnique: (reader) => {
+      // It says what rows are that are being ingested, and nothing to a query.
+      reader.boolean('isInputHyperUnique', false);
+      const round = reader.boolean('round', false);
+      return collect(reader, { type: 'cardinality', byRow: false, round }, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
+    },
+  },
+  postAggregators: {
+    hyperUniqueCardinality: (reader, { states }) => {
+      const { collector, expression } = states.read(reader.string('fieldName'), ['cardinality'], reader.at('fieldName'));
+      return computed(reader, collector.round ? 'LONG' : 'DOUBLE', 'hll_estimate', expression, flag(collector.round));
+    },
+  },
+};

@@ -1,0 +1,18 @@
+import { CARDINALITY } from './cardinality.js';
+import { KLL_DOUBLES, KLL_FLOATS, QUANTILES } from './distribution.js';
+import type { StateFamily } from './family.js';
+import { FIRST_LAST } from './first-last.js';
+import { HLL } from './hll.js';
+import { MOMENTS } from './moments.js';
+import { THETA } from './theta.js';
+
+const FAMILIES: readonly StateFamily[] = [FIRST_LAST, MOMENTS, CARDINALITY, HLL, THETA, QUANTILES, KLL_DOUBLES, KLL_FLOATS];
+
+/** All aggregators whose state is more than a number, by type. */
+export const STATE_AGGREGATORS: StateFamily['aggregators'] = Object.assign({}, ...FAMILIES.map(({ aggregators }) => aggregators));
+
+/** All post-aggregators over such states, by type. */
+export const STATE_POST_AGGREGATORS: StateFamily['postAggregators'] = Object.assign(
+  {},
+  ...FAMILIES.map(({ postAggregators }) => postAggregators),
+);
