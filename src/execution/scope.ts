@@ -78,11 +78,11 @@ export class SegmentScope {
       case 'missing':
         return undefined;
       case 'string':
-        return 'STRING';
+        return source.column.type;
       case 'number':
         return source.column.type;
       case 'computed':
-        return source.vector.kind === 'string' ? 'STRING' : source.vector.type;
+        return source.vector.type;
     }
   }
 

@@ -1,7 +1,9 @@
 import type { Expression } from '../model/expression.js';
 import type { ColumnType } from '../model/schema.js';
+import { isArrayType, JSON_TYPE } from '../model/schema.js';
 import type { Constant, MaybeType } from './function.js';
 import { getFunction } from './functions.js';
+import { valueOfText } from './value.js';
 
 /**
  * The type an expression has over columns of the given types; an unknown column is null everywhere. What is null
@@ -35,6 +37,7 @@ function literalType(value: string | number | bigint | null): MaybeType {
 export function constantOf(expression: Expression | undefined): Constant | undefined {
   if (expression?.kind !== 'literal') return undefined;
   const { type, value } = expression;
+  if (isArrayType(type) || type === JSON_TYPE) return { value: valueOfText(value === null ? null : String(value), type) };
   // A literal typed LONG or DOUBLE may carry either kind of number.
   if (type === 'LONG' && typeof value === 'number') return { value: BigInt(Math.trunc(value)) };
   return { value: (type === 'DOUBLE' || type === 'FLOAT') && typeof value === 'bigint' ? Number(value) : value };

@@ -1,7 +1,45 @@
-import type { ColumnType } from '../model/schema.js';
+import { parseJson, stringifyJson } from '../base/json.js';
+import type { ArrayElement } from '../model/array-text.js';
+import { arrayElements, arrayText } from '../model/array-text.js';
+import type { ArrayType, ColumnType, NumberType, PrimitiveType } from '../model/schema.js';
+import { elementType, isArrayType, JSON_TYPE } from '../model/schema.js';
 
-/** What an expression yields for one row: LONG is bigint, DOUBLE and FLOAT are number, null is the absent value of any type. */
-export type Value = string | bigint | number | null;
+/**
+ * What an expression yields for one row: LONG is bigint, DOUBLE and FLOAT are number, arrays are arrays, JSON is
+ * `Structured`, other complex values (sketches) are the base64 of their bytes; null is the absent value of any type.
+ */
+export type Value = Scalar | readonly Value[] | Structured;
+
+export type Scalar = string | bigint | number | null;
+
+/** A value of COMPLEX<json>, parsed. It is never changed. */
+export class Structured {
+  readonly data: unknown;
+
+  constructor(data: unknown) {
+    this.data = data;
+  }
+}
+
+/** Tells arrays from other values; `Array.isArray` does not, of read-only ones. */
+export function isArrayValue(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+/** A value from the text that a dictionary keeps of it (decision 11). */
+export function valueOfText(text: string | null, type: ColumnType): Value {
+  if (text === null) return null;
+  if (isArrayType(type)) return arrayElements(text, type);
+  return type === JSON_TYPE ? new Structured(parseJson(text)) : text;
+}
+
+/** The text that a dictionary keeps of a value of a text type; the value is converted to that type first. */
+export function textOfValue(value: Value, type: ColumnType): string | null {
+  const converted = convert(value, type);
+  if (converted === null) return null;
+  if (isArrayValue(converted)) return arrayText(converted as readonly ArrayElement[], type as ArrayType);
+  return converted instanceof Structured ? stringifyJson(converted.data) : String(converted);
+}
 
 export function toLong(value: Value): bigint | null {
   switch (typeof value) {
@@ -35,9 +73,16 @@ export function toText(value: Value): string | null {
       return value.toString();
     case 'number':
       return doubleText(value);
-    default:
+    case 'string':
       return value;
+    default:
+      return value === null ? null : stringifyJson(plainData(value));
   }
+}
+
+/** A value as JSON holds it. */
+export function plainData(value: Value): unknown {
+  return value instanceof Structured ? value.data : isArrayValue(value) ? value.map(plainData) : value;
 }
 
 /** As a condition: numbers are true unless 0, a string is true when it says so; null is unknown. */
@@ -59,6 +104,12 @@ export function fromTruth(truth: boolean | null): bigint | null {
 }
 
 /** The value in another type: a text that is no number becomes null, a fraction is cut off, a FLOAT loses precision. */
+export function convert(value: Value, type: 'LONG'): bigint | null;
+export function convert(value: Value, type: 'DOUBLE' | 'FLOAT'): number | null;
+export function convert(value: Value, type: NumberType): bigint | number | null;
+export function convert(value: Value, type: 'STRING'): string | null;
+export function convert(value: Value, type: PrimitiveType): Scalar;
+export function convert(value: Value, type: ColumnType): Value;
 export function convert(value: Value, type: ColumnType): Value {
   switch (type) {
     case 'LONG':
@@ -71,6 +122,37 @@ export function convert(value: Value, type: ColumnType): Value {
     }
     case 'STRING':
       return toText(value);
+    case JSON_TYPE:
+      return value === null || value instanceof Structured ? value : new Structured(plainData(value));
+    default:
+      return isArrayType(type) ? toArray(value, type) : toText(value);
+  }
+}
+
+/** A value that is no array is the only element of one. */
+function toArray(value: Value, type: ArrayType): readonly Value[] | null {
+  if (value === null) return null;
+  const inner = elementType(type);
+  const elements = isArrayValue(value)
+    ? value
+    : value instanceof Structured && Array.isArray(value.data)
+      ? value.data.map(valueOfJson)
+      : [value];
+  return elements.map((element) => convert(element, inner));
+}
+
+/** What a parsed JSON value is in expressions: integers are LONG, booleans 1 and 0, lists arrays, objects stay JSON. */
+export function valueOfJson(data: unknown): Value {
+  switch (typeof data) {
+    case 'string':
+    case 'bigint':
+      return data;
+    case 'number':
+      return Number.isSafeInteger(data) ? BigInt(data) : data;
+    case 'boolean':
+      return data ? 1n : 0n;
+    default:
+      return data === null || data === undefined ? null : Array.isArray(data) ? data.map(valueOfJson) : new Structured(data);
   }
 }
 
@@ -123,16 +205,33 @@ export function doubleText(value: number): string {
 }
 
 /**
- * Compares two values that are not null: two strings by UTF-16 code units, two LONGs exactly, all else as doubles.
- * NaN equals itself and is above everything. A string that is no number, beside a number, gives null.
+ * Compares two values that are not null: two strings by UTF-16 code units, two LONGs exactly, arrays element by element
+ * (null first, then the shorter one), all else as doubles. NaN equals itself and is above everything. What is no number,
+ * beside a number, gives null.
  */
-export function compareValues(a: string | bigint | number, b: string | bigint | number): number | null {
+export function compareValues(a: Exclude<Value, null>, b: Exclude<Value, null>): number | null {
+  if (isArrayValue(a) && isArrayValue(b)) return compareArrays(a, b);
+  if (typeof a === 'object' || typeof b === 'object') return compareTexts(toText(a) ?? '', toText(b) ?? '');
   if (typeof a === typeof b && typeof a !== 'number') return a < b ? -1 : a > b ? 1 : 0;
   const left = toDouble(a);
   const right = toDouble(b);
   if (left === null || right === null) return null;
   if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
   return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function compareArrays(a: readonly Value[], b: readonly Value[]): number | null {
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    const left = a[at] ?? null;
+    const right = b[at] ?? null;
+    const order = left === null || right === null ? Number(left !== null) - Number(right !== null) : compareValues(left, right);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */

@@ -1,6 +1,7 @@
 import type { Expression } from './expression.js';
 import type { ColumnType } from './schema.js';
 
+/** Arrays are written as their texts (`array-text.ts`). */
 export type FilterValue = string | number | bigint | null;
 
 export type StringOrdering = 'lexicographic' | 'alphanumeric' | 'numeric' | 'strlen' | 'version';

@@ -1,4 +1,4 @@
-import type { ColumnType } from './schema.js';
+import type { ColumnType, TextType } from './schema.js';
 
 /**
  * A batch of result rows in columns: what leaves execution, travels between roles and is written out. It owns its
@@ -10,8 +10,15 @@ export interface Frame {
 }
 
 export type FrameColumn =
-  /** `ids[i]` indexes `dictionary`; a null value is an entry that is null. Entries may repeat. */
-  | { readonly kind: 'string'; readonly name: string; readonly ids: Uint32Array; readonly dictionary: readonly (string | null)[] }
+  /** `ids[i]` indexes `dictionary`; a null value is an entry that is null. Entries may repeat, and are texts of `type`. */
+  | {
+      readonly kind: 'string';
+      readonly name: string;
+      /** Left out: STRING. */
+      readonly type?: TextType;
+      readonly ids: Uint32Array;
+      readonly dictionary: readonly (string | null)[];
+    }
   /** Row i has the values `ids[offsets[i] .. offsets[i + 1])`: none means null, one means a plain value. */
   | {
       readonly kind: 'multi';
@@ -57,6 +64,7 @@ export function cellAt(column: FrameColumn, row: number): FrameCell {
 export function frameColumnType(column: FrameColumn): ColumnType {
   switch (column.kind) {
     case 'string':
+      return column.type ?? 'STRING';
     case 'multi':
       return 'STRING';
     case 'long':

@@ -17,7 +17,7 @@ import type {
   TopNQuery,
 } from '../model/query.js';
 import type { ColumnSchema } from '../model/schema.js';
-import { TIME_COLUMN } from '../model/schema.js';
+import { isNumberType, TIME_COLUMN } from '../model/schema.js';
 
 /** What the planner knows of tables; the broker's schema is one. */
 export interface KnownTables {
@@ -161,7 +161,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
         column: name,
         descending: false,
         nulls: 'first',
-        ordering: type === 'STRING' ? 'lexicographic' : 'numeric',
+        ordering: isNumberType(type) ? 'numeric' : 'lexicographic',
       }),
     );
   const byTime = hasTime ? [BY_TIME] : [];

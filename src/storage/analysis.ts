@@ -34,7 +34,7 @@ function analyzeColumn(column: StoredColumn, has: (analysis: string) => boolean)
   const parse = (value: string | null): string | number | bigint | null =>
     value === null || isString ? value : column.type === 'LONG' ? BigInt(value) : Number(value);
   return {
-    type: isString ? 'STRING' : column.type,
+    type: column.type ?? 'STRING',
     hasMultipleValues: isString && column.ends !== null,
     hasNulls: isString ? column.hasNulls : column.nulls !== null,
     sizeBytes: has('size') ? storedBytes(column) : 0,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { ColumnSchema, ColumnType } from '../model/schema.js';
+import type { ColumnSchema, NumberType, TextType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
 import type { Physical } from './view.js';
 
@@ -70,7 +70,7 @@ export interface StoredArray {
 export interface StoredNumberColumn {
   readonly kind: 'number';
   readonly name: string;
-  readonly type: Exclude<ColumnType, 'STRING'>;
+  readonly type: NumberType;
   /** Decimal text: a LONG is base + value. "0" for FLOAT and DOUBLE. */
   readonly base: string;
   /** Of the non-null values, as decimal text; NaN is left out. */
@@ -86,6 +86,8 @@ export interface StoredNumberColumn {
 export interface StoredStringColumn {
   readonly kind: 'string';
   readonly name: string;
+  /** What the texts of the dictionary stand for. Left out: STRING. */
+  readonly type?: TextType;
   /** Multi-value rows included: a row is null when it has the null id or no value at all. */
   readonly hasNulls: boolean;
   /** Smallest and largest non-null value. */
@@ -164,7 +166,7 @@ export function arraysOf(column: StoredColumn): StoredArray[] {
 export function schemaOf(column: StoredColumn): ColumnSchema {
   return column.kind === 'number'
     ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
-    : { name: column.name, type: 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
+    : { name: column.name, type: column.type ?? 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
 }
 
 /** Bytes a column takes in the file. */

@@ -104,7 +104,7 @@ function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memor
   if (ends !== null && placement.offsets !== null) copyOffsets(memory, at + placement.offsets.at, ends);
   copyOffsets(memory, at + placement.dictionaryOffsets.at, dictionary.ends);
   copyTo(memory, at, placement.text, dictionary.bytes);
-  return stringView(physical, { count, hasNull }, placement, at);
+  return stringView(column.type, physical, { count, hasNull }, placement, at);
 }
 
 function copyTo(memory: KernelMemory, column: Address, region: Region, values: ArrayBufferView): void {

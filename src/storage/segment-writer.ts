@@ -90,12 +90,13 @@ function decimalText(value: bigint | number): string {
 }
 
 function encodeStrings(column: PhysicalStringColumn, encoder: ArrayEncoder, rowCount: number): StoredColumn {
-  const { name, ids, ends, dictionary, hasNulls } = column;
+  const { name, type, ids, ends, dictionary, hasNulls } = column;
   const { count, hasNull } = dictionary;
   const bitmaps = isIndexed(count, rowCount) ? serializeBitmaps(ids, ends, count) : null;
   return {
     kind: 'string',
     name,
+    ...(type === 'STRING' ? {} : { type }),
     hasNulls,
     ...extremesOf(dictionary),
     ids: encoder.integers(ids),

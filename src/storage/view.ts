@@ -1,5 +1,5 @@
 import type { Interval } from '../model/interval.js';
-import type { ColumnType } from '../model/schema.js';
+import type { NumberType, TextType } from '../model/schema.js';
 
 /**
  * Where the columns of an open segment lie in kernel memory: plain data, sent to processing threads as it is. An
@@ -32,7 +32,7 @@ export type ColumnView = NumberColumnView | StringColumnView;
 
 export interface NumberColumnView {
   readonly kind: 'number';
-  readonly type: Exclude<ColumnType, 'STRING'>;
+  readonly type: NumberType;
   /** LONG: U8, U16, U32 (with `base`) or I64 (base 0). FLOAT: F32. DOUBLE: F64. */
   readonly physical: Physical;
   readonly values: Address;
@@ -48,6 +48,8 @@ export interface NumberColumnView {
 
 export interface StringColumnView {
   readonly kind: 'string';
+  /** What the texts of the dictionary stand for. */
+  readonly type: TextType;
   readonly physical: 'U8' | 'U16' | 'U32';
   /** Dictionary ids: one per row, or the concatenated values when `offsets` is not 0. */
   readonly ids: Address;

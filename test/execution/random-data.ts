@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Value } from '../../src/expression/value.js';
+import type { Scalar, Value } from '../../src/expression/value.js';
 import type { Aggregator, VirtualColumn } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Filter } from '../../src/model/filter.js';
@@ -106,7 +106,7 @@ export const VIRTUAL_COLUMNS: readonly VirtualColumn[] = [
   },
 ];
 
-const VALUES: fc.Arbitrary<Exclude<Value, null>> = fc.oneof(
+const VALUES: fc.Arbitrary<Exclude<Scalar, null>> = fc.oneof(
   fc.constantFrom(...TEXTS, 'x'),
   fc.bigInt({ min: -5n, max: 210n }),
   fc.integer({ min: -40, max: 40 }).map((n) => n / 4),

@@ -1,10 +1,7 @@
 import type { Chunk } from '../../metadata/timeline.js';
-import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnSchema, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { TableSchema } from './contract.js';
-
-/** From narrow to wide: every value of a type can be given as one of a later type. */
-const WIDTH: Readonly<Record<ColumnType, number>> = { LONG: 0, FLOAT: 1, DOUBLE: 2, STRING: 3 };
 
 /** Union of the columns of all segments, newest chunk first; each with the widest of its types. `chunks` is not empty. */
 export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescriptor>[]): TableSchema {
@@ -30,7 +27,7 @@ function widen(known: ColumnSchema | undefined, column: ColumnSchema): ColumnSch
   if (known === undefined) return column;
   return {
     name: column.name,
-    type: WIDTH[known.type] >= WIDTH[column.type] ? known.type : column.type,
+    type: widestType([known.type, column.type]),
     multiValue: known.multiValue || column.multiValue,
     hasNulls: known.hasNulls || column.hasNulls,
   };

@@ -1,6 +1,6 @@
 import { constantOf } from '../../expression/expression-type.js';
 import type { Expression } from '../../model/expression.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { NumberType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -26,11 +26,7 @@ const FAMILIES = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' }
  * `+ - *` over numbers, and `/` where it is a DOUBLE, by kernels. Null where any operand is.
  * @returns undefined for an expression of another shape
  */
-export function compileArithmetic(
-  scope: SegmentScope,
-  expression: Expression,
-  type: Exclude<ColumnType, 'STRING'>,
-): NumberVector | undefined {
+export function compileArithmetic(scope: SegmentScope, expression: Expression, type: NumberType): NumberVector | undefined {
   const tree = operandOf(scope, expression);
   const lane = type === 'LONG' ? 'I64' : 'F64';
   if (tree === undefined || tree.scalar !== undefined || (tree.lane === 'F64' && lane === 'I64') || type === 'FLOAT') return undefined;

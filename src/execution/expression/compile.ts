@@ -2,10 +2,11 @@ import { ServiceError } from '../../base/errors.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { expressionType } from '../../expression/expression-type.js';
 import type { Value } from '../../expression/value.js';
-import { convert } from '../../expression/value.js';
+import { convert, textOfValue, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { takeBits } from '../context.js';
@@ -27,11 +28,14 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   const names = [...columnsOfExpression(expression)];
   for (const name of names) refuseMultiValue(scope, name);
   const [only] = names;
-  const arithmetic = type === 'STRING' ? undefined : compileArithmetic(scope, expression, type);
+  const arithmetic = isNumberType(type) ? compileArithmetic(scope, expression, type) : undefined;
   if (arithmetic !== undefined) return arithmetic;
   const compute = compileExpression(expression, typeOf);
   const source = only !== undefined && names.length === 1 ? scope.source(only) : undefined;
-  if (source?.kind === 'string') return dictionaryFunction(scope, source.column, (text) => compute(() => text), type);
+  if (source?.kind === 'string') {
+    const { column } = source;
+    return dictionaryFunction(scope, column, (text) => compute(() => valueOfText(text, column.type)), type);
+  }
   return rowFunction(scope, names, compute, type);
 }
 
@@ -62,21 +66,26 @@ export function valuesVector(
   type: ColumnType,
   fill: (block: Block, put: (row: number, value: Value) => void) => void,
 ): Vector {
-  return type === 'STRING' ? textValues(scope, fill) : numberValues(scope, type, fill);
+  return isNumberType(type) ? numberValues(scope, type, fill) : textValues(scope, type, fill);
 }
 
-function textValues(scope: SegmentScope, fill: (block: Block, put: (row: number, value: Value) => void) => void): StringVector {
+function textValues(
+  scope: SegmentScope,
+  type: TextType,
+  fill: (block: Block, put: (row: number, value: Value) => void) => void,
+): StringVector {
   const { memory } = scope.context;
   const pool = new StringPool();
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const run = oncePerBlock((block) => {
     const ids = memory.u32(at, BLOCK_ROWS);
     fill(block, (row, value) => {
-      ids[row] = pool.idOf(convertText(value));
+      ids[row] = pool.idOf(textOfValue(value, type));
     });
   });
   return {
     kind: 'string',
+    type,
     pool,
     complete: false,
     ids: (block) => {
@@ -88,7 +97,7 @@ function textValues(scope: SegmentScope, fill: (block: Block, put: (row: number,
 
 function numberValues(
   scope: SegmentScope,
-  type: Exclude<ColumnType, 'STRING'>,
+  type: NumberType,
   fill: (block: Block, put: (row: number, value: Value) => void) => void,
 ): NumberVector {
   const { memory } = scope.context;
@@ -126,9 +135,4 @@ function numberValues(
       return anyNull ? nulls : 0;
     },
   };
-}
-
-function convertText(value: Value): string | null {
-  const text = convert(value, 'STRING');
-  return text === null ? null : String(text);
 }

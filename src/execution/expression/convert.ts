@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { valueOfText } from '../../expression/value.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { kernelFor } from '../context.js';
 import type { SegmentScope, Source } from '../scope.js';
@@ -17,7 +18,8 @@ export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'D
       return castNumbers(scope, storedNumbers(source.column), type);
     case 'string': {
       if (source.column.offsets !== 0) throw new ServiceError('unsupported', 'a multi-value column cannot be read as numbers');
-      return numbersOnly(dictionaryFunction(scope, source.column, (text) => text, type));
+      const { column } = source;
+      return numbersOnly(dictionaryFunction(scope, column, (text) => valueOfText(text, column.type), type));
     }
     case 'computed': {
       if (source.vector.kind === 'number') return castNumbers(scope, source.vector, type);
@@ -38,12 +40,12 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
     case 'missing': {
       const at = scope.arena.take(BLOCK_ROWS * 4);
       scope.context.memory.u32(at, BLOCK_ROWS).fill(0);
-      return { kind: 'string', pool: new StringPool(), complete: true, ids: () => at };
+      return { kind: 'string', type: 'STRING', pool: new StringPool(), complete: true, ids: () => at };
     }
     case 'number':
       return numbersAsText(scope, storedNumbers(source.column));
     case 'string':
-      return textsOnly(dictionaryFunction(scope, source.column, (text) => text, 'STRING'));
+      return textsOnly(dictionaryFunction(scope, source.column, (text) => valueOfText(text, source.column.type), 'STRING'));
     case 'computed':
       return source.vector.kind === 'string' ? source.vector : numbersAsText(scope, source.vector);
   }

@@ -1,6 +1,7 @@
 import type { Value } from '../../expression/value.js';
-import { convert } from '../../expression/value.js';
-import type { ColumnType } from '../../model/schema.js';
+import { convert, textOfValue } from '../../expression/value.js';
+import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -16,20 +17,33 @@ export function dictionaryFunction(
   compute: (text: string | null) => Value,
   type: ColumnType,
 ): Vector {
-  const results = scope.texts(column).map((text) => convert(compute(text), type));
-  return type === 'STRING' ? textTable(scope, column, results) : numberTable(scope, column, results, type);
+  const texts = scope.texts(column);
+  if (!isNumberType(type))
+    return textTable(
+      scope,
+      column,
+      texts.map((text) => textOfValue(compute(text), type)),
+      type,
+    );
+  return numberTable(
+    scope,
+    column,
+    texts.map((text) => convert(compute(text), type)),
+    type,
+  );
 }
 
-function textTable(scope: SegmentScope, column: StringColumnView, results: readonly Value[]): Vector {
+function textTable(scope: SegmentScope, column: StringColumnView, results: readonly (string | null)[], type: TextType): Vector {
   const { arena, context } = scope;
   const pool = new StringPool();
   const table = arena.take(Math.max(1, results.length) * 4);
-  context.memory.u32(table, results.length).set(results.map((result) => pool.idOf(result === null ? null : String(result))));
+  context.memory.u32(table, results.length).set(results.map((result) => pool.idOf(result)));
   const widen = widener(scope, column);
   const at = arena.take(BLOCK_ROWS * 4);
   const run = oncePerBlock((block) => context.kernels.gather32(table, widen(block), block.rows, at));
   return {
     kind: 'string',
+    type,
     pool,
     complete: true,
     ids: (block) => {
@@ -42,8 +56,8 @@ function textTable(scope: SegmentScope, column: StringColumnView, results: reado
 function numberTable(
   scope: SegmentScope,
   column: StringColumnView,
-  results: readonly Value[],
-  type: Exclude<ColumnType, 'STRING'>,
+  results: readonly (bigint | number | null)[],
+  type: NumberType,
 ): Vector {
   const { arena, context } = scope;
   const { memory, kernels } = context;

@@ -31,7 +31,7 @@ export function mappedColumn(scope: SegmentScope, column: StringColumnView, { ma
   const count = entries.length + (hasNull ? 1 : 0);
   const physical = count <= 1 << 8 ? 'U8' : count <= 1 << 16 ? 'U16' : 'U32';
   const rows = mapRows(scope, column, newIds, idOfNone, physical);
-  return { kind: 'string', physical, ...rows, dictionary: { count, hasNull, ...placeTexts(scope, entries, hasNull) } };
+  return { kind: 'string', type: 'STRING', physical, ...rows, dictionary: { count, hasNull, ...placeTexts(scope, entries, hasNull) } };
 }
 
 function mapRows(

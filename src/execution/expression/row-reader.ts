@@ -1,4 +1,5 @@
 import type { Value } from '../../expression/value.js';
+import { valueOfText } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -50,6 +51,7 @@ export function numberReader(scope: SegmentScope, vector: NumberVector): RowRead
 function storedTextReader(scope: SegmentScope, column: StringColumnView): RowReader {
   const { memory } = scope.context;
   const texts = scope.texts(column);
+  const { type } = column;
   let ids: Uint8Array | Uint16Array | Uint32Array = new Uint8Array(0);
   const open = ({ start, rows }: Block): void => {
     ids =
@@ -59,7 +61,7 @@ function storedTextReader(scope: SegmentScope, column: StringColumnView): RowRea
           ? memory.u16(column.ids + start * 2, rows)
           : memory.u32(column.ids + start * 4, rows);
   };
-  return { open, get: (row) => texts[ids[row] ?? 0] ?? null };
+  return { open, get: (row) => valueOfText(texts[ids[row] ?? 0] ?? null, type) };
 }
 
 function computedTextReader(scope: SegmentScope, vector: StringVector): RowReader {
@@ -67,5 +69,5 @@ function computedTextReader(scope: SegmentScope, vector: StringVector): RowReade
   const open = (block: Block): void => {
     ids = scope.context.memory.u32(vector.ids(block), block.rows);
   };
-  return { open, get: (row) => vector.pool.texts[ids[row] ?? 0] ?? null };
+  return { open, get: (row) => valueOfText(vector.pool.texts[ids[row] ?? 0] ?? null, vector.type) };
 }

@@ -1,5 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { evaluate } from '../../expression/evaluate.js';
+import type { Scalar, Value } from '../../expression/value.js';
+import { convert, textOfValue } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { bucketBoundaries } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -20,7 +22,7 @@ export function timeFunction(
   scope: SegmentScope,
   expression: Expression,
   vector: Vector,
-): { runs: Runs; values: readonly (string | number | bigint | null)[] } | undefined {
+): { runs: Runs; values: readonly Scalar[] } | undefined {
   const source = scope.source(TIME_COLUMN);
   const grains = timeGrains(expression);
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
@@ -33,8 +35,8 @@ export function timeFunction(
     for (const boundary of boundaries) cuts.add(boundary);
   }
   const boundaries = BigInt64Array.from(cuts).sort();
-  const values: (string | number | bigint | null)[] = [];
-  const idsByValue = new Map<string | number | bigint | null, number>();
+  const values: Scalar[] = [];
+  const idsByValue = new Map<Scalar, number>();
   const bucketIds: number[] = [];
   const { runs: cut, first, card } = bucketRuns(scope, source.column, boundaries);
   for (let bucket = 0; bucket < card; bucket++) {
@@ -70,8 +72,6 @@ function boundariesWithin(make: () => BigInt64Array): BigInt64Array | undefined 
   }
 }
 
-function inType(value: string | number | bigint | null, vector: Vector): string | number | bigint | null {
-  if (value === null) return null;
-  if (vector.kind === 'string') return String(value);
-  return vector.type === 'LONG' ? BigInt(typeof value === 'number' ? Math.trunc(value) : value) : Number(value);
+function inType(value: Value, vector: Vector): Scalar {
+  return vector.kind === 'string' ? textOfValue(value, vector.type) : convert(value, vector.type);
 }

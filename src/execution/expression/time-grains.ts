@@ -1,4 +1,5 @@
 import { constantOf } from '../../expression/expression-type.js';
+import type { Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { Granularity } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -26,7 +27,7 @@ function grainsOf(expression: Expression): readonly Granularity[] | undefined {
   return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
 }
 
-function grainOfCall(name: string, constants: readonly (string | bigint | number | null | undefined)[]): Granularity | undefined {
+function grainOfCall(name: string, constants: readonly (Value | undefined)[]): Granularity | undefined {
   const [first, second, third] = constants;
   if (name === 'timestamp_floor') {
     // An origin is rare; without it the granularity is the very one the function floors by.
@@ -40,7 +41,7 @@ function grainOfCall(name: string, constants: readonly (string | bigint | number
   return undefined;
 }
 
-function period(text: string, timeZone: string | bigint | number | null | undefined): Granularity | undefined {
+function period(text: string, timeZone: Value | undefined): Granularity | undefined {
   if (timeZone !== undefined && timeZone !== null && typeof timeZone !== 'string') return undefined;
   return { kind: 'period', period: text, timeZone: timeZone ?? 'UTC', origin: null };
 }

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../model/schema.js';
+import type { NumberType, TextType } from '../../model/schema.js';
 import type { Address, NumberColumnView, Physical } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -9,7 +9,7 @@ import type { Block } from '../context.js';
  */
 export interface NumberVector {
   readonly kind: 'number';
-  readonly type: Exclude<ColumnType, 'STRING'>;
+  readonly type: NumberType;
   readonly physical: Physical;
   /** LONG: the value is `base` + what is stored. */
   readonly base: bigint;
@@ -21,9 +21,11 @@ export interface NumberVector {
   nulls(block: Block): Address;
 }
 
-/** Strings computed for a segment: one u32 id per row into `pool`. */
+/** Texts computed for a segment: one u32 id per row into `pool`. */
 export interface StringVector {
   readonly kind: 'string';
+  /** What the texts stand for. */
+  readonly type: TextType;
   readonly pool: StringPool;
   /** Whether the pool is complete before any row is read. */
   readonly complete: boolean;

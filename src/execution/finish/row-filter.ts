@@ -1,8 +1,9 @@
 import { compileExpression } from '../../expression/evaluate.js';
 import type { Value } from '../../expression/value.js';
-import { compareValues, convert, toTruth } from '../../expression/value.js';
+import { compareValues, convert, toText, toTruth, valueOfText } from '../../expression/value.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
+import { isArrayType } from '../../model/schema.js';
 import { matchesLike } from '../filter/like.js';
 import { STRING_ORDERINGS } from '../ordering.js';
 import type { ResultTable } from './table.js';
@@ -68,12 +69,15 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
 
 type Comparison = Extract<Filter, { kind: 'equals' | 'in' | 'range' | 'like' }>;
 
-function valueTest(filter: Comparison): (value: string | number | bigint) => Truth {
+function valueTest(filter: Comparison): (value: Exclude<Value, null>) => Truth {
   switch (filter.kind) {
     case 'equals':
     case 'in': {
       const wanted = filter.kind === 'equals' ? [filter.value] : filter.values;
-      const values = wanted.flatMap((value) => toType(value, filter.type) ?? []);
+      const values = wanted.flatMap((value) => {
+        const found = isArrayType(filter.type) ? valueOfText(textOrNull(value), filter.type) : toType(value, filter.type);
+        return found === null ? [] : [found];
+      });
       return (value) => {
         const converted = toType(value, filter.type);
         return converted === null ? null : values.some((each) => compareValues(each, converted) === 0);
@@ -83,7 +87,7 @@ function valueTest(filter: Comparison): (value: string | number | bigint) => Tru
       const text = filter.type === 'STRING' && filter.ordering !== 'numeric';
       const type = text ? 'STRING' : filter.type === 'STRING' ? 'DOUBLE' : filter.type;
       const compare = text
-        ? (a: string | number | bigint, b: string | number | bigint) => STRING_ORDERINGS[filter.ordering](String(a), String(b))
+        ? (a: Exclude<Value, null>, b: Exclude<Value, null>) => STRING_ORDERINGS[filter.ordering](toText(a) ?? '', toText(b) ?? '')
         : compareValues;
       const bound = (value: FilterValue) =>
         typeof value === 'string' && !text ? toType(value, 'DOUBLE') : text && value !== null ? String(value) : value;
@@ -104,7 +108,11 @@ function valueTest(filter: Comparison): (value: string | number | bigint) => Tru
   }
 }
 
-function toType(value: FilterValue, type: ColumnType): string | number | bigint | null {
+function textOrNull(value: FilterValue): string | null {
+  return value === null ? null : String(value);
+}
+
+function toType(value: Value, type: ColumnType): Value {
   // A number compared as another type of number keeps its value: 2.5 is not the LONG 2.
   if (typeof value === 'number' && type === 'LONG') return value;
   if (typeof value === 'bigint' && type !== 'STRING' && type !== 'FLOAT') return value;

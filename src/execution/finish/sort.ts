@@ -3,7 +3,7 @@ import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { compareText, STRING_ORDERINGS } from '../ordering.js';
 import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed } from './table.js';
+import { columnNamed, typed } from './table.js';
 
 type CompareRows = (a: number, b: number) => number;
 
@@ -127,7 +127,7 @@ function compareRanked(column: ResultColumn, key: SortKey, check: () => void): C
 
 /** Per row: how many of the different texts come before its own. */
 function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: () => void): Uint32Array {
-  const { text } = column;
+  const { text, type } = column;
   const numbers = new Map<number, number>();
   const ids: number[] = [];
   const numberOfRow = Uint32Array.from(column.ids, (id, row) => {
@@ -140,7 +140,7 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
     }
     return number;
   });
-  const entries = { kind: 'string', name: column.name, ids: Uint32Array.from(ids), text } as const;
+  const entries = { kind: 'string', name: column.name, ...typed(type), ids: Uint32Array.from(ids), text } as const;
   const compare = compareColumn(entries, key);
   const sorted = mergeSort(
     Uint32Array.from(ids, (_, number) => number),

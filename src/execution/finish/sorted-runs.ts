@@ -7,7 +7,7 @@ import type { SpillSpace } from '../spill/spill-space.js';
 import { compareCells, sortKeys } from './sort.js';
 import type { LeafResult } from './steps.js';
 import type { ResultTable } from './table.js';
-import { framesOf } from './table.js';
+import { framesOf, typed } from './table.js';
 
 /** Rows read of a run at a time. */
 const RUN_FRAME_ROWS = 4096;
@@ -165,13 +165,20 @@ function pickedFrame(picks: readonly Pick[]): Frame {
   return { rowCount: picks.length, columns };
 }
 
-function pickedColumn({ name, kind }: FrameColumn, index: number, picks: readonly Pick[]): FrameColumn {
+function pickedColumn(first: FrameColumn, index: number, picks: readonly Pick[]): FrameColumn {
+  const { name, kind } = first;
   if (kind === 'string' || kind === 'multi') {
     const dictionary = picks.map(({ frame, row }) => {
       const column = frame.columns[index];
       return column?.kind === 'string' ? (column.dictionary[column.ids[row] ?? 0] ?? null) : null;
     });
-    return { kind: 'string', name, ids: Uint32Array.from(dictionary, (_, row) => row), dictionary };
+    return {
+      kind: 'string',
+      name,
+      ...typed(kind === 'string' ? first.type : undefined),
+      ids: Uint32Array.from(dictionary, (_, row) => row),
+      dictionary,
+    };
   }
   const nulls = new Uint32Array(Math.ceil(picks.length / 64) * 2);
   let anyNull = false;

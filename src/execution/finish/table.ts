@@ -1,8 +1,10 @@
 import { assert, ServiceError } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
+import { textOfValue, valueOfText } from '../../expression/value.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import { isNullAt } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { ColumnType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
 
 /** Result rows outside of kernel memory, before and between finish steps. Strings stay ids until they are needed. */
 export interface ResultTable {
@@ -12,8 +14,9 @@ export interface ResultTable {
   readonly keys: readonly string[];
 }
 
+/** `type` of texts, where it is left out, is STRING. */
 export type ResultColumn = { readonly name: string } & (
-  | { readonly kind: 'string'; readonly ids: Uint32Array; readonly text: (id: number) => string | null }
+  | { readonly kind: 'string'; readonly type?: TextType; readonly ids: Uint32Array; readonly text: (id: number) => string | null }
   /** `nulls`: one byte a row, 1 where it is null; null when no row is. */
   | { readonly kind: 'long'; readonly values: BigInt64Array; readonly nulls: Uint8Array | null }
   /** Multi-value: row i is row `rows[i]` of a frame's column. Kept and picked, never computed with. */
@@ -30,11 +33,12 @@ export function columnNamed(table: ResultTable, name: string): ResultColumn {
 }
 
 export function typeOfResult(column: ResultColumn): ColumnType {
-  return column.kind === 'string' || column.kind === 'multi' ? 'STRING' : column.kind === 'long' ? 'LONG' : column.type;
+  if (column.kind === 'string') return column.type ?? 'STRING';
+  return column.kind === 'multi' ? 'STRING' : column.kind === 'long' ? 'LONG' : column.type;
 }
 
 export function valueAt(column: ResultColumn, row: number): Value {
-  if (column.kind === 'string') return column.text(column.ids[row] ?? 0);
+  if (column.kind === 'string') return valueOfText(column.text(column.ids[row] ?? 0), column.type ?? 'STRING');
   if (column.kind === 'multi')
     throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be computed with or ordered by`);
   if (column.nulls !== null && column.nulls[row] === 1) return null;
@@ -64,15 +68,26 @@ export function rememberTexts(decode: (id: number) => string | null): (id: numbe
 }
 
 export function columnOf(name: string, type: ColumnType, values: readonly Value[]): ResultColumn {
-  const rowCount = values.length;
-  if (type === 'STRING') {
-    const ids = Uint32Array.from({ length: rowCount }, (_, row) => row);
-    return { kind: 'string', name, ids, text: (id) => (values[id] === null || values[id] === undefined ? null : String(values[id])) };
-  }
+  if (!isNumberType(type))
+    return textColumn(
+      name,
+      type,
+      values.map((value) => textOfValue(value, type)),
+    );
   const nulls = values.includes(null) ? Uint8Array.from(values, (value) => (value === null ? 1 : 0)) : null;
   if (type === 'LONG')
     return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n)), nulls };
   return { kind: 'double', name, type, values: Float64Array.from(values, (value) => (typeof value === 'number' ? value : 0)), nulls };
+}
+
+/** A column of texts of `type` as dictionaries keep them, one a row. */
+export function textColumn(name: string, type: TextType, texts: readonly (string | null)[]): ResultColumn {
+  return { kind: 'string', name, ...typed(type), ids: Uint32Array.from(texts, (_, row) => row), text: (id) => texts[id] ?? null };
+}
+
+/** The type of a column of texts, as columns mention it. */
+export function typed(type: TextType | undefined): { readonly type?: TextType } {
+  return type === undefined || type === 'STRING' ? {} : { type };
 }
 
 /** Rows `rows` in that order. */
@@ -105,7 +120,8 @@ export function* framesOf(table: ResultTable, frameRows = FRAME_ROWS): Generator
 
 function frameColumn(column: ResultColumn, start: number, end: number): FrameColumn {
   const { name } = column;
-  if (column.kind === 'string') return { kind: 'string', name, ...compactTexts(column.ids.subarray(start, end), column.text) };
+  if (column.kind === 'string')
+    return { kind: 'string', name, ...typed(column.type), ...compactTexts(column.ids.subarray(start, end), column.text) };
   if (column.kind === 'multi') return pickMultiple(name, column.of, column.rows.subarray(start, end));
   const nulls = column.nulls === null ? null : nullBits(column.nulls.subarray(start, end));
   if (column.kind === 'long') return { kind: 'long', name, values: column.values.slice(start, end), nulls };
@@ -131,7 +147,7 @@ function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
   const { name } = column;
   switch (column.kind) {
     case 'string':
-      return { kind: 'string', name, ids: column.ids, text: (id) => column.dictionary[id] ?? null };
+      return { kind: 'string', name, ...typed(column.type), ids: column.ids, text: (id) => column.dictionary[id] ?? null };
     case 'multi':
       return { kind: 'multi', name, rows: Uint32Array.from({ length: rowCount }, (_, row) => row), of: column };
     default: {

@@ -3,8 +3,8 @@ import type { VirtualColumn } from '../../model/aggregator.js';
 import { bucketBoundaries } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
 import type { GroupKey } from '../../model/plan.js';
-import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import type { ColumnType, TextType } from '../../model/schema.js';
+import { isNumberType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { timeGrains } from '../expression/time-grains.js';
 import type { VirtualColumns } from '../scope.js';
@@ -68,7 +68,7 @@ export function columnDomain(columns: QueryColumns, column: string, type: Column
   const types = new Set(stored.flatMap((view) => storedType(view)));
   const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
-  if (wanted === 'STRING') return textDomain(columns, name, types);
+  if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
   const [base, last] = narrowRange(columns, stored);
   if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < LONGS_CARD_MAX)
     return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
@@ -79,13 +79,13 @@ export function columnDomain(columns: QueryColumns, column: string, type: Column
 function storedType(column: SegmentView['columns'][string] | undefined): ColumnType[] {
   if (column === undefined) return [];
   if (column.kind === 'number') return [column.type];
-  return column.dictionary.count > (column.dictionary.hasNull ? 1 : 0) ? ['STRING'] : [];
+  return column.dictionary.count > (column.dictionary.hasNull ? 1 : 0) ? [column.type] : [];
 }
 
 /** Numbers are kept as they are, unless they come from runs of time: then there are few. */
 function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null): Domain {
   const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, 0));
-  const few = type === 'STRING' || timeGrains(virtual.expression) !== undefined;
+  const few = !isNumberType(type) || timeGrains(virtual.expression) !== undefined;
   return { kind: few ? 'interned' : 'wide', type };
 }
 
@@ -100,15 +100,15 @@ function typeOfColumn(columns: QueryColumns, column: string, depth: number): Col
   return types.size === 0 ? undefined : widestType(types);
 }
 
-function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>): Domain {
+function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>, type: TextType): Domain {
   const dictionary = Object.hasOwn(columns.dictionaries, name) ? columns.dictionaries[name] : undefined;
   const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && types.size <= 1;
-  if (allText && dictionary !== undefined) return { kind: 'dictionary', type: 'STRING', dictionary, card: Math.max(1, dictionary.count) };
+  if (allText && dictionary !== undefined) return { kind: 'dictionary', type, dictionary, card: Math.max(1, dictionary.count) };
   const [view] = columns.views;
   const only = columns.views.length === 1 ? view?.columns[name] : undefined;
   if (only?.kind === 'string')
-    return { kind: 'local', type: 'STRING', column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
-  return { kind: 'interned', type: 'STRING' };
+    return { kind: 'local', type, column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
+  return { kind: 'interned', type };
 }
 
 /** Smallest and largest value when every segment has the column as narrow longs without nulls. */
@@ -127,10 +127,6 @@ function narrowRange(
     if (high === undefined || column.max > high) high = column.max;
   }
   return [low, high];
-}
-
-function widestType(types: ReadonlySet<ColumnType>): ColumnType {
-  return (['STRING', 'DOUBLE', 'FLOAT', 'LONG'] as const).find((type) => types.has(type)) ?? 'STRING';
 }
 
 /** The part of the query's time that the segments have rows in. */

@@ -1,7 +1,8 @@
 import type { Value } from '../../expression/value.js';
 import type { GroupPlan } from '../../model/plan.js';
+import { isNumberType } from '../../model/schema.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
-import { columnOf, pickRows, valueAt } from '../finish/table.js';
+import { columnOf, pickRows, textColumn, valueAt } from '../finish/table.js';
 import type { FoldScope } from './distinct-fold.js';
 import { nullIdOf } from './domain.js';
 import { listGroups, rowsOfGroups, valueOfId } from './result.js';
@@ -81,7 +82,8 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
         values[from + at] = value;
       });
       from += set.length;
-      return columnOf(`a${index}`, aggregator.domain.type, values);
+      const { type } = aggregator.domain;
+      return isNumberType(type) ? columnOf(`a${index}`, type, values) : textColumn(`a${index}`, type, values.map(textOrNull));
     }
     const column = states.columns[shape.keys.length + index];
     if (aggregator.kind === 'collect' && column !== undefined) {
@@ -94,7 +96,11 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   return { rowCount: source.length, columns: [...keys, ...aggregates], keys: [] };
 }
 
-/** Every (group, value) of a distinct aggregator; null is left out. */
+function textOrNull(value: Value): string | null {
+  return value === null ? null : String(value);
+}
+
+/** Every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
 function listSet(
   { context }: FoldScope,
   table: GroupTable,

@@ -1,13 +1,14 @@
 import { assert } from '../../base/errors.js';
-import type { Value } from '../../expression/value.js';
+import type { Scalar } from '../../expression/value.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { FinishStep } from '../../model/plan.js';
+import { isNumberType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { collectedColumns } from '../collect/result.js';
 import { globalTextAt, textAt } from '../dictionary.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
-import { columnOf, rememberTexts } from '../finish/table.js';
+import { columnOf, rememberTexts, typed } from '../finish/table.js';
 import type { FoldScope } from './distinct-fold.js';
 import { countDistinct } from './distinct-fold.js';
 import type { Domain } from './domain.js';
@@ -136,12 +137,12 @@ function keyColumn(
 
 function idColumn(memory: KernelMemory, table: GroupTable, name: string, domain: Domain, index: number, ids: Uint32Array): ResultColumn {
   const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
-  if (domain.type !== 'STRING') return columnOf(name, domain.type, Array.from(ids, decode));
-  return { kind: 'string', name, ids, text: rememberTexts((id) => textOf(decode(id))) };
+  if (isNumberType(domain.type)) return columnOf(name, domain.type, Array.from(ids, decode));
+  return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
 }
 
-/** What an id of a domain stands for. */
-export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Value[]): (id: number) => Value {
+/** What an id of a domain stands for; of types kept as texts, the text. */
+export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Scalar[]): (id: number) => Scalar {
   switch (domain.kind) {
     case 'dictionary':
       return (id) => globalTextAt(memory, domain.dictionary, id);
@@ -161,7 +162,7 @@ export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly V
   }
 }
 
-function textOf(value: Value): string | null {
+function textOf(value: Scalar): string | null {
   return value === null ? null : String(value);
 }
 

@@ -1,5 +1,9 @@
+import { textOfValue, valueOfText } from '../../expression/value.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import { isNullAt } from '../../model/frame.js';
+import { frameColumnType, isNullAt } from '../../model/frame.js';
+import type { TextType } from '../../model/schema.js';
+import { isTextType, widestType } from '../../model/schema.js';
+import { typed } from '../finish/table.js';
 
 /**
  * Frames after each other as one. Columns go by position and take their names from the first frame; where types differ
@@ -58,24 +62,31 @@ function concatColumns(parts: readonly Part[], rowCount: number): FrameColumn {
 }
 
 function concatTexts(name: string, parts: readonly Part[], rowCount: number): FrameColumn {
+  const type = typeOfTexts(parts);
   const ids = new Uint32Array(rowCount);
   const dictionary: (string | null)[] = [null];
   let at = 0;
   for (const { frame, column } of parts) {
     const base = dictionary.length;
     if (column.kind === 'string') {
-      for (const text of column.dictionary) dictionary.push(text);
+      const from = column.type ?? 'STRING';
+      for (const text of column.dictionary) dictionary.push(from === type ? text : textOfValue(valueOfText(text, from), type));
       for (let row = 0; row < frame.rowCount; row++) ids[at + row] = base + (column.ids[row] ?? 0);
     } else if (column.kind !== 'multi') {
       for (let row = 0; row < frame.rowCount; row++) {
         if (isNullAt(column.nulls, row)) continue;
         ids[at + row] = dictionary.length;
-        dictionary.push(String(column.values[row]));
+        dictionary.push(textOfValue(column.values[row] ?? null, type));
       }
     }
     at += frame.rowCount;
   }
-  return { kind: 'string', name, ids, dictionary };
+  return { kind: 'string', name, ...typed(type), ids, dictionary };
+}
+
+function typeOfTexts(parts: readonly Part[]): TextType {
+  const type = widestType(parts.flatMap(({ column }) => (isAllNull(column) ? [] : [frameColumnType(column)])));
+  return isTextType(type) ? type : 'STRING';
 }
 
 function concatMultiple(name: string, parts: readonly Part[], rowCount: number): FrameColumn {

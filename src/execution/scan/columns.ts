@@ -1,13 +1,14 @@
 import type { Value } from '../../expression/value.js';
-import { convert } from '../../expression/value.js';
+import { convert, textOfValue } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { blockAt, kernelFor } from '../context.js';
 import { textReader } from '../dictionary.js';
 import { rowReader } from '../expression/row-reader.js';
-import { nullBits } from '../finish/table.js';
+import { nullBits, typed } from '../finish/table.js';
 import type { SegmentScope, Source } from '../scope.js';
 import type { RowBatch } from './order.js';
 
@@ -21,8 +22,8 @@ export interface ScanColumn {
 /** The values of one column for the rows of a frame. Strings are decoded once per distinct value of the frame. */
 export function readColumn({ name, type, multiValue }: ScanColumn, batches: readonly RowBatch[], rowCount: number): FrameColumn {
   if (multiValue) return readMultiple(name, batches, rowCount);
-  if (type === 'STRING') return readTexts(name, batches, rowCount);
-  return readNumbers(name, type, batches, rowCount);
+  if (isNumberType(type)) return readNumbers(name, type, batches, rowCount);
+  return readTexts(name, type, batches, rowCount);
 }
 
 /** The entries of a frame's dictionary: each stored value the frame uses is decoded once. */
@@ -54,22 +55,22 @@ class FrameDictionary {
   }
 }
 
-function readTexts(name: string, batches: readonly RowBatch[], rowCount: number): FrameColumn {
+function readTexts(name: string, type: TextType, batches: readonly RowBatch[], rowCount: number): FrameColumn {
   const dictionary = new FrameDictionary();
   const ids = new Uint32Array(rowCount);
   let at = 0;
   for (const { source: rowSource, rows } of batches) {
     const { scope } = rowSource;
     const source = scope.source(name);
-    if (source.kind === 'string' && source.column.offsets === 0) {
+    if (source.kind === 'string' && source.column.offsets === 0 && source.column.type === type) {
       const translate = dictionary.translator(scope, source.column);
       const stored = idsView(scope, source.column);
       for (const row of rows) ids[at++] = translate(stored[row] ?? 0);
     } else {
-      for (const value of values(scope, source, rows)) ids[at++] = dictionary.idOf(asText(value));
+      for (const value of values(scope, source, rows)) ids[at++] = dictionary.idOf(textOfValue(value, type));
     }
   }
-  return { kind: 'string', name, ids, dictionary: dictionary.entries };
+  return { kind: 'string', name, ...typed(type), ids, dictionary: dictionary.entries };
 }
 
 function readMultiple(name: string, batches: readonly RowBatch[], rowCount: number): FrameColumn {
@@ -91,7 +92,7 @@ function readMultiple(name: string, batches: readonly RowBatch[], rowCount: numb
       }
     } else {
       for (const value of values(scope, source, rows)) {
-        const text = asText(value);
+        const text = convert(value, 'STRING');
         if (text !== null) ids.push(dictionary.idOf(text));
         offsets[++at] = ids.length;
       }
@@ -109,7 +110,7 @@ function idsView(scope: SegmentScope, column: StringColumnView, count = scope.vi
       : memory.u32(column.ids, count);
 }
 
-function readNumbers(name: string, type: Exclude<ColumnType, 'STRING'>, batches: readonly RowBatch[], rowCount: number): FrameColumn {
+function readNumbers(name: string, type: NumberType, batches: readonly RowBatch[], rowCount: number): FrameColumn {
   const longs = new BigInt64Array(type === 'LONG' ? rowCount : 0);
   const doubles = new Float64Array(type === 'LONG' ? 0 : rowCount);
   const nulls = new Uint8Array(rowCount);
@@ -191,9 +192,4 @@ function* values(scope: SegmentScope, source: Source, rows: Uint32Array): Genera
     start = blockStart;
     yield reader.get(row - blockStart);
   }
-}
-
-function asText(value: Value): string | null {
-  const text = value === null ? null : convert(value, 'STRING');
-  return text === null ? null : String(text);
 }

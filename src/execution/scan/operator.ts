@@ -1,7 +1,7 @@
 import type { Frame } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import type { RowCounts } from '../counts.js';
@@ -118,6 +118,6 @@ function scanColumn(context: RunContext, name: string, views: readonly SegmentVi
       arena.release();
     }
   }
-  const type = (['STRING', 'DOUBLE', 'FLOAT', 'LONG'] as const).find((each) => types.has(each)) ?? 'STRING';
+  const type = widestType(types);
   return { name, type, multiValue };
 }

@@ -1,6 +1,8 @@
+import { ServiceError } from '../../base/errors.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import type { ColumnType } from '../../model/schema.js';
+import { isNumberType, TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
@@ -12,7 +14,7 @@ const WORD = 2 ** 32;
 /** A column as it is to be built; `auto`: its values decide. */
 export interface ColumnPlan {
   readonly name: string;
-  readonly type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE' | 'AUTO';
+  readonly type: ColumnType | 'AUTO';
   readonly multiValueHandling: MultiValueHandling;
 }
 
@@ -128,6 +130,8 @@ function newColumn(plan: ColumnPlan): RunColumn {
     case 'AUTO':
       return new AutoColumn(plan.name);
     default:
+      if (!isNumberType(plan.type))
+        throw new ServiceError('unsupported', `column "${plan.name}": the type ${plan.type} cannot be ingested yet`);
       return new DoubleColumn(plan.name, plan.type);
   }
 }

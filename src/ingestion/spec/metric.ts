@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../model/schema.js';
+import type { NumberType } from '../../model/schema.js';
 import type { Fields } from './fields.js';
 
 /** An aggregator of `metricsSpec`: what a row starts with, and how rows of a group join. */
@@ -7,7 +7,7 @@ export interface Metric {
   /** null: counts rows. */
   readonly fieldName: string | null;
   readonly kind: 'count' | 'sum' | 'min' | 'max';
-  readonly type: Exclude<ColumnType, 'STRING'>;
+  readonly type: NumberType;
 }
 
 const NUMBER_METRICS = /^(long|double|float)(Sum|Min|Max)$/;

@@ -4,7 +4,8 @@ import { compileRegularExpression } from '../../expression/regular-expression.js
 import { convert } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter, FilterValue, StringOrdering } from '../../model/filter.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { ColumnType, NumberType, PrimitiveType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
 import { columnToExtract, readDimensionSpec } from './dimension.js';
 import { readExtraction } from './extraction.js';
 import { UNSUPPORTED_FILTERS } from './names.js';
@@ -141,12 +142,12 @@ function typed<Result>(
   make: (type: ColumnType, values: readonly FilterValue[]) => Result,
 ): Result {
   const type = types(column);
-  if (type === undefined || type === 'STRING') return make('STRING', values);
+  if (!isNumberType(type)) return make('STRING', values);
   const converted = values.map((value) => numberOf(value, type));
   return converted.includes(null) ? make('STRING', values) : make(type, converted);
 }
 
-function numberOf(text: string, type: ColumnType): FilterValue {
+function numberOf(text: string, type: NumberType): FilterValue {
   if (type === 'LONG' && !/^-?\d+$/.test(text)) return null;
   return convert(text, type);
 }
@@ -189,7 +190,7 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
   const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
   const type = types(column);
-  if (ordering === 'numeric' && type !== undefined && type !== 'STRING') {
+  if (ordering === 'numeric' && isNumberType(type)) {
     const bounds = [lower, upper].map((bound) => (bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE'))));
     const [low = null, high = null] = bounds;
     if ((low === null) !== (lower === null) || (high === null) !== (upper === null))
@@ -199,15 +200,15 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   return { ...range, type: 'STRING', lower, upper };
 }
 
-const MATCH_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
+const MATCH_TYPES: readonly PrimitiveType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
-function readMatchType(reader: ObjectReader, key = 'matchValueType'): ColumnType {
+function readMatchType(reader: ObjectReader, key = 'matchValueType'): PrimitiveType {
   const type = reader.string(key);
   if (/^ARRAY|^COMPLEX/i.test(type)) throw new ServiceError('unsupported', `${reader.at(key)}: ${type} is not supported`);
   return reader.choice(key, MATCH_TYPES, undefined);
 }
 
-function readMatchValue(reader: ObjectReader, key: string, type: ColumnType): FilterValue {
+function readMatchValue(reader: ObjectReader, key: string, type: PrimitiveType): FilterValue {
   const value = reader.raw(key);
   if (value === undefined) return null;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') refuse(reader.at(key), `a ${type}`, value);

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { NumberType, PrimitiveType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { ObjectReader } from './reader.js';
 import { readChoice, refuse } from './reader.js';
 
-const TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
+const TYPES: readonly PrimitiveType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
 
 /**
  * The rows of an `inline` datasource: `columnNames`, perhaps `columnTypes`, and `rows` of as many cells. Without types
@@ -35,26 +35,21 @@ export function readInline(reader: ObjectReader): Frame {
   return { rowCount: rows.length, columns };
 }
 
-function readType(value: unknown, path: string): ColumnType | null {
+function readType(value: unknown, path: string): PrimitiveType | null {
   if (value === null) return null;
   if (typeof value === 'string' && /^(array|complex)\b/i.test(value))
     throw new ServiceError('unsupported', `${path}: the type ${value} is not supported`);
   return readChoice(value, path, TYPES);
 }
 
-function typeOfCells(cells: readonly unknown[]): ColumnType {
+function typeOfCells(cells: readonly unknown[]): PrimitiveType {
   const filled = cells.filter((cell) => cell !== null);
   if (filled.length === 0) return 'STRING';
   if (filled.every((cell) => typeof cell === 'bigint' || Number.isSafeInteger(cell))) return 'LONG';
   return filled.every((cell) => typeof cell === 'number' || typeof cell === 'bigint') ? 'DOUBLE' : 'STRING';
 }
 
-function numberColumn(
-  name: string,
-  type: Exclude<ColumnType, 'STRING'>,
-  cells: readonly unknown[],
-  pathOf: (row: number) => string,
-): FrameColumn {
+function numberColumn(name: string, type: NumberType, cells: readonly unknown[], pathOf: (row: number) => string): FrameColumn {
   const nulls = new Uint32Array(Math.ceil(cells.length / 64) * 2);
   let anyNull = false;
   const longs = new BigInt64Array(type === 'LONG' ? cells.length : 0);
@@ -80,7 +75,7 @@ function readLong(cell: unknown, path: string): bigint {
   return value !== undefined && value === BigInt.asIntN(64, value) ? value : refuse(path, 'a whole number of 64 bits', cell);
 }
 
-function readDouble(cell: unknown, type: ColumnType, path: string): number {
+function readDouble(cell: unknown, type: PrimitiveType, path: string): number {
   const value =
     typeof cell === 'number' || typeof cell === 'bigint' || (typeof cell === 'string' && cell.trim() !== '') ? Number(cell) : NaN;
   if (Number.isNaN(value)) refuse(path, 'a number', cell);

@@ -171,7 +171,7 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
       return bound;
     }
     const value = foldConstant(toExpression(bound));
-    return value === undefined ? bound : literal(bound.type, value);
+    return value === undefined || (typeof value === 'object' && value !== null) ? bound : literal(bound.type, value);
   } catch (error) {
     if (error instanceof ServiceError && error.code !== 'internal') throw session.source.error('sql_plan_invalid', at, error.message);
     throw error;

@@ -1,5 +1,5 @@
 import type { Frame } from '../../model/frame.js';
-import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnSchema, type PrimitiveType, TIME_COLUMN } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
 import { inlineFrame } from './inline-frame.js';
 import type { SqlSchema } from './schema.js';
@@ -12,13 +12,13 @@ export const INFORMATION_SCHEMA = 'INFORMATION_SCHEMA';
 type Cell = string | bigint | null;
 
 interface MetadataTable {
-  readonly columns: readonly (readonly [name: string, type: ColumnType])[];
+  readonly columns: readonly (readonly [name: string, type: PrimitiveType])[];
   /** `schemaName`: of the catalog and of the schema of datasources. */
   rows(schema: SqlSchema, schemaName: string): readonly (readonly Cell[])[];
 }
 
-const text = (...names: readonly string[]): (readonly [string, ColumnType])[] => names.map((name) => [name, 'STRING']);
-const long = (...names: readonly string[]): (readonly [string, ColumnType])[] => names.map((name) => [name, 'LONG']);
+const text = (...names: readonly string[]): (readonly [string, PrimitiveType])[] => names.map((name) => [name, 'STRING']);
+const long = (...names: readonly string[]): (readonly [string, PrimitiveType])[] => names.map((name) => [name, 'LONG']);
 
 const TABLES: Readonly<Record<string, MetadataTable>> = {
   SCHEMATA: {
@@ -113,7 +113,7 @@ export function informationSchemaTable(
   name: string,
   schema: SqlSchema,
   schemaName: string,
-): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: ColumnType }[] } | undefined {
+): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: PrimitiveType }[] } | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   if (table === undefined) return undefined;
   const rows = table.rows(schema, schemaName);

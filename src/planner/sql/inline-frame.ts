@@ -1,16 +1,21 @@
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { PrimitiveType } from '../../model/schema.js';
 
 /** Rows known to the planner as a frame. `values[i]` is the column of `columns[i]`. */
 export function inlineFrame(
-  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  columns: readonly { readonly name: string; readonly type: PrimitiveType }[],
   values: readonly (readonly (string | bigint | number | null)[])[],
   rowCount: number,
 ): Frame {
   return { rowCount, columns: columns.map(({ name, type }, index) => frameColumn(name, type, values[index] ?? [], rowCount)) };
 }
 
-function frameColumn(name: string, type: ColumnType, values: readonly (string | bigint | number | null)[], rowCount: number): FrameColumn {
+function frameColumn(
+  name: string,
+  type: PrimitiveType,
+  values: readonly (string | bigint | number | null)[],
+  rowCount: number,
+): FrameColumn {
   if (type === 'STRING') {
     const texts = values.map((value) => (value === null ? null : String(value)));
     const dictionary = [...new Set(texts)];

@@ -1,4 +1,6 @@
-import type { ColumnType } from '../../model/schema.js';
+import { ServiceError } from '../../base/errors.js';
+import type { ColumnType, PrimitiveType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
 
 const SQL_TYPES: Readonly<Record<string, SqlType>> = {
@@ -32,7 +34,7 @@ export function sqlTypeOf(name: string): SqlType | undefined {
 }
 
 /** How values of the type are stored and computed: instants are milliseconds, truth values 1 and 0. */
-export function nativeType(type: SqlType): ColumnType {
+export function nativeType(type: SqlType): PrimitiveType {
   switch (type) {
     case 'VARCHAR':
       return 'STRING';
@@ -52,7 +54,9 @@ export function nativeType(type: SqlType): ColumnType {
 
 export function sqlTypeOfColumn(type: ColumnType, isTime: boolean): SqlType {
   if (isTime) return 'TIMESTAMP';
-  return type === 'STRING' ? 'VARCHAR' : type === 'LONG' ? 'BIGINT' : type;
+  if (type === 'STRING') return 'VARCHAR';
+  if (!isNumberType(type)) throw new ServiceError('unsupported', `SQL over columns of type ${type} is not supported`);
+  return type === 'LONG' ? 'BIGINT' : type;
 }
 
 const NUMERIC_RANKS: Readonly<Partial<Record<SqlType, number>>> = { INTEGER: 1, BIGINT: 2, DECIMAL: 3, FLOAT: 4, DOUBLE: 5 };

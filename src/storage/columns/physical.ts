@@ -1,6 +1,6 @@
 import { assert } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
+import type { NumberType, TextType } from '../../model/schema.js';
 import { type SortedDictionary, sortDictionary } from './dictionary.js';
 import { narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
 
@@ -10,7 +10,7 @@ export type PhysicalColumn = PhysicalNumberColumn | PhysicalStringColumn;
 export interface PhysicalNumberColumn extends PhysicalNumbers {
   readonly kind: 'number';
   readonly name: string;
-  readonly type: Exclude<ColumnType, 'STRING'>;
+  readonly type: NumberType;
   /** Bits in 32-bit words, at least one set; null when no row is null. */
   readonly nulls: Uint32Array | null;
 }
@@ -18,6 +18,7 @@ export interface PhysicalNumberColumn extends PhysicalNumbers {
 export interface PhysicalStringColumn {
   readonly kind: 'string';
   readonly name: string;
+  readonly type: TextType;
   readonly hasNulls: boolean;
   /** Sorted dictionary ids: one a row, or row after row with `ends`. */
   readonly ids: Uint8Array | Uint16Array | Uint32Array;
@@ -30,6 +31,7 @@ export interface PhysicalStringColumn {
 export interface SortedStrings {
   readonly kind: 'string';
   readonly name: string;
+  readonly type: TextType;
   readonly ids: Uint32Array;
   readonly ends: Uint32Array | null;
   readonly dictionary: SortedDictionary;
@@ -54,7 +56,8 @@ function sortStrings(column: Extract<FrameColumn, { kind: 'string' | 'multi' }>,
   const { dictionary, remap } = sortDictionary(ids, column.dictionary, isPlain && hasEmpty);
   const sorted = new Uint32Array(ids.length);
   for (let i = 0; i < ids.length; i++) sorted[i] = remap[ids[i] ?? 0] ?? 0;
-  if (!isPlain || ends === null) return { kind: 'string', name: column.name, ids: sorted, ends, dictionary };
+  const type = column.kind === 'string' ? (column.type ?? 'STRING') : 'STRING';
+  if (!isPlain || ends === null) return { kind: 'string', name: column.name, type, ids: sorted, ends, dictionary };
 
   const plain = new Uint32Array(rowCount);
   for (let row = 0, start = 0; row < rowCount; row++) {
@@ -62,7 +65,7 @@ function sortStrings(column: Extract<FrameColumn, { kind: 'string' | 'multi' }>,
     if (end > start) plain[row] = sorted[start] ?? 0;
     start = end;
   }
-  return { kind: 'string', name: column.name, ids: plain, ends: null, dictionary };
+  return { kind: 'string', name: column.name, type, ids: plain, ends: null, dictionary };
 }
 
 /** Row ends from 0 on, whatever part of a larger array the frame's offsets point into. */
@@ -102,9 +105,9 @@ function hasEmptyRow(ends: Uint32Array): boolean {
 /** Narrows a column whose rows are in their final order. */
 export function toPhysical(column: PreparedColumn): PhysicalColumn {
   if (column.kind === 'string') {
-    const { name, ends, dictionary } = column;
+    const { name, type, ends, dictionary } = column;
     const hasNulls = dictionary.hasNull || (ends !== null && hasEmptyRow(ends));
-    return { kind: 'string', name, hasNulls, ids: narrowIds(column.ids, dictionary.count), ends, dictionary };
+    return { kind: 'string', name, type, hasNulls, ids: narrowIds(column.ids, dictionary.count), ends, dictionary };
   }
   const nulls = column.nulls === null ? null : trimNulls(column.nulls, column.values.length);
   if (column.kind === 'long') return { kind: 'number', name: column.name, type: 'LONG', nulls, ...narrowLongs(column.values, nulls) };

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { TextType } from '../../model/schema.js';
 import type { StoredColumn, StoredNumberColumn, StoredStringColumn } from '../format.js';
 import type { Address, ColumnView, NumberColumnView, Physical, StringColumnView } from '../view.js';
 import { addressOf, type NumberPlacement, placeNumbers, placeStrings, type StringPlacement } from './placement.js';
@@ -26,7 +27,7 @@ export function stringPlacementOf(column: StoredStringColumn, rowCount: number):
 export function viewOfStored(column: StoredColumn, rowCount: number, at: Address): ColumnView {
   if (column.kind === 'string') {
     const { count, hasNull } = column.dictionary;
-    return stringView(column.ids.physical, { count, hasNull }, stringPlacementOf(column, rowCount), at);
+    return stringView(column.type ?? 'STRING', column.ids.physical, { count, hasNull }, stringPlacementOf(column, rowCount), at);
   }
   const parse = column.type === 'LONG' ? BigInt : Number;
   return numberView(
@@ -57,6 +58,7 @@ export function numberView(
 }
 
 export function stringView(
+  type: TextType,
   physical: Physical,
   dictionary: { readonly count: number; readonly hasNull: boolean },
   placement: StringPlacement,
@@ -65,6 +67,7 @@ export function stringView(
   if (physical !== 'U8' && physical !== 'U16' && physical !== 'U32') throw new ServiceError('internal', `ids of type ${physical}`);
   return {
     kind: 'string',
+    type,
     physical,
     ids: addressOf(at, placement.ids),
     offsets: addressOf(at, placement.offsets),
