@@ -71,9 +71,10 @@ export function parseGranularity(value: unknown, path: string, code: ErrorCode =
     case 'none':
       return { kind: type };
     case 'duration': {
-      const durationMs = Number(fields['duration']);
+      const { duration } = fields;
+      const durationMs = typeof duration === 'number' || typeof duration === 'string' ? Number(duration) : Number.NaN;
       if (!Number.isSafeInteger(durationMs) || durationMs < 1)
-        return fail(`${path}.duration: expected milliseconds above 0, found ${describeValue(fields['duration'])}`);
+        return fail(`${path}.duration: expected milliseconds above 0, found ${describeValue(duration)}`);
       return { kind: 'duration', durationMs, origin: origin ?? 0 };
     }
     default: {

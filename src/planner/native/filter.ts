@@ -152,7 +152,8 @@ function numberOf(text: string, type: NumberType): FilterValue {
   return convert(text, type);
 }
 
-function textOf(value: unknown, reader: ObjectReader, key: string, index?: number): string | null {
+/** A text, number or truth value as text; null for what is left out. */
+export function textOf(value: unknown, reader: ObjectReader, key: string, index?: number): string | null {
   switch (typeof value) {
     case 'string':
       return value;

@@ -7,7 +7,7 @@ import type { QueryContext } from './context.js';
 import { columnToExtract, readDimensionSpec } from './dimension.js';
 import { readExtraction } from './extraction.js';
 import type { ColumnTypes } from './filter.js';
-import { givenColumns, readFilter, readOrdering } from './filter.js';
+import { givenColumns, readFilter, readOrdering, textOf } from './filter.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
 
@@ -117,13 +117,13 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
       equalTo: compare((column, type, value) => ({ kind: 'equals', column, type, value })),
       dimSelector: (inner) => {
         const column = inner.string('dimension');
-        const value = inner.raw('value') ?? null;
+        const value = textOf(inner.raw('value'), inner, 'value');
         if (inner.has('extractionFn')) {
           const extracted = readExtraction(inner.object('extractionFn'), columnToExtract(column));
-          const wanted: Expression = { kind: 'literal', type: 'STRING', value: value === null ? null : String(value) };
+          const wanted: Expression = { kind: 'literal', type: 'STRING', value };
           return { kind: 'expression', expression: { kind: 'call', function: 'notdistinctfrom', arguments: [extracted, wanted] } };
         }
-        return value === null ? { kind: 'null', column } : { kind: 'equals', column, type: 'STRING', value: String(value) };
+        return value === null ? { kind: 'null', column } : { kind: 'equals', column, type: 'STRING', value };
       },
       and: (inner) => ({ kind: 'and', filters: havingList(inner, outputType, depth) }),
       or: (inner) => ({ kind: 'or', filters: havingList(inner, outputType, depth) }),
