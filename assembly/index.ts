@@ -5,6 +5,7 @@ import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } fr
 import { unpack } from './kernels/decode';
 import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
 import { maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
+import { joinListValues, joinRange, joinValues } from './kernels/join';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
 import { keyNarrow, tally, tallyCounts, tallyF64 } from './kernels/tally';
 import { lowerBound, timeRuns } from './kernels/time';
@@ -188,3 +189,17 @@ export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/di
 // top.ts
 export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
 export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }
+
+// join.ts
+export { joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinPairs, joinTexts } from './kernels/join';
+export function joinRangeU8(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u8>(values, base, low, count, n, out); }
+export function joinRangeU16(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u16>(values, base, low, count, n, out); }
+export function joinRangeU32(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u32>(values, base, low, count, n, out); }
+export function joinRangeI64(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<i64>(values, base, low, count, n, out); }
+export function joinValuesU8(values: at, rows: at, n: u32, out: at): void { joinValues<u8>(values, rows, n, out); }
+export function joinValuesU16(values: at, rows: at, n: u32, out: at): void { joinValues<u16>(values, rows, n, out); }
+export function joinValuesU32(values: at, rows: at, n: u32, out: at): void { joinValues<u32>(values, rows, n, out); }
+export function joinValuesI64(values: at, rows: at, n: u32, out: at): void { joinValues<i64>(values, rows, n, out); }
+export function joinListValuesU8(ids: at, offsets: at, rows: at, n: u32, out: at): void { joinListValues<u8>(ids, offsets, rows, n, out); }
+export function joinListValuesU16(ids: at, offsets: at, rows: at, n: u32, out: at): void { joinListValues<u16>(ids, offsets, rows, n, out); }
+export function joinListValuesU32(ids: at, offsets: at, rows: at, n: u32, out: at): void { joinListValues<u32>(ids, offsets, rows, n, out); }

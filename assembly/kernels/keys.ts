@@ -191,7 +191,7 @@ function hashOf(words: u32, key: usize): u32 {
 
 // @ts-ignore: decorator
 @inline
-function isSameKey(words: u32, a: usize, b: usize): bool {
+export function isSameKey(words: u32, a: usize, b: usize): bool {
   for (let word: u32 = 0; word < words; word++) {
     if (load<u64>(a + (<usize>word << 3)) != load<u64>(b + (<usize>word << 3))) return false;
   }
@@ -201,11 +201,11 @@ function isSameKey(words: u32, a: usize, b: usize): bool {
 /** Keys whose slots are worked out ahead, into `out`, so that the loop of look-ups waits for memory only. */
 // @ts-ignore: decorator
 @inline
-const AHEAD: u32 = 1024;
+export const AHEAD: u32 = 1024;
 
 // @ts-ignore: decorator
 @inline
-function findSlots(words: u32, input: usize, n: u32, mask: u32, out: usize): void {
+export function findSlots(words: u32, input: usize, n: u32, mask: u32, out: usize): void {
   let key = input;
   for (let to = out, end = out + (<usize>n << 2); to < end; to += 4, key += <usize>words << 3) store<u32>(to, hashOf(words, key) & mask);
 }

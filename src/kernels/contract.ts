@@ -204,6 +204,40 @@ export type KernelSet =
     readonly dictionaryRehash: (entries: Address, entryCount: number, slots: Address, capacity: number) => void;
   } &
 
+  // ── join.ts: any number of rows. A row or a key number of 0xffffffff is absent: a row of nulls, a key that is not there.
+  {
+    /**
+     * Texts of one sorted dictionary in another (packed as above, ascending by UTF-16 code units): out[entry] = the
+     * entry of `other` that has the text, or absent; for entries [first, count) and [otherFirst, otherCount) only.
+     */
+    readonly joinTexts: (bytes: Address, offsets: Address, first: number, count: number, otherBytes: Address, otherOffsets: Address, otherFirst: number, otherCount: number, out: Address) => void;
+    /** As `hashKeys`, adding nothing: u32 numbers of the keys that are there, else absent. */
+    readonly joinFind: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, out: Address) => void;
+    /** numbers[i] becomes absent where bit i is set. */
+    readonly joinDropNulls: (nulls: Address, n: number, numbers: Address) => void;
+    /** Rows by key number: key k has rows[starts[k] .. starts[k + 1]), ascending; `starts` u32[keyCount + 1]. Absent numbers are left out; returns how many are not. */
+    readonly joinLists: (numbers: Address, n: number, keyCount: number, starts: Address, rows: Address) => number;
+    /**
+     * Pairs of a row of n and each row of its key's list, in order, at most `capacity`; returns how many. `kind` says
+     * what becomes of lists: 0 pairs; 1 pairs, and (row, absent) for an empty list; 2 and 3 (row, absent) once for a list
+     * that is not empty, and that is empty. `cursor` u32[3], at first {0, 0, 1}: next row, place in its list, and 1 as
+     * long as every row gave one pair exactly; pass it on until its row is n.
+     */
+    readonly joinPairs: (numbers: Address, n: number, starts: Address, rows: Address, kind: number, cursor: Address, capacity: number, outLeft: Address, outRight: Address) => number;
+    /** u8 marks[row] = 1 for rows that are not absent. */
+    readonly joinMark: (rows: Address, n: number, marks: Address) => void;
+    /** Bits of the gathered rows: absent, or set in `nulls` (bits, or 0); returns how many are set. */
+    readonly joinNulls: (nulls: Address, rows: Address, n: number, out: Address) => number;
+    /** Lists of the gathered rows, an absent one empty: offsets u32[n + 1] from 0 on; returns the last. */
+    readonly joinOffsets: (offsets: Address, rows: Address, n: number, out: Address) => number;
+  } &
+  /** out[i] = value + base - low where that is in [0, count), else absent; in 64 bits, wrapping. */
+  PerType<'joinRange', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, n: number, out: Address) => void> &
+  /** out[i] = values[rows[i]], 0 for an absent row. Of any type of that many bytes. */
+  PerType<'joinValues', Id | 'I64', (values: Address, rows: Address, n: number, out: Address) => void> &
+  /** The values of the lists of the gathered rows, one list after another. */
+  PerType<'joinListValues', Id, (ids: Address, offsets: Address, rows: Address, n: number, out: Address) => void> &
+
   // ── top.ts: any number of groups ───────────────────────────────────────────────────────────────────────────────
   /**
    * Indices (u32) of the best k of n states where `present` (u8 per group, or 0) is not 0, best first; ties by lower

@@ -204,7 +204,7 @@ export function keyKernels(memory: KernelMemory) {
 const CANONICAL_NAN = 0x7ff8000000000000n;
 
 /** The same in every set, so that a table made by one can be continued by another. 32-bit steps suit JavaScript too. */
-function hashOf(words: Uint32Array, at: number, halves: number): number {
+export function hashOf(words: Uint32Array, at: number, halves: number): number {
   let hash = 0;
   for (let half = 0; half < halves; half += 2) {
     hash = Math.imul(hash ^ (words[at + half] ?? 0), 0x9e3779b1);

@@ -1,0 +1,254 @@
+import { AHEAD, findSlots, isSameKey } from './keys';
+import { isAligned } from './lanes';
+
+// Joins: rows of the probe side → numbers of their keys on the build side → pairs of rows → columns gathered by them.
+
+/** As a key number: the build side has no such key. As a row: a row of nulls. */
+// @ts-ignore: decorator
+@inline
+const ABSENT: u32 = 0xffffffff;
+
+// Which rows of the probe side `joinPairs` puts out.
+// @ts-ignore: decorator
+@inline
+const LEFT: u32 = 1;
+// @ts-ignore: decorator
+@inline
+const SEMI: u32 = 2;
+
+/** Order of UTF-16 code units from UTF-8: lead bytes from 0xf0 stand for surrogates, which come before 0xee and 0xef. */
+// @ts-ignore: decorator
+@inline
+function compareTexts(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
+  const length = <usize>min(aLength, bLength);
+  let at: usize = 0;
+  while (at + 8 <= length && load<u64>(a + at) == load<u64>(b + at)) at += 8;
+  for (; at < length; at++) {
+    const left = load<u8>(a + at);
+    const right = load<u8>(b + at);
+    if (left == right) continue;
+    const order = left < right ? -1 : 1;
+    return left >= 0xee && right >= 0xee && left >= 0xf0 != right >= 0xf0 ? -order : order;
+  }
+  return <i32>aLength - <i32>bLength;
+}
+
+// @ts-ignore: decorator
+@inline
+function textAt(bytes: usize, offsets: usize, entry: u32): usize {
+  return bytes + <usize>load<u32>(offsets + (<usize>entry << 2));
+}
+
+// @ts-ignore: decorator
+@inline
+function lengthAt(offsets: usize, entry: u32): u32 {
+  const at = offsets + (<usize>entry << 2);
+  return load<u32>(at, 4) - load<u32>(at);
+}
+
+export function joinTexts(
+  bytes: usize, offsets: usize, first: u32, count: u32,
+  otherBytes: usize, otherOffsets: usize, otherFirst: u32, otherCount: u32, out: usize,
+): void {
+  assert(isAligned<u32>(offsets) && isAligned<u32>(otherOffsets) && isAligned<u32>(out));
+  let other = otherFirst;
+  for (let entry: u32 = 0; entry < count; entry++) {
+    let found = ABSENT;
+    if (entry >= first) {
+      const text = textAt(bytes, offsets, entry);
+      const length = lengthAt(offsets, entry);
+      // Both ascend: steps double while the other side lags behind, then halve.
+      let step: u32 = 1;
+      while (other + step < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other + step), lengthAt(otherOffsets, other + step), text, length) <= 0) {
+        other += step;
+        step <<= 1;
+      }
+      for (; step != 0; step >>= 1) {
+        if (other + step < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other + step), lengthAt(otherOffsets, other + step), text, length) <= 0) other += step;
+      }
+      if (other < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other), lengthAt(otherOffsets, other), text, length) == 0) found = other;
+    }
+    store<u32>(out + (<usize>entry << 2), found);
+  }
+}
+
+export function joinRange<T>(values: usize, base: i64, low: i64, count: u32, n: u32, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(out));
+  const shift = <u64>base - <u64>low;
+  let at = values;
+  for (let to = out, end = out + (<usize>n << 2); to < end; to += 4, at += sizeof<T>()) {
+    const number = <u64>load<T>(at) + shift;
+    store<u32>(to, number < <u64>count ? <u32>number : ABSENT);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function findAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, keys: usize, out: usize): void {
+  const mask = capacity - 1;
+  const bytes = <usize>words << 3;
+  let key = input;
+  let to = out;
+  for (let left = n; left > 0; ) {
+    const count = min<u32>(left, AHEAD);
+    left -= count;
+    findSlots(words, key, count, mask, to);
+    for (const end = to + (<usize>count << 2); to < end; to += 4, key += bytes) {
+      let slot = load<u32>(to);
+      let entry = load<u32>(slots + (<usize>slot << 2));
+      while (entry != 0 && !isSameKey(words, keys + <usize>(entry - 1) * bytes, key)) {
+        slot = (slot + 1) & mask;
+        entry = load<u32>(slots + (<usize>slot << 2));
+      }
+      store<u32>(to, entry - 1); // an empty slot gives ABSENT
+    }
+  }
+}
+
+export function joinFind(input: usize, n: u32, words: u32, slots: usize, capacity: u32, keys: usize, out: usize): void {
+  assert(isAligned<u64>(input) && isAligned<u32>(slots) && isAligned<u64>(keys) && isAligned<u32>(out) && words > 0 && popcnt(capacity) == 1);
+  if (words == 1) findAll(1, input, n, slots, capacity, keys, out);
+  else if (words == 2) findAll(2, input, n, slots, capacity, keys, out);
+  else findAll(words, input, n, slots, capacity, keys, out);
+}
+
+export function joinDropNulls(nulls: usize, n: u32, numbers: usize): void {
+  assert(isAligned<u64>(nulls) && isAligned<u32>(numbers));
+  for (let word: u32 = 0; word << 6 < n; word++) {
+    for (let bits = load<u64>(nulls + (<usize>word << 3)); bits != 0; bits &= bits - 1) {
+      const row = (word << 6) + <u32>ctz(bits);
+      if (row < n) store<u32>(numbers + (<usize>row << 2), ABSENT);
+    }
+  }
+}
+
+export function joinLists(numbers: usize, n: u32, keyCount: u32, starts: usize, rows: usize): u32 {
+  assert(isAligned<u32>(numbers) && isAligned<u32>(starts) && isAligned<u32>(rows));
+  memory.fill(starts, 0, (<usize>keyCount + 1) << 2);
+  const end = numbers + (<usize>n << 2);
+  // Counted two places further on, so that writing the rows leaves each start where it belongs.
+  let listed: u32 = 0;
+  for (let at = numbers; at < end; at += 4) {
+    const number = load<u32>(at);
+    if (number == ABSENT) continue;
+    listed++;
+    const place = starts + ((<usize>number + 1) << 2);
+    store<u32>(place, load<u32>(place) + 1);
+  }
+  let before: u32 = 0;
+  for (let at = starts + 4, last = starts + (<usize>keyCount << 2); at <= last; at += 4) {
+    const count = load<u32>(at);
+    store<u32>(at, before);
+    before += count;
+  }
+  for (let at = numbers; at < end; at += 4) {
+    const number = load<u32>(at);
+    if (number == ABSENT) continue;
+    const place = starts + ((<usize>number + 1) << 2);
+    const free = load<u32>(place);
+    store<u32>(rows + (<usize>free << 2), <u32>((at - numbers) >> 2));
+    store<u32>(place, free + 1);
+  }
+  return listed;
+}
+
+export function joinPairs(numbers: usize, n: u32, starts: usize, rows: usize, kind: u32, cursor: usize, capacity: u32, outLeft: usize, outRight: usize): u32 {
+  assert(isAligned<u32>(numbers) && isAligned<u32>(starts) && isAligned<u32>(rows) && isAligned<u32>(cursor) && isAligned<u32>(outLeft) && isAligned<u32>(outRight));
+  let row = load<u32>(cursor);
+  let place = load<u32>(cursor, 4);
+  let oneEach = load<u32>(cursor, 8);
+  let count: u32 = 0;
+  for (; row < n && count < capacity; row++) {
+    const number = load<u32>(numbers + (<usize>row << 2));
+    let from: u32 = 0;
+    let to: u32 = 0;
+    if (number != ABSENT) {
+      const list = starts + (<usize>number << 2);
+      from = load<u32>(list);
+      to = load<u32>(list, 4);
+    }
+    if (kind >= SEMI || from == to) {
+      if (kind >= SEMI ? from < to == (kind == SEMI) : kind == LEFT) {
+        store<u32>(outLeft + (<usize>count << 2), row);
+        store<u32>(outRight + (<usize>count << 2), ABSENT);
+        count++;
+      } else oneEach = 0;
+      continue;
+    }
+    if (to - from > 1) oneEach = 0;
+    from += place;
+    for (const end = min(to, from + (capacity - count)); from < end; from++) {
+      store<u32>(outLeft + (<usize>count << 2), row);
+      store<u32>(outRight + (<usize>count << 2), load<u32>(rows + (<usize>from << 2)));
+      count++;
+    }
+    if (from < to) {
+      place = from - load<u32>(starts + (<usize>number << 2));
+      break;
+    }
+    place = 0;
+  }
+  store<u32>(cursor, row);
+  store<u32>(cursor, place, 4);
+  store<u32>(cursor, oneEach, 8);
+  return count;
+}
+
+export function joinMark(rows: usize, n: u32, marks: usize): void {
+  assert(isAligned<u32>(rows));
+  for (let at = rows, end = rows + (<usize>n << 2); at < end; at += 4) {
+    const row = load<u32>(at);
+    if (row != ABSENT) store<u8>(marks + <usize>row, 1);
+  }
+}
+
+export function joinValues<T>(values: usize, rows: usize, n: u32, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<T>(out));
+  let to = out;
+  for (let at = rows, end = rows + (<usize>n << 2); at < end; at += 4, to += sizeof<T>()) {
+    const row = load<u32>(at);
+    store<T>(to, row == ABSENT ? <T>0 : load<T>(values + <usize>row * sizeof<T>()));
+  }
+}
+
+export function joinNulls(nulls: usize, rows: usize, n: u32, out: usize): u32 {
+  assert(isAligned<u64>(nulls) && isAligned<u32>(rows) && isAligned<u64>(out));
+  let found: u32 = 0;
+  for (let start: u32 = 0; start < n; start += 64) {
+    let bits: u64 = 0;
+    const last = min<u32>(64, n - start);
+    const at = rows + (<usize>start << 2);
+    for (let i: u32 = 0; i < last; i++) {
+      const row = load<u32>(at + (<usize>i << 2));
+      const isNull: u64 = row == ABSENT ? 1 : nulls == 0 ? 0 : <u64>((load<u32>(nulls + ((<usize>row >> 5) << 2)) >> (row & 31)) & 1);
+      bits |= isNull << i;
+    }
+    found += <u32>popcnt(bits);
+    store<u64>(out + ((<usize>start >> 6) << 3), bits);
+  }
+  return found;
+}
+
+export function joinOffsets(offsets: usize, rows: usize, n: u32, out: usize): u32 {
+  assert(isAligned<u32>(offsets) && isAligned<u32>(rows) && isAligned<u32>(out));
+  let end: u32 = 0;
+  store<u32>(out, 0);
+  for (let i: usize = 0; i < <usize>n; i++) {
+    const row = load<u32>(rows + (i << 2));
+    if (row != ABSENT) end += lengthAt(offsets, row);
+    store<u32>(out + (i << 2), end, 4);
+  }
+  return end;
+}
+
+export function joinListValues<T>(ids: usize, offsets: usize, rows: usize, n: u32, out: usize): void {
+  assert(isAligned<T>(ids) && isAligned<u32>(offsets) && isAligned<u32>(rows) && isAligned<T>(out));
+  let to = out;
+  for (let at = rows, end = rows + (<usize>n << 2); at < end; at += 4) {
+    const row = load<u32>(at);
+    if (row == ABSENT) continue;
+    const bytes = <usize>lengthAt(offsets, row) * sizeof<T>();
+    memory.copy(to, ids + <usize>load<u32>(offsets + (<usize>row << 2)) * sizeof<T>(), bytes);
+    to += bytes;
+  }
+}

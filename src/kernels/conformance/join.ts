@@ -1,0 +1,261 @@
+import { IDS, INTEGERS, perType } from '../families.js';
+import { placeLists } from './filter.js';
+import { type Lab, MASKS, type Value } from './lab.js';
+
+const ABSENT = 0xffffffff;
+const DENSITIES = ['none absent', 'some absent', 'all absent'] as const;
+const KINDS = ['pairs', 'all rows', 'rows with a list', 'rows without'] as const;
+
+export const JOIN_CHECKS = {
+  joinTexts(lab: Lab) {
+    lab.each([0, 1], (rows, firsts) => {
+      const entries = sortedTexts(lab, Math.min(rows, 300));
+      const others = sortedTexts(lab, lab.random(80));
+      const [one, other] = [placeTexts(lab, entries), placeTexts(lab, others)];
+      const out = lab.output('U32', entries.length);
+      lab.call(() =>
+        lab.kernels.joinTexts(one.bytes, one.offsets, firsts, entries.length, other.bytes, other.offsets, firsts, others.length, out),
+      );
+      lab.expect(
+        'U32',
+        out,
+        entries.map((text, entry) => {
+          const found = others.indexOf(text);
+          return entry < firsts || found < firsts ? ABSENT : found;
+        }),
+        'entry',
+      );
+    });
+  },
+  joinFind(lab: Lab) {
+    for (const words of [1, 2, 3]) {
+      lab.each(['few', 'many'], (rows, distinct) => {
+        const known = Math.max(1, Math.min(rows, distinct === 'few' ? 7 : 3000));
+        const keyOf = (number: number): bigint[] => Array.from({ length: words }, (_, word) => BigInt(number) << BigInt(word * 13));
+        const capacity = 8192;
+        const keys = Array.from({ length: known }, (_, number) => keyOf(number * 5));
+        const atKeys = lab.place('I64', keys.flat());
+        const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
+        lab.call(() => lab.kernels.rehash(atKeys, known, words, slots, capacity));
+        const asked = Array.from({ length: rows }, () => lab.random(known * 6));
+        const input = lab.place(
+          'I64',
+          asked.flatMap((number) => keyOf(number)),
+        );
+        const out = lab.output('U32', rows);
+        lab.call(() => lab.kernels.joinFind(input, rows, words, slots, capacity, atKeys, out));
+        lab.expect(
+          'U32',
+          out,
+          asked.map((number) => (number % 5 === 0 && number / 5 < known ? number / 5 : ABSENT)),
+          'number',
+        );
+      });
+    }
+  },
+  joinDropNulls(lab: Lab) {
+    lab.each(MASKS, (rows, pattern) => {
+      const bits = lab.mask(pattern, rows);
+      const numbers = lab.values('U32', rows);
+      const nulls = lab.placeBits(bits);
+      const out = lab.output('U32', rows, numbers);
+      lab.call(() => lab.kernels.joinDropNulls(nulls, rows, out));
+      lab.expect(
+        'U32',
+        out,
+        numbers.map((number, row) => (bits[row] ? ABSENT : number)),
+        'number',
+      );
+    });
+  },
+  joinLists(lab: Lab) {
+    lab.each(DENSITIES, (rows, density) => {
+      const keyCount = lab.random(40);
+      const numbers = rowsOf(lab, rows, keyCount, density);
+      const at = lab.place('U32', numbers);
+      const expected = listsOf(numbers, keyCount);
+      const [starts, out] = [lab.output('U32', keyCount + 1), lab.output('U32', rows)];
+      lab.expectResult(
+        lab.call(() => lab.kernels.joinLists(at, rows, keyCount, starts, out)),
+        expected.flat().length,
+      );
+      lab.expect('U32', starts, startsOf(expected), 'start');
+      lab.expect('U32', out, expected.flat(), 'row');
+    });
+  },
+  joinPairs(lab: Lab) {
+    for (const capacity of [1, 5, 100_000]) {
+      lab.each(KINDS, (rows, kind) => {
+        const keyCount = 1 + lab.random(20);
+        const lists = Array.from({ length: keyCount }, () => Array.from({ length: lab.random(4) }, () => lab.random(500)));
+        const numbers = rowsOf(lab, rows, keyCount, 'some absent');
+        const atNumbers = lab.place('U32', numbers);
+        const atStarts = lab.place('U32', startsOf(lists));
+        const atRows = lab.place('U32', lists.flat());
+        const given = numbers.map((number) => {
+          const list = number === ABSENT ? [] : (lists[number] ?? []);
+          if (kind === 'pairs') return list;
+          if (kind === 'all rows') return list.length === 0 ? [ABSENT] : list;
+          return list.length > 0 === (kind === 'rows with a list') ? [ABSENT] : [];
+        });
+        const expected = given.flatMap((list, row) => list.map((other) => ({ row, other })));
+        const cursor = lab.output('U32', 3, [0, 0, 1]);
+        const [lefts, rights] = [lab.output('U32', capacity), lab.output('U32', capacity)];
+        // As many calls as the smallest capacities need would take too long for a whole block.
+        for (let from = 0, calls = 0; calls < 200; calls++) {
+          const count = lab.call(() =>
+            lab.kernels.joinPairs(atNumbers, rows, atStarts, atRows, KINDS.indexOf(kind), cursor, capacity, lefts, rights),
+          );
+          const wanted = expected.slice(from, from + capacity);
+          lab.expectResult(count, wanted.length);
+          lab.expect(
+            'U32',
+            lefts,
+            wanted.map(({ row }) => row),
+            'row',
+          );
+          lab.expect(
+            'U32',
+            rights,
+            wanted.map(({ other }) => other),
+            'other row',
+          );
+          from += count;
+          if (count < capacity) {
+            lab.expect('U32', cursor, [rows, 0, Number(given.every((list) => list.length === 1))], 'cursor word');
+            break;
+          }
+        }
+      });
+    }
+  },
+  joinMark(lab: Lab) {
+    lab.each(DENSITIES, (rows, density) => {
+      const picked = rowsOf(lab, rows, 300, density);
+      const before = Array.from({ length: 300 }, () => lab.random(20) & 1);
+      const at = lab.place('U32', picked);
+      const marks = lab.output('U8', 300, before);
+      lab.call(() => lab.kernels.joinMark(at, rows, marks));
+      lab.expect(
+        'U8',
+        marks,
+        before.map((mark, row) => (picked.includes(row) ? 1 : mark)),
+        'mark',
+      );
+    });
+  },
+  joinNulls(lab: Lab) {
+    for (const hasNulls of [true, false]) {
+      lab.each(DENSITIES, (rows, density) => {
+        const bits = lab.mask('random', 200);
+        const picked = rowsOf(lab, rows, 200, density);
+        const nulls = hasNulls ? lab.placeBits(bits) : 0;
+        const at = lab.place('U32', picked);
+        const out = lab.output('I64', Math.ceil(rows / 64));
+        const expected = picked.map((row) => row === ABSENT || (hasNulls && bits[row] === true));
+        lab.expectResult(
+          lab.call(() => lab.kernels.joinNulls(nulls, at, rows, out)),
+          expected.filter(Boolean).length,
+        );
+        lab.expectBits(out, expected);
+      });
+    }
+  },
+  joinOffsets(lab: Lab) {
+    lab.each(DENSITIES, (rows, density) => {
+      const lists = Array.from({ length: 50 }, () => new Array<Value>(lab.random(4)).fill(0));
+      const picked = rowsOf(lab, rows, 50, density);
+      const at = lab.place('U32', picked);
+      const offsets = lab.place('U32', startsOf(lists));
+      const out = lab.output('U32', rows + 1);
+      const expected = startsOf(picked.map((row) => lists[row] ?? []));
+      lab.expectResult(
+        lab.call(() => lab.kernels.joinOffsets(offsets, at, rows, out)),
+        expected.at(-1) ?? 0,
+      );
+      lab.expect('U32', out, expected, 'offset');
+    });
+  },
+  ...perType('joinRange', INTEGERS, (type) => (lab: Lab) => {
+    for (const [base, low, count] of [
+      [0n, 0n, 256],
+      [5n, 7n, 1000],
+      [-(2n ** 63n), 2n ** 63n - 1n, 70000],
+      [0n, -3n, 4000000000],
+    ] as const) {
+      lab.each(['numbers'], (rows) => {
+        const values = lab.values(type, rows);
+        const at = lab.place(type, values);
+        const out = lab.output('U32', rows);
+        lab.call(() => lab.kernels[`joinRange${type}`](at, base, low, count, rows, out));
+        lab.expect(
+          'U32',
+          out,
+          values.map((value) => {
+            const number = BigInt.asUintN(64, BigInt(value) + base - low);
+            return number < BigInt(count) ? Number(number) : ABSENT;
+          }),
+          'number',
+        );
+      });
+    }
+  }),
+  ...perType('joinValues', INTEGERS, (type) => (lab: Lab) => {
+    lab.each(DENSITIES, (rows, density) => {
+      const values = lab.values(type, 100);
+      const picked = rowsOf(lab, rows, 100, density);
+      const [atValues, at, out] = [lab.place(type, values), lab.place('U32', picked), lab.output(type, rows)];
+      lab.call(() => lab.kernels[`joinValues${type}`](atValues, at, rows, out));
+      lab.expect(
+        type,
+        out,
+        picked.map((row) => values[row] ?? (type === 'I64' ? 0n : 0)),
+      );
+    });
+  }),
+  ...perType('joinListValues', IDS, (type) => (lab: Lab) => {
+    lab.each(DENSITIES, (rows, density) => {
+      const lists = Array.from({ length: 60 }, () => lab.values(type, lab.random(4)).map(Number));
+      const picked = rowsOf(lab, rows, 60, density);
+      const expected = picked.flatMap((row) => lists[row] ?? []);
+      const { ids, offsets } = placeLists(lab, type, lists);
+      const [at, out] = [lab.place('U32', picked), lab.output(type, expected.length)];
+      lab.call(() => lab.kernels[`joinListValues${type}`](ids, offsets, at, rows, out));
+      lab.expect(type, out, expected);
+    });
+  }),
+};
+
+/** Numbers below `count`, or absent. */
+function rowsOf(lab: Lab, rows: number, count: number, density: (typeof DENSITIES)[number]): number[] {
+  return Array.from({ length: rows }, () =>
+    count === 0 || density === 'all absent' || (density === 'some absent' && lab.random(3) === 0) ? ABSENT : lab.random(count),
+  );
+}
+
+function listsOf(numbers: readonly number[], keyCount: number): number[][] {
+  const lists = Array.from({ length: keyCount }, (): number[] => []);
+  numbers.forEach((number, row) => lists[number]?.push(row));
+  return lists;
+}
+
+function startsOf(lists: readonly (readonly Value[])[]): number[] {
+  const starts = [0];
+  for (const list of lists) starts.push((starts.at(-1) ?? 0) + list.length);
+  return starts;
+}
+
+const FRAGMENTS = ['a', 'b', 'ab', 'abcdefgh', 'é', '日', '\ufffd', '😀', '𐀀', ''];
+
+function sortedTexts(lab: Lab, count: number): string[] {
+  const texts = Array.from(
+    { length: count },
+    () => FRAGMENTS[lab.random(10)] + (FRAGMENTS[lab.random(10)] ?? '') + (FRAGMENTS[lab.random(10)] ?? ''),
+  );
+  return [...new Set(texts)].sort();
+}
+
+function placeTexts(lab: Lab, texts: readonly string[]): { readonly bytes: number; readonly offsets: number } {
+  const encoded = texts.map((text) => Buffer.from(text));
+  return { bytes: lab.placeBytes(Buffer.concat(encoded)), offsets: lab.place('U32', startsOf(encoded.map((bytes) => [...bytes]))) };
+}

@@ -1,0 +1,167 @@
+import type { Address } from '../../storage/view.js';
+import { IDS, INTEGERS, perType } from '../families.js';
+import type { KernelMemory } from '../memory.js';
+import { hashOf } from './keys.js';
+import { hasBit, viewOf } from './views.js';
+
+const ABSENT = 0xffffffff;
+
+export function joinKernels(memory: KernelMemory) {
+  /** By UTF-16 code units, which is how JavaScript compares. */
+  const textsOf = (bytes: Address, offsets: Address, count: number): string[] => {
+    const bounds = memory.u32(offsets, count + 1);
+    const text = Buffer.from(memory.u8(bytes, bounds[count] ?? 0).slice());
+    return Array.from({ length: count }, (_, entry) => text.toString('utf8', bounds[entry] ?? 0, bounds[entry + 1] ?? 0));
+  };
+
+  return {
+    joinTexts(
+      bytes: Address,
+      offsets: Address,
+      first: number,
+      count: number,
+      otherBytes: Address,
+      otherOffsets: Address,
+      otherFirst: number,
+      otherCount: number,
+      out: Address,
+    ) {
+      const others = new Map<string, number>();
+      textsOf(otherBytes, otherOffsets, otherCount).forEach((text, entry) => {
+        if (entry >= otherFirst) others.set(text, entry);
+      });
+      const found = memory.u32(out, count);
+      textsOf(bytes, offsets, count).forEach((text, entry) => {
+        found[entry] = entry < first ? ABSENT : (others.get(text) ?? ABSENT);
+      });
+    },
+    joinFind(input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, out: Address) {
+      const halves = words * 2;
+      const source = memory.u32(input, n * halves);
+      const table = memory.u32(slots, capacity);
+      const known = memory.u32(keys);
+      const numbers = memory.u32(out, n);
+      const isSame = (entry: number, i: number): boolean => {
+        for (let half = 0; half < halves; half++) if (known[(entry - 1) * halves + half] !== source[i * halves + half]) return false;
+        return true;
+      };
+      for (let i = 0; i < n; i++) {
+        let slot = hashOf(source, i * halves, halves) & (capacity - 1);
+        while (table[slot] !== 0 && !isSame(table[slot] ?? 0, i)) slot = (slot + 1) & (capacity - 1);
+        numbers[i] = table[slot] === 0 ? ABSENT : (table[slot] ?? 0) - 1;
+      }
+    },
+    joinDropNulls(nulls: Address, n: number, numbers: Address) {
+      const bits = memory.u32(nulls);
+      const found = memory.u32(numbers, n);
+      for (let i = 0; i < n; i++) if (hasBit(bits, i)) found[i] = ABSENT;
+    },
+    joinLists(numbers: Address, n: number, keyCount: number, starts: Address, rows: Address) {
+      const found = memory.u32(numbers, n);
+      const bounds = memory.u32(starts, keyCount + 1).fill(0);
+      for (const number of found) if (number !== ABSENT) bounds[number + 1] = (bounds[number + 1] ?? 0) + 1;
+      for (let key = 0; key < keyCount; key++) bounds[key + 1] = (bounds[key + 1] ?? 0) + (bounds[key] ?? 0);
+      const listed = bounds[keyCount] ?? 0;
+      const next = bounds.slice();
+      const lists = memory.u32(rows, listed);
+      found.forEach((number, row) => {
+        if (number === ABSENT) return;
+        const place = next[number] ?? 0;
+        lists[place] = row;
+        next[number] = place + 1;
+      });
+      return listed;
+    },
+    joinPairs(
+      numbers: Address,
+      n: number,
+      starts: Address,
+      rows: Address,
+      kind: number,
+      cursor: Address,
+      capacity: number,
+      outLeft: Address,
+      outRight: Address,
+    ) {
+      const found = memory.u32(numbers, n);
+      const bounds = memory.u32(starts);
+      const lists = memory.u32(rows);
+      const state = memory.u32(cursor, 3);
+      const lefts = memory.u32(outLeft, capacity);
+      const rights = memory.u32(outRight, capacity);
+      let [row = 0, place = 0, oneEach = 0] = state;
+      let count = 0;
+      for (; row < n && count < capacity; row++, place = 0) {
+        const number = found[row] ?? ABSENT;
+        const list = number === ABSENT ? [] : lists.subarray(bounds[number], bounds[number + 1]);
+        const [isSemi, isAnti, keepsAll] = [kind === 2, kind === 3, kind === 1];
+        const once = isSemi ? list.length > 0 : isAnti || keepsAll ? list.length === 0 : false;
+        const given = once ? [ABSENT] : isSemi || isAnti ? [] : [...list];
+        if (given.length !== 1) oneEach = 0;
+        for (; place < given.length && count < capacity; place++, count++) {
+          lefts[count] = row;
+          rights[count] = given[place] ?? ABSENT;
+        }
+        if (place < given.length) break;
+      }
+      state.set([row, place, oneEach]);
+      return count;
+    },
+    joinMark(rows: Address, n: number, marks: Address) {
+      const marked = memory.u8(marks);
+      for (const row of memory.u32(rows, n)) if (row !== ABSENT) marked[row] = 1;
+    },
+    joinNulls(nulls: Address, rows: Address, n: number, out: Address) {
+      const bits = nulls === 0 ? undefined : memory.u32(nulls);
+      const gathered = memory.u32(out, Math.ceil(n / 64) * 2).fill(0);
+      let found = 0;
+      memory.u32(rows, n).forEach((row, i) => {
+        if (row !== ABSENT && (bits === undefined || !hasBit(bits, row))) return;
+        gathered[i >>> 5] = (gathered[i >>> 5] ?? 0) | (1 << (i & 31));
+        found++;
+      });
+      return found;
+    },
+    joinOffsets(offsets: Address, rows: Address, n: number, out: Address) {
+      const bounds = memory.u32(offsets);
+      const gathered = memory.u32(out, n + 1);
+      gathered[0] = 0;
+      memory.u32(rows, n).forEach((row, i) => {
+        gathered[i + 1] = (gathered[i] ?? 0) + (row === ABSENT ? 0 : (bounds[row + 1] ?? 0) - (bounds[row] ?? 0));
+      });
+      return gathered[n] ?? 0;
+    },
+    ...perType('joinRange', INTEGERS, (type) => (values: Address, base: bigint, low: bigint, count: number, n: number, out: Address) => {
+      const column = type === 'I64' ? memory.i64(values, n) : viewOf(memory, type)(values, n);
+      const numbers = memory.u32(out, n);
+      for (let i = 0; i < n; i++) {
+        const number = BigInt.asUintN(64, BigInt(column[i] ?? 0) + base - low);
+        numbers[i] = number < BigInt(count) ? Number(number) : ABSENT;
+      }
+    }),
+    ...perType('joinValues', INTEGERS, (type) => (values: Address, rows: Address, n: number, out: Address) => {
+      const picked = memory.u32(rows, n);
+      if (type === 'I64') {
+        const [from, to] = [memory.i64(values), memory.i64(out, n)];
+        picked.forEach((row, i) => {
+          to[i] = row === ABSENT ? 0n : (from[row] ?? 0n);
+        });
+        return;
+      }
+      const [from, to] = [viewOf(memory, type)(values), viewOf(memory, type)(out, n)];
+      picked.forEach((row, i) => {
+        to[i] = row === ABSENT ? 0 : (from[row] ?? 0);
+      });
+    }),
+    ...perType('joinListValues', IDS, (type) => (ids: Address, offsets: Address, rows: Address, n: number, out: Address) => {
+      const bounds = memory.u32(offsets);
+      const from = viewOf(memory, type)(ids);
+      const to = viewOf(memory, type)(out);
+      let at = 0;
+      for (const row of memory.u32(rows, n)) {
+        if (row === ABSENT) continue;
+        for (let value = bounds[row] ?? 0; value < (bounds[row + 1] ?? 0); value++) to[at++] = from[value] ?? 0;
+      }
+    }),
+  };
+}
