@@ -1,9 +1,10 @@
 import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { isTextType, type TextType, TIME_COLUMN } from '../../model/schema.js';
 import { NULL_ID } from '../column/byte-dictionary.js';
 import { toText } from '../column/coercion.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
 import type { StoredColumn } from '../column/run-column.js';
+import { inputValue, textReading } from '../column/text-reading.js';
 import type { DictionaryGeneration } from './dictionary-generation.js';
 import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
 
@@ -27,7 +28,11 @@ export interface ChunkPiece {
 export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): Frame {
   const rowCount = pieces.reduce((total, piece) => total + piece.rowCount, 0);
   const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) =>
-    plan.type === 'STRING' || plan.type === 'AUTO' ? joinStrings(plan.name, pieces, rowCount) : joinNumbers(plan, pieces),
+    plan.type === 'STRING' || plan.type === 'AUTO'
+      ? joinStrings(plan.name, pieces, rowCount)
+      : isTextType(plan.type)
+        ? joinTexts(plan.name, plan.type, pieces, rowCount)
+        : joinNumbers(plan, pieces),
   );
   return { rowCount, columns };
 }
@@ -89,6 +94,46 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
     }
   }
   return isMulti ? { kind: 'multi', name, offsets, ids: ids.subarray(0, to), dictionary } : { kind: 'string', name, ids, dictionary };
+}
+
+/** One id a row; values from before the column widened to its type are converted, each distinct one once. */
+function joinTexts(name: string, type: TextType, pieces: readonly ChunkPiece[], rowCount: number): FrameColumn {
+  const dictionary: (string | null)[] = [null];
+  const ids = new Uint32Array(rowCount);
+  const read = textReading(type);
+  const places = new Map<string, number>();
+  const placeOf = (text: string | null | undefined): number => {
+    if (text === null || text === undefined) return NULL_ID;
+    let place = places.get(text);
+    if (place === undefined) {
+      place = dictionary.push(text) - 1;
+      places.set(text, place);
+    }
+    return place;
+  };
+  let to = 0;
+  for (const piece of pieces) {
+    const found = piece.column(name);
+    if (found?.column.kind === 'ids') {
+      const { column, generation } = found;
+      const closed = generation.dictionary(name);
+      const isSame = column.type === type;
+      const known = new Int32Array(closed?.count ?? 1).fill(-1);
+      known[NULL_ID] = NULL_ID;
+      for (let row = 0; row < piece.rowCount; row++) {
+        const id = column.ids[row] ?? NULL_ID;
+        if ((known[id] ?? NULL_ID) < 0) {
+          const text = closed?.textOf(id) ?? null;
+          known[id] = placeOf(isSame ? text : read(inputValue(text, column.type)));
+        }
+        ids[to + row] = known[id] ?? NULL_ID;
+      }
+    } else if (found !== undefined) {
+      for (let row = 0; row < piece.rowCount; row++) ids[to + row] = placeOf(read(cellAt(found.column, row)));
+    }
+    to += piece.rowCount;
+  }
+  return { kind: 'string', name, type, ids, dictionary };
 }
 
 /** Adds the entries that occur to the dictionary, sorted; gives the place of each id. */

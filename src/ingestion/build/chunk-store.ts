@@ -204,7 +204,8 @@ function spilledPiece(
     const { name } = column;
     if (column.kind === 'ids') {
       const [ids, offsets] = [file.write(column.ids), write(column.offsets)];
-      return () => ({ kind: 'ids', name, ids: new Uint32Array(file.read(ids)), offsets: words(offsets) });
+      const { type } = column;
+      return () => ({ kind: 'ids', name, type, ids: new Uint32Array(file.read(ids)), offsets: words(offsets) });
     }
     const [values, nulls] = [file.write(column.values), write(column.nulls)];
     if (column.kind === 'long') return () => ({ kind: 'long', name, values: new BigInt64Array(file.read(values)), nulls: words(nulls) });

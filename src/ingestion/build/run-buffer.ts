@@ -1,13 +1,13 @@
-import { ServiceError } from '../../base/errors.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { ColumnType } from '../../model/schema.js';
-import { isNumberType, TIME_COLUMN } from '../../model/schema.js';
+import { isTextType, TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
-import { grownLength, type RowSelection, type RunColumn } from '../column/run-column.js';
+import { type DictionaryColumn, grownLength, hasDictionary, type RowSelection, type RunColumn } from '../column/run-column.js';
 import { type MultiValueHandling, StringColumn } from '../column/string-column.js';
+import { TypedTextColumn } from '../column/typed-text-column.js';
 
 const WORD = 2 ** 32;
 
@@ -105,10 +105,8 @@ export class RunBuffer {
     return { kind: 'long', name: TIME_COLUMN, values, nulls: null };
   }
 
-  *dictionaries(): Generator<{ readonly column: StringColumn | AutoColumn; readonly dictionary: ByteDictionary }> {
-    for (const column of this.columns) {
-      if (column instanceof StringColumn || column instanceof AutoColumn) yield { column, dictionary: column.dictionary };
-    }
+  *dictionaries(): Generator<{ readonly column: DictionaryColumn; readonly dictionary: ByteDictionary }> {
+    for (const column of this.columns) if (hasDictionary(column)) yield { column, dictionary: column.dictionary };
   }
 
   clear(): void {
@@ -130,9 +128,7 @@ function newColumn(plan: ColumnPlan): RunColumn {
     case 'AUTO':
       return new AutoColumn(plan.name);
     default:
-      if (!isNumberType(plan.type))
-        throw new ServiceError('unsupported', `column "${plan.name}": the type ${plan.type} cannot be ingested yet`);
-      return new DoubleColumn(plan.name, plan.type);
+      return isTextType(plan.type) ? new TypedTextColumn(plan.name, plan.type) : new DoubleColumn(plan.name, plan.type);
   }
 }
 

@@ -89,7 +89,7 @@ export class AutoColumn implements RunColumn {
   }
 
   gather(rows: Uint32Array): StoredColumn {
-    return this.inner?.gather(rows) ?? { kind: 'ids', name: this.name, ids: new Uint32Array(rows.length), offsets: null };
+    return this.inner?.gather(rows) ?? { kind: 'ids', name: this.name, type: 'STRING', ids: new Uint32Array(rows.length), offsets: null };
   }
 
   clear(): void {

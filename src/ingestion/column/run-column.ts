@@ -1,5 +1,7 @@
 import type { FrameColumn } from '../../model/frame.js';
+import type { TextType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
+import type { ByteDictionary } from './byte-dictionary.js';
 
 /** Rows of a block that are kept, in order: `count` row numbers at the front of `rows`. */
 export interface RowSelection {
@@ -12,7 +14,14 @@ export interface RowSelection {
  * dictionary (of a row, or of a list of values when there are `offsets`).
  */
 export type StoredColumn =
-  | { readonly kind: 'ids'; readonly name: string; readonly ids: Uint32Array; readonly offsets: Uint32Array | null }
+  | {
+      readonly kind: 'ids';
+      readonly name: string;
+      /** What the texts stand for. */
+      readonly type: TextType;
+      readonly ids: Uint32Array;
+      readonly offsets: Uint32Array | null;
+    }
   | Extract<FrameColumn, { readonly kind: 'long' | 'double' }>;
 
 /**
@@ -34,6 +43,17 @@ export interface RunColumn {
   readonly sizeBytes: number;
   /** Forgets the rows and keeps the memory. */
   clear(): void;
+}
+
+/** A column whose values are ids of a dictionary that outlives its runs. */
+export interface DictionaryColumn extends RunColumn {
+  readonly dictionary: ByteDictionary;
+  /** Only while the column is empty. */
+  replaceDictionary(dictionary: ByteDictionary): void;
+}
+
+export function hasDictionary(column: RunColumn): column is DictionaryColumn {
+  return 'dictionary' in column;
 }
 
 /** Twice as large, or as large as it must be. */

@@ -4,6 +4,7 @@ import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
 import { grownLength, grownWords, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { UsedEntries } from './used-entries.js';
 
 /** What becomes of the order and repeats of a row's several values. */
 export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
@@ -122,7 +123,7 @@ export class StringColumn implements RunColumn {
     if (offsets === null) {
       const ids = new Uint32Array(rows.length);
       for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
-      return { kind: 'ids', name, ids, offsets: null };
+      return { kind: 'ids', name, type: 'STRING', ids, offsets: null };
     }
     const gathered = new Uint32Array(rows.length + 1);
     let total = 0;
@@ -137,7 +138,7 @@ export class StringColumn implements RunColumn {
       const end = offsets[row + 1] ?? 0;
       for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.ids[from] ?? 0;
     }
-    return { kind: 'ids', name, ids, offsets: gathered };
+    return { kind: 'ids', name, type: 'STRING', ids, offsets: gathered };
   }
 
   clear(): void {
@@ -222,26 +223,4 @@ function nullsFirst(a: string | null, b: string | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
   return b === null || a > b ? 1 : -1;
-}
-
-/** Numbers the entries of a dictionary that occur, in order of first use. */
-class UsedEntries {
-  readonly dictionary: (string | null)[] = [];
-  private readonly words: ByteDictionary;
-  private readonly places: Int32Array;
-
-  constructor(words: ByteDictionary) {
-    this.words = words;
-    this.places = new Int32Array(words.count).fill(-1);
-  }
-
-  place(id: number): number {
-    let place = this.places[id] ?? -1;
-    if (place < 0) {
-      place = this.dictionary.length;
-      this.places[id] = place;
-      this.dictionary.push(this.words.textOf(id));
-    }
-    return place;
-  }
 }
