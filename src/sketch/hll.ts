@@ -24,12 +24,17 @@ const LIST_MAX = 8;
 const PREAMBLE_BYTES = 40;
 
 export class Hll {
-  readonly lgK: number;
+  #lgK: number;
   #coupons: Set<number> | undefined = new Set();
   #registers: Uint8Array | undefined;
 
   constructor(lgK: number) {
-    this.lgK = lgK;
+    this.#lgK = lgK;
+  }
+
+  /** Of a union no more than of any of its parts that has registers. */
+  get lgK(): number {
+    return this.#lgK;
   }
 
   get bytes(): number {
@@ -50,19 +55,14 @@ export class Hll {
     }
   }
 
-  /** A sketch of more registers is folded down to this one's. */
+  /** The sketch of more registers is folded down to the other's. */
   merge(from: Hll): void {
     if (from.#registers === undefined) {
       for (const coupon of from.#coupons ?? []) this.addCoupon(coupon);
       return;
     }
-    if (from.lgK < this.lgK)
-      throw new ServiceError('query_invalid', `an HLL sketch of lgK ${from.lgK} cannot be merged into one of lgK ${this.lgK}`);
-    const into = this.#registers ?? this.#promote();
-    const mask = into.length - 1;
-    from.#registers.forEach((value, slot) => {
-      if (value > (into[slot & mask] ?? 0)) into[slot & mask] = value;
-    });
+    if (from.lgK < this.lgK) this.#shrink(from.lgK);
+    raiseAll(this.#registers ?? this.#promote(), from.#registers);
   }
 
   /** Ertl's improved raw estimator: nearly unbiased over the whole range, without tables. */
@@ -113,6 +113,14 @@ export class Hll {
     return sketch;
   }
 
+  #shrink(lgK: number): void {
+    this.#lgK = lgK;
+    if (this.#registers === undefined) return;
+    const registers = new Uint8Array(1 << lgK);
+    raiseAll(registers, this.#registers);
+    this.#registers = registers;
+  }
+
   #promote(): Uint8Array {
     const registers = new Uint8Array(1 << this.lgK);
     for (const coupon of this.#coupons ?? []) raise(registers, coupon);
@@ -158,6 +166,14 @@ function raise(registers: Uint8Array, coupon: number): void {
   const slot = coupon & (registers.length - 1);
   const value = coupon >>> ADDRESS_BITS;
   if (value > (registers[slot] ?? 0)) registers[slot] = value;
+}
+
+/** Registers of as many or more, whose addresses end alike. */
+function raiseAll(into: Uint8Array, from: Uint8Array): void {
+  const mask = into.length - 1;
+  from.forEach((value, slot) => {
+    if (value > (into[slot & mask] ?? 0)) into[slot & mask] = value;
+  });
 }
 
 /** Two values share a coupon with probability 2^-26 / 3: the same address, and as many zeros. */

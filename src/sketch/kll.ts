@@ -20,6 +20,8 @@ const LEAST_CAPACITY = 8;
 export class Kll {
   readonly k: number;
   readonly type: KllNumber;
+  /** The least k of all that was merged: what the error goes by. */
+  #leastK: number;
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
@@ -30,7 +32,17 @@ export class Kll {
   constructor(k: number, type: KllNumber) {
     this.k = k;
     this.type = type;
+    this.#leastK = k;
     this.#room = roomOf(k, 1);
+  }
+
+  get leastK(): number {
+    return this.#leastK;
+  }
+
+  /** How many values are kept. */
+  get retained(): number {
+    return this.#retained;
   }
 
   get bytes(): number {
@@ -42,22 +54,23 @@ export class Kll {
     if (Number.isNaN(given)) return;
     const value = this.type === 'FLOAT' ? Math.fround(given) : given;
     this.#widen(value, value);
+    // Before there is one more, as others do: so all keep as many values of as many.
+    if (this.#retained >= this.#room) this.#compress();
     this.count++;
     this.#push(0, value);
-    this.#compress();
   }
 
+  /** The other may have another k. */
   merge(from: Kll): void {
-    if (from.k !== this.k || from.type !== this.type)
-      throw new ServiceError('query_invalid', `KLL sketches of k ${from.k} and ${this.k} cannot be merged`);
     if (from.count === 0) return;
     this.count += from.count;
+    if (from.#leastK < this.#leastK) this.#leastK = from.#leastK;
     this.#widen(from.min, from.max);
     while (this.#levels.length < from.#levels.length) this.#grow();
     from.#levels.forEach((level, height) => {
       for (const value of level) this.#push(height, value);
     });
-    this.#compress();
+    while (this.#retained > this.#room) this.#compress();
   }
 
   distribution(): Distribution {
@@ -79,7 +92,7 @@ export class Kll {
     bytes[6] = LEAST_CAPACITY;
     if (this.count > 1) {
       view.setBigUint64(8, BigInt(this.count), true);
-      view.setUint16(16, this.k, true);
+      view.setUint16(16, this.#leastK, true);
       bytes[18] = this.#levels.length;
       let begin = this.#room - this.#retained;
       this.#levels.forEach((level, height) => {
@@ -112,6 +125,7 @@ export class Kll {
     const levels = bytes[18] ?? 0;
     if (bytes[0] !== 5 || levels === 0 || bytes.length < 20 + levels * 4) throw malformed();
     sketch.count = Number(view.getBigUint64(8, true));
+    sketch.#leastK = view.getUint16(16, true);
     const room = roomOf(sketch.k, levels);
     const begins = Array.from({ length: levels }, (_, height) => view.getUint32(20 + height * 4, true));
     let at = 20 + levels * 4;
@@ -147,12 +161,11 @@ export class Kll {
     this.#room = roomOf(this.k, this.#levels.length);
   }
 
+  /** One level is full when all of them together are. */
   #compress(): void {
-    while (this.#retained > this.#room) {
-      const height = this.#levels.findIndex((level, index) => level.length >= capacity(this.k, this.#levels.length, index));
-      if (height === this.#levels.length - 1) this.#grow();
-      this.#halve(height);
-    }
+    const height = this.#levels.findIndex((level, index) => level.length >= capacity(this.k, this.#levels.length, index));
+    if (height === this.#levels.length - 1) this.#grow();
+    this.#halve(height);
   }
 
   /** Of an odd number of values the least stays behind. */

@@ -10,17 +10,25 @@ import { Distribution } from './distribution.js';
  *    0  preamble in 8-byte words: 1 (empty), 2    1  version 3    2  family 8    3  flags: 4 empty, 8 compact, 16 ordered
  *    4  u16 k    8  u64 number of values   16 f64 least   24 f64 largest   32 f64 buffer, ascending; then the levels that
  *                                                                        have values, lowest first, ascending
+ *
+ * Read as well: not compact, with 2k places for the buffer, less while it is all there is, and k for every level;
+ * version 2, always compact; version 1, never compact, with 8 bytes more before the buffer.
  */
 export class Quantiles {
-  readonly k: number;
+  #k: number;
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
   #buffer: number[] = [];
-  readonly #levels: (Float64Array | undefined)[] = [];
+  #levels: (Float64Array | undefined)[] = [];
 
   constructor(k: number) {
-    this.k = k;
+    this.#k = k;
+  }
+
+  /** Of a merged sketch the least of all that had more than their buffer. */
+  get k(): number {
+    return this.#k;
   }
 
   get bytes(): number {
@@ -36,16 +44,19 @@ export class Quantiles {
     if (this.#buffer.length === 2 * this.k) this.#empty();
   }
 
-  /** Both have the same k. */
+  /** The sketch of the larger k is thinned out to the other's. */
   merge(from: Quantiles): void {
-    if (from.k !== this.k) throw new ServiceError('query_invalid', `quantiles sketches of k ${from.k} and ${this.k} cannot be merged`);
     if (from.count === 0) return;
+    if (from.#k < this.#k && from.#levels.length > 0) this.#reduce(from.#k);
     // Ascending, as they are when the sketch has been sent, so that sending changes nothing.
     for (const value of Float64Array.from(from.#buffer).sort()) this.add(value);
+    const halvings = Math.max(0, Math.log2(from.#k / this.#k));
     from.#levels.forEach((level, index) => {
       if (level === undefined) return;
-      this.count += 2 ** (index + 1) * this.k;
-      this.#carry(level, index);
+      this.count += 2 ** (index + 1) * from.#k;
+      let row = level;
+      for (let halving = 0; halving < halvings; halving++) row = everyOther(row, coin(this.count, index + halving));
+      this.#carry(row, index + halvings);
     });
     this.#widen(from.min, from.max);
   }
@@ -81,24 +92,40 @@ export class Quantiles {
 
   static decode(bytes: Uint8Array): Quantiles {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (bytes.length < 8 || bytes[1] !== 3 || bytes[2] !== 8) throw malformed();
+    const version = bytes[1] ?? 0;
+    if (bytes.length < 8 || version < 1 || version > 3 || bytes[2] !== 8) throw malformed();
     const sketch = new Quantiles(view.getUint16(4, true));
     if (((bytes[3] ?? 0) & 4) !== 0) return sketch;
-    if (((bytes[3] ?? 0) & 8) === 0 || sketch.k < 2 || bytes.length < 32) throw malformed();
+    if (sketch.k < 2 || !Number.isInteger(Math.log2(sketch.k)) || bytes.length < 32) throw malformed();
+    const isCompact = version === 2 || (version === 3 && ((bytes[3] ?? 0) & 8) !== 0);
     sketch.count = Number(view.getBigUint64(8, true));
     sketch.min = view.getFloat64(16, true);
     sketch.max = view.getFloat64(24, true);
-    let at = 32;
-    const take = (length: number): Float64Array => {
+    let at = version === 1 ? 40 : 32;
+    const take = (length: number, places = length): Float64Array => {
       if (bytes.length < at + length * 8) throw malformed();
       const values = Float64Array.from({ length }, (_, index) => view.getFloat64(at + index * 8, true));
-      at += length * 8;
+      at += places * 8;
       return values;
     };
-    sketch.#buffer = [...take(sketch.count % (2 * sketch.k))];
-    for (let rest = Math.floor(sketch.count / (2 * sketch.k)); rest > 0; rest = Math.floor(rest / 2))
-      sketch.#levels.push(rest % 2 === 1 ? take(sketch.k) : undefined);
+    const full = sketch.k * 2;
+    sketch.#buffer = [...take(sketch.count % full, isCompact ? sketch.count % full : full)];
+    for (let rest = Math.floor(sketch.count / full); rest > 0; rest = Math.floor(rest / 2)) {
+      if (rest % 2 === 1) sketch.#levels.push(take(sketch.k));
+      else {
+        sketch.#levels.push(undefined);
+        if (!isCompact) at += sketch.k * 8;
+      }
+    }
     return sketch;
+  }
+
+  #reduce(k: number): void {
+    const reduced = new Quantiles(k);
+    reduced.merge(this);
+    this.#k = k;
+    this.#buffer = reduced.#buffer;
+    this.#levels = reduced.#levels;
   }
 
   #widen(min: number, max: number): void {

@@ -3,7 +3,8 @@ import { Hll } from './hll.js';
 import type { KllNumber } from './kll.js';
 import { Kll } from './kll.js';
 import { Quantiles } from './quantiles.js';
-import { Theta } from './theta.js';
+import type { Theta } from './theta.js';
+import { decodeThetaBytes, encodeThetaBytes } from './theta-bytes.js';
 
 /** Sketches as base64 of their bytes: the one place that says how they travel in frames and results. */
 
@@ -18,11 +19,11 @@ export function decodeHll(text: string): Hll {
 }
 
 export function encodeTheta(sketch: Theta): string {
-  return toText(sketch.encode());
+  return toText(encodeThetaBytes(sketch));
 }
 
 export function decodeTheta(text: string, size: number): Theta {
-  return Theta.decode(fromText(text), size);
+  return decodeThetaBytes(fromText(text), size);
 }
 
 export function encodeQuantiles(sketch: Quantiles | Kll): string {
