@@ -51,7 +51,10 @@ function* frames(parts: Iterable<ResultTable>): Generator<Frame> {
 }
 
 function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame> {
-  for (const frame of rows) yield* steps.push(frame);
+  for (const frame of rows) {
+    yield* steps.push(frame);
+    if (steps.isFull) break;
+  }
   yield* steps.end();
 }
 

@@ -10,16 +10,27 @@ import type { ResultTable } from './table.js';
 import { framesOf, typed } from './table.js';
 
 /** Rows read of a run at a time. */
-const RUN_FRAME_ROWS = 4096;
-const OUTPUT_ROWS = 65536;
+const RUN_FRAME_ROWS = 1024;
+const OUTPUT_ROWS = 16384;
+/** Runs that are read side by side: with more of them they are first merged into one. */
+const FAN_IN = 32;
 
 interface FramePlace {
   readonly at: number;
   readonly bytes: number;
 }
 
+type Run = readonly FramePlace[];
+
+/** Runs of about the same size, in a file of their own. */
+interface Level {
+  readonly file: SpillFile;
+  readonly runs: Run[];
+}
+
 /** A frame being merged from, as far as row `at`. */
 interface Reader {
+  readonly file: SpillFile;
   readonly run: number;
   readonly rest: FramePlace[];
   frame: Frame;
@@ -28,12 +39,14 @@ interface Reader {
   at: number;
 }
 
-/** Tables that were sorted one by one, kept on disk, read back as one. All have the same columns. */
+/**
+ * Tables that were sorted one by one, kept on disk, read back as one. All have the same columns. However many tables
+ * there are, a few frames per level are in memory: level n holds runs of 32^n tables.
+ */
 export class SortedRuns {
   readonly #spill: SpillSpace;
   readonly #leaf: LeafResult;
-  readonly #runs: FramePlace[][] = [];
-  #file: SpillFile | undefined;
+  readonly #levels: (Level | undefined)[] = [];
   #keys: readonly SortKey[] = [];
 
   constructor(spill: SpillSpace, leaf: LeafResult) {
@@ -44,24 +57,49 @@ export class SortedRuns {
   /** @param table  sorted by `by` and its keys */
   add(table: ResultTable, by: readonly SortKey[]): void {
     if (table.rowCount === 0) return;
-    this.#file ??= this.#spill.create();
     this.#keys = sortKeys(table, by);
-    const run: FramePlace[] = [];
-    for (const frame of framesOf(table, RUN_FRAME_ROWS)) {
-      this.#leaf.check();
-      const bytes = serialize(frame);
-      run.push({ at: this.#file.append(bytes), bytes: bytes.length });
+    this.#write(0, framesOf(table, RUN_FRAME_ROWS));
+    for (let number = 0; this.#levels[number]?.runs.length === FAN_IN; number++) {
+      const level = this.#levels[number];
+      if (level === undefined) return;
+      this.#write(number + 1, this.#merge([level], RUN_FRAME_ROWS));
+      level.file.remove();
+      this.#levels[number] = undefined;
     }
-    this.#runs.push(run);
   }
 
-  /** Equal rows come in the order of the runs. */
-  *merged(): Generator<Frame> {
+  /** Equal rows come in the order of the tables. */
+  merged(): Generator<Frame> {
+    // Tables go up from level to level: the higher ones were first.
+    return this.#merge(this.#levels.flatMap((level) => level ?? []).reverse(), OUTPUT_ROWS);
+  }
+
+  remove(): void {
+    for (const level of this.#levels) level?.file.remove();
+    this.#levels.length = 0;
+  }
+
+  #write(number: number, frames: Iterable<Frame>): void {
+    const level = this.#levels[number] ?? { file: this.#spill.create(), runs: [] };
+    this.#levels[number] = level;
+    const run: FramePlace[] = [];
+    for (const frame of frames) {
+      this.#leaf.check();
+      const bytes = serialize(frame);
+      run.push({ at: level.file.append(bytes), bytes: bytes.length });
+    }
+    level.runs.push(run);
+  }
+
+  *#merge(levels: readonly Level[], frameRows: number): Generator<Frame> {
     const readers: Reader[] = [];
-    this.#runs.forEach((places, run) => {
-      const reader: Reader = { run, rest: [...places], frame: { rowCount: 0, columns: [] }, columns: [], at: 0 };
-      if (this.#advance(reader)) readers.push(reader);
-    });
+    let run = 0;
+    for (const { file, runs } of levels) {
+      for (const places of runs) {
+        const reader: Reader = { file, run: run++, rest: [...places], frame: { rowCount: 0, columns: [] }, columns: [], at: 0 };
+        if (this.#advance(reader)) readers.push(reader);
+      }
+    }
     const heap = new ReaderHeap(readers, this.#keys);
     let picks: Pick[] = [];
     for (let reader = heap.first; reader !== undefined; reader = heap.first) {
@@ -69,22 +107,18 @@ export class SortedRuns {
       if (reader.at < reader.frame.rowCount || this.#advance(reader)) heap.sinkFirst();
       else heap.dropFirst();
       if (picks.length % RUN_FRAME_ROWS === 0) this.#leaf.check();
-      if (picks.length < OUTPUT_ROWS) continue;
+      if (picks.length < frameRows) continue;
       yield pickedFrame(picks);
       picks = [];
     }
     if (picks.length > 0) yield pickedFrame(picks);
   }
 
-  remove(): void {
-    this.#file?.remove();
-  }
-
   #advance(reader: Reader): boolean {
     const place = reader.rest.shift();
-    if (place === undefined || this.#file === undefined) return false;
+    if (place === undefined) return false;
     const bytes = new Uint8Array(place.bytes);
-    this.#file.read(place.at, bytes);
+    reader.file.read(place.at, bytes);
     const frame = deserialize(bytes) as Frame;
     reader.frame = frame;
     reader.at = 0;
