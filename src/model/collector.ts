@@ -21,7 +21,30 @@ export type Collector =
   | { readonly type: 'theta'; readonly size: number }
   /** [number] → how many values; post-aggregators ask for quantiles. */
   | { readonly type: 'quantiles'; readonly k: number }
-  | { readonly type: 'kll'; readonly k: number; readonly valueType: 'DOUBLE' | 'FLOAT' };
+  | { readonly type: 'kll'; readonly k: number; readonly valueType: 'DOUBLE' | 'FLOAT' }
+  /** [column, number ...] → about how many distinct values, each with the sums of `width` numbers. `size`: a power of 2. */
+  | { readonly type: 'tuple'; readonly size: number; readonly width: number }
+  /** [number] → counts by `buckets` buckets of one width, or bytes. Values beyond a limit count together; null: no limit. */
+  | {
+      readonly type: 'histogram';
+      readonly resolution: number;
+      readonly buckets: number;
+      readonly lower: number | null;
+      readonly upper: number | null;
+      readonly asBytes: boolean;
+    }
+  /** [number] → counts by the buckets given, and of nulls; or bytes. */
+  | { readonly type: 'fixedHistogram'; readonly shape: FixedBuckets; readonly asBytes: boolean }
+  /** [column] → a Bloom filter of its values, null among them, made for so many `entries`. */
+  | { readonly type: 'bloom'; readonly entries: number };
+
+/** Buckets of one width over [lower, upper), and what becomes of values outside: left out, counted apart, or at the nearer end. */
+export interface FixedBuckets {
+  readonly lower: number;
+  readonly upper: number;
+  readonly number: number;
+  readonly outliers: 'ignore' | 'overflow' | 'clip';
+}
 
 /** Name of the column in which a `collect` aggregator puts out its state beside its value. */
 export function stateColumn(name: string): string {

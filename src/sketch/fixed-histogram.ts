@@ -1,14 +1,8 @@
 import { ServiceError } from '../base/errors.js';
+import type { FixedBuckets } from '../model/collector.js';
 
-/** What becomes of values outside of the range: left out, counted apart, or counted at the nearer end. */
+/** By the number that stands for them in the bytes. */
 export const OUTLIER_MODES = ['ignore', 'overflow', 'clip'] as const;
-
-export interface FixedBuckets {
-  readonly lower: number;
-  readonly upper: number;
-  readonly number: number;
-  readonly outliers: (typeof OUTLIER_MODES)[number];
-}
 
 /**
  * Counts of values in buckets of one width over [lower, upper); the upper limit itself is an outlier. Bytes, highest first

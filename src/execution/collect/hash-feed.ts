@@ -5,7 +5,7 @@ import type { Address, DictionaryView, StringColumnView } from '../../storage/vi
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { kernelFor } from '../context.js';
-import { asNumbers } from '../expression/convert.js';
+import { asNumbers, asText } from '../expression/convert.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
 import { PairSet } from '../group/pair-set.js';
@@ -27,11 +27,20 @@ export function hashFeed<State>(scope: SegmentScope, column: string, put: Put<St
   return vector === undefined ? undefined : numbersFeed(scope, vector, put);
 }
 
+/** What takes the bytes of a text, as UTF-8, or the text itself. */
+export type TextHash = Pick<Murmur3, 'hash' | 'hashText'>;
+
 /** Values of a segment by id. `gather` gives the ids of rows in pieces of at most a block. */
-interface IdSource {
+export interface IdSource {
   gather(block: Block, rows: Address, groups: Address, n: number, visit: (ids: Address, groups: Address, n: number) => void): void;
   /** Hashes what an id stands for; false when it is null. */
-  hash(id: number, hash: Murmur3): boolean;
+  hash(id: number, hash: TextHash): boolean;
+}
+
+/** The texts of a column by id, of numbers what they are printed as; undefined when the column is missing. */
+export function textIds(scope: SegmentScope, column: string): IdSource | undefined {
+  const source = scope.source(column);
+  return source.kind === 'missing' ? undefined : (idSource(scope, source) ?? computedIds(scope, asText(scope, source)));
 }
 
 function idSource(scope: SegmentScope, source: Source): IdSource | undefined {

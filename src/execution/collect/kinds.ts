@@ -1,11 +1,14 @@
 import type { Aggregator } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
+import { bloomKind } from './bloom.js';
 import { kllKind, quantilesKind } from './distribution.js';
 import { firstLastKind } from './first-last.js';
+import { fixedHistogramKind, histogramKind } from './histogram.js';
 import { cardinalityKind, hllKind } from './hll.js';
 import { momentsKind } from './moments.js';
 import type { StateKind } from './state-kind.js';
 import { thetaKind } from './theta.js';
+import { tupleKind } from './tuple.js';
 
 /** A collector without a kind of state does not compile. */
 const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collector, { type: Type }>) => StateKind<unknown> } = {
@@ -17,6 +20,10 @@ const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collect
   quantiles: quantilesKind as (collector: Collector) => StateKind<unknown>,
   kll: kllKind as (collector: Collector) => StateKind<unknown>,
   moments: momentsKind as (collector: Collector) => StateKind<unknown>,
+  tuple: tupleKind as (collector: Collector) => StateKind<unknown>,
+  histogram: histogramKind as (collector: Collector) => StateKind<unknown>,
+  fixedHistogram: fixedHistogramKind as (collector: Collector) => StateKind<unknown>,
+  bloom: bloomKind as (collector: Collector) => StateKind<unknown>,
 };
 
 /** What an aggregator keeps per group; the type of its states is known to their kind alone. */

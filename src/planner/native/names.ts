@@ -2,23 +2,19 @@
 export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
-  'expression javascript grouping HLLSketchMerge arrayOfDoublesSketch ' +
-  'varianceFold approxHistogram approxHistogramFold fixedBucketsHistogram bloom ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
+  'expression javascript grouping HLLSketchMerge ' +
+  'varianceFold ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
   'spectatorHistogramTimer spectatorHistogramDistribution distinctCount timeMin timeMax Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
   'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram stringFirstFold stringLastFold HLLSketch sketchBuild sketchMerge'
 ).split(' ');
 
 export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
-  'javascript thetaSketchToString HLLSketchEstimateWithBounds ' +
-  'HLLSketchToString quantilesDoublesSketchToQuantiles quantilesDoublesSketchToHistogram ' +
-  'quantilesDoublesSketchToCDF quantilesDoublesSketchToString KllDoublesSketchToQuantiles KllDoublesSketchToHistogram ' +
-  'KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantiles KllFloatsSketchToHistogram ' +
-  'KllFloatsSketchToCDF KllFloatsSketchToString arrayOfDoublesSketchToEstimate arrayOfDoublesSketchToEstimateAndBounds arrayOfDoublesSketchToNumEntries ' +
-  'arrayOfDoublesSketchToMeans arrayOfDoublesSketchToVariances arrayOfDoublesSketchToQuantilesSketch arrayOfDoublesSketchSetOp arrayOfDoublesSketchTTest ' +
-  'arrayOfDoublesSketchToString arrayOfDoublesSketchConstant arrayOfDoublesSketchToBase64String arrayOfDoublesSketchToMetricsSumEstimate zscore2sample ' +
-  'pvalue2tailedZtest equalBuckets buckets customBuckets min max quantile quantiles quantileFromDDSketch quantilesFromDDSketch quantileFromTDigestSketch ' +
-  'quantilesFromTDigestSketch momentSketchSolveQuantiles momentSketchMin momentSketchMax percentileSpectatorHistogram percentilesSpectatorHistogram ' +
-  'countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'
+  'javascript thetaSketchToString HLLSketchEstimateWithBounds HLLSketchToString quantilesDoublesSketchToQuantiles ' +
+  'quantilesDoublesSketchToHistogram quantilesDoublesSketchToCDF quantilesDoublesSketchToString KllDoublesSketchToQuantiles ' +
+  'KllDoublesSketchToHistogram KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantiles KllFloatsSketchToHistogram ' +
+  'KllFloatsSketchToCDF KllFloatsSketchToString quantileFromDDSketch quantilesFromDDSketch ' +
+  'quantileFromTDigestSketch quantilesFromTDigestSketch momentSketchSolveQuantiles momentSketchMin momentSketchMax ' +
+  'percentileSpectatorHistogram percentilesSpectatorHistogram countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'
 ).split(' ');
 
 export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['nested-field', 'fallback', 'nested-object', 'nested-merge'];

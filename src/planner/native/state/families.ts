@@ -1,12 +1,29 @@
+import { BLOOM } from './bloom.js';
 import { CARDINALITY } from './cardinality.js';
 import { KLL_DOUBLES, KLL_FLOATS, QUANTILES } from './distribution.js';
 import type { StateFamily } from './family.js';
 import { FIRST_LAST } from './first-last.js';
+import { HISTOGRAMS } from './histogram.js';
 import { HLL } from './hll.js';
 import { MOMENTS } from './moments.js';
+import { STATISTICS } from './statistics.js';
 import { THETA } from './theta.js';
+import { TUPLE } from './tuple.js';
 
-const FAMILIES: readonly StateFamily[] = [FIRST_LAST, MOMENTS, CARDINALITY, HLL, THETA, QUANTILES, KLL_DOUBLES, KLL_FLOATS];
+const FAMILIES: readonly StateFamily[] = [
+  FIRST_LAST,
+  MOMENTS,
+  CARDINALITY,
+  HLL,
+  THETA,
+  QUANTILES,
+  KLL_DOUBLES,
+  KLL_FLOATS,
+  TUPLE,
+  HISTOGRAMS,
+  BLOOM,
+  STATISTICS,
+];
 
 /** All aggregators whose state is more than a number, by type. */
 export const STATE_AGGREGATORS: StateFamily['aggregators'] = Object.assign({}, ...FAMILIES.map(({ aggregators }) => aggregators));

@@ -3,6 +3,7 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import type { Collector } from '../../../model/collector.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
+import { isComplexType } from '../../../model/schema.js';
 import type { VirtualColumns } from '../columns.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
@@ -79,6 +80,16 @@ function asState<Type extends Collector['type']>({ state, expression }: Computed
 export function collect(reader: ObjectReader, collector: Collector, columns: readonly string[], type: ColumnType): Aggregator {
   const output = FINALIZABLE.includes(collector.type) && !reader.boolean('shouldFinalize', true) ? 'state' : 'value';
   return { kind: 'collect', name: reader.string('name'), filter: null, collector, columns, input: 'values', output, type };
+}
+
+/** The same aggregator over states that a column holds. */
+export function overStates(aggregator: Aggregator): Aggregator {
+  return aggregator.kind === 'collect' ? { ...aggregator, input: 'states' } : aggregator;
+}
+
+/** Whether a column holds states rather than values. */
+export function isStored(columns: VirtualColumns, column: string): boolean {
+  return isComplexType(columns.typeOf(column));
 }
 
 /** Kinds whose aggregators document `shouldFinalize`. */
