@@ -53,19 +53,33 @@ export function elementType(type: ArrayType): ColumnType {
   return type.slice('ARRAY<'.length, -1) as ColumnType;
 }
 
-/** The type that holds the values of all of them: text above DOUBLE above FLOAT above LONG; STRING when texts differ. */
+/**
+ * The least type that holds the values of all of them: DOUBLE above FLOAT above LONG, STRING above numbers; an array beside
+ * anything else is an array of the widest element; JSON above all of these. Sketches beside other types are STRING.
+ */
 export function widestType(types: Iterable<ColumnType>): ColumnType {
   let widest: ColumnType | undefined;
   for (const type of types) widest = widest === undefined ? type : wider(widest, type);
   return widest ?? 'STRING';
 }
 
-const WIDTH: Readonly<Record<NumberType, number>> = { LONG: 1, FLOAT: 2, DOUBLE: 3 };
+const WIDTH: Readonly<Record<PrimitiveType, number>> = { LONG: 1, FLOAT: 2, DOUBLE: 3, STRING: 4 };
 
 function wider(a: ColumnType, b: ColumnType): ColumnType {
-  if (isNumberType(a) && isNumberType(b)) return WIDTH[a] >= WIDTH[b] ? a : b;
-  if (a === b || isNumberType(b)) return a;
-  return isNumberType(a) ? b : 'STRING';
+  if (a === b) return a;
+  if (isPrimitive(a) && isPrimitive(b)) return WIDTH[a] >= WIDTH[b] ? a : b;
+  if (isSketchType(a) || isSketchType(b)) return 'STRING';
+  if (a === JSON_TYPE || b === JSON_TYPE) return JSON_TYPE;
+  const element = wider(isArrayType(a) ? elementType(a) : a, isArrayType(b) ? elementType(b) : b);
+  return element === JSON_TYPE ? element : arrayOf(element === 'FLOAT' ? 'DOUBLE' : element);
+}
+
+function isPrimitive(type: ColumnType): type is PrimitiveType {
+  return type in WIDTH;
+}
+
+function isSketchType(type: ColumnType): boolean {
+  return isComplexType(type) && type !== JSON_TYPE;
 }
 
 const PRIMITIVE: ReadonlySet<string> = new Set(['STRING', 'LONG', 'FLOAT', 'DOUBLE']);

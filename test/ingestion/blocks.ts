@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer';
+import { parseJson } from '../../src/base/json.js';
 import type { InputBlock } from '../../src/ingestion/format/input-block.js';
-import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
+import { arrayElements } from '../../src/model/array-text.js';
+import { cellAt, type Frame, type FrameColumn } from '../../src/model/frame.js';
+import { isArrayType, JSON_TYPE } from '../../src/model/schema.js';
 
 /** Bytes in chunks of a size that cuts rows, fields and characters apart. */
 export async function* inChunks(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
@@ -25,8 +28,16 @@ export async function rowsOf(blocks: AsyncIterable<InputBlock>): Promise<unknown
   return rows;
 }
 
-export function cellsOf(frame: Frame): Record<string, FrameCell>[] {
+/** Rows as objects: arrays as arrays, JSON as parsed. */
+export function cellsOf(frame: Frame): Record<string, unknown>[] {
   return Array.from({ length: frame.rowCount }, (_, row) =>
-    Object.fromEntries(frame.columns.map((column) => [column.name, cellAt(column, row)])),
+    Object.fromEntries(frame.columns.map((column) => [column.name, plainCell(column, row)])),
   );
+}
+
+function plainCell(column: FrameColumn, row: number): unknown {
+  const cell = cellAt(column, row);
+  if (column.kind !== 'string' || typeof cell !== 'string') return cell;
+  if (isArrayType(column.type)) return arrayElements(cell, column.type);
+  return column.type === JSON_TYPE ? parseJson(cell) : cell;
 }

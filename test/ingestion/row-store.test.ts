@@ -13,7 +13,6 @@ import type { InputBlock } from '../../src/ingestion/format/input-block.js';
 import { jsonBlock } from '../../src/ingestion/format/json.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import type { Metric } from '../../src/ingestion/spec/metric.js';
-import type { FrameCell } from '../../src/model/frame.js';
 import { parseGranularity } from '../../src/model/granularity.js';
 import type { Interval } from '../../src/model/interval.js';
 import { cellsOf, inChunks } from './blocks.js';
@@ -32,8 +31,8 @@ interface Loading {
 
 interface Loaded {
   /** By chunk start, then by segment. */
-  readonly chunks: ReadonlyMap<number, Record<string, FrameCell>[][]>;
-  readonly rows: Record<string, FrameCell>[];
+  readonly chunks: ReadonlyMap<number, Record<string, unknown>[][]>;
+  readonly rows: Record<string, unknown>[];
   readonly statistics: RowStatistics;
   readonly spilledBytes: number;
 }
@@ -83,9 +82,9 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
       collector.add(block);
       await store.relieve();
     }
-    const chunks = new Map<number, Record<string, FrameCell>[][]>();
+    const chunks = new Map<number, Record<string, unknown>[][]>();
     for (const chunk of await store.finish()) {
-      const segments: Record<string, FrameCell>[][] = [];
+      const segments: Record<string, unknown>[][] = [];
       for await (const frame of store.frames(chunk, loading.maxRowsPerSegment ?? 5_000_000)) segments.push(cellsOf(frame));
       assert.is(segments.flat().length, chunk.rowCount);
       chunks.set(chunk.interval.start, segments);
@@ -107,7 +106,7 @@ const values: readonly {
   readonly name: string;
   readonly plan: ColumnPlan;
   readonly given: readonly unknown[];
-  readonly stored: readonly FrameCell[];
+  readonly stored: readonly unknown[];
   readonly faults?: number;
 }[] = [
   {
@@ -155,8 +154,53 @@ const values: readonly {
   {
     name: 'found to be strings',
     plan: MIXED,
-    given: [null, 1, 1.5, 'x', ['a', 'b'], true],
-    stored: [null, '1', '1.5', 'x', ['a', 'b'], '1'],
+    given: [null, 1, 1.5, 'x', true],
+    stored: [null, '1', '1.5', 'x', '1'],
+  },
+  {
+    name: 'found to be arrays of strings',
+    plan: MIXED,
+    given: [['a', null], [], null, 'b', [1, true]],
+    stored: [['a', null], [], null, ['b'], ['1', '1']],
+  },
+  {
+    name: 'found to be arrays of longs',
+    plan: MIXED,
+    given: [[], [null], [1, true, 2n ** 60n], null, 7],
+    stored: [[], [null], [1n, 1n, 2n ** 60n], null, [7n]],
+  },
+  { name: 'found to be arrays of doubles', plan: MIXED, given: [[1, 2], [1.5], 3, []], stored: [[1, 2], [1.5], [3], []] },
+  {
+    name: 'found to be arrays of strings after numbers',
+    plan: MIXED,
+    given: [1, [1.5], ['x']],
+    stored: [['1'], ['1.5'], ['x']],
+  },
+  {
+    name: 'found to be JSON',
+    plan: MIXED,
+    given: [1, 'x', ['a', 'b'], null, { a: { b: [true, null, 1.5] } }, [[1], [2, 3]], [{ x: 1 }], {}],
+    stored: [1, 'x', ['a', 'b'], null, { a: { b: [true, null, 1.5] } }, [[1], [2, 3]], [{ x: 1 }], {}],
+  },
+  {
+    name: 'JSON whatever it is',
+    plan: columnPlan('v', 'COMPLEX<json>'),
+    given: [1, 'x', true, [1, 'y'], null, { a: 2n ** 60n }, ''],
+    stored: [1, 'x', true, [1, 'y'], null, { a: 2n ** 60n }, ''],
+  },
+  {
+    name: 'arrays of longs as declared',
+    plan: columnPlan('v', 'ARRAY<LONG>'),
+    given: [['1', 2.0, null], 3, [1.5], ['x'], [[1]], null],
+    stored: [[1n, 2n, null], [3n], null, null, null, null],
+    faults: 3,
+  },
+  {
+    name: 'single strings',
+    plan: columnPlan('v', 'STRING', 'SINGLE'),
+    given: ['x', 1, ['y'], [], ['y', 'z'], { a: 1 }],
+    stored: ['x', '1', 'y', null, null, null],
+    faults: 2,
   },
   { name: 'found to be nothing', plan: MIXED, given: [null, undefined], stored: [null, null] },
 ];
@@ -212,15 +256,9 @@ store('discovery as strings leaves out nested objects, exclusions and nulls', as
   ]);
 });
 
-store('discovery by values refuses nested objects and arrays of numbers by name', async () => {
-  for (const value of [{ x: 1 }, [1, 2]]) {
-    try {
-      await load(oneBlock([{ t: 0, odd: value }]), { dimensions: [], discovery: 'AUTO' });
-      assert.unreachable('it must be refused');
-    } catch (error) {
-      assert.match((error as Error).message, /column "odd" holds/);
-    }
-  }
+store('discovery by values takes nested objects and arrays as they are', async () => {
+  const { rows } = await load(oneBlock([{ t: 0, n: { x: 1 }, a: [1, 2], m: [[1]] }]), { dimensions: [], discovery: 'AUTO' });
+  assert.equal(rows, [{ __time: 0n, n: { x: 1 }, a: [1n, 2n], m: [[1]] }]);
 });
 
 store('CSV fields of every type, bad ones counted once a row', async () => {
@@ -268,7 +306,7 @@ store('tryParseNumbers types the columns that their fields type', async () => {
   assert.equal(
     rows.map(({ l, d, s, mixed, list }) => [l, d, s, mixed, list]),
     [
-      [7n, 1, 'a', '1', 'x'],
+      [7n, 1, 'a', '1', ['x']],
       [-(2n ** 63n), 1.5, '1', '2.5', ['y', 'z']],
       [null, null, null, 'b', null],
     ],

@@ -5,7 +5,6 @@ import { createEngine } from '../../src/execution/engine.js';
 import type { Planning, PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import type { FrameCell } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { parseFilter } from '../../src/planner/native/filter.js';
@@ -18,7 +17,7 @@ export interface TaskRun {
   readonly log: readonly string[];
   readonly progress: readonly TaskProgress[];
   /** Of all published segments, as the engine reads them from the pushed files. */
-  readonly rows: readonly Record<string, FrameCell>[];
+  readonly rows: readonly Record<string, unknown>[];
   /** Files in deep storage. */
   readonly pushed: number;
 }
@@ -75,7 +74,7 @@ export async function run(
   }
 }
 
-async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, FrameCell>[]> {
+async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {
   const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
   const store = createSegmentStore({ memory, cacheBytes: 1 << 27, run: (name, request) => engine.runJob(name, request) });
@@ -90,7 +89,7 @@ async function readBack({ dataSource, segments }: PublishRequest): Promise<Recor
     ids.push(segmentIdText(id));
   }
   const columns = [...new Set(segments.flatMap((segment) => segment.columns.map(({ name }) => name)))];
-  const rows: Record<string, FrameCell>[] = [];
+  const rows: Record<string, unknown>[] = [];
   const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, priority: 0, kernels: null, batchRows: null } as const;
   const plan = {
     operator: 'scan',

@@ -190,10 +190,9 @@ const refused: readonly {
     message: /two columns are called "page"/,
   },
   {
-    name: 'a json dimension',
-    change: schema({ dimensionsSpec: { dimensions: [{ type: 'json', name: 'x' }] } }),
-    message: /"json" is not supported/,
-    code: 'unsupported',
+    name: 'a type that auto cannot be cast to',
+    change: schema({ dimensionsSpec: { dimensions: [{ type: 'auto', name: 'x', castToType: 'ARRAY<ARRAY<LONG>>' }] } }),
+    message: /castToType: expected STRING, LONG, .* found "ARRAY<ARRAY<LONG>>"/,
   },
   {
     name: 'spatial dimensions',

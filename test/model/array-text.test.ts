@@ -71,7 +71,14 @@ test('the widest type', () => {
   assert.is(widestType(['LONG', 'FLOAT']), 'FLOAT');
   assert.is(widestType(['DOUBLE', 'LONG']), 'DOUBLE');
   assert.is(widestType(['ARRAY<LONG>', 'LONG']), 'ARRAY<LONG>');
-  assert.is(widestType(['ARRAY<LONG>', 'STRING']), 'STRING');
+  assert.is(widestType(['STRING', 'LONG']), 'STRING');
+  assert.is(widestType(['ARRAY<LONG>', 'STRING']), 'ARRAY<STRING>');
+  assert.is(widestType(['FLOAT', 'ARRAY<LONG>']), 'ARRAY<DOUBLE>');
+  assert.is(widestType(['ARRAY<LONG>', 'ARRAY<DOUBLE>']), 'ARRAY<DOUBLE>');
+  assert.is(widestType(['ARRAY<ARRAY<LONG>>', 'ARRAY<STRING>']), 'ARRAY<ARRAY<STRING>>');
+  assert.is(widestType(['ARRAY<LONG>', 'COMPLEX<json>']), 'COMPLEX<json>');
+  assert.is(widestType(['STRING', 'COMPLEX<json>']), 'COMPLEX<json>');
+  assert.is(widestType(['COMPLEX<HLLSketch>', 'COMPLEX<json>']), 'STRING');
   assert.is(widestType([]), 'STRING');
 });
 

@@ -137,7 +137,7 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
     {
       timestamp,
       range: null,
-      sources: new Map(),
+      sources: transformer.filterSources,
       discovery: discovery === 'none' ? 'none' : 'AUTO',
       leavesOutNested,
       exclusions: dimensions.exclusions,

@@ -22,19 +22,27 @@ export interface ChunkPiece {
 }
 
 /**
- * Joins pieces end to end. A piece may lack a column that was found later (null), and may hold it in a narrower type
- * than the plan's, which is what the column ended as.
+ * Joins pieces end to end. A piece may lack a column that was found later (null), and may hold it in another type than
+ * the plan's, which is what the column ended as: a narrower one, or JSON where its values were mixed.
  */
 export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): Frame {
   const rowCount = pieces.reduce((total, piece) => total + piece.rowCount, 0);
   const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) =>
-    plan.type === 'STRING' || plan.type === 'AUTO'
+    plan.type === 'AUTO' || plan.type === 'AUTO_MULTI_VALUE' || (plan.type === 'STRING' && !holdsOtherTexts(plan.name, pieces))
       ? joinStrings(plan.name, pieces, rowCount)
       : isTextType(plan.type)
         ? joinTexts(plan.name, plan.type, pieces, rowCount)
         : joinNumbers(plan, pieces),
   );
   return { rowCount, columns };
+}
+
+/** Whether some piece holds texts that are not strings. Only columns of single strings do. */
+function holdsOtherTexts(name: string, pieces: readonly ChunkPiece[]): boolean {
+  return pieces.some((piece) => {
+    const column = piece.column(name)?.column;
+    return column?.kind === 'ids' && column.type !== 'STRING';
+  });
 }
 
 function joinNumbers(plan: ColumnPlan, pieces: readonly ChunkPiece[]): FrameColumn {

@@ -37,7 +37,7 @@ export interface CollectorOptions {
   /** Columns of the input by the name of the built column, where the two differ. */
   readonly sources: ReadonlyMap<string, string>;
   readonly discovery: 'none' | 'STRING' | 'AUTO';
-  /** Fields of nested objects are left out by discovery rather than refused. */
+  /** Fields of nested objects are left out by discovery. */
   readonly leavesOutNested: boolean;
   readonly exclusions: readonly string[];
   /** Rows stay uncounted: another stage decides about them. */
@@ -167,6 +167,8 @@ export class RowCollector {
   }
 }
 
+/** Nulls count as nested: a column of them alone is not worth finding. */
 function isNested(value: unknown): boolean {
-  return value === null || value === undefined || (typeof value === 'object' && !Array.isArray(value));
+  if (value === null || value === undefined) return true;
+  return Array.isArray(value) ? value.some((element) => typeof element === 'object' && element !== null) : typeof value === 'object';
 }

@@ -39,6 +39,8 @@ export class RowTransformer {
   private readonly statistics: RowStatistics;
   private readonly discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
   private readonly virtualNames: ReadonlyMap<string, string>;
+  /** Fields that the filter reads, by the names of the columns it reads them from. */
+  readonly filterSources: ReadonlyMap<string, string>;
 
   /** @param options.sources  fields of the input by the name of the stored column, where the two differ */
   constructor(options: {
@@ -58,7 +60,14 @@ export class RowTransformer {
     this.statistics = options.statistics;
     this.discovery = options.discovery;
     this.virtualNames = new Map(options.spec.transforms.map(({ name }, position) => [name, `transform ${position}: ${name}`]));
-    this.input = new RunBuffer(this.fieldsRead().map((name) => columnPlan(name, 'AUTO')));
+    const filterFields = options.spec.filter === null ? [] : [...columnsOfFilter(options.spec.filter)];
+    this.filterSources = new Map(
+      filterFields.filter((name) => !this.virtualNames.has(name) && name !== TIME_COLUMN).map((name) => [filterName(name), name]),
+    );
+    this.input = new RunBuffer([
+      ...this.fieldsRead().map((name) => columnPlan(name, 'AUTO')),
+      ...[...this.filterSources.keys()].map((name) => columnPlan(name, 'AUTO_MULTI_VALUE')),
+    ]);
   }
 
   async relieve(): Promise<void> {
@@ -82,14 +91,12 @@ export class RowTransformer {
     for (const { column } of this.input.dictionaries()) column.replaceDictionary(new ByteDictionary());
   }
 
-  /** Fields that expressions and the filter read, and those that are stored as they come. */
+  /** Fields that expressions read, and those that are stored as they come. */
   private fieldsRead(): readonly string[] {
-    const { transforms, filter } = this.spec;
+    const { transforms } = this.spec;
     const names = new Set(transforms.flatMap(({ expression }) => [...columnsOfExpression(expression)]));
-    for (const name of [
-      ...(filter === null ? [] : columnsOfFilter(filter)),
-      ...this.store.input.columns.map((column) => this.sources.get(column.name) ?? column.name),
-    ]) {
+    for (const column of this.store.input.columns) {
+      const name = this.sources.get(column.name) ?? column.name;
       if (!this.virtualNames.has(name)) names.add(name);
     }
     names.delete(TIME_COLUMN);
@@ -101,7 +108,8 @@ export class RowTransformer {
     const { type, exclusions } = this.discovery;
     if (type !== 'none') {
       for (const name of [...this.input.columns.map((column) => column.name), ...this.virtualNames.keys()]) {
-        const isKnown = name === TIME_COLUMN || exclusions.has(name) || this.store.input.column(name) !== undefined;
+        const isKnown =
+          name === TIME_COLUMN || exclusions.has(name) || this.filterSources.has(name) || this.store.input.column(name) !== undefined;
         const column = this.input.column(name);
         const isEmpty = column instanceof AutoColumn && column.type === null && !this.virtualNames.has(name);
         if (!isKnown && !isEmpty) this.store.input.addColumn(columnPlan(name, type));
@@ -125,7 +133,12 @@ export class RowTransformer {
       }),
     );
     const filter =
-      this.spec.filter === null ? null : renameFilter(this.spec.filter, (name) => this.virtualNames.get(name) ?? fieldName(name));
+      this.spec.filter === null
+        ? null
+        : renameFilter(this.spec.filter, (name) => {
+            const source = filterName(name);
+            return this.virtualNames.get(name) ?? (this.filterSources.has(source) ? source : fieldName(name));
+          });
     return {
       operator: 'scan',
       dataSource: 'input',
@@ -172,4 +185,9 @@ export class RowTransformer {
     }
     await this.store.relieve();
   }
+}
+
+/** To a filter a list is several values, of which one must match; to an expression it is an array. */
+function filterName(field: string): string {
+  return `filter: ${field}`;
 }

@@ -11,14 +11,19 @@ import { TypedTextColumn } from '../column/typed-text-column.js';
 
 const WORD = 2 ** 32;
 
-/** A column as it is to be built; `auto`: its values decide. */
+/** A column as it is to be built; AUTO: its values decide; AUTO_MULTI_VALUE: but lists are several strings, not arrays. */
 export interface ColumnPlan {
   readonly name: string;
-  readonly type: ColumnType | 'AUTO';
-  readonly multiValueHandling: MultiValueHandling;
+  readonly type: ColumnType | 'AUTO' | 'AUTO_MULTI_VALUE';
+  /** Of STRING; SINGLE: a list of several values does not fit. */
+  readonly multiValueHandling: MultiValueHandling | 'SINGLE';
 }
 
-export function columnPlan(name: string, type: ColumnPlan['type'], multiValueHandling: MultiValueHandling = 'SORTED_ARRAY'): ColumnPlan {
+export function columnPlan(
+  name: string,
+  type: ColumnPlan['type'],
+  multiValueHandling: ColumnPlan['multiValueHandling'] = 'SORTED_ARRAY',
+): ColumnPlan {
   return { name, type, multiValueHandling };
 }
 
@@ -122,11 +127,15 @@ export function allRows(count: number): RowSelection {
 function newColumn(plan: ColumnPlan): RunColumn {
   switch (plan.type) {
     case 'STRING':
-      return new StringColumn(plan.name, plan.multiValueHandling);
+      return plan.multiValueHandling === 'SINGLE'
+        ? new TypedTextColumn(plan.name, 'STRING')
+        : new StringColumn(plan.name, plan.multiValueHandling);
     case 'LONG':
       return new LongColumn(plan.name);
     case 'AUTO':
       return new AutoColumn(plan.name);
+    case 'AUTO_MULTI_VALUE':
+      return new AutoColumn(plan.name, 'multi-values');
     default:
       return isTextType(plan.type) ? new TypedTextColumn(plan.name, plan.type) : new DoubleColumn(plan.name, plan.type);
   }

@@ -1,36 +1,41 @@
 import { Buffer } from 'node:buffer';
-import { ServiceError } from '../../base/errors.js';
-import type { FrameColumn } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
+import { type FrameColumn, frameColumnType } from '../../model/frame.js';
+import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary } from './byte-dictionary.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
 import { parseDouble, parseLong } from './number-text.js';
-import type { RowSelection, RunColumn, StoredColumn } from './run-column.js';
+import { type DictionaryColumn, hasDictionary, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
 import { StringColumn } from './string-column.js';
+import { TypedTextColumn } from './typed-text-column.js';
 
-const WIDTH: Readonly<Record<string, number>> = { LONG: 1, DOUBLE: 2, STRING: 3 };
+/** What lists of plain values make of a column: an array, or a string of several values. */
+export type Lists = 'arrays' | 'multi-values';
 
 /**
- * A column whose type its values decide: integers and booleans (1 and 0) make it LONG, with fractions among them
- * DOUBLE, with anything else STRING; arrays of strings are multi-value strings. The type only ever widens, and what
- * was stored before widens with it.
+ * A column whose type its values decide: integers and booleans (1 and 0) are LONG, fractions DOUBLE, text STRING, lists of
+ * them arrays (of LONG when they are empty or hold only nulls), objects and lists of objects or lists JSON. Among
+ * different values the least type that holds them all; it only ever widens, and what was stored before widens with it.
+ * Values that are no longer of one kind are kept as JSON until they are taken out, so that none is converted twice.
  */
-export class AutoColumn implements RunColumn {
+export class AutoColumn implements DictionaryColumn {
   readonly name: string;
-  private inner: LongColumn | DoubleColumn | StringColumn | null = null;
+  private readonly lists: Lists;
+  private inner: RunColumn | null = null;
+  private known: ColumnType | null = null;
+  /** The type of `inner`: `known`, or JSON while the column is mixed. */
+  private stored: ColumnType | null = null;
   private leadingNulls = 0;
   private words = new ByteDictionary();
 
-  constructor(name: string) {
+  constructor(name: string, lists: Lists = 'arrays') {
     this.name = name;
+    this.lists = lists;
   }
 
   /** null: nothing but nulls so far. */
   get type(): ColumnType | null {
-    if (this.inner instanceof StringColumn) return 'STRING';
-    if (this.inner === null) return null;
-    return this.inner instanceof LongColumn ? 'LONG' : 'DOUBLE';
+    return this.known;
   }
 
   get rowCount(): number {
@@ -45,15 +50,9 @@ export class AutoColumn implements RunColumn {
     return this.words;
   }
 
-  /** Only while the column is empty. */
   replaceDictionary(dictionary: ByteDictionary): void {
     this.words = dictionary;
-    if (this.inner instanceof StringColumn) this.inner.replaceDictionary(dictionary);
-  }
-
-  /** The strings of the column; undefined while it is another type. */
-  get strings(): StringColumn | undefined {
-    return this.inner instanceof StringColumn ? this.inner : undefined;
+    if (this.inner !== null && hasDictionary(this.inner)) this.inner.replaceDictionary(dictionary);
   }
 
   appendNulls(count: number): void {
@@ -62,32 +61,39 @@ export class AutoColumn implements RunColumn {
   }
 
   appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void {
-    if (block.tryParseNumbers && this.type !== 'STRING') return this.appendValues(fieldValues(block, column), selection, faults);
-    this.widen('STRING');
-    this.strings?.appendFields(block, column, selection);
+    const isText = block.listDelimiter === null && (this.stored === 'STRING' || (!block.tryParseNumbers && this.known === null));
+    if (!isText) return this.appendValues(fieldValues(block, column), selection, faults);
+    this.widen(['STRING']);
+    this.inner?.appendFields(block, column, selection, faults);
   }
 
   appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void {
-    const plain = values.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+    const plain = values.map(withoutBooleans);
+    const types = new Set<ColumnType>();
     for (let at = 0; at < selection.count; at++) {
       const value = plain[selection.rows[at] ?? 0];
-      if (value !== null && value !== undefined) this.widen(this.typeOf(value));
+      if (value !== null && value !== undefined) this.addTypes(value, types);
     }
+    this.widen(types);
     if (this.inner === null) this.leadingNulls += selection.count;
     else this.inner.appendValues(plain, selection, faults);
   }
 
   appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void {
     if (column.kind === 'string' && column.dictionary.every((text) => text === null)) return this.appendNulls(selection.count);
-    this.widen(column.kind === 'long' ? 'LONG' : column.kind === 'double' ? 'DOUBLE' : 'STRING');
+    const type = frameColumnType(column);
+    this.widen([column.kind === 'multi' && this.lists === 'arrays' ? arrayOf(type) : type === 'FLOAT' ? 'DOUBLE' : type]);
     this.inner?.appendFrame(column, selection, faults);
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
-    if (this.inner !== null) return this.inner.toFrameColumn(rows);
-    return { kind: 'string', name: this.name, ids: new Uint32Array(rows.length), dictionary: [null] };
+    if (this.inner === null || this.known === null)
+      return { kind: 'string', name: this.name, ids: new Uint32Array(rows.length), dictionary: [null] };
+    const column = this.inner.toFrameColumn(rows);
+    return this.known === this.stored ? column : refilled(this.columnOf(this.known, new ByteDictionary()), column, rows.length);
   }
 
+  /** As it is stored: a mixed column as JSON. */
   gather(rows: Uint32Array): StoredColumn {
     return this.inner?.gather(rows) ?? { kind: 'ids', name: this.name, type: 'STRING', ids: new Uint32Array(rows.length), offsets: null };
   }
@@ -97,56 +103,105 @@ export class AutoColumn implements RunColumn {
     this.leadingNulls = 0;
   }
 
-  private typeOf(value: unknown): ColumnType {
-    if (typeof value === 'number') return Number.isInteger(value) ? 'LONG' : 'DOUBLE';
-    if (typeof value === 'bigint') return 'LONG';
-    if (typeof value === 'string') return 'STRING';
+  /** Of a list, an array type for every type among its elements. */
+  private addTypes(value: unknown, types: Set<ColumnType>): void {
     if (!Array.isArray(value)) {
-      throw new ServiceError(
-        'unsupported',
-        `column "${this.name}" holds nested objects, which schema discovery would store as COMPLEX<json>: not supported yet; take fields out of it with a flattenSpec or name it in dimensionsSpec.dimensionExclusions`,
-      );
+      types.add(typeOfSingle(value));
+      return;
     }
-    const other = value.find((element) => element !== null && typeof element !== 'string');
-    if (other === undefined) return 'STRING';
-    throw new ServiceError(
-      'unsupported',
-      `column "${this.name}" holds arrays of ${typeof other}s; schema discovery supports arrays of strings: declare it in dimensionsSpec.dimensions or name it in dimensionExclusions`,
-    );
+    const elements = new Set<ColumnType>();
+    for (const element of value) if (element !== null && element !== undefined) elements.add(typeOfSingle(element));
+    if (elements.has(JSON_TYPE)) types.add(JSON_TYPE);
+    else if (this.lists === 'multi-values') types.add('STRING');
+    else if (elements.size === 0) types.add('ARRAY<LONG>');
+    else for (const type of elements) types.add(arrayOf(type));
   }
 
-  private widen(type: ColumnType): void {
-    const { inner } = this;
-    const current = this.type;
-    if (current !== null && (WIDTH[type] ?? 0) <= (WIDTH[current] ?? 0)) return;
-    const wider =
-      type === 'LONG'
-        ? new LongColumn(this.name)
-        : type === 'STRING'
-          ? new StringColumn(this.name, 'ARRAY', this.words)
-          : new DoubleColumn(this.name, 'DOUBLE');
-    if (inner === null) wider.appendNulls(this.leadingNulls);
+  private widen(types: Iterable<ColumnType>): void {
+    const all = new Set(types);
+    if (this.known !== null) all.add(this.known);
+    if (all.size === 0) return;
+    this.known = widestType(all);
+    const stored = this.isMixed(all) ? JSON_TYPE : this.known;
+    if (stored === this.stored) return;
+    const wider = this.columnOf(stored, this.words);
+    if (this.inner === null) wider.appendNulls(this.leadingNulls);
     else {
-      const rows = Uint32Array.from({ length: inner.rowCount }, (_, row) => row);
-      const selection: RowSelection = { rows: Int32Array.from(rows), count: rows.length };
-      wider.appendFrame(inner.toFrameColumn(rows), selection, new Uint8Array(rows.length));
+      const rows = Uint32Array.from({ length: this.inner.rowCount }, (_, row) => row);
+      wider.appendFrame(this.inner.toFrameColumn(rows), allRows(rows.length), new Uint8Array(rows.length));
     }
     this.leadingNulls = 0;
     this.inner = wider;
+    this.stored = stored;
+  }
+
+  /** Numbers of both kinds, and arrays of them, are one kind; so are the strings and numbers of a multi-value column. */
+  private isMixed(types: ReadonlySet<ColumnType>): boolean {
+    if (this.stored === JSON_TYPE) return true;
+    if (this.lists === 'multi-values') return false;
+    const kinds = new Set([...types].map((type) => (isArrayType(type) ? kindOf(elementType(type), true) : kindOf(type, false))));
+    return kinds.size > 1;
+  }
+
+  private columnOf(type: ColumnType, dictionary: ByteDictionary): RunColumn {
+    if (type === 'LONG') return new LongColumn(this.name);
+    if (type === 'STRING') return new StringColumn(this.name, 'ARRAY', dictionary);
+    return isTextType(type) ? new TypedTextColumn(this.name, type, dictionary) : new DoubleColumn(this.name, 'DOUBLE');
   }
 }
 
-/** Fields as values: numbers where the whole field is one. */
+function kindOf(type: ColumnType, isElement: boolean): string {
+  const kind = isNumberType(type) ? 'number' : type;
+  return isElement ? `array of ${kind}` : kind;
+}
+
+function allRows(count: number): RowSelection {
+  return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
+}
+
+function refilled(empty: RunColumn, column: FrameColumn, count: number): FrameColumn {
+  empty.appendFrame(column, allRows(count), new Uint8Array(count));
+  return empty.toFrameColumn(Uint32Array.from({ length: count }, (_, row) => row));
+}
+
+/** Truth values are 1 and 0, alone and in a list; inside of objects they stay what they are. */
+function withoutBooleans(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  if (!Array.isArray(value) || value.some((element) => typeof element === 'object' && element !== null)) return value;
+  return value.some((element) => typeof element === 'boolean')
+    ? value.map((element) => (typeof element === 'boolean' ? Number(element) : element))
+    : value;
+}
+
+function typeOfSingle(value: unknown): ColumnType {
+  switch (typeof value) {
+    case 'number':
+      return Number.isInteger(value) ? 'LONG' : 'DOUBLE';
+    case 'bigint':
+      return 'LONG';
+    case 'string':
+      return 'STRING';
+    default:
+      return JSON_TYPE;
+  }
+}
+
+/** Fields as values: lists where there is a delimiter, and numbers where the whole field is one and that is asked for. */
 function fieldValues(block: TextBlock, column: number): readonly unknown[] {
   const starts = block.starts[column];
   const ends = block.ends[column];
+  const valueOf = block.tryParseNumbers ? numberOrText : (text: string) => text;
   return Array.from({ length: block.rowCount }, (_, row) => {
     const end = ends?.[row] ?? -1;
     if (end < 0) return null;
     const start = starts?.[row] ?? 0;
     const text = Buffer.from(block.bytes.buffer, block.bytes.byteOffset + start, end - start).toString('utf8');
-    if (block.listDelimiter !== null && text.includes(block.listDelimiter)) return text.split(block.listDelimiter);
-    const number = /^-?\d+$/.test(text) ? parseLong(text) : parseDouble(text);
-    return number === undefined || Number.isNaN(number) ? text : number;
+    if (block.listDelimiter !== null && text.includes(block.listDelimiter)) return text.split(block.listDelimiter).map(valueOf);
+    return valueOf(text);
   });
+}
+
+function numberOrText(text: string): number | bigint | string {
+  const number = /^-?\d+$/.test(text) ? parseLong(text) : parseDouble(text);
+  return number === undefined || Number.isNaN(number) ? text : number;
 }

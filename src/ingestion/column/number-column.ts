@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
-import { cellAt, type FrameColumn, isNullAt } from '../../model/frame.js';
+import { type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { TextBlock } from '../format/input-block.js';
 import { toDouble, toLong } from './coercion.js';
 import { decimalNumber, parseLong, shortInteger } from './number-text.js';
 import { grownLength, NullMask, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { inputCell } from './text-reading.js';
 
 const WORD = 2 ** 32;
 
@@ -65,7 +66,7 @@ export class LongColumn implements RunColumn {
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
     this.reserve(count);
     if (column.kind !== 'long') {
-      for (let at = 0; at < count; at++) this.put(toLong(cellAt(column, rows[at] ?? 0)), rows[at] ?? 0, faults);
+      for (let at = 0; at < count; at++) this.put(toLong(inputCell(column, rows[at] ?? 0)), rows[at] ?? 0, faults);
       return;
     }
     const from = new Int32Array(column.values.buffer, column.values.byteOffset, column.values.length * 2);
@@ -180,7 +181,7 @@ export class DoubleColumn implements RunColumn {
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       if (column.kind === 'double' && !isNullAt(column.nulls, row)) this.put(column.values[row], row, faults);
-      else this.put(toDouble(cellAt(column, row)), row, faults);
+      else this.put(toDouble(inputCell(column, row)), row, faults);
     }
   }
 

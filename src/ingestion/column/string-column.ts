@@ -4,6 +4,7 @@ import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
 import { grownLength, grownWords, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { inputValue } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
 /** What becomes of the order and repeats of a row's several values. */
@@ -94,7 +95,11 @@ export class StringColumn implements RunColumn {
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection): void {
-    if (column.kind === 'string') {
+    if (column.kind === 'string' && column.type !== undefined && column.type !== 'STRING') {
+      const { type } = column;
+      const values = column.dictionary.map((text) => inputValue(text, type));
+      for (let at = 0; at < count; at++) this.appendValue(values[column.ids[rows[at] ?? 0] ?? 0]);
+    } else if (column.kind === 'string') {
       const remap = this.remapOf(column.dictionary);
       this.reserve(count);
       for (let at = 0; at < count; at++) this.appendId(remap(column.ids[rows[at] ?? 0] ?? 0));

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../base/json.js';
 import { plainData, valueOfText } from '../../expression/value.js';
 import { type ArrayElement, arrayText } from '../../model/array-text.js';
+import { cellAt, type FrameColumn } from '../../model/frame.js';
 import { type ArrayType, elementType, isArrayType, isComplexType, JSON_TYPE, type TextType } from '../../model/schema.js';
 import { toDouble, toLong, toText } from './coercion.js';
 
@@ -48,4 +49,10 @@ function elementsOf(value: unknown, type: ArrayType): readonly ArrayElement[] | 
 /** What a kept text stands for, as parsed input holds it: arrays as lists, JSON as its value. */
 export function inputValue(text: string | null, type: TextType): unknown {
   return plainData(valueOfText(text, type));
+}
+
+/** A cell of a frame as parsed input holds it. */
+export function inputCell(column: FrameColumn, row: number): unknown {
+  const cell = cellAt(column, row);
+  return column.kind === 'string' && column.type !== undefined && typeof cell === 'string' ? inputValue(cell, column.type) : cell;
 }

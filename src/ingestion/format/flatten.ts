@@ -8,7 +8,7 @@ export interface FlattenField {
 }
 
 export interface FlattenSpec {
-  /** Fields at the root that hold no object come along under their own names. */
+  /** The fields at the root come along under their own names; discovery of strings passes over nested ones. */
   readonly useFieldDiscovery: boolean;
   readonly fields: readonly FlattenField[];
 }
@@ -17,17 +17,10 @@ export interface FlattenSpec {
 export function compileFlatten({ useFieldDiscovery, fields }: FlattenSpec): (row: JsonObject) => JsonObject {
   return (row) => {
     const flat: Record<string, unknown> = Object.create(null);
-    if (useFieldDiscovery) {
-      for (const [name, value] of Object.entries(row)) if (isFlat(value)) flat[name] = value;
-    }
+    if (useFieldDiscovery) Object.assign(flat, row);
     for (const { name, steps } of fields) flat[name] = walk(row, steps);
     return flat;
   };
-}
-
-function isFlat(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every((element) => typeof element !== 'object' || element === null);
-  return typeof value !== 'object' || value === null;
 }
 
 function walk(row: unknown, steps: readonly (string | number)[]): unknown {

@@ -6,7 +6,7 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import { bucketsOf, type Granularity, granularityName, parseGranularity } from '../../model/granularity.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnType, JSON_TYPE, parseColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';
 import type { Planning } from '../contract.js';
@@ -134,14 +134,41 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
   };
 }
 
+const DIMENSION_TYPES = ['string', 'long', 'float', 'double', 'auto', 'json'] as const;
+/** What `auto` may be told to store, whatever it finds. */
+const CAST_TYPES: ReadonlySet<ColumnType> = new Set([
+  'STRING',
+  'LONG',
+  'FLOAT',
+  'DOUBLE',
+  'ARRAY<STRING>',
+  'ARRAY<LONG>',
+  'ARRAY<DOUBLE>',
+  JSON_TYPE,
+]);
+
 function parseDimension(fields: Fields): ColumnPlan {
-  const type = fields.choice('type', ['string', 'long', 'float', 'double', 'auto'], 'string', ['json', 'spatial', 'timestamp']);
-  fields.accept(type === 'string' ? ['name', 'multiValueHandling'] : ['name', 'castToType'], INERT_KEYS.dimension);
-  if (fields.has('castToType')) throw fields.unsupported('castToType', 'give the type itself');
+  const type = fields.choice('type', DIMENSION_TYPES, 'string', ['spatial', 'timestamp']);
+  const name = fields.string('name');
+  fields.accept(type === 'auto' ? ['name', 'multiValueHandling', 'castToType'] : ['name', 'multiValueHandling'], INERT_KEYS.dimension);
+  // Of other types than string it says nothing, and clients send it with all of them.
   const handling = fields.optionalString('multiValueHandling')?.toUpperCase() ?? 'SORTED_ARRAY';
   if (handling !== 'SORTED_ARRAY' && handling !== 'SORTED_SET' && handling !== 'ARRAY')
     throw fields.invalid('multiValueHandling', `expected SORTED_ARRAY, SORTED_SET, ARRAY, found "${handling}"`);
-  return columnPlan(fields.string('name'), type.toUpperCase() as ColumnPlan['type'], handling);
+  if (type === 'json') return columnPlan(name, JSON_TYPE);
+  const cast = parseCast(fields);
+  // Only a dimension of type string holds several strings a row.
+  if (cast !== null) return columnPlan(name, cast, 'SINGLE');
+  return columnPlan(name, type.toUpperCase() as ColumnPlan['type'], handling);
+}
+
+function parseCast(fields: Fields): ColumnType | null {
+  const text = fields.optionalString('castToType');
+  if (text === null) return null;
+  const type = parseColumnType(text);
+  if (type === undefined || !CAST_TYPES.has(type))
+    throw fields.invalid('castToType', `expected ${[...CAST_TYPES].join(', ')}, found "${text}"`);
+  return type;
 }
 
 function checkNames(fields: Fields, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
