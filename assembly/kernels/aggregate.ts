@@ -97,14 +97,20 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
       let s1 = i64x2.splat(0);
       let s2 = i64x2.splat(0);
       let s3 = i64x2.splat(0);
+      let at1 = at + quarter;
+      let at2 = at1 + quarter;
+      let at3 = at2 + quarter;
       do {
         s0 = addLanes<T>(s0, v128.load(at));
-        s1 = addLanes<T>(s1, v128.load(at + quarter));
-        s2 = addLanes<T>(s2, v128.load(at + 2 * quarter));
-        s3 = addLanes<T>(s3, v128.load(at + 3 * quarter));
+        s1 = addLanes<T>(s1, v128.load(at1));
+        s2 = addLanes<T>(s2, v128.load(at2));
+        s3 = addLanes<T>(s3, v128.load(at3));
         at += 16;
+        at1 += 16;
+        at2 += 16;
+        at3 += 16;
       } while (at < stop);
-      at += 3 * quarter;
+      at = at3;
       if (sizeof<T>() == 2) total += (<u64>quarter << 1) * BIAS;
       total += totalOf<T>(s0) + totalOf<T>(s1) + totalOf<T>(s2) + totalOf<T>(s3);
     }
@@ -177,7 +183,7 @@ export function sumRuns<T>(values: usize, mask: usize, runs: usize, runCount: u3
   }
 }
 
-// ── Floating-point sums: eight partial sums by position, see the contract ──────────────────────────────────────────
+// ── Floating-point sums: partial sums by position, see the contract ────────────────────────────────────────────────
 
 /** Two rows as f64. */
 // @ts-ignore: decorator
@@ -185,6 +191,90 @@ export function sumRuns<T>(values: usize, mask: usize, runs: usize, runCount: u3
 function two<T>(at: usize): v128 {
   if (sizeof<T>() == 8) return v128.load(at);
   return f64x2.promote_low_f32x4(v128.load64_zero(at));
+}
+// @ts-ignore: decorator
+@inline
+function nextTwo<T>(at: usize): v128 {
+  if (sizeof<T>() == 8) return v128.load(at, 16);
+  return f64x2.promote_low_f32x4(v128.load64_zero(at, 8));
+}
+
+/** All rows of [start, end): four quarters at once (as in sumAll), each in four partial sums; the last rows one by one. */
+function sumFloatsAll<T>(values: usize, start: u32, end: u32): f64 {
+  const size = sizeof<T>();
+  const bytes = <usize>((end - start) >> 4) * 4 * size; // of a quarter
+  let at = values + <usize>start * size;
+  const last = values + <usize>end * size;
+  let sum: f64 = 0;
+  if (ASC_FEATURE_SIMD) {
+    let at1 = at + bytes;
+    let at2 = at1 + bytes;
+    let at3 = at2 + bytes;
+    // Quarter k: low[k] holds rows 0 and 1 of every four, high[k] rows 2 and 3.
+    let low0 = f64x2.splat(0);
+    let low1 = low0;
+    let low2 = low0;
+    let low3 = low0;
+    let high0 = low0;
+    let high1 = low0;
+    let high2 = low0;
+    let high3 = low0;
+    for (const stop = at1; at < stop; at += 4 * size) {
+      low0 = f64x2.add(low0, two<T>(at));
+      high0 = f64x2.add(high0, nextTwo<T>(at));
+      low1 = f64x2.add(low1, two<T>(at1));
+      high1 = f64x2.add(high1, nextTwo<T>(at1));
+      low2 = f64x2.add(low2, two<T>(at2));
+      high2 = f64x2.add(high2, nextTwo<T>(at2));
+      low3 = f64x2.add(low3, two<T>(at3));
+      high3 = f64x2.add(high3, nextTwo<T>(at3));
+      at1 += 4 * size;
+      at2 += 4 * size;
+      at3 += 4 * size;
+    }
+    at = at3;
+    const low = f64x2.add(f64x2.add(low0, low1), f64x2.add(low2, low3));
+    const high = f64x2.add(f64x2.add(high0, high1), f64x2.add(high2, high3));
+    const lanes = f64x2.add(low, high);
+    sum = f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
+  } else {
+    // Column by column: s<j> of the four quarters.
+    let total0: f64 = 0;
+    let total1: f64 = 0;
+    let total2: f64 = 0;
+    let total3: f64 = 0;
+    let before0: f64 = 0;
+    let before1: f64 = 0;
+    let before2: f64 = 0;
+    let before3: f64 = 0;
+    for (let quarter = 0; quarter < 4; quarter++) {
+      let s0: f64 = 0;
+      let s1: f64 = 0;
+      let s2: f64 = 0;
+      let s3: f64 = 0;
+      for (const stop = at + bytes; at < stop; at += 4 * size) {
+        s0 += <f64>load<T>(at);
+        s1 += <f64>load<T>(at + size);
+        s2 += <f64>load<T>(at + 2 * size);
+        s3 += <f64>load<T>(at + 3 * size);
+      }
+      if ((quarter & 1) == 0) {
+        before0 = s0;
+        before1 = s1;
+        before2 = s2;
+        before3 = s3;
+      } else {
+        total0 += before0 + s0;
+        total1 += before1 + s1;
+        total2 += before2 + s2;
+        total3 += before3 + s3;
+      }
+    }
+    sum = total0 + total2 + (total1 + total3);
+  }
+  let tail: f64 = 0;
+  for (; at < last; at += size) tail += <f64>load<T>(at);
+  return sum + tail;
 }
 
 // @ts-ignore: decorator
@@ -194,7 +284,7 @@ function one<T>(at: usize, bits: u64, bit: u64): f64 {
 }
 
 /** The selected rows of positions [start, end); lanes of a..d are s0..s7. */
-function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
+function sumFloatsMasked<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
   const lastWord = (end - 1) >> 6;
   if (ASC_FEATURE_SIMD) {
     let a = f64x2.splat(0);
@@ -202,23 +292,15 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
     let c = f64x2.splat(0);
     let d = f64x2.splat(0);
     for (let word = start >> 6; word <= lastWord; word++) {
-      let bits = bitsWithin(mask == 0 ? <u64>-1 : load<u64>(mask + (<usize>word << 3)), word, start, end);
+      let bits = maskWord(mask, word, start, end);
       let at = values + ((<usize>word << 6) * sizeof<T>());
       if (bits == <u64>-1) {
-        const words = mask == 0 ? (end >> 6) - word : 1; // without a mask all whole words follow
-        const stop = at + ((<usize>words << 6) * sizeof<T>());
-        do {
+        for (const stop = at + 64 * sizeof<T>(); at < stop; at += 8 * sizeof<T>()) {
           a = f64x2.add(a, two<T>(at));
           b = f64x2.add(b, two<T>(at + 2 * sizeof<T>()));
           c = f64x2.add(c, two<T>(at + 4 * sizeof<T>()));
           d = f64x2.add(d, two<T>(at + 6 * sizeof<T>()));
-          a = f64x2.add(a, two<T>(at + 8 * sizeof<T>()));
-          b = f64x2.add(b, two<T>(at + 10 * sizeof<T>()));
-          c = f64x2.add(c, two<T>(at + 12 * sizeof<T>()));
-          d = f64x2.add(d, two<T>(at + 14 * sizeof<T>()));
-          at += 16 * sizeof<T>();
-        } while (at < stop);
-        word += words - 1;
+        }
         continue;
       }
       // Where few rows are selected, groups of eight without one are jumped over; in order, the sums stay the same.
@@ -250,21 +332,8 @@ function sumFloats<T>(values: usize, mask: usize, start: u32, end: u32): f64 {
     let s7: f64 = 0;
     const size = sizeof<T>();
     for (let word = start >> 6; word <= lastWord; word++) {
-      let bits = bitsWithin(mask == 0 ? <u64>-1 : load<u64>(mask + (<usize>word << 3)), word, start, end);
+      let bits = maskWord(mask, word, start, end);
       let at = values + ((<usize>word << 6) * size);
-      if (bits == <u64>-1) {
-        for (const stop = at + 64 * size; at < stop; at += 8 * size) {
-          s0 += <f64>load<T>(at);
-          s1 += <f64>load<T>(at + size);
-          s2 += <f64>load<T>(at + 2 * size);
-          s3 += <f64>load<T>(at + 3 * size);
-          s4 += <f64>load<T>(at + 4 * size);
-          s5 += <f64>load<T>(at + 5 * size);
-          s6 += <f64>load<T>(at + 6 * size);
-          s7 += <f64>load<T>(at + 7 * size);
-        }
-        continue;
-      }
       while (bits != 0) {
         const skip = ctz<u64>(bits) & 56;
         at += <usize>skip * size;
@@ -293,7 +362,7 @@ export function sumRunsFloat<T>(values: usize, mask: usize, runs: usize, runCoun
     const end = load<u32>(run, 8);
     if (start >= end) continue;
     const at = state + (<usize>load<u32>(run) << 3);
-    store<f64>(at, load<f64>(at) + sumFloats<T>(values, mask, start, end));
+    store<f64>(at, load<f64>(at) + (mask == 0 ? sumFloatsAll<T>(values, start, end) : sumFloatsMasked<T>(values, mask, start, end)));
   }
 }
 
@@ -348,14 +417,20 @@ function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
       let b = a;
       let c = a;
       let d = a;
+      let at1 = at + quarter;
+      let at2 = at1 + quarter;
+      let at3 = at2 + quarter;
       do {
         a = betterLanes<T>(wantMin, a, v128.load(at));
-        b = betterLanes<T>(wantMin, b, v128.load(at + quarter));
-        c = betterLanes<T>(wantMin, c, v128.load(at + 2 * quarter));
-        d = betterLanes<T>(wantMin, d, v128.load(at + 3 * quarter));
+        b = betterLanes<T>(wantMin, b, v128.load(at1));
+        c = betterLanes<T>(wantMin, c, v128.load(at2));
+        d = betterLanes<T>(wantMin, d, v128.load(at3));
         at += 16;
+        at1 += 16;
+        at2 += 16;
+        at3 += 16;
       } while (at < stop);
-      at += 3 * quarter;
+      at = at3;
       a = betterLanes<T>(wantMin, betterLanes<T>(wantMin, a, b), betterLanes<T>(wantMin, c, d));
       best = bestLane<T>(wantMin, a);
     }

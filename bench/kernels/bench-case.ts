@@ -12,6 +12,8 @@ export interface BenchCase {
   /** One call of each kernel; a pass is calls 0 … blocks - 1. */
   readonly blocks: number;
   call(kernels: KernelSet, block: number): void;
+  /** Set where the case is nothing but reading: then the read bandwidth is measured in the same rounds. */
+  readonly againstBandwidth?: true;
   /** What a call leaves behind: compared between sets after the first calls. */
   readonly outputs: readonly { readonly at: Address; readonly bytes: number }[];
   /** Brings states back to where they began; run before each pass when given. */

@@ -19,8 +19,8 @@ export interface KernelFigure {
   readonly gigabytesPerSecond: Readonly<Record<string, number>>;
   /** How many times faster the first set is than each other. */
   readonly speedUp: Readonly<Record<string, number>>;
-  /** Of the bandwidth measured in the same rounds. */
-  readonly bandwidthShare: number;
+  /** Of the bandwidth measured in the same rounds; absent where nothing is to be said about it. */
+  readonly bandwidthShare?: number;
 }
 
 export interface KernelBenchResult {
@@ -47,10 +47,10 @@ export function runKernelBench(options: {
   for (const makeCases of CASE_GROUPS) {
     const memory = KernelMemory.create({ maximumBytes: 1024 * 1024 * 1024 });
     const sets = options.sets.map((name) => ({ name, kernels: instantiateKernels(name, memory) }));
-    const probes = bandwidthContenders(memory);
     for (const benchCase of makeCases(new Bench(memory, options.smoke ? 0.01 : 1))) {
       if (options.only !== undefined && !options.only.test(benchCase.name)) continue;
       compareAnswers(benchCase, sets, memory);
+      const probes = benchCase.againstBandwidth === true ? bandwidthContenders(memory, benchCase.bytes) : [];
       const timings = alternate(
         [
           ...sets.map(({ name, kernels }) => ({ name, run: () => pass(benchCase, (block) => benchCase.call(kernels, block)) })),
@@ -59,10 +59,8 @@ export function runKernelBench(options: {
         ],
         options.smoke ? { rounds: 1, roundMs: 0 } : { rounds: 7, roundMs: 15 },
       );
-      const [probe = { name: '', bytes: 0 }] = [...probes].sort(
-        (a, b) => rateOf(timings, b.name, b.bytes) - rateOf(timings, a.name, a.bytes),
-      );
-      bandwidths.push(rateOf(timings, probe.name, probe.bytes));
+      const [probe] = [...probes].sort((a, b) => rateOf(timings, b.name, b.bytes) - rateOf(timings, a.name, a.bytes));
+      if (probe !== undefined) bandwidths.push(rateOf(timings, probe.name, probe.bytes));
       figures.push(figureOf(benchCase, timings, probe, [...options.sets, ...(benchCase.plain === undefined ? [] : ['plain'])]));
       if (!options.smoke) printFigure(figures.at(-1), options.sets);
     }
@@ -109,7 +107,7 @@ function rateOf(timings: readonly Timing[], name: string, amount: number): numbe
 function figureOf(
   benchCase: BenchCase,
   timings: readonly Timing[],
-  probe: { name: string; bytes: number },
+  probe: { readonly name: string; readonly bytes: number } | undefined,
   names: readonly string[],
 ): KernelFigure {
   const [first = ''] = names;
@@ -120,7 +118,9 @@ function figureOf(
     rowsPerSecond: each((name) => rateOf(timings, name, benchCase.rows)),
     gigabytesPerSecond: each((name) => rateOf(timings, name, benchCase.bytes) / 1e9),
     speedUp: each((name) => speedUp(timingOf(timings, first), timingOf(timings, name))),
-    bandwidthShare: (speedUp(timingOf(timings, first), timingOf(timings, probe.name)) * benchCase.bytes) / probe.bytes,
+    ...(probe === undefined
+      ? {}
+      : { bandwidthShare: (speedUp(timingOf(timings, first), timingOf(timings, probe.name)) * benchCase.bytes) / probe.bytes }),
   };
 }
 
@@ -132,7 +132,8 @@ function printFigure(figure: KernelFigure | undefined, sets: readonly string[]):
     const times = figure.speedUp[name] ?? 0;
     return `${rate} ${(times < 1 ? picocolors.red : picocolors.dim)(`×${times.toFixed(2)}`)}`;
   });
-  console.log(`${figure.case.padEnd(42)} ${columns.join('   ')}`);
+  const share = figure.bandwidthShare === undefined ? '' : `   ${figure.bandwidthShare.toFixed(2)} of the read bandwidth`;
+  console.log(`${figure.case.padEnd(42)} ${columns.join('   ')}${share}`);
 }
 
 /** Flags: --kernels a,b (simd,scalar,reference), --json FILE, --smoke, --only PATTERN. */
@@ -146,7 +147,8 @@ if (process.argv[1] === import.meta.filename) {
     smoke: values.smoke === true,
     ...(values.only === undefined ? {} : { only: new RegExp(values.only) }),
   });
-  console.log(`read bandwidth (the faster of memchr and memcmp, median): ${result.bandwidthGigabytesPerSecond.toFixed(1)} GB/s`);
+  if (!Number.isNaN(result.bandwidthGigabytesPerSecond))
+    console.log(`read bandwidth (the faster of memchr and memcmp, median): ${result.bandwidthGigabytesPerSecond.toFixed(1)} GB/s`);
   for (const { name, found, wanted, isMet } of result.goals) {
     console.log(`${isMet ? picocolors.green('met ') : picocolors.red('MISS')} ${name}: ${found.toFixed(2)}, wanted ${wanted}`);
   }

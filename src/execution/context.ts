@@ -25,9 +25,10 @@ export interface Block {
   readonly rows: number;
 }
 
-export function blockAt(row: number, rowCount: number): Block {
+/** The block of a row; with it those that follow, up to `rows`, where all that reads it can do with that many. */
+export function blockAt(row: number, rowCount: number, rows = BLOCK_ROWS): Block {
   const start = row - (row % BLOCK_ROWS);
-  return { start, rows: Math.min(BLOCK_ROWS, rowCount - start) };
+  return { start, rows: Math.min(rows, rowCount - start) };
 }
 
 /** 64-bit words of a bit array over the rows of a block; what lies behind them is undefined. */

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import type { RunOptions } from '../../src/execution/contract.js';
 import { createEngine } from '../../src/execution/engine.js';
 import type { Value } from '../../src/expression/value.js';
+import { STRETCH_ROWS } from '../../src/kernels/contract.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Filter } from '../../src/model/filter.js';
@@ -20,8 +21,8 @@ const options: RunOptions = { ending: 'final', deadlineMs: Date.now() + 600_000,
 const never = new AbortController().signal;
 
 const SEGMENT_ROWS = 25_000;
-const rowsOf = (segment: number): Row[] =>
-  Array.from({ length: SEGMENT_ROWS }, (_, index): Row => {
+const rowsOf = (segment: number, rowCount = SEGMENT_ROWS): Row[] =>
+  Array.from({ length: rowCount }, (_, index): Row => {
     const seed = Math.imul(segment * SEGMENT_ROWS + index + 1, 0x9e3779b1) >>> 0;
     return {
       __time: BigInt(Date.UTC(2024, 0, 1) + segment * 20_000_000 + index * 1000),
@@ -30,10 +31,11 @@ const rowsOf = (segment: number): Row[] =>
       tags: Array.from({ length: seed % 3 }, (_, tag) => `tag ${(seed >>> (tag + 3)) % 9}`),
       amount: BigInt((seed >>> 3) % 70_000) - 100n,
       wide: BigInt(seed) * 1_000_003n,
+      cost: ((seed >>> 4) % 1000) / 8 - 50,
       price: seed % 11 === 0 ? null : ((seed >>> 7) % 4000) / 4,
     };
   });
-const segments = [rowsOf(0), rowsOf(1), rowsOf(2)];
+const segments = [rowsOf(0), rowsOf(1), rowsOf(2, STRETCH_ROWS + 20_000)];
 const allRows = segments.flat();
 
 function frameOf(rows: readonly Row[]): Frame {
@@ -73,6 +75,7 @@ function frameOf(rows: readonly Row[]): Frame {
       { kind: 'multi', name: 'tags', offsets, ids: Uint32Array.from(lists.flat(), tags.id), dictionary: tags.dictionary },
       long('amount'),
       long('wide'),
+      { kind: 'double', name: 'cost', type: 'DOUBLE', values: Float64Array.from(rows, (row) => Number(row['cost'])), nulls: null },
       { kind: 'double', name: 'price', type: 'DOUBLE', values: Float64Array.from(rows, (row) => Number(row['price'] ?? 0)), nulls },
     ],
   };
@@ -96,6 +99,8 @@ const least = (column: string, type: 'LONG' | 'DOUBLE'): Aggregator => ({
 const distinct = (column: string): Aggregator => ({ name: `distinct ${column}`, kind: 'distinct', column, filter: null });
 const by = (column: string) => ({ kind: 'column', name: column, column, type: null }) as const;
 const hours = { kind: 'time', name: 'hour', granularity: { kind: 'period', period: 'PT1H', timeZone: 'UTC', origin: null } } as const;
+/** They need no mask: rows of several blocks go through the kernels at once. */
+const everyRow = [count, sum('amount', 'LONG'), sum('cost', 'DOUBLE'), least('wide', 'LONG'), least('cost', 'DOUBLE')];
 const tagged: Filter = { kind: 'equals', column: 'tags', type: 'STRING', value: 'tag 3' };
 
 const cases: { readonly name: string; readonly plan: Pick<GroupPlan, 'keys' | 'aggregators'> & Partial<GroupPlan> }[] = [
@@ -105,6 +110,12 @@ const cases: { readonly name: string; readonly plan: Pick<GroupPlan, 'keys' | 'a
       keys: [],
       aggregators: [count, sum('amount', 'LONG'), sum('price', 'DOUBLE'), least('wide', 'LONG'), distinct('page'), distinct('wide')],
     },
+  },
+  { name: 'no keys, no nulls', plan: { keys: [], aggregators: everyRow } },
+  { name: 'hours, no nulls', plan: { keys: [hours], aggregators: everyRow } },
+  {
+    name: 'part of the time, no nulls',
+    plan: { keys: [hours], aggregators: everyRow, intervals: [{ start: Date.UTC(2024, 0, 1) + 41_234_567, end: Date.UTC(2024, 0, 2) }] },
   },
   {
     name: 'a dense key with gaps',

@@ -171,8 +171,8 @@ function aggregate(rows: readonly Row[], aggregator: Aggregator, plan: GroupPlan
     aggregator.kind === 'sum'
       ? doubles.reduce((sum, value) => sum + value, 0)
       : aggregator.kind === 'min'
-        ? Math.min(...doubles)
-        : Math.max(...doubles);
+        ? doubles.reduce((best, value) => Math.min(best, value))
+        : doubles.reduce((best, value) => Math.max(best, value));
   return aggregator.type === 'FLOAT' ? Math.fround(result) : result;
 }
 

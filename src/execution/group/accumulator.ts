@@ -32,6 +32,8 @@ export interface Accumulator {
   readonly bytesPerGroup: number;
   /** The state of a group without rows is 0 and folds to nothing. */
   readonly sums: boolean;
+  /** `addRuns` without a mask takes blocks of STRETCH_ROWS: it reads stored columns only. */
+  readonly takesStretches: boolean;
   state: Address;
   initialise(from: number, to: number): void;
   addRuns(block: Block, mask: Address, runs: Address, runCount: number): void;
@@ -48,6 +50,7 @@ export function countAccumulator(scope: SegmentScope, index: number, counts: () 
   return {
     bytesPerGroup: 0,
     sums: true,
+    takesStretches: true,
     state: 0,
     initialise: () => undefined,
     addRuns: () => undefined,
@@ -70,6 +73,7 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
   const self: Accumulator = {
     bytesPerGroup: 8,
     sums: true,
+    takesStretches: vector.stored !== undefined,
     state: 0,
     initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
     addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
@@ -109,6 +113,7 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
   const self: Accumulator = {
     bytesPerGroup: 8 * copies,
     sums: true,
+    takesStretches: vector.stored !== undefined,
     state: 0,
     initialise: (from, to) => clear(scope.context, self.state + from * 8 * copies, (to - from) * 8 * copies),
     addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
@@ -137,6 +142,7 @@ export function extremeAccumulator(scope: SegmentScope, index: number, vector: N
   const self: Accumulator = {
     bytesPerGroup: bytes,
     sums: false,
+    takesStretches: vector.stored !== undefined,
     state: 0,
     initialise: (from, to) => {
       const at = self.state + from * bytes;

@@ -51,6 +51,7 @@ export function linearSum(
   const self: Accumulator = {
     bytesPerGroup: 8 * count,
     sums: true,
+    takesStretches: true,
     state: 0,
     initialise: (from, to) => {
       if (from > 0) spread(from, to);

@@ -1,6 +1,7 @@
 import type { Arena } from '../../kernels/memory.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
 import { hasOrderedStates } from '../collect/kinds.js';
 import type { Block, RunContext } from '../context.js';
 import { blockAt, takeBits, wordsOf } from '../context.js';
@@ -173,18 +174,21 @@ function runRange(run: RangeRun, from: number, to: number, rowCount: number): nu
   const { context, predicate, groups, bits, counts, lap, arena, bytesAtFirst } = run;
   const grownBytesMax = context.spill === undefined ? Infinity : Math.floor(context.groupBytesMax * SEGMENT_PART);
   const clock = predicate.constant === ALL ? undefined : new FilterClock();
+  // Rows that all take part and need no masks go several blocks at a time.
+  const blockRows = predicate.constant === ALL && context.batchRows === BLOCK_ROWS ? groups.blockRows : BLOCK_ROWS;
+  const batchRows = blockRows === BLOCK_ROWS ? context.batchRows : blockRows;
   let at = from;
   do {
     context.check();
-    const block = blockAt(at, rowCount);
+    const block = blockAt(at, rowCount, blockRows);
     const start = at - block.start;
     const end = Math.min(block.rows, to - block.start);
     clock?.start();
     const match = predicate.test(block);
     clock?.filtered();
     counts.rowsMatched += countMatches(context, block, start, end, match, bits);
-    for (let batch = start; match !== NONE && batch < end; batch += context.batchRows)
-      groups.addRows(block, batch, Math.min(end, batch + context.batchRows), match);
+    for (let batch = start; match !== NONE && batch < end; batch += batchRows)
+      groups.addRows(block, batch, Math.min(end, batch + batchRows), match);
     clock?.end();
     at = block.start + end;
   } while (at < to && arena.bytes - bytesAtFirst + groups.heapBytes <= grownBytesMax);

@@ -1,6 +1,8 @@
 import { assert } from '../../base/errors.js';
+import { STRETCH_ROWS } from '../../kernels/contract.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
+
 import { collectAccumulator } from '../collect/accumulator.js';
 import type { Block } from '../context.js';
 import { clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../context.js';
@@ -22,6 +24,7 @@ import type { NarrowIds, Numbering } from './numbering.js';
 import { denseNumbering, hashNumbering } from './numbering.js';
 import type { GroupShape } from './shape.js';
 import type { GroupTable } from './table.js';
+import { RUN_BYTES } from './time-runs.js';
 
 /** Rows that pass the query's filter and also `filter`, and are not null in `nulls`. All its aggregators share them. */
 export interface RowClass {
@@ -50,6 +53,8 @@ export class SegmentGroups {
   readonly keys: readonly LocalKey[];
   readonly numbering: Numbering;
   readonly classes: RowClass[] = [];
+  /** Rows that one call of `addRows` may cover when all of them pass the query's filter. */
+  readonly blockRows: number;
   readonly #states: LocalStates & { capacity: number };
   readonly #usesRuns: boolean;
   /** Set when blocks whose rows all take part go through `tally` kernels. */
@@ -80,8 +85,9 @@ export class SegmentGroups {
     this.#keptRows = arena.take(BLOCK_ROWS * 4);
     this.#keptGroups = arena.take(BLOCK_ROWS * 4);
     this.#mask = takeBits(arena);
-    this.#runs = arena.take(BLOCK_ROWS * 12);
     this.#bindAggregators(dense ? cells : Infinity, everyRow);
+    this.blockRows = this.#usesRuns && this.classes.every(takesStretches) ? STRETCH_ROWS : BLOCK_ROWS;
+    this.#runs = arena.take(this.blockRows * RUN_BYTES);
     if (everyRow) this.#chooseShortcuts(cells);
     this.#allocate();
   }
@@ -348,6 +354,11 @@ function domainAt(shape: GroupShape, index: number) {
   const key = shape.keys[index];
   assert(key !== undefined, `no group key ${index}`);
   return key.domain;
+}
+
+/** Masks and row numbers are kept for one block only. */
+function takesStretches({ filter, nulls, readers, accumulators }: RowClass): boolean {
+  return filter === undefined && nulls === undefined && readers.length === 0 && accumulators.every((each) => each.takesStretches);
 }
 
 /** Columns without nulls of their own never get here. */

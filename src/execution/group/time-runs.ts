@@ -8,8 +8,8 @@ import type { SegmentScope } from '../scope.js';
 export const RUN_BYTES = 12;
 
 /**
- * Cuts rows [start, end) of a block into runs of one local id each, ascending and disjoint; writes them to `out`, which
- * has room for one a row, and returns how many.
+ * Cuts rows [start, end) of a block, or of a stretch of blocks, into runs of one local id each, ascending and disjoint;
+ * writes them to `out`, which has room for one a row, and returns how many.
  */
 export type Runs = (block: Block, start: number, end: number, out: Address) => number;
 

@@ -47,8 +47,12 @@ export class Lab {
   }
 
   /** One trial for each row count and each of `variants`. */
-  each<Variant extends string | number>(variants: readonly Variant[], trial: (rows: number, variant: Variant) => void): void {
-    for (const rows of ROW_COUNTS) {
+  each<Variant extends string | number>(
+    variants: readonly Variant[],
+    trial: (rows: number, variant: Variant) => void,
+    rowCounts: readonly number[] = ROW_COUNTS,
+  ): void {
+    for (const rows of rowCounts) {
       for (const variant of variants) {
         this.begin(`${rows} rows, ${variant}`);
         this.#seed = rows;

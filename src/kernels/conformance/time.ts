@@ -1,12 +1,16 @@
+import { STRETCH_ROWS } from '../contract.js';
 import { INTEGERS, perType } from '../families.js';
 import { type Lab, MAX_I64, MIN_I64 } from './lab.js';
 
 const BASES = [0n, 1442016000000n, -5n] as const;
 const NO_BUCKET = 0xffffffff;
 
+const TIME_SHAPES = ['many buckets', 'few buckets', 'one bucket', 'none met', 'everything'] as const;
+type TimeShape = (typeof TIME_SHAPES)[number];
+
 export const TIME_CHECKS = {
   ...perType('timeRuns', INTEGERS, (type) => (lab: Lab) => {
-    lab.each(['many buckets', 'few buckets', 'one bucket', 'none met', 'everything'], (rows, shape) => {
+    const oneTrial = (rows: number, shape: TimeShape): void => {
       const base = type === 'I64' ? 0n : (BASES[lab.random(3)] ?? 0n);
       const values = ascending(lab, rows, 250);
       const whole = shape === 'none met' || shape === 'everything';
@@ -31,7 +35,9 @@ export const TIME_CHECKS = {
       const count = lab.call(() => lab.kernels[`timeRuns${type}`](at, base, start, end, bounds, boundaries.length, out));
       lab.expectResult(count, expected.length / 3);
       lab.expect('U32', out, expected, 'run field');
-    });
+    };
+    lab.each(TIME_SHAPES, oneTrial);
+    lab.each(['few buckets'], oneTrial, [STRETCH_ROWS]);
   }),
   bucketI64(lab: Lab) {
     lab.each(['sorted', 'shuffled', 'extreme'], (rows, shape) => {

@@ -106,14 +106,9 @@ export function aggregateKernels(memory: KernelMemory) {
         (values, mask, runs, runCount, state) => {
           const column = viewOf(memory, type)(values);
           const sums = memory.f64(state);
-          const partial = new Float64Array(8);
           eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
-            partial.fill(0);
-            for (let row = start; row < end; row++) {
-              if (isSelected(row)) partial[row & 7] = (partial[row & 7] ?? 0) + (column[row] ?? 0);
-            }
-            const [s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0] = partial;
-            sums[group] = (sums[group] ?? 0) + (s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7)));
+            const runSum = mask === 0 ? sumOfAll(column, start, end) : sumOfSelected(column, start, end, isSelected);
+            sums[group] = (sums[group] ?? 0) + runSum;
           });
         },
     ),
@@ -122,4 +117,34 @@ export function aggregateKernels(memory: KernelMemory) {
     ...perType('maxRuns', EXACT, extreme(greater)),
     maxRunsI64: extremeI64(greater),
   };
+}
+
+type FloatColumn = { readonly [row: number]: number | undefined };
+
+/** The order that `sumRuns` has without a mask. */
+function sumOfAll(column: FloatColumn, start: number, end: number): number {
+  const quarter = ((end - start) >> 4) * 4;
+  const partial = new Float64Array(16);
+  let row = start;
+  for (let k = 0; k < 4; k++) {
+    for (let i = 0; i < quarter; i++, row++) {
+      const at = k * 4 + (i & 3);
+      partial[at] = (partial[at] ?? 0) + (column[row] ?? 0);
+    }
+  }
+  let rest = 0;
+  for (; row < end; row++) rest += column[row] ?? 0;
+  const sumOf = (k: number, j: number): number => partial[k * 4 + j] ?? 0;
+  const lane = (j: number): number => sumOf(0, j) + sumOf(1, j) + (sumOf(2, j) + sumOf(3, j));
+  return lane(0) + lane(2) + (lane(1) + lane(3)) + rest;
+}
+
+/** The order that it has with one. */
+function sumOfSelected(column: FloatColumn, start: number, end: number, isSelected: (row: number) => boolean): number {
+  const partial = new Float64Array(8);
+  for (let row = start; row < end; row++) {
+    if (isSelected(row)) partial[row & 7] = (partial[row & 7] ?? 0) + (column[row] ?? 0);
+  }
+  const [s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0] = partial;
+  return s0 + s4 + (s2 + s6) + (s1 + s5 + (s3 + s7));
 }
