@@ -5,6 +5,7 @@ import { CONDITIONAL_FUNCTIONS } from './functions/conditional.js';
 import { EXTRACTION_SUPPORT } from './functions/extraction.js';
 import { LOOKUP_FUNCTIONS } from './functions/lookup.js';
 import { MATH_FUNCTIONS } from './functions/math.js';
+import { MEMBERSHIP_FUNCTIONS } from './functions/membership.js';
 import { NETWORK_FUNCTIONS } from './functions/network.js';
 import { OPERATORS } from './functions/operators.js';
 import { READABLE_FUNCTIONS } from './functions/readable.js';
@@ -25,6 +26,7 @@ export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     ...TIME_FUNCTIONS,
     ...EXTRACTION_SUPPORT,
     ...LOOKUP_FUNCTIONS,
+    ...MEMBERSHIP_FUNCTIONS,
     ...STATE_FUNCTIONS,
   ].map((each) => [each.name, each]),
 );
@@ -32,7 +34,6 @@ export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
 /** Documented and not to be had here: refused by name, told apart from names that do not exist. */
 export const UNSUPPORTED_FUNCTIONS: ReadonlySet<string> = new Set(
   (
-    'bloom_filter_test ' +
     'array array_length array_offset array_ordinal array_contains array_overlap scalar_in_array array_offset_of array_ordinal_of array_prepend array_append ' +
     'array_concat array_set_add array_set_add_all array_slice array_to_string string_to_array array_quantile map cartesian_map filter fold cartesian_fold any all ' +
     'json_value json_query json_query_array json_object parse_json try_parse_json to_json_string json_keys json_paths json_merge ' +

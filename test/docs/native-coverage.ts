@@ -139,8 +139,6 @@ const REASONS: readonly { readonly names: readonly string[] | RegExp; readonly r
   { names: [...namesOf('contrib'), 'movingAverage'], reason: 'of a contributed extension' },
   { names: ['windowOperator', 'union', 'select'], reason: 'internal to Druid, or gone' },
   { names: /^(?:json_|parse_json|try_parse_json|to_json_string|nested-)/, reason: 'nested columns are not stored yet' },
-  { names: /bloom/i, reason: 'Bloom filters are not built yet' },
-  { names: ['spatial'], reason: 'spatial dimensions are not stored' },
   {
     names: /^(?:(?:string_to_)?array(?:_|$)|scalar_in_array|map$|filter$|fold$|any$|all$|cartesian_)/,
     reason: 'arrays, and lambdas over them, are not computed yet',

@@ -8,6 +8,7 @@ import type { ColumnType, NumberType, PrimitiveType } from '../../model/schema.j
 import { isNumberType } from '../../model/schema.js';
 import { columnToExtract, readDimensionSpec } from './dimension.js';
 import { readExtraction } from './extraction.js';
+import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { UNSUPPORTED_FILTERS } from './names.js';
 import { ObjectReader, readByType, readIntervals, refuse } from './reader.js';
 import { readSearchTest } from './search-test.js';
@@ -80,6 +81,8 @@ const FILTERS: Readonly<Record<string, ReadFilter>> = {
   interval: readIntervalFilter,
   columnComparison: readColumnComparison,
   arrayContainsElement: readArrayContainsElement,
+  bloom: (reader, columns) => readBloomFilter(reader, readDimension(reader, columns), columns.typeOf),
+  spatial: readSpatialFilter,
   expression: (reader) => {
     reader.unsupported('virtualColumns');
     return { kind: 'expression', expression: parseExpression(reader.string('expression')) };

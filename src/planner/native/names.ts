@@ -1,5 +1,5 @@
 /** Documented names of the native query language that are refused as unsupported, told apart from unknown ones. */
-export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'spatial', 'bloom', 'inType', 'istrue', 'isfalse'];
+export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'inType', 'istrue', 'isfalse'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
   'expression javascript grouping HLLSketchMerge ' +
