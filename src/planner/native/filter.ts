@@ -4,14 +4,16 @@ import { compileRegularExpression } from '../../expression/regular-expression.js
 import { convert } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter, FilterValue, StringOrdering } from '../../model/filter.js';
-import type { ColumnType, NumberType, PrimitiveType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
+import type { ColumnType, NumberType } from '../../model/schema.js';
+import { isArrayType, isComplexType, isNumberType, JSON_TYPE } from '../../model/schema.js';
 import { columnToExtract, readDimensionSpec } from './dimension.js';
 import { readExtraction } from './extraction.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { UNSUPPORTED_FILTERS } from './names.js';
 import { ObjectReader, readByType, readIntervals, refuse } from './reader.js';
 import { readSearchTest } from './search-test.js';
+import type { WrittenType } from './typed-value.js';
+import { readTyped, readWrittenType } from './typed-value.js';
 
 /** The type of a column where it is known; undefined otherwise. Comparisons with numbers are then made as numbers. */
 export type ColumnTypes = (name: string) => ColumnType | undefined;
@@ -105,8 +107,18 @@ function nonEmpty(reader: ObjectReader, filters: readonly Filter[]): readonly Fi
 function readDimension(reader: ObjectReader, columns: FilterColumns): string {
   reader.raw('filterTuning'); // says how, not what: indexes are used where they pay
   const column = reader.string('dimension');
-  if (!reader.has('extractionFn')) return column;
+  if (!reader.has('extractionFn')) return ofSingleValues(column, reader, columns);
   return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column)));
+}
+
+/** Filters of the older kinds do not know arrays and JSON. */
+function ofSingleValues(column: string, reader: ObjectReader, { typeOf }: FilterColumns): string {
+  const type = typeOf(column);
+  if (!isArrayType(type) && !isComplexType(type)) return column;
+  throw new ServiceError(
+    'query_invalid',
+    `${reader.path}: "${column}" is of type ${type}; filters that apply to it: equals, range, arrayContainsElement, null, expression`,
+  );
 }
 
 function readSelector(reader: ObjectReader, columns: FilterColumns): Filter {
@@ -204,29 +216,24 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   return { ...range, type: 'STRING', lower, upper };
 }
 
-const MATCH_TYPES: readonly PrimitiveType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
-
-function readMatchType(reader: ObjectReader, key = 'matchValueType'): PrimitiveType {
-  const type = reader.string(key);
-  if (/^ARRAY|^COMPLEX/i.test(type)) throw new ServiceError('unsupported', `${reader.at(key)}: ${type} is not supported`);
-  return reader.choice(key, MATCH_TYPES, undefined);
+function readMatchType(reader: ObjectReader, key = 'matchValueType'): WrittenType {
+  return readWrittenType(reader.raw(key), reader.at(key));
 }
 
-function readMatchValue(reader: ObjectReader, key: string, type: PrimitiveType): FilterValue {
+function readMatchValue(reader: ObjectReader, key: string, type: WrittenType): FilterValue {
   const value = reader.raw(key);
-  if (value === undefined) return null;
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') refuse(reader.at(key), `a ${type}`, value);
-  if (type === 'LONG' && typeof value === 'number' && !Number.isInteger(value)) refuse(reader.at(key), 'a LONG', value);
-  return convert(value, type) ?? refuse(reader.at(key), `a ${type}`, value);
+  return value === undefined ? null : readTyped(value, type, reader.at(key));
 }
 
 /** A column that is no array counts as an array of its value, or of its values. */
-function readArrayContainsElement(reader: ObjectReader): Filter {
+function readArrayContainsElement(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   reader.raw('filterTuning');
   const column = reader.string('column');
   const type = readMatchType(reader, 'elementMatchValueType');
   const value = readMatchValue(reader, 'elementMatchValue', type);
-  return value === null ? { kind: 'null', column } : { kind: 'equals', column, type, value };
+  if (!isArrayType(typeOf(column)) && !isArrayType(type))
+    return value === null ? { kind: 'null', column } : { kind: 'equals', column, type, value };
+  return { kind: 'expression', expression: call('array_contains', { kind: 'column', name: column }, { kind: 'literal', type, value }) };
 }
 
 /** Rows whose columns are all alike as text; nulls are like nulls. */
@@ -260,7 +267,8 @@ function readRange(reader: ObjectReader): Filter {
   const lower = readMatchValue(reader, 'lower', type);
   const upper = readMatchValue(reader, 'upper', type);
   if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
-  const ordering = type === 'STRING' ? 'lexicographic' : 'numeric';
+  if (type === JSON_TYPE) throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: values of type ${type} have no order`);
+  const ordering = isNumberType(type) ? 'numeric' : 'lexicographic';
   return {
     kind: 'range',
     column,

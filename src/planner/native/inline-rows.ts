@@ -1,15 +1,16 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { NumberType, PrimitiveType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { isNumberType, TIME_COLUMN } from '../../model/schema.js';
 import type { ObjectReader } from './reader.js';
-import { readChoice, refuse } from './reader.js';
-
-const TYPES: readonly PrimitiveType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
+import { refuse } from './reader.js';
+import type { WrittenType } from './typed-value.js';
+import { readTyped, readWrittenType } from './typed-value.js';
 
 /**
  * The rows of an `inline` datasource: `columnNames`, perhaps `columnTypes`, and `rows` of as many cells. Without types
- * a column of whole numbers is LONG, of numbers DOUBLE, any other STRING. A cell of a STRING column may be an array.
+ * a column of whole numbers is LONG, of numbers DOUBLE, any other STRING. A cell of a STRING column may be an array: a row of
+ * several values.
  */
 export function readInline(reader: ObjectReader): Frame {
   const names = reader.strings('columnNames');
@@ -30,16 +31,25 @@ export function readInline(reader: ObjectReader): Frame {
     const pathOf = (row: number): string => `${rowsPath}[${row}][${index}]`;
     if (name === TIME_COLUMN && (type !== 'LONG' || cells.includes(null)))
       throw new ServiceError('query_invalid', `${rowsPath}: ${TIME_COLUMN} is a LONG that is never null`);
-    return type === 'STRING' ? textColumn(name, cells, pathOf) : numberColumn(name, type, cells, pathOf);
+    if (type === 'STRING') return textColumn(name, cells, pathOf);
+    return isNumberType(type) ? numberColumn(name, type, cells, pathOf) : typedColumn(name, type, cells, pathOf);
   });
   return { rowCount: rows.length, columns };
 }
 
-function readType(value: unknown, path: string): PrimitiveType | null {
-  if (value === null) return null;
-  if (typeof value === 'string' && /^(array|complex)\b/i.test(value))
-    throw new ServiceError('unsupported', `${path}: the type ${value} is not supported`);
-  return readChoice(value, path, TYPES);
+function readType(value: unknown, path: string): WrittenType | null {
+  return value === null ? null : readWrittenType(value, path);
+}
+
+/** Arrays and JSON, as their texts. */
+function typedColumn(
+  name: string,
+  type: Exclude<WrittenType, PrimitiveType>,
+  cells: readonly unknown[],
+  pathOf: (row: number) => string,
+): FrameColumn {
+  const dictionary = cells.map((cell, row) => (cell === null ? null : String(readTyped(cell, type, pathOf(row)))));
+  return { kind: 'string', name, type, ids: Uint32Array.from(cells, (_, row) => row), dictionary };
 }
 
 function typeOfCells(cells: readonly unknown[]): PrimitiveType {

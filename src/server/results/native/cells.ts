@@ -1,6 +1,10 @@
 import { doubleText, floatText } from '../../../expression/value.js';
+import type { ArrayElement } from '../../../model/array-text.js';
+import { arrayElements } from '../../../model/array-text.js';
 import type { Frame, FrameColumn } from '../../../model/frame.js';
 import { isNullAt } from '../../../model/frame.js';
+import type { TextType } from '../../../model/schema.js';
+import { isArrayType, JSON_TYPE } from '../../../model/schema.js';
 
 /** Gives the JSON of one row's value. */
 export type CellWriter = (row: number) => string;
@@ -10,7 +14,7 @@ export function cellWriter(column: FrameColumn): CellWriter {
   switch (column.kind) {
     case 'string': {
       const { ids } = column;
-      const text = dictionaryWriter(column.dictionary);
+      const text = dictionaryWriter(column.dictionary, column.type);
       return (row) => text(ids[row] ?? 0);
     }
     case 'multi':
@@ -24,17 +28,51 @@ export function cellWriter(column: FrameColumn): CellWriter {
       const print = type === 'FLOAT' ? floatText : doubleText;
       return (row) => {
         if (isNullAt(nulls, row)) return 'null';
-        const value = values[row] ?? 0;
-        return Number.isFinite(value) ? print(value) : `"${value}"`;
+        return doubleJson(values[row] ?? 0, print);
       };
     }
   }
 }
 
-/** A text that occurs is made JSON once. */
-function dictionaryWriter(dictionary: readonly (string | null)[]): (id: number) => string {
+/** A text that occurs is made JSON once: an array a JSON array, JSON what it is, a string or the bytes of a sketch a string. */
+function dictionaryWriter(dictionary: readonly (string | null)[], type: TextType = 'STRING'): (id: number) => string {
   const known: (string | undefined)[] = [];
-  return (id) => (known[id] ??= JSON.stringify(dictionary[id] ?? null));
+  return (id) => {
+    let written = known[id];
+    if (written === undefined) {
+      const text = dictionary[id] ?? null;
+      written = text === null ? 'null' : jsonOf(text, type);
+      known[id] = written;
+    }
+    return written;
+  };
+}
+
+function jsonOf(text: string, type: TextType): string {
+  if (isArrayType(type)) return arrayJson(arrayElements(text, type));
+  return type === JSON_TYPE ? text : JSON.stringify(text);
+}
+
+/** Numbers as in columns of their own. */
+function arrayJson(elements: readonly ArrayElement[]): string {
+  return `[${elements.map(elementJson).join(',')}]`;
+}
+
+function elementJson(element: ArrayElement): string {
+  switch (typeof element) {
+    case 'string':
+      return JSON.stringify(element);
+    case 'bigint':
+      return String(element);
+    case 'number':
+      return doubleJson(element);
+    default:
+      return element === null ? 'null' : arrayJson(element);
+  }
+}
+
+function doubleJson(value: number, print: (value: number) => string = doubleText): string {
+  return Number.isFinite(value) ? print(value) : `"${value}"`;
 }
 
 function multiWriter({ offsets, ids, dictionary }: Extract<FrameColumn, { kind: 'multi' }>): CellWriter {
