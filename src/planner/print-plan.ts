@@ -55,7 +55,7 @@ function printAggregator(aggregator: Aggregator): string {
       : kind === 'distinct'
         ? `distinct ${aggregator.column}`
         : kind === 'collect'
-          ? `${printCollector(aggregator.collector)} of ${aggregator.columns.join(', ')}${aggregator.output === 'value' ? '' : `, ${aggregator.output}`}`
+          ? `${printCollector(aggregator.collector)} of ${aggregator.input === 'states' ? 'states ' : ''}${aggregator.columns.join(', ')}${aggregator.output === 'value' ? '' : `, ${aggregator.output}`}`
           : `${kind} ${aggregator.column} as ${aggregator.type}`;
   return `${name} = ${what}${filter === null ? '' : ` where ${printFilter(filter)}`}`;
 }

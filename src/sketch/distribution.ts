@@ -50,7 +50,7 @@ export class Distribution {
 
   /** Histogram over this many equal stretches from the least to the largest value. */
   evenHistogram(bins: number): number[] {
-    if (this.count === 0) return new Array<number>(bins).fill(0);
+    if (this.count === 0) return new Array<number>(bins).fill(Number.NaN);
     if (this.min === this.max) return [this.count, ...new Array<number>(bins - 1).fill(0)];
     const width = (this.max - this.min) / bins;
     return this.histogram(Array.from({ length: bins - 1 }, (_, index) => this.min + width * (index + 1)));

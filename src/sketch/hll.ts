@@ -37,6 +37,11 @@ export class Hll {
     return this.#lgK;
   }
 
+  /** Whether distinct values are still kept as coupons. */
+  get isExact(): boolean {
+    return this.#registers === undefined;
+  }
+
   get bytes(): number {
     return 64 + (this.#registers?.length ?? (this.#coupons?.size ?? 0) * 32);
   }

@@ -31,8 +31,13 @@ export class Quantiles {
     return this.#k;
   }
 
+  /** How many values are kept. */
+  get retained(): number {
+    return this.#buffer.length + this.#levels.reduce((sum, level) => sum + (level?.length ?? 0), 0);
+  }
+
   get bytes(): number {
-    return 128 + (this.#buffer.length + this.#levels.reduce((sum, level) => sum + (level?.length ?? 0), 0)) * 8;
+    return 128 + this.retained * 8;
   }
 
   /** NaN is left out. */

@@ -1,8 +1,9 @@
 import type { Aggregator } from '../../model/aggregator.js';
 import { stateColumn } from '../../model/collector.js';
 import type { ColumnType } from '../../model/schema.js';
+import { stateType } from '../../model/state-type.js';
 import type { ResultColumn } from '../finish/table.js';
-import { columnOf } from '../finish/table.js';
+import { columnOf, textColumn } from '../finish/table.js';
 import type { CollectedStates } from './collected-states.js';
 import type { StateKind } from './state-kind.js';
 
@@ -21,9 +22,9 @@ export function collectedColumns(
   const output = aggregator.kind === 'collect' && !asStates ? aggregator.output : 'state';
   const found = Array.from(groups, (group) => (isEmpty ? undefined : collected?.of(group)));
   const texts = (column: string): ResultColumn =>
-    columnOf(
+    textColumn(
       column,
-      'STRING',
+      aggregator.kind === 'collect' && !asStates ? stateType(aggregator.collector) : 'STRING',
       found.map((state) => (state === undefined ? null : states.encode(state))),
     );
   if (output === 'state') return [texts(name)];

@@ -1,33 +1,57 @@
-import { assert } from '../../base/errors.js';
+import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import { kernelFor } from '../context.js';
 import { textAt } from '../dictionary.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope, Source } from '../scope.js';
 import type { Feed, StateKind } from './state-kind.js';
 
 /**
- * Merges states that were put out before and travel as texts. Every row counts, also when its text is that of another:
- * two servers may have come to the same state of different rows.
+ * Merges states that a column holds as texts: stored ones, or those put out before. Every row counts, also when its text
+ * is that of another: two servers may have come to the same state of different rows.
+ * @throws ServiceError for a column of numbers or of several values a row
  */
 export function stateFeed(scope: SegmentScope, kind: StateKind<unknown>, column: string): Feed<unknown> | undefined {
   const source = scope.source(column);
   if (source.kind === 'missing') return undefined;
-  if (source.kind === 'number') return undefined;
-  assert(source.kind === 'string' && source.column.offsets === 0, `column ${column} holds no states`);
-  const { memory, kernels } = scope.context;
-  const { dictionary, physical, ids } = source.column;
-  const gathered = scope.arena.take(BLOCK_ROWS * 4);
-  const bytes = PHYSICAL_BYTES[physical];
+  const texts = textReader(scope, source);
+  if (texts === undefined)
+    throw new ServiceError('query_invalid', `column "${column}" has numbers or several values a row, where states as texts are expected`);
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {
+      const text = texts(block, rows, n);
+      const numbers = scope.context.memory.u32(groups, n).slice();
+      for (let i = 0; i < n; i++) {
+        const state = text(i);
+        if (state !== null) kind.merge(stateOf(numbers[i] ?? 0), kind.decode(state));
+      }
+    },
+  };
+}
+
+type Add = Parameters<Feed<unknown>['add']>;
+
+/** Gives, for rows of a block, the text at a position among them; undefined: it has none. */
+function textReader(
+  scope: SegmentScope,
+  source: Exclude<Source, { kind: 'missing' }>,
+): ((block: Add[0], rows: Add[1], n: Add[3]) => (position: number) => string | null) | undefined {
+  const { memory, kernels } = scope.context;
+  const gathered = scope.arena.take(BLOCK_ROWS * 4);
+  if (source.kind === 'string' && source.column.offsets === 0) {
+    const { dictionary, physical, ids } = source.column;
+    const bytes = PHYSICAL_BYTES[physical];
+    return (block, rows, n) => {
       kernelFor(kernels, 'keyDense', physical)(ids + block.start * bytes, rows, n, 1, 0, gathered);
       const entries = memory.u32(gathered, n).slice();
-      const numbers = memory.u32(groups, n).slice();
-      entries.forEach((id, i) => {
-        const text = textAt(memory, dictionary, id);
-        if (text !== null) kind.merge(stateOf(numbers[i] ?? 0), kind.decode(text));
-      });
-    },
+      return (position) => textAt(memory, dictionary, entries[position] ?? 0);
+    };
+  }
+  if (source.kind !== 'computed' || source.vector.kind !== 'string') return undefined;
+  const { vector } = source;
+  return (block, rows, n) => {
+    kernels.keyDenseU32(vector.ids(block), rows, n, 1, 0, gathered);
+    const entries = memory.u32(gathered, n).slice();
+    return (position) => vector.pool.texts[entries[position] ?? 0] ?? null;
   };
 }

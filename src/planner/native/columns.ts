@@ -7,6 +7,7 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
+import { stateType } from '../../model/state-type.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
@@ -151,6 +152,6 @@ function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGA
 
 /** The type of what an aggregator puts out. */
 export function aggregatorType(aggregator: Aggregator): ColumnType {
-  if (aggregator.kind === 'collect') return aggregator.output === 'state' ? 'STRING' : aggregator.type;
+  if (aggregator.kind === 'collect') return aggregator.output === 'state' ? stateType(aggregator.collector) : aggregator.type;
   return aggregator.kind === 'count' || aggregator.kind === 'distinct' ? 'LONG' : aggregator.type;
 }

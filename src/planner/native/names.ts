@@ -2,17 +2,14 @@
 export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'inType', 'istrue', 'isfalse'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
-  'expression javascript grouping HLLSketchMerge ' +
-  'varianceFold ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
+  'expression javascript grouping ' +
+  'ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
   'spectatorHistogramTimer spectatorHistogramDistribution distinctCount timeMin timeMax Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
-  'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram stringFirstFold stringLastFold HLLSketch sketchBuild sketchMerge'
+  'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram HLLSketch sketchBuild sketchMerge'
 ).split(' ');
 
 export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
-  'javascript thetaSketchToString HLLSketchEstimateWithBounds HLLSketchToString quantilesDoublesSketchToQuantiles ' +
-  'quantilesDoublesSketchToHistogram quantilesDoublesSketchToCDF quantilesDoublesSketchToString KllDoublesSketchToQuantiles ' +
-  'KllDoublesSketchToHistogram KllDoublesSketchToCDF KllDoublesSketchToString KllFloatsSketchToQuantiles KllFloatsSketchToHistogram ' +
-  'KllFloatsSketchToCDF KllFloatsSketchToString quantileFromDDSketch quantilesFromDDSketch ' +
+  'javascript quantileFromDDSketch quantilesFromDDSketch ' +
   'quantileFromTDigestSketch quantilesFromTDigestSketch momentSketchSolveQuantiles momentSketchMin momentSketchMax ' +
   'percentileSpectatorHistogram percentilesSpectatorHistogram countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'
 ).split(' ');

@@ -4,6 +4,7 @@ import { parseExpression } from '../../expression/parse.js';
 import type { Expression } from '../../model/expression.js';
 import type { PostAggregator } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
+import { stateType } from '../../model/state-type.js';
 import type { ColumnTypes } from './filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from './names.js';
 import type { ObjectReader } from './reader.js';
@@ -57,7 +58,9 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: St
       },
       fieldAccess: (inner) => {
         const state = states.find(inner.string('fieldName'));
-        return state === undefined ? readFieldAccess(inner, types) : { name: inner.optionalString('name'), type: 'STRING', ...state };
+        return state === undefined
+          ? readFieldAccess(inner, types)
+          : { name: inner.optionalString('name'), type: stateType(state.state), ...state };
       },
       finalizingFieldAccess: (inner) => readFieldAccess(inner, types),
       constant: (inner) => readConstant(inner),

@@ -1,13 +1,14 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import type { ColumnType } from '../../../src/model/schema.js';
 import { planNative } from '../../../src/planner/native/plan-native.js';
 import { printPlan } from '../../../src/planner/print-plan.js';
 
-const tables = { table: () => undefined };
+type Columns = Readonly<Record<string, ColumnType | undefined>>;
 
 /** The lines of the plan that tell of aggregators and what is computed of them. */
-function linesOf(aggregations: readonly unknown[], postAggregations: readonly unknown[] = []): string[] {
+function linesOf(aggregations: readonly unknown[], postAggregations: readonly unknown[] = [], types: Columns = {}): string[] {
   const body = {
     queryType: 'timeseries',
     dataSource: 'wiki',
@@ -16,13 +17,16 @@ function linesOf(aggregations: readonly unknown[], postAggregations: readonly un
     aggregations,
     postAggregations,
   };
-  const { plans } = planNative(body, false, tables);
+  const columns = Object.entries(types).flatMap(([name, type]) =>
+    type === undefined ? [] : [{ name, type, multiValue: false, hasNulls: true }],
+  );
+  const { plans } = planNative(body, false, { table: () => ({ columns, interval: { start: 0, end: Date.UTC(2100, 0, 1) } }) });
   return plans.flatMap((plan) => printPlan(plan).split('\n')).filter((line) => /^(aggregate|then compute) /.test(line));
 }
 
-function refusal(aggregations: readonly unknown[], postAggregations: readonly unknown[] = []): string {
+function refusal(aggregations: readonly unknown[], postAggregations: readonly unknown[] = [], types: Columns = {}): string {
   try {
-    linesOf(aggregations, postAggregations);
+    linesOf(aggregations, postAggregations, types);
   } catch (error) {
     if (error instanceof ServiceError) return `${error.code} ${error.message}`;
     throw error;
@@ -80,16 +84,66 @@ aggregators('what a post-aggregator reads of a state is put out beside the value
   );
 });
 
+const stored: readonly { readonly aggregator: object; readonly type: ColumnType | undefined; readonly line: string }[] = [
+  {
+    aggregator: { type: 'HLLSketchMerge', fieldName: 'c' },
+    type: 'COMPLEX<HLLSketch>',
+    line: 'hll {"lgK":12,"target":4,"round":false} of states c',
+  },
+  { aggregator: { type: 'HLLSketchMerge', fieldName: 'c' }, type: 'STRING', line: 'hll {"lgK":12,"target":4,"round":false} of states c' },
+  {
+    aggregator: { type: 'HLLSketchBuild', fieldName: 'c' },
+    type: 'COMPLEX<HLLSketch>',
+    line: 'hll {"lgK":12,"target":4,"round":false} of states c',
+  },
+  { aggregator: { type: 'thetaSketch', fieldName: 'c' }, type: 'COMPLEX<thetaSketch>', line: 'theta {"size":16384} of states c' },
+  {
+    aggregator: { type: 'thetaSketch', fieldName: 'c', isInputThetaSketch: true },
+    type: 'STRING',
+    line: 'theta {"size":16384} of states c',
+  },
+  {
+    aggregator: { type: 'quantilesDoublesSketch', fieldName: 'c' },
+    type: 'COMPLEX<quantilesDoublesSketch>',
+    line: 'quantiles {"k":128} of states c',
+  },
+  {
+    aggregator: { type: 'KllFloatsSketch', fieldName: 'c' },
+    type: 'COMPLEX<KllFloatsSketch>',
+    line: 'kll {"k":200,"valueType":"FLOAT"} of states c',
+  },
+  {
+    aggregator: { type: 'hyperUnique', fieldName: 'c' },
+    type: 'COMPLEX<hyperUnique>',
+    line: 'cardinality {"byRow":false,"round":false} of states c',
+  },
+  { aggregator: { type: 'varianceFold', fieldName: 'c' }, type: undefined, line: 'moments {"result":"sampleVariance"} of states c' },
+  {
+    aggregator: { type: 'variance', fieldName: 'c', inputType: 'variance' },
+    type: 'COMPLEX<variance>',
+    line: 'moments {"result":"sampleVariance"} of states c',
+  },
+  {
+    aggregator: { type: 'stringLastFold', fieldName: 'c' },
+    type: 'COMPLEX<serializablePairLongString>',
+    line: 'last {"valueType":"STRING","maxStringBytes":1024} of states c, __time',
+  },
+  {
+    aggregator: { type: 'longFirst', fieldName: 'c' },
+    type: 'COMPLEX<serializablePairLongLong>',
+    line: 'first {"valueType":"LONG","maxStringBytes":1024} of states c, __time',
+  },
+];
+for (const { aggregator, type, line } of stored)
+  aggregators(`${JSON.stringify(aggregator)} over ${type}`, () =>
+    assert.equal(linesOf([{ name: 'x', ...aggregator }], [], { c: type }), [`aggregate x = ${line}`]),
+  );
+
 const refused: readonly { readonly name: string; readonly found: () => string; readonly message: string }[] = [
   {
     name: 'an estimator nobody knows',
     found: () => refusal([{ type: 'variance', name: 'v', fieldName: 'a', estimator: 'pop' }]),
     message: 'query_invalid aggregations[0].estimator: expected one of population, sample, found "pop"',
-  },
-  {
-    name: 'stored variances',
-    found: () => refusal([{ type: 'variance', name: 'v', fieldName: 'a', inputType: 'variance' }]),
-    message: 'unsupported aggregations[0].inputType: stored variances are not supported',
   },
   {
     name: 'the standard deviation of a count',
@@ -113,14 +167,41 @@ const refused: readonly { readonly name: string; readonly found: () => string; r
     message: 'query_invalid aggregations[0].size: expected a power of 2 from 16 to 67108864, found 1000',
   },
   {
-    name: 'stored sketches',
-    found: () => refusal([{ type: 'thetaSketch', name: 't', fieldName: 'a', isInputThetaSketch: true }]),
-    message: 'unsupported aggregations[0].isInputThetaSketch: stored theta sketches are not supported',
+    name: 'sketches of another kind',
+    found: () => refusal([{ type: 'thetaSketch', name: 't', fieldName: 'a' }], [], { a: 'COMPLEX<HLLSketch>' }),
+    message: 'query_invalid aggregations[0].fieldName: expected a column of values or of COMPLEX<thetaSketch>, found COMPLEX<HLLSketch>',
   },
   {
-    name: 'to merge stored sketches',
-    found: () => refusal([{ type: 'HLLSketchMerge', name: 't', fieldName: 'a' }]),
-    message: 'unsupported aggregations[0].type: aggregator "HLLSketchMerge" is not supported',
+    name: 'to merge numbers',
+    found: () => refusal([{ type: 'HLLSketchMerge', name: 't', fieldName: 'a' }], [], { a: 'LONG' }),
+    message: 'query_invalid aggregations[0].fieldName: expected a column of COMPLEX<HLLSketch> or of their texts, found LONG',
+  },
+  {
+    name: 'four standard deviations',
+    found: () =>
+      refusal(
+        [{ type: 'HLLSketchBuild', name: 'h', fieldName: 'a' }],
+        [{ type: 'HLLSketchEstimateWithBounds', name: 'b', numStdDev: 4, field: { type: 'fieldAccess', fieldName: 'h' } }],
+      ),
+    message: 'query_invalid postAggregations[0].numStdDev: expected 1, 2 or 3, found 4',
+  },
+  {
+    name: 'points that do not ascend',
+    found: () =>
+      refusal(
+        [{ type: 'KllDoublesSketch', name: 'k', fieldName: 'a' }],
+        [{ type: 'KllDoublesSketchToCDF', name: 'c', splitPoints: [1, 1], field: { type: 'fieldAccess', fieldName: 'k' } }],
+      ),
+    message: 'query_invalid postAggregations[0].splitPoints: expected ascending numbers, each once, found [1,1]',
+  },
+  {
+    name: 'points and a number of bins',
+    found: () =>
+      refusal(
+        [{ type: 'KllDoublesSketch', name: 'k', fieldName: 'a' }],
+        [{ type: 'KllDoublesSketchToHistogram', name: 'c', splitPoints: [1], numBins: 2, field: { type: 'fieldAccess', fieldName: 'k' } }],
+      ),
+    message: 'query_invalid postAggregations[0].numBins: expected either splitPoints or numBins, found "both"',
   },
   {
     name: 'a constant that is no sketch',

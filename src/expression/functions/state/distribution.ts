@@ -1,29 +1,48 @@
-import type { Distribution } from '../../../sketch/distribution.js';
+import { Distribution } from '../../../sketch/distribution.js';
+import { summaryOfKll, summaryOfQuantiles } from '../../../sketch/summary.js';
 import { decodeKll, decodeQuantiles } from '../../../sketch/text.js';
 import type { ExpressionFunction } from '../../function.js';
 import type { Value } from '../../value.js';
 import { toDouble } from '../../value.js';
 import { isText, stateFunction } from './state-function.js';
 
-/** All take a state and its family: 'classic', or the type of numbers of a KLL sketch, DOUBLE or FLOAT. */
+/**
+ * All take a state and its family: 'classic', or the type of numbers of a KLL sketch, DOUBLE or FLOAT; then numbers. Of
+ * no values every number is NaN.
+ */
 export const DISTRIBUTION_FUNCTIONS: readonly ExpressionFunction[] = [
-  /** (state, family, fraction) */
-  stateFunction(
-    'quantile',
-    'DOUBLE',
-    ([state, family, fraction]) => distributionOf(state, family)?.quantile(number(fraction)) ?? Number.NaN,
-  ),
-  /** (state, family, value) */
-  stateFunction('rank', 'DOUBLE', ([state, family, value]) => distributionOf(state, family)?.rank(number(value)) ?? Number.NaN),
+  ofDistribution('quantile', 'DOUBLE', (distribution, [fraction = 0]) => distribution.quantile(fraction)),
+  ofDistribution('quantiles', 'ARRAY<DOUBLE>', (distribution, fractions) => fractions.map((fraction) => distribution.quantile(fraction))),
+  ofDistribution('rank', 'DOUBLE', (distribution, [value = 0]) => distribution.rank(value)),
+  /** Of ascending points. */
+  ofDistribution('cdf', 'ARRAY<DOUBLE>', (distribution, points) => distribution.cumulative(points)),
+  ofDistribution('histogram', 'ARRAY<DOUBLE>', (distribution, points) => distribution.histogram(points)),
+  /** Of so many bins. */
+  ofDistribution('even_histogram', 'ARRAY<DOUBLE>', (distribution, [bins = 1]) => distribution.evenHistogram(bins)),
+  stateFunction('distribution_summary', 'STRING', ([state, family]) => {
+    if (!isText(state)) return null;
+    return family === 'classic' ? summaryOfQuantiles(decodeQuantiles(state)) : summaryOfKll(decodeKll(state, typeOf(family)));
+  }),
 ];
 
-/** Undefined: of no rows. */
-function distributionOf(state: Value | undefined, family: Value | undefined): Distribution | undefined {
-  if (!isText(state)) return undefined;
-  const sketch = family === 'classic' ? decodeQuantiles(state) : decodeKll(state, family === 'FLOAT' ? 'FLOAT' : 'DOUBLE');
-  return sketch.distribution();
+function ofDistribution(
+  name: string,
+  type: 'DOUBLE' | 'ARRAY<DOUBLE>',
+  read: (distribution: Distribution, numbers: readonly number[]) => Value,
+): ExpressionFunction {
+  return stateFunction(name, type, ([state, family, ...numbers]) =>
+    read(
+      distributionOf(state, family),
+      numbers.map((value) => toDouble(value) ?? 0),
+    ),
+  );
 }
 
-function number(value: Value | undefined): number {
-  return toDouble(value ?? null) ?? 0;
+function distributionOf(state: Value | undefined, family: Value | undefined): Distribution {
+  if (!isText(state)) return new Distribution([], Number.NaN, Number.NaN);
+  return (family === 'classic' ? decodeQuantiles(state) : decodeKll(state, typeOf(family))).distribution();
+}
+
+function typeOf(family: Value | undefined): 'DOUBLE' | 'FLOAT' {
+  return family === 'FLOAT' ? 'FLOAT' : 'DOUBLE';
 }

@@ -1,4 +1,5 @@
-import { Hll } from '../../../sketch/hll.js';
+import { Hll, LG_K_MIN } from '../../../sketch/hll.js';
+import { summaryOfHll } from '../../../sketch/summary.js';
 import { decodeHll, encodeHll } from '../../../sketch/text.js';
 import type { ExpressionFunction } from '../../function.js';
 import { integer, isText, stateFunction } from './state-function.js';
@@ -13,6 +14,13 @@ export const HLL_FUNCTIONS: readonly ExpressionFunction[] = [
       return rounds === 1n ? BigInt(Math.round(estimate)) : estimate;
     },
   ),
+  /** (state, standard deviations) → [estimate, lower bound, upper bound] */
+  stateFunction('hll_bounds', 'ARRAY<DOUBLE>', ([state, deviations]) => {
+    const sketch = isText(state) ? decodeHll(state) : new Hll(LG_K_MIN);
+    const { lower, upper } = sketch.bounds(integer(deviations));
+    return [sketch.estimate(), lower, upper];
+  }),
+  stateFunction('hll_summary', 'STRING', ([state]) => (isText(state) ? summaryOfHll(decodeHll(state)) : null)),
   /** (lgK, bits of a register, states ...) */
   stateFunction('hll_union', 'STRING', ([lgK, target, ...states]) => {
     const sketches = states.filter(isText).map(decodeHll);

@@ -1,7 +1,7 @@
 import { readDimensionSpec } from '../dimension.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, flag } from './family.js';
+import { collect, computed, flag, overStored } from './family.js';
 
 /** The classic estimates of distinct values. */
 export const CARDINALITY: StateFamily = {
@@ -13,11 +13,12 @@ export const CARDINALITY: StateFamily = {
       const collector = { type: 'cardinality', byRow: reader.boolean('byRow', false), round } as const;
       return collect(reader, collector, fields, round ? 'LONG' : 'DOUBLE');
     },
-    hyperUnique: (reader) => {
+    hyperUnique: (reader, columns) => {
       // It says what rows are that are being ingested, and nothing to a query.
       reader.boolean('isInputHyperUnique', false);
       const round = reader.boolean('round', false);
-      return collect(reader, { type: 'cardinality', byRow: false, round }, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
+      const collector = { type: 'cardinality', byRow: false, round } as const;
+      return overStored(collect(reader, collector, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE'), columns, reader);
     },
   },
   postAggregators: {

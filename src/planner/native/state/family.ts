@@ -3,7 +3,8 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import type { Collector } from '../../../model/collector.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
-import { isComplexType } from '../../../model/schema.js';
+import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
+import { stateType } from '../../../model/state-type.js';
 import type { VirtualColumns } from '../columns.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
@@ -12,7 +13,8 @@ import type { States } from '../states.js';
 /**
  * The native names of one family of states: how its aggregators and post-aggregators are read. A family is this, one
  * file here; its kind of state in `execution/collect`; its functions in `expression/functions/state`; its memory and
- * bytes in `sketch`; and one line each in `families.ts`, `kinds.ts`, `functions/state.ts` and `model/collector.ts`.
+ * bytes in `sketch`; and one line each in `families.ts`, `kinds.ts`, `functions/state.ts`, `model/collector.ts`
+ * and `model/state-type.ts`.
  */
 export interface StateFamily {
   readonly aggregators: Readonly<Record<string, (reader: ObjectReader, columns: VirtualColumns) => Aggregator>>;
@@ -87,6 +89,33 @@ export function overStates(aggregator: Aggregator): Aggregator {
   return aggregator.kind === 'collect' ? { ...aggregator, input: 'states' } : aggregator;
 }
 
+/**
+ * The same aggregator, over states where its first column holds them.
+ * @throws ServiceError for a column of other states
+ */
+export function overStored(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
+  if (aggregator.kind !== 'collect') return aggregator;
+  const [column = ''] = aggregator.columns;
+  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
+  if (found === wanted) return overStates(aggregator);
+  if (isComplexType(found) && found !== JSON_TYPE)
+    throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of values or of ${wanted}, found ${found}`);
+  return aggregator;
+}
+
+/**
+ * An aggregator that merges states, which a column holds as such or as their texts.
+ * @throws ServiceError for a column of other states, or of numbers
+ */
+export function merging(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
+  if (aggregator.kind !== 'collect') return aggregator;
+  const found = columns.typeOf(aggregator.columns[0] ?? '');
+  const wanted = stateType(aggregator.collector);
+  if (found !== undefined && found !== 'STRING' && found !== wanted)
+    throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of ${wanted} or of their texts, found ${found}`);
+  return overStates(aggregator);
+}
+
 /** Whether a column holds states rather than values. */
 export function isStored(columns: VirtualColumns, column: string): boolean {
   return isComplexType(columns.typeOf(column));
@@ -102,7 +131,7 @@ export function computed(reader: ObjectReader, type: ColumnType, name: string, .
 
 /** The same, where it gives a state. */
 export function computedState(reader: ObjectReader, state: Collector, name: string, ...operands: readonly Expression[]): Computed {
-  return { ...computed(reader, 'STRING', name, ...operands), state };
+  return { ...computed(reader, stateType(state), name, ...operands), state };
 }
 
 export function readNumber(reader: ObjectReader, key: string): number {

@@ -1,25 +1,36 @@
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
+import type { VirtualColumns } from '../columns.js';
 import type { ObjectReader } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect } from './family.js';
+import { collect, merging, overStored } from './family.js';
 
 const TYPES = { long: 'LONG', double: 'DOUBLE', float: 'FLOAT', string: 'STRING' } as const;
 const STRING_BYTES = 1024;
 
 /** The value at the first or last time, and any value, which is a minimum for numbers. */
 export const FIRST_LAST: StateFamily = {
-  aggregators: Object.fromEntries(
-    (['long', 'double', 'float', 'string'] as const).flatMap((prefix) => {
-      const type = TYPES[prefix];
-      return [
-        [`${prefix}First`, (reader: ObjectReader) => readFirstLast(reader, 'first', type)],
-        [`${prefix}Last`, (reader: ObjectReader) => readFirstLast(reader, 'last', type)],
-        [`${prefix}Any`, (reader: ObjectReader) => readAny(reader, type)],
-      ];
-    }),
-  ),
+  aggregators: {
+    ...Object.fromEntries(
+      (['long', 'double', 'float', 'string'] as const).flatMap((prefix) => {
+        const type = TYPES[prefix];
+        return [
+          [
+            `${prefix}First`,
+            (reader: ObjectReader, columns: VirtualColumns) => overStored(readFirstLast(reader, 'first', type), columns, reader),
+          ],
+          [
+            `${prefix}Last`,
+            (reader: ObjectReader, columns: VirtualColumns) => overStored(readFirstLast(reader, 'last', type), columns, reader),
+          ],
+          [`${prefix}Any`, (reader: ObjectReader) => readAny(reader, type)],
+        ];
+      }),
+    ),
+    stringFirstFold: (reader, columns) => merging(readFirstLast(reader, 'first', 'STRING'), columns, reader),
+    stringLastFold: (reader, columns) => merging(readFirstLast(reader, 'last', 'STRING'), columns, reader),
+  },
   postAggregators: {},
 };
 

@@ -1,15 +1,13 @@
+import type { Aggregator } from '../../../model/aggregator.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, computedState, flag, long, stateField, stateFields } from './family.js';
+import { collect, computed, computedState, flag, long, merging, overStored, stateField, stateFields } from './family.js';
 
 export const HLL: StateFamily = {
   aggregators: {
-    HLLSketchBuild: (reader) => {
-      const round = reader.boolean('round', false);
-      const collector = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round } as const;
-      return collect(reader, collector, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
-    },
+    HLLSketchBuild: (reader, columns) => overStored(readHll(reader), columns, reader),
+    HLLSketchMerge: (reader, columns) => merging(readHll(reader), columns, reader),
   },
   postAggregators: {
     HLLSketchEstimate: (reader, scope) => {
@@ -22,6 +20,12 @@ export const HLL: StateFamily = {
         flag(round),
       );
     },
+    HLLSketchEstimateWithBounds: (reader, scope) => {
+      const deviations = reader.optionalInteger('numStdDev', 1) ?? 1;
+      if (deviations > 3) refuse(reader.at('numStdDev'), '1, 2 or 3', deviations);
+      return computed(reader, 'ARRAY<DOUBLE>', 'hll_bounds', stateField(reader, 'field', ['hll'], scope).expression, long(deviations));
+    },
+    HLLSketchToString: (reader, scope) => computed(reader, 'STRING', 'hll_summary', stateField(reader, 'field', ['hll'], scope).expression),
     HLLSketchUnion: (reader, scope) => {
       const fields = stateFields(reader, ['hll'], scope, 1);
       const state = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round: false } as const;
@@ -29,6 +33,12 @@ export const HLL: StateFamily = {
     },
   },
 };
+
+function readHll(reader: ObjectReader): Aggregator {
+  const round = reader.boolean('round', false);
+  const collector = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round } as const;
+  return collect(reader, collector, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
+}
 
 function readLgK(reader: ObjectReader): number {
   const lgK = reader.optionalInteger('lgK', 4) ?? 12;

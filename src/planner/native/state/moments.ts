@@ -1,18 +1,19 @@
-import { ServiceError } from '../../../base/errors.js';
+import type { Aggregator } from '../../../model/aggregator.js';
 import type { Estimator } from '../../../sketch/moments.js';
 import type { ObjectReader } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, text } from './family.js';
+import { collect, computed, merging, overStored, text } from './family.js';
 
 export const MOMENTS: StateFamily = {
   aggregators: {
-    doubleMean: (reader) => collect(reader, { type: 'moments', result: 'mean' }, [reader.string('fieldName')], 'DOUBLE'),
-    variance: (reader) => {
-      if (reader.choice('inputType', ['float', 'double', 'long', 'variance'], 'double') === 'variance')
-        throw new ServiceError('unsupported', `${reader.at('inputType')}: stored variances are not supported`);
-      const result = readEstimator(reader) === 'population' ? 'populationVariance' : 'sampleVariance';
-      return collect(reader, { type: 'moments', result }, [reader.string('fieldName')], 'DOUBLE');
+    doubleMean: (reader, columns) =>
+      overStored(collect(reader, { type: 'moments', result: 'mean' }, [reader.string('fieldName')], 'DOUBLE'), columns, reader),
+    variance: (reader, columns) => {
+      const isInput = reader.choice('inputType', ['float', 'double', 'long', 'variance'], 'double') === 'variance';
+      const aggregator = readVariance(reader);
+      return isInput ? merging(aggregator, columns, reader) : overStored(aggregator, columns, reader);
     },
+    varianceFold: (reader, columns) => merging(readVariance(reader), columns, reader),
   },
   postAggregators: {
     stddev: (reader, { states }) => {
@@ -21,6 +22,11 @@ export const MOMENTS: StateFamily = {
     },
   },
 };
+
+function readVariance(reader: ObjectReader): Aggregator {
+  const result = readEstimator(reader) === 'population' ? 'populationVariance' : 'sampleVariance';
+  return collect(reader, { type: 'moments', result }, [reader.string('fieldName')], 'DOUBLE');
+}
 
 function readEstimator(reader: ObjectReader): Estimator {
   return reader.choice('estimator', ['population', 'sample'], 'sample');

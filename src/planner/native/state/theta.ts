@@ -1,24 +1,32 @@
-import { ServiceError } from '../../../base/errors.js';
+import { JSON_TYPE } from '../../../model/schema.js';
+import { stateType } from '../../../model/state-type.js';
 import { decodeTheta } from '../../../sketch/text.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, computedState, isPowerOfTwo, long, stateField, stateFields, text } from './family.js';
+import { collect, computed, computedState, isPowerOfTwo, long, merging, overStored, stateField, stateFields, text } from './family.js';
 
 const SIZE = 16384;
 const SIZE_MAX = 1 << 26;
 
 export const THETA: StateFamily = {
   aggregators: {
-    thetaSketch: (reader) => {
-      if (reader.boolean('isInputThetaSketch', false))
-        throw new ServiceError('unsupported', `${reader.at('isInputThetaSketch')}: stored theta sketches are not supported`);
-      return collect(reader, { type: 'theta', size: readSize(reader) }, [reader.string('fieldName')], 'DOUBLE');
+    thetaSketch: (reader, columns) => {
+      const isInput = reader.boolean('isInputThetaSketch', false);
+      const aggregator = collect(reader, { type: 'theta', size: readSize(reader) }, [reader.string('fieldName')], 'DOUBLE');
+      return isInput ? merging(aggregator, columns, reader) : overStored(aggregator, columns, reader);
     },
   },
   postAggregators: {
-    thetaSketchEstimate: (reader, scope) =>
-      computed(reader, 'DOUBLE', 'theta_estimate', stateField(reader, 'field', ['theta'], scope).expression),
+    thetaSketchEstimate: (reader, scope) => {
+      const { expression } = stateField(reader, 'field', ['theta'], scope);
+      const deviations = reader.optionalInteger('errorBoundsStdDev', 1);
+      if (deviations === undefined) return computed(reader, 'DOUBLE', 'theta_estimate', expression);
+      if (deviations > 3) refuse(reader.at('errorBoundsStdDev'), '1, 2 or 3', deviations);
+      return computed(reader, JSON_TYPE, 'theta_bounds', expression, long(deviations));
+    },
+    thetaSketchToString: (reader, scope) =>
+      computed(reader, 'STRING', 'theta_summary', stateField(reader, 'field', ['theta'], scope).expression),
     thetaSketchSetOp: (reader, scope) => {
       const operation = reader.choice('func', ['UNION', 'INTERSECT', 'NOT'], undefined);
       const fields = stateFields(reader, ['theta'], scope, 2);
@@ -40,7 +48,8 @@ export const THETA: StateFamily = {
       } catch {
         refuse(reader.at('value'), 'a compact theta sketch of seed 9001 as base64', value);
       }
-      return { name: reader.optionalString('name'), type: 'STRING', expression: text(value), state: { type: 'theta', size: SIZE_MAX } };
+      const state = { type: 'theta', size: SIZE_MAX } as const;
+      return { name: reader.optionalString('name'), type: stateType(state), expression: text(value), state };
     },
   },
 };

@@ -1,0 +1,33 @@
+import type { Collector } from './collector.js';
+import type { ComplexType } from './schema.js';
+
+/** The type of columns that hold the states of a collector: texts that its kind of state encodes (decision 11). */
+export function stateType(collector: Collector): ComplexType {
+  switch (collector.type) {
+    case 'first':
+    case 'last':
+      return `COMPLEX<serializablePairLong${PAIRED[collector.valueType] ?? 'String'}>`;
+    case 'moments':
+      return collector.result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>';
+    case 'hll':
+      return 'COMPLEX<HLLSketch>';
+    case 'cardinality':
+      return 'COMPLEX<hyperUnique>';
+    case 'theta':
+      return 'COMPLEX<thetaSketch>';
+    case 'quantiles':
+      return 'COMPLEX<quantilesDoublesSketch>';
+    case 'kll':
+      return collector.valueType === 'FLOAT' ? 'COMPLEX<KllFloatsSketch>' : 'COMPLEX<KllDoublesSketch>';
+    case 'tuple':
+      return 'COMPLEX<arrayOfDoublesSketch>';
+    case 'histogram':
+      return 'COMPLEX<approximateHistogram>';
+    case 'fixedHistogram':
+      return 'COMPLEX<fixedBucketsHistogram>';
+    case 'bloom':
+      return 'COMPLEX<bloom>';
+  }
+}
+
+const PAIRED: Readonly<Record<string, string>> = { LONG: 'Long', DOUBLE: 'Double', FLOAT: 'Float' };
