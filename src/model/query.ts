@@ -70,8 +70,15 @@ export interface OrderBy {
   readonly ordering: StringOrdering;
 }
 
+/** A number that says which of some dimensions a part of the answer is not grouped by. */
+export interface Grouping {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
 export interface GroupByQuery extends AggregationQuery {
   readonly queryType: 'groupBy';
+  readonly groupings: readonly Grouping[];
   readonly dimensions: readonly DimensionSpec[];
   readonly having: Filter | null;
   readonly orderBy: readonly OrderBy[];

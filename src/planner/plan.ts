@@ -7,6 +7,7 @@ import type {
   DataSourceMetadataQuery,
   DimensionSpec,
   GroupByQuery,
+  Grouping,
   PostAggregator,
   Query,
   ScanQuery,
@@ -136,6 +137,11 @@ function planGroupBy(query: GroupByQuery): readonly Plan[] {
   return (query.subtotals ?? [query.dimensions.map(({ name }) => name)]).map((names) => planGrouping(query, names));
 }
 
+/** Columns in order, the first of them the highest bit: 1 where the rows are not grouped by it. */
+function groupingNumber({ columns }: Grouping, groupedBy: readonly string[]): bigint {
+  return columns.reduce((bits, column) => (bits << 1n) | (groupedBy.includes(column) ? 0n : 1n), 0n);
+}
+
 /** @param names  of the dimensions to group by; the others are null in every row, for what comes after to read */
 function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const dimensions = query.dimensions.filter(({ name }) => names.includes(name));
@@ -148,6 +154,10 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     type,
     expression: { kind: 'literal', type, value: null },
   }));
+  for (const grouping of query.groupings) {
+    const value = groupingNumber(grouping, names);
+    finish.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: { kind: 'literal', type: 'LONG', value } });
+  }
   finish.push(...computeSteps(query.postAggregators));
   if (query.having !== null) finish.push({ step: 'filter', filter: query.having });
   const ordered = query.orderBy.map(

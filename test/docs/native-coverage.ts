@@ -149,7 +149,6 @@ const REASONS: readonly { readonly names: readonly string[] | RegExp; readonly r
     reason: 'sketches and statistics of this family are not built yet',
   },
   { names: ['expression'], reason: 'a fold row by row, which is not computed by columns yet' },
-  { names: ['grouping'], reason: 'each part of subtotals says by its nulls what it leaves out; not numbered yet' },
 ];
 
 function reasonOf(name: string): string | undefined {

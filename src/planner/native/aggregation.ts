@@ -4,11 +4,12 @@ import type { Filter } from '../../model/filter.js';
 import type { Granularity } from '../../model/granularity.js';
 import { parseGranularity } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
-import type { DimensionSpec, PostAggregator } from '../../model/query.js';
+import type { DimensionSpec, Grouping, PostAggregator } from '../../model/query.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { aggregatorType, readAggregators, VirtualColumns } from './columns.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
+import { readGrouping } from './grouping.js';
 import { readPostAggregators } from './post-aggregator.js';
 import type { ObjectReader } from './reader.js';
 import { readIntervals, refuse } from './reader.js';
@@ -33,6 +34,7 @@ export function readLeaf(reader: ObjectReader, dataSource: string, tableTypes: C
 
 export interface Aggregation extends Leaf {
   readonly granularity: Granularity;
+  readonly groupings: readonly Grouping[];
   readonly aggregators: readonly Aggregator[];
   readonly postAggregators: readonly PostAggregator[];
   /** Types of all columns of the result. */
@@ -42,27 +44,35 @@ export interface Aggregation extends Leaf {
 /**
  * What timeseries, topN and groupBy share.
  * @param readDimensions  called before aggregators are read: post-aggregators may name dimensions
+ * @param hasGroupings    whether there may be grouping aggregators
  */
 export function readAggregation(
   reader: ObjectReader,
   dataSource: string,
   tableTypes: ColumnTypes,
   readDimensions: (columns: VirtualColumns) => readonly DimensionSpec[],
+  hasGroupings = false,
 ): Aggregation & { readonly dimensions: readonly DimensionSpec[]; readonly columns: VirtualColumns } {
   const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
   const dimensions = readDimensions(columns);
   const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
-  const read = readAggregators(reader, columns);
+  const groupings: Grouping[] = [];
+  const read = readAggregators(reader, columns, (type, inner) => {
+    if (type !== 'grouping') return false;
+    groupings.push(readGrouping(inner, hasGroupings ? dimensions : null));
+    return true;
+  });
   const types = new Map([
     ...dimensions.map(({ name, type }) => [name, type] as const),
     ...read.map((each) => [each.name, aggregatorType(each)] as const),
+    ...groupings.map(({ name }) => [name, 'LONG'] as const),
   ]);
   const states = new States(read);
   const postAggregators = readPostAggregators(reader, (name) => types.get(name), states);
   const aggregators = states.aggregators();
-  refuseRepeatedNames([...dimensions, ...aggregators, ...postAggregators].map(({ name }) => name));
+  refuseRepeatedNames([...dimensions, ...aggregators, ...groupings, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);
-  return { ...leaf, columns, dimensions, granularity, aggregators, postAggregators, outputType: (name) => types.get(name) };
+  return { ...leaf, columns, dimensions, granularity, aggregators, groupings, postAggregators, outputType: (name) => types.get(name) };
 }
 
 function refuseRepeatedNames(names: readonly string[]): void {

@@ -93,8 +93,18 @@ export class VirtualColumns {
   }
 }
 
-export function readAggregators(reader: ObjectReader, virtualColumns: VirtualColumns): Aggregator[] {
-  return reader.list('aggregations', (value, path) => readAggregator(reader.reader(value, path), virtualColumns));
+/** @param readApart  reads those that are no aggregators over rows, and says so */
+export function readAggregators(
+  reader: ObjectReader,
+  virtualColumns: VirtualColumns,
+  readApart: (type: unknown, reader: ObjectReader) => boolean,
+): Aggregator[] {
+  return reader
+    .list('aggregations', (value, path) => {
+      const inner = reader.reader(value, path);
+      return readApart(inner.raw('type'), inner) ? [] : [readAggregator(inner, virtualColumns)];
+    })
+    .flat();
 }
 
 const NUMBER_AGGREGATORS = [
@@ -117,6 +127,7 @@ function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns, de
     reader,
     {
       count: (inner) => ({ kind: 'count', name: inner.string('name'), filter: null }),
+      grouping: (inner) => refuse(inner.at('type'), 'an aggregator over rows, which grouping is not', 'grouping'),
       filtered: (inner) => {
         const filter = readFilter(inner.object('filter'), virtualColumns);
         const name = inner.optionalString('name');

@@ -17,8 +17,12 @@ export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes
     columns: _,
     dimensions,
     ...aggregation
-  } = readAggregation(reader, dataSource, tableTypes, (columns) =>
-    reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns)),
+  } = readAggregation(
+    reader,
+    dataSource,
+    tableTypes,
+    (columns) => reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns)),
+    true,
   );
   const subtotals = readSubtotals(reader, dimensions);
   const limits = readLimitSpec(reader.optionalObject('limitSpec'), outputType);

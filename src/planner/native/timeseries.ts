@@ -5,7 +5,13 @@ import type { ColumnTypes } from './filter.js';
 import type { ObjectReader } from './reader.js';
 
 export function readTimeseries(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): TimeseriesQuery {
-  const { outputType: _, columns: _columns, dimensions: _none, ...aggregation } = readAggregation(reader, dataSource, tableTypes, () => []);
+  const {
+    outputType: _,
+    columns: _columns,
+    dimensions: _none,
+    groupings: _no,
+    ...aggregation
+  } = readAggregation(reader, dataSource, tableTypes, () => []);
   return {
     queryType: 'timeseries',
     ...aggregation,

@@ -9,9 +9,14 @@ import { readByType, refuse } from './reader.js';
 
 export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): TopNQuery {
   const value = reader.raw('dimension') ?? refuse('dimension', 'a dimension', undefined);
-  const { outputType, columns, dimensions, filter, ...aggregation } = readAggregation(reader, dataSource, tableTypes, (known) => [
-    readDimensionSpec(value, 'dimension', reader, known),
-  ]);
+  const {
+    outputType,
+    columns,
+    dimensions,
+    groupings: _,
+    filter,
+    ...aggregation
+  } = readAggregation(reader, dataSource, tableTypes, (known) => [readDimensionSpec(value, 'dimension', reader, known)]);
   const [dimension = refuse('dimension', 'a dimension', value)] = dimensions;
   const withValues = rowsWithValues(dimension, columns);
   const metric = readMetric(reader);

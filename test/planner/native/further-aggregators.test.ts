@@ -367,3 +367,52 @@ blooms('of stored filters has what either has', async () => {
 });
 
 blooms.run();
+
+const grouping = suite('grouping');
+
+const GROUPED = {
+  queryType: 'groupBy',
+  dimensions: ['name', 'long'],
+  aggregations: [{ type: 'grouping', name: 'g', groupings: ['name', 'long'] }],
+};
+
+grouping('numbers the parts of subtotals by what they leave out', async () => {
+  const rows = await answersOver([things], { ...GROUPED, subtotalsSpec: [['name', 'long'], ['name'], ['long'], []] });
+  assert.equal(
+    rows.map((row) => row.g),
+    [0n, 0n, 0n, 1n, 1n, 1n, 2n, 2n, 2n, 3n],
+  );
+});
+
+grouping('without subtotals is 0', async () => {
+  const rows = await answersOver([things], GROUPED);
+  assert.equal(
+    rows.map((row) => row.g),
+    [0n, 0n, 0n],
+  );
+});
+
+for (const { name, query, message } of [
+  {
+    name: 'a column that is no dimension',
+    query: { ...GROUPED, aggregations: [{ type: 'grouping', name: 'g', groupings: ['double'] }] },
+    message: /groupings\[0\]/,
+  },
+  { name: 'no columns', query: { ...GROUPED, aggregations: [{ type: 'grouping', name: 'g', groupings: [] }] }, message: /groupings/ },
+  { name: 'a timeseries', query: { aggregations: [{ type: 'grouping', name: 'g', groupings: ['name'] }] }, message: /groupBy/ },
+  {
+    name: 'a filter',
+    query: { ...GROUPED, aggregations: [{ type: 'filtered', filter: { type: 'true' }, aggregator: GROUPED.aggregations[0] }] },
+    message: /over rows/,
+  },
+])
+  grouping(`refuses ${name}`, async () => {
+    try {
+      await answersOver([things], query);
+    } catch (error) {
+      return assert.match(String(error), message);
+    }
+    assert.unreachable('was accepted');
+  });
+
+grouping.run();

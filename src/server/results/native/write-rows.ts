@@ -47,7 +47,8 @@ async function* writeArray(frames: Frames, entryWriter: (frame: Frame) => CellWr
 }
 
 function outputNames(query: TimeseriesQuery | TopNQuery | GroupByQuery): string[] {
-  return [...query.aggregators, ...query.postAggregators].map(({ name }) => name);
+  const groupings = query.queryType === 'groupBy' ? query.groupings : [];
+  return [...query.aggregators, ...groupings, ...query.postAggregators].map(({ name }) => name);
 }
 
 /**
