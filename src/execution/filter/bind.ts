@@ -18,6 +18,7 @@ import { andPredicate, constantPredicate, notPredicate, orPredicate } from './pr
 import type { IdSet } from './string-predicate.js';
 import { idsOf, NO_IDS, stringPredicate, takeIdBits } from './string-predicate.js';
 import { textPredicate } from './text-predicate.js';
+import { convertedPredicate, typedComparison } from './typed-comparison.js';
 
 /**
  * Binds a filter to a segment: dictionary look-ups and conversions happen here, once.
@@ -52,8 +53,24 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
 type Comparison = Extract<Filter, { readonly column: string }>;
 
 function bindComparison(scope: SegmentScope, filter: Comparison, matchUnknown: boolean): Predicate {
-  const source = scope.source(filter.column);
+  const type = scope.typeOf(filter.column);
+  const typed = filter.kind === 'null' || type === undefined ? undefined : typedComparison(filter, type);
   const matchNull = filter.kind === 'null' || (filter.kind === 'in' && filter.values.includes(null)) || matchUnknown;
+  switch (typed?.kind) {
+    case undefined:
+      return bindPlain(scope, filter, matchNull);
+    case 'texts':
+      return bindPlain(scope, typed.filter, matchNull);
+    case 'converted':
+      return convertedPredicate(scope, filter.column, typed.type, typed.test, matchNull);
+    case 'nothing':
+      return bindPlain(scope, { kind: 'in', column: filter.column, type: 'STRING', values: [] }, matchNull);
+  }
+}
+
+/** A comparison of numbers, or of the texts that dictionaries hold. */
+function bindPlain(scope: SegmentScope, filter: Comparison, matchNull: boolean): Predicate {
+  const source = scope.source(filter.column);
   switch (source.kind) {
     case 'missing':
       return constantPredicate(matchNull);

@@ -1,10 +1,10 @@
 import { compileExpression } from '../../expression/evaluate.js';
 import type { Value } from '../../expression/value.js';
-import { compareValues, convert, toText, toTruth, valueOfText } from '../../expression/value.js';
+import { compareValues, convert, textOfValue, toText, toTruth } from '../../expression/value.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
-import { isArrayType } from '../../model/schema.js';
 import { matchesLike } from '../filter/like.js';
+import { typedComparison } from '../filter/typed-comparison.js';
 import { STRING_ORDERINGS } from '../ordering.js';
 import type { ResultTable } from './table.js';
 import { columnNamed, typeOfResult, valueAt } from './table.js';
@@ -57,7 +57,7 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
     default: {
       const column = columnNamed(table, filter.column);
       if (filter.kind === 'null') return (row) => valueAt(column, row) === null;
-      const test = valueTest(filter);
+      const test = structuredTest(filter, typeOfResult(column)) ?? valueTest(filter);
       const matchesNull = filter.kind === 'in' && filter.values.includes(null);
       return (row) => {
         const value = valueAt(column, row);
@@ -69,13 +69,30 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
 
 type Comparison = Extract<Filter, { kind: 'equals' | 'in' | 'range' | 'like' }>;
 
+/** Where arrays or JSON are compared: the test of texts that segments are filtered by. */
+function structuredTest(filter: Comparison, column: ColumnType): ((value: Exclude<Value, null>) => Truth) | undefined {
+  const typed = typedComparison(filter, column);
+  switch (typed?.kind) {
+    case undefined:
+      return undefined;
+    case 'nothing':
+      return () => false;
+    case 'texts': {
+      const test = valueTest(typed.filter);
+      return (value) => test(textOfValue(value, column) ?? '');
+    }
+    case 'converted':
+      return (value) => typed.test(textOfValue(value, typed.type) ?? '');
+  }
+}
+
 function valueTest(filter: Comparison): (value: Exclude<Value, null>) => Truth {
   switch (filter.kind) {
     case 'equals':
     case 'in': {
       const wanted = filter.kind === 'equals' ? [filter.value] : filter.values;
       const values = wanted.flatMap((value) => {
-        const found = isArrayType(filter.type) ? valueOfText(textOrNull(value), filter.type) : toType(value, filter.type);
+        const found = toType(value, filter.type);
         return found === null ? [] : [found];
       });
       return (value) => {
@@ -106,10 +123,6 @@ function valueTest(filter: Comparison): (value: Exclude<Value, null>) => Truth {
     case 'like':
       return (value) => matchesLike(String(convert(value, 'STRING')), filter.pattern, filter.escape);
   }
-}
-
-function textOrNull(value: FilterValue): string | null {
-  return value === null ? null : String(value);
 }
 
 function toType(value: Value, type: ColumnType): Value {

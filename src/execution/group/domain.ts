@@ -102,11 +102,12 @@ function typeOfColumn(columns: QueryColumns, column: string, depth: number): Col
 
 function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>, type: TextType): Domain {
   const dictionary = Object.hasOwn(columns.dictionaries, name) ? columns.dictionaries[name] : undefined;
-  const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && types.size <= 1;
+  const isSame = [...types].every((each) => each === type);
+  const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && isSame;
   if (allText && dictionary !== undefined) return { kind: 'dictionary', type, dictionary, card: Math.max(1, dictionary.count) };
   const [view] = columns.views;
   const only = columns.views.length === 1 ? view?.columns[name] : undefined;
-  if (only?.kind === 'string')
+  if (only?.kind === 'string' && isSame)
     return { kind: 'local', type, column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
   return { kind: 'interned', type };
 }

@@ -1,9 +1,11 @@
 import { assert, ServiceError } from '../../base/errors.js';
 import type { GroupKey } from '../../model/plan.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import type { ColumnType } from '../../model/schema.js';
+import { isTextType, TIME_COLUMN } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
+import { asTexts } from '../expression/cast-texts.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import { timeFunction } from '../expression/time-function.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
@@ -62,13 +64,15 @@ export function bindColumn(scope: SegmentScope, column: string, domain: Domain, 
       return vector === undefined ? constantKey() : { kind: 'numbers', vector, card: Infinity, toGlobal: () => 0 };
     }
     case 'interned':
-      return internedColumn(scope, name);
+      return internedColumn(scope, name, domain.type);
   }
 }
 
-function internedColumn(scope: SegmentScope, name: string): LocalKey {
+function internedColumn(scope: SegmentScope, name: string, type: ColumnType): LocalKey {
   const source = scope.source(name);
   if (source.kind === 'missing') return internedKey(scope, [null]);
+  const isSame = !isTextType(type) || scope.typeOf(name) === type;
+  if (!isSame && source.kind !== 'computed') return computedTextKey(scope, asTexts(scope, source, type));
   if (source.kind === 'string') {
     const { column } = source;
     return storedTextKey(scope, column, (pool) => internIds(scope, pool, scope.texts(column)));
@@ -76,7 +80,7 @@ function internedColumn(scope: SegmentScope, name: string): LocalKey {
   const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
   if (overTime !== undefined)
     return { kind: 'runs', runs: overTime.runs, card: overTime.values.length, toGlobal: (pool) => internIds(scope, pool, overTime.values) };
-  return computedTextKey(scope, asText(scope, source));
+  return computedTextKey(scope, isTextType(type) ? asTexts(scope, source, type) : asText(scope, source));
 }
 
 function constantKey(): LocalKey {

@@ -1,6 +1,6 @@
 import { textOfValue, valueOfText } from '../../expression/value.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import { frameColumnType, isNullAt } from '../../model/frame.js';
+import { cellAt, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
 import { isTextType, widestType } from '../../model/schema.js';
 import { typed } from '../finish/table.js';
@@ -38,8 +38,9 @@ function columnAt(frame: Frame, index: number): FrameColumn {
 function concatColumns(parts: readonly Part[], rowCount: number): FrameColumn {
   const name = parts[0]?.column.name ?? '';
   const typed = parts.filter(({ column }) => !isAllNull(column));
-  if (typed.some(({ column }) => column.kind === 'multi')) return concatMultiple(name, parts, rowCount);
-  if (typed.length === 0 || typed.some(({ column }) => column.kind === 'string')) return concatTexts(name, parts, rowCount);
+  if (typed.some(({ column }) => column.kind === 'multi') && typeOfTexts(parts) === 'STRING') return concatMultiple(name, parts, rowCount);
+  if (typed.length === 0 || typed.some(({ column }) => column.kind === 'string' || column.kind === 'multi'))
+    return concatTexts(name, parts, rowCount);
   const isLong = typed.every(({ column }) => column.kind === 'long');
   const longs = new BigInt64Array(isLong ? rowCount : 0);
   const doubles = new Float64Array(isLong ? 0 : rowCount);
@@ -72,7 +73,14 @@ function concatTexts(name: string, parts: readonly Part[], rowCount: number): Fr
       const from = column.type ?? 'STRING';
       for (const text of column.dictionary) dictionary.push(from === type ? text : textOfValue(valueOfText(text, from), type));
       for (let row = 0; row < frame.rowCount; row++) ids[at + row] = base + (column.ids[row] ?? 0);
-    } else if (column.kind !== 'multi') {
+    } else if (column.kind === 'multi') {
+      for (let row = 0; row < frame.rowCount; row++) {
+        const cell = cellAt(column, row);
+        if (cell === null) continue;
+        ids[at + row] = dictionary.length;
+        dictionary.push(textOfValue(cell, type));
+      }
+    } else {
       for (let row = 0; row < frame.rowCount; row++) {
         if (isNullAt(column.nulls, row)) continue;
         ids[at + row] = dictionary.length;

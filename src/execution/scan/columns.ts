@@ -7,6 +7,7 @@ import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { blockAt, kernelFor } from '../context.js';
 import { textReader } from '../dictionary.js';
+import { listReader } from '../expression/cast-texts.js';
 import { rowReader } from '../expression/row-reader.js';
 import { nullBits, typed } from '../finish/table.js';
 import type { SegmentScope, Source } from '../scope.js';
@@ -21,7 +22,7 @@ export interface ScanColumn {
 
 /** The values of one column for the rows of a frame. Strings are decoded once per distinct value of the frame. */
 export function readColumn({ name, type, multiValue }: ScanColumn, batches: readonly RowBatch[], rowCount: number): FrameColumn {
-  if (multiValue) return readMultiple(name, batches, rowCount);
+  if (multiValue && type === 'STRING') return readMultiple(name, batches, rowCount);
   if (isNumberType(type)) return readNumbers(name, type, batches, rowCount);
   return readTexts(name, type, batches, rowCount);
 }
@@ -66,6 +67,9 @@ function readTexts(name: string, type: TextType, batches: readonly RowBatch[], r
       const translate = dictionary.translator(scope, source.column);
       const stored = idsView(scope, source.column);
       for (const row of rows) ids[at++] = translate(stored[row] ?? 0);
+    } else if (source.kind === 'string' && source.column.offsets !== 0) {
+      const list = listReader(scope, source.column);
+      for (const row of rows) ids[at++] = dictionary.idOf(textOfValue(list(row), type));
     } else {
       for (const value of values(scope, source, rows)) ids[at++] = dictionary.idOf(textOfValue(value, type));
     }

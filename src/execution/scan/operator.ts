@@ -5,7 +5,7 @@ import { TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import type { RowCounts } from '../counts.js';
-import type { VirtualColumns } from '../scope.js';
+import type { Source, VirtualColumns } from '../scope.js';
 import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { ScanColumn } from './columns.js';
 import { readColumn } from './columns.js';
@@ -110,9 +110,9 @@ function scanColumn(context: RunContext, name: string, views: readonly SegmentVi
     const arena = context.memory.arena();
     try {
       const scope = new SegmentScope(context, view, virtualColumns, arena);
-      const type = scope.typeOf(name);
-      if (type !== undefined) types.add(type);
       const source = scope.source(name);
+      const type = scope.typeOf(name);
+      if (type !== undefined && !holdsNullsOnly(source)) types.add(type);
       multiValue ||= source.kind === 'string' && source.column.offsets !== 0;
     } finally {
       arena.release();
@@ -120,4 +120,9 @@ function scanColumn(context: RunContext, name: string, views: readonly SegmentVi
   }
   const type = widestType(types);
   return { name, type, multiValue };
+}
+
+/** Such a column says nothing of its type. */
+function holdsNullsOnly(source: Source): boolean {
+  return source.kind === 'string' && source.column.dictionary.count === (source.column.dictionary.hasNull ? 1 : 0);
 }

@@ -122,10 +122,30 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
     message: /matchValue: expected a value/,
   },
   {
-    name: 'equals of arrays',
-    body: filtered({ type: 'equals', column: 'page', matchValueType: 'ARRAY<LONG>', matchValue: [1] }),
+    name: 'equals of arrays of LONG with a fraction',
+    body: filtered({ type: 'equals', column: 'page', matchValueType: 'ARRAY<LONG>', matchValue: [1, 1.5] }),
+    message: /matchValue\[1\]: expected a LONG/,
+  },
+  {
+    name: 'equals of arrays with a single value',
+    body: filtered({ type: 'equals', column: 'page', matchValueType: 'ARRAY<LONG>', matchValue: 1 }),
+    message: /matchValue: expected an ARRAY<LONG>/,
+  },
+  {
+    name: 'equals of a type that is none',
+    body: filtered({ type: 'equals', column: 'page', matchValueType: 'ARRAY<WORD>', matchValue: [1] }),
+    message: /matchValueType: expected one of STRING, .*ARRAY<WORD>/,
+  },
+  {
+    name: 'equals of sketches',
+    body: filtered({ type: 'equals', column: 'page', matchValueType: 'COMPLEX<HLLSketch>', matchValue: 'AAAA' }),
     code: 'unsupported',
-    message: /ARRAY<LONG>/,
+    message: /matchValueType: .*COMPLEX<HLLSketch>/,
+  },
+  {
+    name: 'a range of JSON',
+    body: filtered({ type: 'range', column: 'page', matchValueType: 'COMPLEX<json>', lower: {} }),
+    message: /matchValueType: .* no order/,
   },
   {
     name: 'equals of a fraction as LONG',
