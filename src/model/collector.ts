@@ -1,3 +1,4 @@
+import type { Expression } from './expression.js';
 import type { ColumnType } from './schema.js';
 
 /**
@@ -36,7 +37,33 @@ export type Collector =
   /** [number] → counts by the buckets given, and of nulls; or bytes. */
   | { readonly type: 'fixedHistogram'; readonly shape: FixedBuckets; readonly asBytes: boolean }
   /** [column] → a Bloom filter of its values, null among them, made for so many `entries`. */
-  | { readonly type: 'bloom'; readonly entries: number };
+  | { readonly type: 'bloom'; readonly entries: number }
+  | ExpressionFold;
+
+/**
+ * [fields ...] → what `fold` makes of the accumulator and the fields of a row, row by row; `combine` of the accumulator and
+ * the result of other rows, which has the aggregator's name; `finalize` of the result, `o`.
+ */
+export interface ExpressionFold {
+  readonly type: 'expression';
+  readonly name: string;
+  readonly fields: readonly string[];
+  readonly accumulator: string;
+  readonly fold: Expression;
+  readonly combine: Expression;
+  readonly finalize: Expression | null;
+  readonly initial: Expression;
+  readonly initialCombine: Expression;
+  /** Of the accumulator, and of what comes out. */
+  readonly valueType: ColumnType;
+  readonly resultType: ColumnType;
+  readonly isNullUnlessAggregated: boolean;
+  /** Whether rows with a null among their fields take part; and results that are null. */
+  readonly foldsNulls: boolean;
+  readonly combinesNulls: boolean;
+  /** Of an accumulator that is a text or a list. */
+  readonly maxBytes: number;
+}
 
 /** Buckets of one width over [lower, upper), and what becomes of values outside: left out, counted apart, or at the nearer end. */
 export interface FixedBuckets {

@@ -27,6 +27,8 @@ export function stateType(collector: Collector): ComplexType {
       return 'COMPLEX<fixedBucketsHistogram>';
     case 'bloom':
       return 'COMPLEX<bloom>';
+    case 'expression':
+      return 'COMPLEX<expression>';
   }
 }
 

@@ -148,7 +148,6 @@ const REASONS: readonly { readonly names: readonly string[] | RegExp; readonly r
     names: /sketch|hyperUnique|cardinality|histogram|^quantiles?$|buckets|variance|zscore|pvalue|stddev|^(?:min|max)$/i,
     reason: 'sketches and statistics of this family are not built yet',
   },
-  { names: ['expression'], reason: 'a fold row by row, which is not computed by columns yet' },
 ];
 
 function reasonOf(name: string): string | undefined {

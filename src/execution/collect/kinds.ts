@@ -2,6 +2,7 @@ import type { Aggregator } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
 import { bloomKind } from './bloom.js';
 import { kllKind, quantilesKind } from './distribution.js';
+import { expressionFoldKind } from './expression-fold.js';
 import { firstLastKind } from './first-last.js';
 import { fixedHistogramKind, histogramKind } from './histogram.js';
 import { cardinalityKind, hllKind } from './hll.js';
@@ -24,6 +25,7 @@ const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collect
   histogram: histogramKind as (collector: Collector) => StateKind<unknown>,
   fixedHistogram: fixedHistogramKind as (collector: Collector) => StateKind<unknown>,
   bloom: bloomKind as (collector: Collector) => StateKind<unknown>,
+  expression: expressionFoldKind as (collector: Collector) => StateKind<unknown>,
 };
 
 /** What an aggregator keeps per group; the type of its states is known to their kind alone. */

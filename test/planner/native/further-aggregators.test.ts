@@ -416,3 +416,124 @@ for (const { name, query, message } of [
   });
 
 grouping.run();
+
+const folds = suite('expression aggregator');
+
+const numbers = (from: number, to: number): Frame =>
+  frameOf(
+    Array.from({ length: to - from }, (_, index) => ({
+      long: BigInt(from + index),
+      double: (from + index) / 4,
+      text: `t${(from + index) % 3}`,
+      hole: (from + index) % 2 === 0 ? null : BigInt(from + index),
+    })),
+  );
+/** 1 to 10 in one piece, and in two, [1, 6) and [6, 11). */
+const WHOLE = [numbers(1, 11)];
+const PARTS = [numbers(1, 6), numbers(6, 11)];
+const fold = (more: object): object => ({ aggregations: [{ type: 'expression', name: 'x', fields: [], ...more }] });
+
+for (const { name, spec, whole, parts = whole } of [
+  { name: 'a count', spec: { initialValue: '0', fold: '__acc + 1', combine: '__acc + x' }, whole: 10n },
+  { name: 'a sum, which combines as it folds', spec: { fields: ['long'], initialValue: '0', fold: '__acc + long' }, whole: 55n },
+  { name: 'a sum of doubles from a LONG on', spec: { fields: ['double'], initialValue: '0', fold: '__acc + double' }, whole: 13.75 },
+  {
+    name: 'a product of a column, by another accumulator',
+    spec: { fields: ['long'], accumulatorIdentifier: 'p', initialValue: '1', fold: 'p * long' },
+    whole: 3_628_800n,
+  },
+  {
+    name: 'the sum of a product of columns, finished',
+    spec: { fields: ['long', 'double'], initialValue: '0.0', fold: '__acc + long * double', combine: '__acc + x', finalize: 'o * 4' },
+    whole: 385,
+  },
+  {
+    name: 'texts in the order of rows, apart where segments meet',
+    spec: {
+      fields: ['text'],
+      initialValue: "''",
+      initialCombineValue: "'>'",
+      fold: 'concat(__acc, text)',
+      combine: "concat(__acc, '|', x)",
+    },
+    whole: 't1t2t0t1t2t0t1t2t0t1',
+    parts: '>|t1t2t0t1t2|t0t1t2t0t1',
+  },
+  { name: 'nulls, which take part', spec: { fields: ['hole'], initialValue: '0', fold: '__acc + hole' }, whole: null },
+  {
+    name: 'nulls, which are left out',
+    spec: { fields: ['hole'], initialValue: '0', fold: '__acc + hole', shouldAggregateNullInputs: false },
+    whole: 25n,
+  },
+  {
+    name: 'a column nobody has',
+    spec: { fields: ['nowhere'], initialValue: '7', fold: '__acc + nowhere', shouldAggregateNullInputs: false },
+    whole: null,
+  },
+  {
+    name: 'no row, where that is not null',
+    spec: {
+      fields: ['nowhere'],
+      initialValue: '7',
+      fold: '__acc + nowhere',
+      shouldAggregateNullInputs: false,
+      isNullUnlessAggregated: false,
+    },
+    whole: 7n,
+  },
+])
+  folds(name, async () => {
+    const [one] = await answersOver(WHOLE, fold(spec));
+    assert.is(one?.x, whole);
+    const [several] = await answersOver(PARTS, fold(spec));
+    assert.is(several?.x, parts);
+  });
+
+folds('of no rows is null, or the initial value finished', async () => {
+  const spec = { initialValue: '0', fold: '__acc + 1', combine: '__acc + x', finalize: 'o + 100' };
+  const none = { filter: { type: 'false' } };
+  const [row] = await answersOver(WHOLE, { ...fold(spec), ...none });
+  assert.is(row?.x, null);
+  const [initial] = await answersOver(WHOLE, { ...fold({ ...spec, isNullUnlessAggregated: false }), ...none });
+  assert.is(initial?.x, 100n);
+});
+
+folds('by groups, ordered by its value', async () => {
+  const rows = await answersOver(PARTS, {
+    queryType: 'groupBy',
+    dimensions: ['text'],
+    ...fold({ fields: ['long'], initialValue: '0', fold: '__acc + long' }),
+    limitSpec: { type: 'default', columns: [{ dimension: 'x', direction: 'descending' }] },
+  });
+  // 1 + 4 + 7 + 10, 3 + 6 + 9 and 2 + 5 + 8.
+  assert.equal(
+    rows.map(({ text, x }) => [text, x]),
+    [
+      ['t1', 22n],
+      ['t0', 18n],
+      ['t2', 15n],
+    ],
+  );
+});
+
+for (const { name, spec, message } of [
+  { name: 'a fold of a column that is no field', spec: { initialValue: '0', fold: '__acc + long', combine: 'x' }, message: /fold.*long/ },
+  { name: 'an initial value that is none', spec: { initialValue: 'long', fold: '__acc', combine: 'x' }, message: /initialValue/ },
+  { name: 'two fields without combine', spec: { fields: ['long', 'double'], initialValue: '0', fold: '__acc' }, message: /combine/ },
+  { name: 'a size that is none', spec: { initialValue: '0', fold: '__acc', combine: 'x', maxSizeBytes: 'much' }, message: /maxSizeBytes/ },
+  {
+    name: 'what grows too long',
+    spec: { fields: ['text'], initialValue: "''", fold: 'concat(__acc, text)', maxSizeBytes: 10 },
+    message: /beyond 10 bytes/,
+  },
+])
+  folds(`refuses ${name}`, async () => {
+    try {
+      await answersOver(WHOLE, fold(spec));
+    } catch (error) {
+      return assert.match(String(error), message);
+    }
+    assert.unreachable('was accepted');
+  });
+
+folds.run();

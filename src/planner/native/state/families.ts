@@ -1,6 +1,7 @@
 import { BLOOM } from './bloom.js';
 import { CARDINALITY } from './cardinality.js';
 import { KLL_DOUBLES, KLL_FLOATS, QUANTILES } from './distribution.js';
+import { EXPRESSION_FOLD } from './expression-fold.js';
 import type { StateFamily } from './family.js';
 import { FIRST_LAST } from './first-last.js';
 import { HISTOGRAMS } from './histogram.js';
@@ -23,6 +24,7 @@ const FAMILIES: readonly StateFamily[] = [
   HISTOGRAMS,
   BLOOM,
   STATISTICS,
+  EXPRESSION_FOLD,
 ];
 
 /** All aggregators whose state is more than a number, by type. */
