@@ -80,6 +80,9 @@ function openProcessing(configuration: Configuration): Processing {
     kernels: configuration.get('svc.processing.kernels'),
     memory,
     threads: configuration.get('svc.processing.numThreads'),
+    queryBytesMax: configuration.get('svc.query.maxMemoryBytes'),
+    // Asked when queries run, that is, once there is a store.
+    makeRoom: (bytes) => store.makeRoom(bytes) > 0,
     groupBytesMax: configuration.get('svc.query.groupBy.maxMemoryBytes'),
     spillDirectory: claimSpillFolder(configuration.get('svc.query.groupBy.spillDirectory')),
     spillBytesMax: configuration.get('svc.query.groupBy.maxOnDiskStorage'),

@@ -119,6 +119,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         placeFrame: processing.placeFrame,
         retries: configuration.get('svc.broker.retryPolicy.numTries'),
         gatherBytesMax: configuration.get('svc.server.http.maxScatterGatherBytes'),
+        heldBytesMax: configuration.get('svc.query.maxHeldBytes'),
         results: {
           frames,
           reads: configuration.get('svc.broker.cache.useResultLevelCache'),

@@ -5,7 +5,7 @@ import { getProperties } from 'properties-file';
 import { ServiceError } from '../base/errors.js';
 import { nearestName } from '../base/nearest-name.js';
 import { isPropertyName, PROPERTIES, type PropertyName, type PropertyValue, portProperty, ROLES, type Role } from './properties.js';
-import { type Machine, type Property, refuseValue } from './property.js';
+import { type Machine, type Property, type Resources, refuseValue } from './property.js';
 
 /** Where the words come from, weakest first. */
 export interface ConfigurationSources {
@@ -57,11 +57,12 @@ export class Configuration {
     }
     if (sources.strict === true && warnings.length > 0) throw new ServiceError('input_invalid', warnings.join('\n'));
 
+    let resources: Resources = { ...machine, budgetBytes: machine.memoryBytes };
     const read = (name: PropertyName, base: string): unknown => {
       const property: Property<unknown> = PROPERTIES[name];
       const { defaultText } = property;
       const { text, origin } = written.get(name) ?? {
-        text: typeof defaultText === 'string' ? defaultText : defaultText(machine),
+        text: typeof defaultText === 'string' ? defaultText : defaultText(resources),
         origin: 'default',
       };
       const value = property.read(text, base);
@@ -69,6 +70,7 @@ export class Configuration {
       return value;
     };
     const dataDirectory = String(read('svc.data.directory', process.cwd()));
+    resources = { ...resources, budgetBytes: Number(read('svc.memory.bytes', dataDirectory)) };
     const values = new Map<PropertyName, unknown>();
     for (const name of Object.keys(PROPERTIES).filter(isPropertyName)) {
       values.set(name, name === 'svc.data.directory' ? dataDirectory : read(name, dataDirectory));

@@ -11,6 +11,7 @@ import {
   type Property,
   path,
   paths,
+  type Resources,
   text,
   texts,
 } from './property.js';
@@ -26,7 +27,10 @@ const BANK_BYTES_MAX = 4 * GIBIBYTE;
 const DAY_MS = 86_400_000;
 
 const wholeMebibytes = (count: number) => String(Math.floor(count / MEBIBYTE) * MEBIBYTE);
-const ofMemory = (part: number, most: number) => (machine: Machine) => wholeMebibytes(Math.min(machine.memoryBytes * part, most));
+const ofMachine = (part: number, most: number) => (machine: Machine) => wholeMebibytes(Math.min(machine.memoryBytes * part, most));
+/** Shares of `svc.memory.bytes` (docs/decisions/0012). */
+const ofBudget = (part: number, most: number) => (resources: Resources) => wholeMebibytes(Math.min(resources.budgetBytes * part, most));
+const KERNEL_PART = 2 / 3;
 
 /**
  * Every property there is: what it means, what it accepts, its default. A property is written in a
@@ -39,6 +43,11 @@ export const PROPERTIES = {
   'svc.roles': texts(JSON.stringify(ROLES), 'Roles that this process plays (--roles).'),
   'svc.portOffset': integer({ min: 0, max: 60000 }, '0', 'Added to every port (--port-offset).'),
   'svc.data.directory': path('data', 'Data directory, relative to the working directory (--data-dir).', resolve),
+  'svc.memory.bytes': bytes(
+    { min: 64 * MEBIBYTE, max: 2 ** 48 },
+    ofMachine(0.75, 2 ** 48),
+    'Memory budget of the process; whatever below is derived from it can also be set by itself.',
+  ),
   'svc.log.level': choice(['trace', 'debug', 'info', 'warn', 'error'], 'info', 'Least serious log lines that are written.'),
   'svc.log.file': path('log/dolmen.log', 'File that log lines are appended to.', resolve),
 
@@ -90,17 +99,27 @@ export const PROPERTIES = {
   'svc.processing.kernels': text('simd', 'Kernel set: simd, scalar, reference, or the path of a module with the same exports (--kernels).'),
   'svc.processing.memoryBytes': bytes(
     { min: 16 * MEBIBYTE, max: BANK_BYTES_MAX },
-    ofMemory(0.5, BANK_BYTES_MAX),
+    ofBudget(KERNEL_PART, BANK_BYTES_MAX),
     'Kernel memory: resident columns and the working memory of queries.',
   ),
   'svc.processing.columnCacheBytes': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
-    ofMemory(0.375, 0.75 * BANK_BYTES_MAX),
-    'Part of the kernel memory that columns may keep while no query uses them.',
+    ofBudget(KERNEL_PART * 0.75, 0.75 * BANK_BYTES_MAX),
+    'Part of the kernel memory that columns may keep while no query uses them; they give way when queries need it.',
+  ),
+  'svc.query.maxMemoryBytes': bytes(
+    { min: MEBIBYTE, max: BANK_BYTES_MAX },
+    ofBudget(KERNEL_PART * 0.5, 0.5 * BANK_BYTES_MAX),
+    'Kernel memory that one query may hold at once, beside the columns that it reads: groups, scratch, rows placed to be merged.',
+  ),
+  'svc.query.maxHeldBytes': bytes(
+    { min: 1, max: 2 ** 52 },
+    ofBudget(1 / 8, 2 ** 48),
+    'Heap that the partial results of one query may take on the Broker before they are merged.',
   ),
   'svc.query.groupBy.maxMemoryBytes': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
-    ofMemory(0.125, 0.25 * BANK_BYTES_MAX),
+    ofBudget(KERNEL_PART * 0.25, 0.25 * BANK_BYTES_MAX),
     'Kernel memory that the groups of one query may take, over all processing threads; beyond it they go to disk.',
   ),
   'svc.query.groupBy.maxOnDiskStorage': bytes(
@@ -150,7 +169,7 @@ export const PROPERTIES = {
   ),
   'svc.cache.sizeInBytes': bytes(
     { min: 0, max: 2 ** 40 },
-    ofMemory(0.05, GIBIBYTE / 2),
+    ofBudget(1 / 16, GIBIBYTE / 2),
     'Heap that cached results may take: those of single segments on the Historical, whole ones on the Broker.',
   ),
   'svc.historical.cache.useCache': flag('false', 'Whether the Historical looks for results of single segments in the cache.'),
@@ -217,7 +236,7 @@ export const PROPERTIES = {
   'svc.indexer.logs.directory': path('task-logs', 'Logs of tasks.', resolve),
   'svc.indexer.task.maxBytesInMemory': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
-    ofMemory(1 / 6, GIBIBYTE),
+    ofMachine(1 / 6, GIBIBYTE),
     'Memory of a task for rows that are not yet in a segment.',
   ),
   'svc.worker.capacity': integer(

@@ -6,17 +6,22 @@ export interface Machine {
   readonly memoryBytes: number;
 }
 
+/** What defaults are shares of: the machine, and the part of its memory that the process may take. */
+export interface Resources extends Machine {
+  readonly budgetBytes: number;
+}
+
 /** One row of the table of properties. Defaults are texts, read by the same parser as what people write. */
 export interface Property<Value> {
   /** Named in error messages and in the reference: "an integer from 1 to 65535". */
   readonly accepts: string;
-  readonly defaultText: string | ((machine: Machine) => string);
+  readonly defaultText: string | ((resources: Resources) => string);
   readonly meaning: string;
   /** `undefined` when the text is not acceptable. `dataDirectory` is absolute. */
   read(text: string, dataDirectory: string): Value | undefined;
 }
 
-type Default = string | ((machine: Machine) => string);
+type Default = string | ((resources: Resources) => string);
 
 export function text(defaultText: Default, meaning: string): Property<string> {
   return { accepts: 'a text', defaultText, meaning, read: (written) => written };

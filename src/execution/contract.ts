@@ -9,6 +9,8 @@ export type RowPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 export interface RunOptions {
   readonly ending: 'final' | 'partial';
   readonly deadlineMs: number;
+  /** Higher ones go first, between any two blocks; left out: 0. */
+  readonly priority?: number | undefined;
   readonly kernels: string | null;
   /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
   readonly batchRows: number | null;

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../base/errors.js';
-import type { KernelMemory } from '../kernels/memory.js';
+import type { KernelMemory, MakeRoom } from '../kernels/memory.js';
+import { peakBytes } from '../kernels/memory.js';
 import { KERNEL_SETS } from '../kernels/registry.js';
 import type { Frame } from '../model/frame.js';
 import type { GroupPlan, Plan } from '../model/plan.js';
@@ -29,7 +30,7 @@ import type { SpillPlace } from './spill/spill-space.js';
 import type { OpenStream, Workplace } from './threads/pool.js';
 import { ThreadPool, workHere } from './threads/pool.js';
 import type { RunControl } from './threads/work.js';
-import { FLAG_BYTES } from './threads/work.js';
+import { ACCOUNT_OFFSET, FLAG_BYTES } from './threads/work.js';
 import { boundaryRows } from './time-boundary.js';
 
 export interface EngineOptions {
@@ -38,6 +39,10 @@ export interface EngineOptions {
   readonly kernels: string;
   /** Processing threads; 0: everything runs where it is asked for. */
   readonly threads: number;
+  /** What one query may hold of the memory, over all threads (`svc.query.maxMemoryBytes`). */
+  readonly queryBytesMax?: number;
+  /** Whether resident columns could give way to an allocation of so many bytes. */
+  readonly makeRoom?: MakeRoom;
   /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
   readonly groupBytesMax?: number;
   /** Where group tables that outgrow this go, a directory of this process alone; undefined: nowhere. */
@@ -75,12 +80,14 @@ class LocalEngine implements ProcessingEngine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#here = workHere(options.memory, options.kernels);
-    this.#pool = options.threads > 0 ? new ThreadPool(options) : undefined;
+    const { memory, makeRoom = () => false } = options;
+    memory.whenFull(makeRoom);
+    this.#here = workHere(memory, options.kernels);
+    this.#pool = options.threads > 0 ? new ThreadPool({ ...options, makeRoom }) : undefined;
   }
 
   runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']> {
-    return (this.#pool?.choose(1)[0] ?? this.#here).call(name, request);
+    return (this.#pool?.choose(1, Infinity)[0] ?? this.#here).call(name, request);
   }
 
   async *run(
@@ -114,7 +121,7 @@ class LocalEngine implements ProcessingEngine {
         const frames = (await Promise.all(partials.map(collect))).flat();
         yield* this.#controlled(options, signal, async function* (control, engine) {
           const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0);
-          const stream = engine.#placeFor(rows).open('mergeGroups', { control, plan, frames, ending: options.ending });
+          const stream = engine.#placeFor(rows, control).open('mergeGroups', { control, plan, frames, ending: options.ending });
           yield* engine.#read(stream, 'merge', options.profile);
         });
         return;
@@ -172,11 +179,15 @@ class LocalEngine implements ProcessingEngine {
           yield* engine.#runGroup(plan, data, options, control, rows);
           return;
         case 'scan':
-          yield* engine.#read(engine.#placeFor(rows).open('scan', { control, plan, data, ending: options.ending }), 'scan', profile);
+          yield* engine.#read(
+            engine.#placeFor(rows, control).open('scan', { control, plan, data, ending: options.ending }),
+            'scan',
+            profile,
+          );
           return;
         case 'timeBoundary':
           yield* engine.#read(
-            engine.#placeFor(rows).open('timeBoundary', { control, plan, data, ending: options.ending }),
+            engine.#placeFor(rows, control).open('timeBoundary', { control, plan, data, ending: options.ending }),
             'scan',
             profile,
           );
@@ -196,10 +207,10 @@ class LocalEngine implements ProcessingEngine {
     const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
     const request = { control, plan, data, cut };
     if (morselCount < 2) {
-      yield* this.#read(this.#placeFor(rows).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
+      yield* this.#read(this.#placeFor(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
       return;
     }
-    const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morselCount)) ?? [];
+    const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morselCount), control.priority) ?? [];
     const stream = last.open('group', { ...request, ending, awaitsParts: true });
     const parts: GroupTableParts[] = [];
     let failure: unknown;
@@ -256,7 +267,7 @@ class LocalEngine implements ProcessingEngine {
   ): AsyncGenerator<Frame> {
     if (signal.aborted) throw cancelledError();
     refuseUnknownKernels(options.kernels, this.#options.kernels);
-    const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES } = this.#options;
+    const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
     const flags = memory.allocate(FLAG_BYTES);
     memory.i32(flags, FLAG_BYTES / 4).fill(0);
     const spill = this.#spillPlace(options, flags);
@@ -268,6 +279,8 @@ class LocalEngine implements ProcessingEngine {
       groupBytesMax: Math.floor(groupBytesMax / Math.max(1, threads)),
       spill,
       heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
+      priority: options.priority ?? 0,
+      account: { at: flags + ACCOUNT_OFFSET, bytesMax: queryBytesMax, limit: 'svc.query.maxMemoryBytes' },
     };
     const abort = (): void => this.#raiseFlag(control);
     signal.addEventListener('abort', abort, { once: true });
@@ -275,6 +288,8 @@ class LocalEngine implements ProcessingEngine {
       yield* work(control, this);
     } finally {
       signal.removeEventListener('abort', abort);
+      if (options.profile !== undefined)
+        options.profile.peakMemoryBytes = Math.max(options.profile.peakMemoryBytes, peakBytes(memory, control.account));
       memory.free(flags);
       // What threads that failed have left there.
       if (spill !== null && existsSync(spill.folder)) await rm(spill.folder, { recursive: true, force: true });
@@ -292,8 +307,8 @@ class LocalEngine implements ProcessingEngine {
     Atomics.store(this.#options.memory.i32(flags, 1), 0, 1);
   }
 
-  #placeFor(rows: number): Workplace {
-    return this.#runsHere(rows) ? this.#here : (this.#pool?.choose(1)[0] ?? this.#here);
+  #placeFor(rows: number, { priority }: RunControl): Workplace {
+    return this.#runsHere(rows) ? this.#here : (this.#pool?.choose(1, priority)[0] ?? this.#here);
   }
 
   #runsHere(rows: number): boolean {

@@ -45,6 +45,21 @@ export interface KernelMemoryHandle {
   readonly maximumBytes: number;
 }
 
+/** What one query holds of the bank, over all threads; plain data. */
+export interface MemoryAccount {
+  /** i32[2] in the bank, zero at first: units of 64 bytes held now, and the most that were. */
+  readonly at: Address;
+  readonly bytesMax: number;
+  /** Named when it is reached. */
+  readonly limit: string;
+}
+
+/** Bytes of an account's words. */
+export const ACCOUNT_BYTES = 8;
+
+/** Asked by a thread that found the bank full: whether anything was freed, so that trying again makes sense. */
+export type MakeRoom = (bytes: number) => boolean;
+
 /**
  * The owner of kernel memory. Addresses are byte offsets, 64-byte aligned. Contents of an allocation are undefined.
  * Views (`u8` … `f64`) are made fresh for each use and dropped at once: the memory is never detached, but an old view
@@ -55,11 +70,15 @@ export class KernelMemory {
   readonly maximumBytes: number;
   /** The whole memory as far as this thread has needed it. Only read and written under the lock, LOCK itself apart. */
   #words: Int32Array;
+  readonly #account: MemoryAccount | undefined;
+  readonly #room: { make: MakeRoom };
 
-  private constructor(handle: KernelMemoryHandle) {
+  private constructor(handle: KernelMemoryHandle, account?: MemoryAccount, room: { make: MakeRoom } = { make: () => false }) {
     this.memory = handle.memory;
     this.maximumBytes = handle.maximumBytes;
     this.#words = new Int32Array(this.memory.buffer);
+    this.#account = account;
+    this.#room = room;
   }
 
   /**
@@ -89,42 +108,115 @@ export class KernelMemory {
     return { memory: this.memory, maximumBytes: this.maximumBytes };
   }
 
+  /** The same bank; what is allocated and freed through it is counted. */
+  charging(account: MemoryAccount): KernelMemory {
+    return new KernelMemory(this.handle(), account, this.#room);
+  }
+
+  /** Sets who is asked, in this thread, before an allocation fails because the bank is full. */
+  whenFull(make: MakeRoom): void {
+    this.#room.make = make;
+  }
+
+  /** Whether `bytes` more are within the account and the bank, after others have made room where they could. */
+  hasRoom(bytes: number): boolean {
+    if (this.#account !== undefined && heldBytes(this, this.#account) + bytes > this.#account.bytesMax) return false;
+    while (this.allocatedBytes + bytes > this.maximumBytes) if (!this.#room.make(bytes)) return false;
+    return true;
+  }
+
   /** Bytes lent out at the moment by all threads, with their headers. */
   get allocatedBytes(): number {
     return Atomics.load(this.#words, ALLOCATED) >>> 0;
   }
 
-  /** @throws ServiceError `resource_limit` when the bank is full. */
+  /** @throws ServiceError `resource_limit` when the account is used up, or the bank is full and nobody can make room */
   allocate(bytes: number): Address {
     assert(Number.isInteger(bytes) && bytes >= 0, `allocate(${bytes})`);
     const size = Math.ceil((bytes + HEADER_BYTES) / 64) * 64;
+    for (;;) {
+      const block = this.#take(size);
+      if (block === 0) {
+        if (!this.#room.make(size)) throw this.#full(bytes);
+        continue;
+      }
+      const address = block + HEADER_BYTES;
+      if (this.#account === undefined || this.#charge(this.#account, block)) return address;
+      this.#giveBack(block);
+      throw new ServiceError(
+        'resource_limit',
+        `the query needs more than ${this.#account.bytesMax} bytes of kernel memory at once; the limit is ${this.#account.limit}`,
+      );
+    }
+  }
+
+  /** Any thread may free what any thread allocated; once, and by an account when it was allocated by it. */
+  free(address: Address): void {
+    const block = address - HEADER_BYTES;
+    const size = this.#giveBack(block);
+    if (this.#account === undefined) return;
+    this.#see(this.#account.at);
+    Atomics.sub(this.#words, this.#account.at >>> 2, size / 64);
+  }
+
+  /** A block of at least `size` bytes, in use from now on; 0 when the bank has none. */
+  #take(size: number): number {
     this.#lock();
     try {
-      const block = this.#findFree(size) || this.#growHeap(size, bytes);
+      const block = this.#findFree(size) || this.#growHeap(size);
+      if (block === 0) return 0;
       this.#unlink(block);
       this.#split(block, size);
       const taken = this.#sizeOf(block);
       this.#setField(block, 0, taken | 1);
       this.#words[ALLOCATED] = (this.#word(ALLOCATED) + taken) | 0;
-      return block + HEADER_BYTES;
+      return block;
     } finally {
       this.#unlock();
     }
   }
 
-  /** Any thread may free what any thread allocated; once. */
-  free(address: Address): void {
+  /** Returns the size of the block. */
+  #giveBack(block: number): number {
     this.#lock();
     try {
-      const block = address - HEADER_BYTES;
       this.#see(block);
-      assert(block >= FIRST_BLOCK && (address & 63) === 0 && this.#isUsed(block), `free(${address}) of nothing allocated`);
+      assert(
+        block >= FIRST_BLOCK && ((block + HEADER_BYTES) & 63) === 0 && this.#isUsed(block),
+        `free(${block + HEADER_BYTES}) of nothing allocated`,
+      );
       const size = this.#sizeOf(block);
       this.#words[ALLOCATED] = (this.#word(ALLOCATED) - size) | 0;
       this.#addFree(block, size);
+      return size;
     } finally {
       this.#unlock();
     }
+  }
+
+  /** False when the account does not allow it: nothing is counted then. */
+  #charge({ at, bytesMax }: MemoryAccount, block: number): boolean {
+    const units = this.#sizeOf(block) / 64;
+    this.#see(at);
+    const word = at >>> 2;
+    const held = Atomics.add(this.#words, word, units) + units;
+    if (held * 64 > bytesMax) {
+      Atomics.sub(this.#words, word, units);
+      return false;
+    }
+    for (let peak = Atomics.load(this.#words, word + 1); peak < held; ) {
+      const found = Atomics.compareExchange(this.#words, word + 1, peak, held);
+      if (found === peak) break;
+      peak = found;
+    }
+    return true;
+  }
+
+  #full(bytes: number): ServiceError {
+    return new ServiceError(
+      'resource_limit',
+      `kernel memory: ${bytes} bytes asked for while ${this.allocatedBytes} of ${this.maximumBytes} are in use; the limit is svc.processing.memoryBytes`,
+    );
   }
 
   arena(): Arena {
@@ -287,7 +379,8 @@ export class KernelMemory {
     return block;
   }
 
-  #growHeap(size: number, bytes: number): number {
+  /** 0 when the bank may not grow so far. */
+  #growHeap(size: number): number {
     const end = this.#word(HEAP_END);
     this.#see(end);
     const last = this.#field(end, 4);
@@ -295,12 +388,7 @@ export class KernelMemory {
     const present = end + HEADER_BYTES + GUARD_BYTES;
     const neededPages = Math.ceil((size - spare) / PAGE_BYTES);
     const pages = Math.min(Math.max(neededPages, GROWTH_BYTES / PAGE_BYTES), (this.maximumBytes - present) / PAGE_BYTES);
-    if (pages < neededPages || !this.#growPages(pages)) {
-      throw new ServiceError(
-        'resource_limit',
-        `kernel memory: ${bytes} bytes asked for while ${this.allocatedBytes} of ${this.maximumBytes} are in use; the limit is svc.processing.memoryBytes`,
-      );
-    }
+    if (pages < neededPages || !this.#growPages(pages)) return 0;
     const newEnd = sentinelOf(present + pages * PAGE_BYTES);
     this.#setField(newEnd, 0, 1);
     this.#words[HEAP_END] = newEnd | 0;
@@ -318,6 +406,16 @@ export class KernelMemory {
       throw error;
     }
   }
+}
+
+/** Bytes that an account holds. */
+export function heldBytes(memory: KernelMemory, { at }: MemoryAccount): number {
+  return Atomics.load(memory.i32(at, 1), 0) * 64;
+}
+
+/** The most bytes that an account has held at once. */
+export function peakBytes(memory: KernelMemory, { at }: MemoryAccount): number {
+  return Atomics.load(memory.i32(at, 2), 1) * 64;
 }
 
 /** Takes regions for one piece of work and gives them all back together. Belongs to the thread that made it. */

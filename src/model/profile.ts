@@ -28,6 +28,8 @@ export interface Profile {
   resultCacheMisses: number;
   /** Segments asked for a second time, of another server. */
   segmentsRetried: number;
+  /** The most kernel memory that it held at once, beside the columns that it read; of several servers, the most of one. */
+  peakMemoryBytes: number;
 }
 
 export type ProfileCounter = Exclude<keyof Profile, 'stages'>;
@@ -42,6 +44,7 @@ export const PROFILE_COUNTERS: readonly ProfileCounter[] = [
   'resultCacheHits',
   'resultCacheMisses',
   'segmentsRetried',
+  'peakMemoryBytes',
 ];
 
 export function newProfile(): Profile {
@@ -58,6 +61,7 @@ export function newProfile(): Profile {
     resultCacheHits: 0,
     resultCacheMisses: 0,
     segmentsRetried: 0,
+    peakMemoryBytes: 0,
   };
 }
 
@@ -74,5 +78,7 @@ export function addProfile(into: Profile, other: Profile): void {
     const { milliseconds, rowsIn, rowsOut } = other.stages[stage];
     addStage(into, stage, milliseconds, rowsIn, rowsOut);
   }
+  const peakMemoryBytes = Math.max(into.peakMemoryBytes, other.peakMemoryBytes);
   for (const counter of PROFILE_COUNTERS) into[counter] += other[counter];
+  into.peakMemoryBytes = peakMemoryBytes;
 }

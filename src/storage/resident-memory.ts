@@ -79,6 +79,13 @@ export class ResidentMemory {
     if (entry !== undefined) this.#free(key, entry);
   }
 
+  /** Frees what nobody has pinned, least recently used first, until so many bytes are free. Returns how many are. */
+  makeRoom(bytes: number): number {
+    const before = this.#bytes;
+    while (before - this.#bytes < bytes && this.#evictOne());
+    return before - this.#bytes;
+  }
+
   /**
    * Counts bytes that someone else allocates, freeing others to make room.
    * @throws ServiceError `resource_limit`

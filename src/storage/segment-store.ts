@@ -28,6 +28,8 @@ export interface IndexedSegmentStore extends SegmentStore {
    * or is none of the segment's string columns: then a scan of the ids tells.
    */
   findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null>;
+  /** Frees columns that no lease has, least recently used first, until so many bytes are free. Returns how many are. */
+  makeRoom(bytes: number): number;
 }
 
 /** What the open segments of a datasource share. */
@@ -112,6 +114,8 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
         segment.letGo();
       }
     },
+
+    makeRoom: (bytes: number): number => resident.makeRoom(bytes),
 
     get residentBytes(): number {
       return resident.bytes;

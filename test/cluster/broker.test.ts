@@ -284,6 +284,7 @@ async function brokerOver(
     retries: 1,
     results: null,
     gatherBytesMax: null,
+    heldBytesMax: Infinity,
     lookupTier: '__default',
     pollMs: 60_000,
     now: Date.now,

@@ -42,10 +42,26 @@ gates('those of higher priority go first, equals as they came', async () => {
   const parts = runs.map(([name]) => runOf(begun, name));
   const reads = runs.map(([, priority], at) => enter(gate, parts[at]?.frames() ?? missing(), priority).next());
   await settle();
-  assert.equal(begun, ['first']);
+  // Those of lower priority are no reason for it to wait.
+  assert.equal(begun, ['first', 'high']);
   for (const { make } of parts) make();
   await Promise.all(reads);
   assert.equal(begun, ['first', 'high', 'high again', 'zero', 'zero again', 'low']);
+});
+
+gates('however many priorities there are, the crowd inside has its limit', async () => {
+  const gate = new RunGate(1);
+  const begun: string[] = [];
+  const parts = [0, 1, 2, 3, 4, 5].map((priority) => ({ priority, ...runOf(begun, `${priority}`) }));
+  const reads = parts.map(({ priority, frames }) => enter(gate, frames(), priority).next());
+  await settle();
+  assert.equal(begun, ['0', '1', '2', '3']);
+  parts[0]?.make();
+  await reads[0];
+  await settle();
+  assert.equal(begun, ['0', '1', '2', '3', '5']);
+  for (const { make } of parts) make();
+  await Promise.all(reads);
 });
 
 gates('as many begin at a time as there are slots; a slow reader holds none', async () => {

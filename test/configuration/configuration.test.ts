@@ -20,6 +20,25 @@ configuration('every default is acceptable to its own property, on a small and o
   assert.ok(Object.keys(PROPERTIES).length > 20);
 });
 
+configuration('memory is divided from one budget, of which each share can be set by itself', () => {
+  const mebibytes = (flags: readonly string[]) => {
+    const found = read({ flags });
+    const names = [
+      'svc.processing.memoryBytes',
+      'svc.processing.columnCacheBytes',
+      'svc.query.maxMemoryBytes',
+      'svc.cache.sizeInBytes',
+    ] as const;
+    return names.map((name) => found.get(name) / 2 ** 20);
+  };
+  // Two thirds for kernels, of which three quarters for columns and half for one query; a sixteenth for cached results.
+  assert.equal(mebibytes(['svc.memory.bytes=768MiB']), [512, 384, 256, 48]);
+  assert.equal(mebibytes(['svc.memory.bytes=768MiB', 'svc.processing.columnCacheBytes=100MiB']), [512, 100, 256, 48]);
+  // Three quarters of the machine; a bank has at most 4 GiB.
+  assert.is(read().get('svc.memory.bytes'), 12 * 2 ** 30);
+  assert.equal(mebibytes([]), [4096, 3072, 2048, 512]);
+});
+
 configuration('the file is weaker than the environment, which is weaker than flags', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dolmen-configuration-'));
   const file = join(folder, 'runtime.properties');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { KernelMemory } from '../../src/kernels/memory.js';
+import { ACCOUNT_BYTES, heldBytes, KernelMemory, peakBytes } from '../../src/kernels/memory.js';
 
 const MIB = 1024 * 1024;
 const tests = suite('KernelMemory');
@@ -73,6 +73,55 @@ tests('refuses what does not fit by the name of the property, and goes on', () =
   memory.free(small);
   memory.free(kept);
   memory.free(memory.allocate(1_800_000));
+});
+
+tests('counts what an account holds and held at most, and refuses what it does not allow by the name of its limit', () => {
+  const memory = KernelMemory.create({ maximumBytes: 8 * MIB });
+  const at = memory.allocate(ACCOUNT_BYTES);
+  memory.i32(at, 2).fill(0);
+  const account = { at, bytesMax: MIB, limit: 'some.property' };
+  const counted = memory.charging(account);
+  const [first, second] = [counted.allocate(1000), counted.allocate(500_000)];
+  // Blocks are multiples of 64 bytes, header included.
+  assert.is(heldBytes(memory, account), 1024 + 500_032);
+  counted.free(second);
+  assert.is(heldBytes(memory, account), 1024);
+  assert.is(peakBytes(memory, account), 1024 + 500_032);
+  const before = memory.allocatedBytes;
+  assert.throws(
+    () => counted.allocate(MIB),
+    (error: unknown) => error instanceof ServiceError && error.code === 'resource_limit' && error.message.includes('some.property'),
+  );
+  assert.is(memory.allocatedBytes, before);
+  assert.is(heldBytes(memory, account), 1024);
+  assert.not(counted.hasRoom(MIB));
+  assert.ok(counted.hasRoom(MIB / 2));
+  memory.free(memory.allocate(2 * MIB));
+  const arena = counted.arena();
+  arena.take(10);
+  arena.release();
+  counted.free(first);
+  assert.is(heldBytes(memory, account), 0);
+});
+
+tests('asks for room before it fails, as often as some was made', () => {
+  const memory = KernelMemory.create({ maximumBytes: 4 * MIB });
+  const held = [memory.allocate(MIB), memory.allocate(MIB), memory.allocate(MIB)];
+  const asked: number[] = [];
+  memory.whenFull((bytes) => {
+    asked.push(bytes);
+    const given = held.pop();
+    if (given !== undefined) memory.free(given);
+    return given !== undefined;
+  });
+  const large = memory.allocate(2.5 * MIB);
+  assert.is(held.length, 1);
+  assert.is(asked.length, 2);
+  assert.ok(asked.every((bytes) => bytes >= 2.5 * MIB));
+  assert.ok(memory.hasRoom(MIB));
+  assert.is(held.length, 0);
+  assert.throws(() => memory.allocate(3 * MIB), /svc\.processing\.memoryBytes/);
+  memory.free(large);
 });
 
 tests('refuses a bank beyond 4 GiB', () => {

@@ -32,6 +32,8 @@ export interface BrokerOptions {
   readonly results: ResultCache | null;
   /** Bytes of frames that a query may gather; null: any. */
   readonly gatherBytesMax: number | null;
+  /** Heap that partial results of one query may take before they are merged. */
+  readonly heldBytesMax: number;
   /** Whose lookups it loads (`svc.lookup.lookupTier`). */
   readonly lookupTier: string;
   /** Between two looks at the coordinator and the historicals. */
@@ -59,6 +61,7 @@ export class Broker implements BrokerQueries, BrokerService {
       retries: options.retries,
       results: options.results,
       gatherBytesMax: options.gatherBytesMax,
+      heldBytesMax: options.heldBytesMax,
       historical: (host) => this.#historical(host),
       serversOf: (id) => this.#view.serversOf(id),
     };

@@ -23,6 +23,8 @@ export interface Cluster {
   readonly results: ResultCache | null;
   /** Bytes of frames that one plan may gather; null: any. */
   readonly gatherBytesMax: number | null;
+  /** Heap that partial results of one query may take before they are merged (`svc.query.maxHeldBytes`). */
+  readonly heldBytesMax: number;
 }
 
 /**
@@ -54,6 +56,7 @@ class SegmentRun {
   readonly #signal: AbortSignal;
   readonly #limit: ReturnType<typeof gatherLimit>;
   readonly #gathered = new FrameSize();
+  readonly #held = new FrameSize();
 
   constructor(cluster: Cluster, plan: RowsPlan, options: QueryOptions, signal: AbortSignal) {
     this.#cluster = cluster;
@@ -80,8 +83,10 @@ class SegmentRun {
     let handedOn = false;
     try {
       for await (const frame of this.#framesOf(read, ending)) {
-        if (held !== undefined) held.push(frame);
-        else {
+        if (held !== undefined) {
+          this.#hold(frame);
+          held.push(frame);
+        } else {
           handedOn = true;
           yield frame;
         }
@@ -109,6 +114,14 @@ class SegmentRun {
       this.#gather(item);
       yield item;
     }
+  }
+
+  #hold(frame: Frame): void {
+    if (this.#held.add(frame) <= this.#cluster.heldBytesMax) return;
+    throw new ServiceError(
+      'resource_limit',
+      `the partial results of the query take more than ${this.#cluster.heldBytesMax} bytes; the limit is svc.query.maxHeldBytes`,
+    );
   }
 
   #gather(frame: Frame): void {
@@ -142,6 +155,6 @@ export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', 
 }
 
 export function runOptions(options: QueryOptions, ending: 'final' | 'partial' = 'final'): RunOptions {
-  const { deadlineMs, maxOnDiskStorage, kernels, profile } = options;
-  return { ending, deadlineMs, maxOnDiskStorage, kernels, batchRows: null, profile };
+  const { deadlineMs, maxOnDiskStorage, priority, kernels, profile } = options;
+  return { ending, deadlineMs, maxOnDiskStorage, priority, kernels, batchRows: null, profile };
 }

@@ -81,7 +81,7 @@ export class Historical implements HistoricalService {
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
     const { engine, store, results, gate } = this.#options;
     const profile = newProfile();
-    const options = { ending, deadlineMs, maxOnDiskStorage, kernels, batchRows: null, profile };
+    const options = { ending, deadlineMs, maxOnDiskStorage, priority, kernels, batchRows: null, profile };
     const frames =
       plan.operator === 'group' && results.serves(plan, request)
         ? results.run(plan, { ...request, engine, store }, options, signal)

@@ -6,8 +6,12 @@ interface Waiting {
   readonly enter: () => void;
 }
 
+/** Runs of higher and higher priorities that overtake each other are inside together: so many times the slots at most. */
+const CROWD_MAX = 4;
+
 /**
- * Lets so many runs begin at a time; when there are more, those of higher priority go first, and among equals the one
+ * Lets so many runs of a priority or a higher one be under way at a time: those of lower ones are no reason to wait, since
+ * threads do the higher ones first. When there are more, those of higher priority go first, and among equals the one
  * that came first. A run is through the gate when its first frame is made: what follows is made as it is read, and a
  * slow reader keeps nobody out.
  */
@@ -15,7 +19,8 @@ export class RunGate {
   readonly #slots: number;
   /** By priority, then arrival. */
   readonly #waiting: Waiting[] = [];
-  #taken = 0;
+  /** Priorities of the runs inside. */
+  readonly #inside: number[] = [];
 
   constructor(slots: number) {
     this.#slots = slots;
@@ -30,7 +35,7 @@ export class RunGate {
     addStage(profile, 'queue', performance.now() - startMs);
     let isInside = true;
     const leave = (): void => {
-      if (isInside) this.#leave();
+      if (isInside) this.#leave(priority);
       isInside = false;
     };
     try {
@@ -45,8 +50,8 @@ export class RunGate {
 
   async #enter(priority: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#taken < this.#slots) {
-      this.#taken++;
+    if (this.#hasRoomFor(priority)) {
+      this.#inside.push(priority);
       return;
     }
     await new Promise<void>((resolve, reject) => {
@@ -67,10 +72,18 @@ export class RunGate {
     });
   }
 
-  /** The slot goes to whoever is next. */
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#taken--;
-    else next.enter();
+  #hasRoomFor(priority: number): boolean {
+    const rivals = this.#inside.filter((other) => other >= priority).length;
+    return rivals < this.#slots && this.#inside.length < this.#slots * CROWD_MAX;
+  }
+
+  /** Whoever is next goes in, and whoever finds room after that. */
+  #leave(priority: number): void {
+    this.#inside.splice(this.#inside.indexOf(priority), 1);
+    for (let next = this.#waiting[0]; next !== undefined && this.#hasRoomFor(next.priority); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#inside.push(next.priority);
+      next.enter();
+    }
   }
 }

@@ -157,7 +157,7 @@ function bindSegment(shape: GroupShape, context: RunContext, view: SegmentView, 
 function foldBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
   if (groups === undefined) return;
   const bytes = table.bytesWith(groups.numbering.groupCount, arena.bytes - bytesAtFirst + groups.heapBytes);
-  if (bytes > table.context.groupBytesMax && table.canSpill) table.spill(0);
+  if (table.canSpill && (bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes))) table.spill(0);
   groups.foldInto(table);
 }
 

@@ -100,6 +100,11 @@ export class GroupTable {
     return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
   }
 
+  /** What it holds now, here and as collected states in the thread's heap. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Not only by the number of groups. */
   get #growsByContent(): boolean {
     return this.states.some(({ pairs, collected }) => pairs !== undefined || collected !== undefined);

@@ -5,26 +5,42 @@ import type { GroupTableParts } from '../group/table.js';
 import type { DataReference } from './sent-data.js';
 import type { StreamItem } from './work.js';
 
-/** To a processing thread. `id` names one call or stream for as long as it lasts. */
+/** To a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
 export type ToThread =
   | {
       readonly kind: 'call' | 'open';
       readonly id: number;
+      readonly priority: number;
       readonly name: string;
       readonly request: object;
       readonly data: DataReference | null;
     }
   /** Asks for the next frame. */
-  | { readonly kind: 'next'; readonly id: number; readonly parts: readonly GroupTableParts[] | undefined }
+  | { readonly kind: 'next'; readonly id: number; readonly priority: number; readonly parts: readonly GroupTableParts[] | undefined }
   /** The rest of the stream is not wanted. */
-  | { readonly kind: 'close'; readonly id: number }
-  | { readonly kind: 'end' };
+  | { readonly kind: 'close'; readonly id: number; readonly priority: number }
+  | { readonly kind: 'end'; readonly priority: number };
 
 /** Every message to a thread but `end` is answered once. */
 export type FromThread =
+  /** The thread waits (`SIGNALS.room`) until columns have given way to an allocation of so many bytes, or cannot. */
+  | { readonly kind: 'room'; readonly bytes: number }
   | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
   | { readonly id: number; readonly kind: 'item'; readonly item: StreamItem | null }
   | { readonly id: number; readonly kind: 'error'; readonly error: PlainError };
+
+export type Answer = Exclude<FromThread, { kind: 'room' }>;
+
+/** i32 words that a thread shares with whoever gives it work. */
+export const SIGNALS = {
+  /** Messages sent to it so far. */
+  sent: 0,
+  /** 0: nothing asked; then what became of the room that it asked for: 1 not known yet, 2 made, 3 there is none. */
+  room: 1,
+  bytes: 8,
+} as const;
+
+export const ROOM = { asked: 1, made: 2, none: 3 } as const;
 
 /** An error as it crosses threads. */
 export interface PlainError {

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
-import type { KernelMemory } from '../../kernels/memory.js';
+import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
 import type { GroupTableParts } from '../group/table.js';
 import type { SegmentData } from '../segment-data.js';
-import type { FromThread, ToThread } from './messages.js';
-import { fromPlainError } from './messages.js';
+import type { Answer, FromThread, ToThread } from './messages.js';
+import { fromPlainError, ROOM, SIGNALS } from './messages.js';
 import { SentData } from './sent-data.js';
-import type { Calls, StreamItem, Streams } from './work.js';
+import type { Calls, RunControl, StreamItem, Streams } from './work.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 
 /** A stream of frames being produced elsewhere, one per `next`. */
@@ -19,17 +19,17 @@ export interface OpenStream {
 
 /** A place where work is done: a processing thread, or the calling one. */
 export interface Workplace {
-  /** Calls and streams that are not through. */
-  readonly busy: number;
+  /** Calls and streams of this priority or a higher one that wait for an answer. */
+  busy(priority: number): number;
   call<Name extends keyof Calls>(name: Name, request: Calls[Name]['request']): Promise<Calls[Name]['response']>;
   open<Name extends keyof Streams>(name: Name, request: Streams[Name]): OpenStream;
 }
 
 /** Work done where it is asked for. */
 export function workHere(memory: KernelMemory, kernels: string): Workplace {
-  const bench = new WorkBench(memory, kernels);
+  const bench = new WorkBench(memory, kernels, () => undefined);
   return {
-    busy: 0,
+    busy: () => 0,
     call: async (name, request) => CALLS[name](request, bench),
     open: (name, request) => {
       const stream = STREAMS[name](request, bench);
@@ -49,8 +49,22 @@ export function workHere(memory: KernelMemory, kernels: string): Workplace {
 type Asked = Exclude<ToThread, { kind: 'end' }>;
 
 interface Waiting {
-  resolve(message: FromThread): void;
+  readonly priority: number;
+  resolve(message: Answer): void;
   reject(error: Error): void;
+}
+
+export interface ThreadOptions {
+  readonly memory: KernelMemory;
+  readonly kernels: string;
+  /** Whether columns could give way to an allocation of so many bytes. */
+  readonly makeRoom: MakeRoom;
+}
+
+/** Storage's jobs are short, and whole queries wait for them. Verifying files is not: nobody waits. */
+function priorityOf(name: string, request: object): number {
+  if ('control' in request) return (request.control as RunControl).priority;
+  return name === 'verifySegment' ? 0 : Infinity;
 }
 
 /** A processing thread and what it owes answers to. */
@@ -59,12 +73,19 @@ class Thread implements Workplace {
   readonly #waiting = new Map<number, Waiting>();
   readonly #sent = new SentData();
   readonly #ended: Promise<void>;
+  readonly #signals = new Int32Array(new SharedArrayBuffer(SIGNALS.bytes));
   #nextId = 1;
   #failure: Error | undefined;
 
-  constructor(memory: KernelMemory, kernels: string) {
-    this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: { handle: memory.handle(), kernels } });
+  constructor({ memory, kernels, makeRoom }: ThreadOptions) {
+    const workerData = { handle: memory.handle(), kernels, signals: this.#signals };
+    this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
     this.#worker.on('message', (message: FromThread) => {
+      if (message.kind === 'room') {
+        Atomics.store(this.#signals, SIGNALS.room, makeRoom(message.bytes) ? ROOM.made : ROOM.none);
+        Atomics.notify(this.#signals, SIGNALS.room);
+        return;
+      }
       const waiting = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);
       if (this.#waiting.size === 0) this.#worker.unref();
@@ -80,8 +101,15 @@ class Thread implements Workplace {
     this.#worker.unref();
   }
 
-  get busy(): number {
-    return this.#waiting.size;
+  busy(priority: number): number {
+    let count = 0;
+    for (const waiting of this.#waiting.values()) if (waiting.priority >= priority) count++;
+    return count;
+  }
+
+  /** It ended by itself: whatever is asked of it fails. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
   }
 
   async call<Name extends keyof Calls>(name: Name, request: Calls[Name]['request']): Promise<Calls[Name]['response']> {
@@ -92,10 +120,11 @@ class Thread implements Workplace {
 
   open<Name extends keyof Streams>(name: Name, request: Streams[Name]): OpenStream {
     const id = this.#nextId++;
+    const priority = priorityOf(name, request);
     let state: 'new' | 'open' | 'ended' = 'new';
     const next = async (parts?: readonly GroupTableParts[]): Promise<StreamItem | null> => {
       if (state === 'ended') return null;
-      const message: Asked = state === 'new' ? this.#message('open', id, name, request) : { kind: 'next', id, parts };
+      const message: Asked = state === 'new' ? this.#message('open', id, name, request) : { kind: 'next', id, priority, parts };
       state = 'open';
       try {
         const answer = await this.#ask(message);
@@ -110,30 +139,36 @@ class Thread implements Workplace {
     const close = async (): Promise<void> => {
       if (state !== 'open') return;
       state = 'ended';
-      await this.#ask({ kind: 'close', id });
+      await this.#ask({ kind: 'close', id, priority });
     };
     return { next, close };
   }
 
   async end(): Promise<void> {
     this.#worker.ref();
-    this.#worker.postMessage({ kind: 'end' } satisfies ToThread);
+    this.#post({ kind: 'end', priority: -Infinity });
     await this.#ended;
   }
 
   #message(kind: 'call' | 'open', id: number, name: string, request: object): Asked {
-    if (!('data' in request)) return { kind, id, name, request, data: null };
+    const priority = priorityOf(name, request);
+    if (!('data' in request)) return { kind, id, priority, name, request, data: null };
     // Of all requests (`Calls`, `Streams`), `data` is segment data wherever it occurs.
     const { data, ...rest } = request as { readonly data: SegmentData };
-    return { kind, id, name, request: rest, data: this.#sent.refer(data) };
+    return { kind, id, priority, name, request: rest, data: this.#sent.refer(data) };
   }
 
-  async #ask(message: Asked): Promise<FromThread> {
+  #post(message: ToThread): void {
+    Atomics.add(this.#signals, SIGNALS.sent, 1);
+    this.#worker.postMessage(message);
+  }
+
+  async #ask(message: Asked): Promise<Answer> {
     if (this.#failure !== undefined) throw this.#failure;
-    const answer = await new Promise<FromThread>((resolve, reject) => {
+    const answer = await new Promise<Answer>((resolve, reject) => {
       if (this.#waiting.size === 0) this.#worker.ref();
-      this.#waiting.set(message.id, { resolve, reject });
-      this.#worker.postMessage(message);
+      this.#waiting.set(message.id, { priority: message.priority, resolve, reject });
+      this.#post(message);
     });
     if (answer.kind === 'error') throw fromPlainError(answer.error);
     return answer;
@@ -148,15 +183,21 @@ class Thread implements Workplace {
 
 /** The processing threads of a process, started at once and ended together. */
 export class ThreadPool {
-  readonly #threads: readonly Thread[];
+  readonly #options: ThreadOptions;
+  readonly #threads: Thread[];
 
-  constructor(options: { readonly memory: KernelMemory; readonly kernels: string; readonly threads: number }) {
-    this.#threads = Array.from({ length: options.threads }, () => new Thread(options.memory, options.kernels));
+  constructor(options: ThreadOptions & { readonly threads: number }) {
+    this.#options = options;
+    this.#threads = Array.from({ length: options.threads }, () => new Thread(options));
   }
 
-  /** The `count` least busy threads, the least busy first. */
-  choose(count: number): readonly Workplace[] {
-    return [...this.#threads].sort((a, b) => a.busy - b.busy).slice(0, count);
+  /** The `count` threads with the least to do before work of this priority, the least busy first. */
+  choose(count: number, priority: number): readonly Workplace[] {
+    // One that ran out of heap is gone, with the queries that it had.
+    this.#threads.forEach((thread, at) => {
+      if (thread.hasFailed) this.#threads[at] = new Thread(this.#options);
+    });
+    return [...this.#threads].sort((a, b) => a.busy(priority) - b.busy(priority)).slice(0, count);
   }
 
   async close(): Promise<void> {

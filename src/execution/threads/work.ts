@@ -1,7 +1,8 @@
 import { threadId } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelSet } from '../../kernels/contract.js';
-import type { KernelMemory } from '../../kernels/memory.js';
+import type { KernelMemory, MemoryAccount } from '../../kernels/memory.js';
+import { ACCOUNT_BYTES } from '../../kernels/memory.js';
 import { instantiateKernels } from '../../kernels/registry.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
@@ -40,9 +41,15 @@ export interface RunControl {
   readonly spill: SpillPlace | null;
   /** Rows that a sort of scanned rows may hold. */
   readonly heldRowsMax: number;
+  /** Work of a higher one goes first, between any two blocks. */
+  readonly priority: number;
+  /** Where everything that the query allocates is counted. */
+  readonly account: MemoryAccount;
 }
 
-export const FLAG_BYTES = 12;
+/** Of the flags and, after them, the words of the account. */
+export const FLAG_BYTES = 16 + ACCOUNT_BYTES;
+export const ACCOUNT_OFFSET = 16;
 
 /** What is asked of a thread and answered once. */
 export interface Calls extends StorageJobs {
@@ -97,9 +104,13 @@ export class WorkBench {
   readonly #defaultKernels: string;
   readonly #kernelSets = new Map<string, KernelSet>();
 
-  constructor(memory: KernelMemory, defaultKernels: string) {
+  readonly #lookUp: () => void;
+
+  /** @param lookUp  called between blocks: whether there is something more urgent */
+  constructor(memory: KernelMemory, defaultKernels: string, lookUp: () => void) {
     this.memory = memory;
     this.#defaultKernels = defaultKernels;
+    this.#lookUp = lookUp;
   }
 
   kernels(name = this.#defaultKernels): KernelSet {
@@ -110,10 +121,11 @@ export class WorkBench {
     return kernels;
   }
 
-  context({ flags, deadlineMs, kernels, batchRows, groupBytesMax, spill }: RunControl): RunContext {
+  context({ flags, deadlineMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
     const words = this.memory.i32(flags, 1);
+    const lookUp = this.#lookUp;
     return {
-      memory: this.memory,
+      memory: this.memory.charging(account),
       kernels: this.kernels(kernels),
       batchRows,
       groupBytesMax,
@@ -122,6 +134,7 @@ export class WorkBench {
         if (Atomics.load(words, 0) !== 0) throw cancelledError();
         if (Date.now() > deadlineMs)
           throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
+        lookUp();
       },
     };
   }
@@ -189,7 +202,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *mergeGroups({ control, plan, frames, ending }, bench) {
     const counts = noCounts();
     const context = bench.context(control);
-    const placed = placeFrame(concatFrames(frames), bench.memory);
+    const placed = placeFrame(concatFrames(frames), context.memory);
     try {
       const merged = mergePlan(plan);
       const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} }, control.groupBytesMax);

@@ -1,19 +1,63 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelMemory } from '../../kernels/memory.js';
 import type { FromThread, ToThread } from './messages.js';
-import { toPlainError, transferables } from './messages.js';
+import { ROOM, SIGNALS, toPlainError, transferables } from './messages.js';
 import { ReceivedData } from './sent-data.js';
+import { Turns } from './turns.js';
 import type { Calls, Stream, Streams } from './work.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 
-/** Entry of a processing thread. It does one piece of work at a time and sends columns, never rows. */
-const { handle, kernels } = workerData as { handle: KernelMemoryHandle; kernels: string };
-const bench = new WorkBench(KernelMemory.attach(handle), kernels);
+/**
+ * Entry of a processing thread. It does one piece of work at a time, unless something of a higher priority comes between
+ * two blocks of it, and sends columns, never rows.
+ */
+const { handle, kernels, signals } = workerData as { handle: KernelMemoryHandle; kernels: string; signals: Int32Array };
+const memory = KernelMemory.attach(handle);
+const turns = new Turns<Received>(perform);
 const streams = new Map<number, Stream>();
-const received = new ReceivedData();
+const data = new ReceivedData();
+let received = 0;
+const bench = new WorkBench(memory, kernels, () => {
+  if (Atomics.load(signals, SIGNALS.sent) !== received) receiveAll();
+  turns.lookUp();
+});
+memory.whenFull(askForRoom);
 
 parentPort?.on('message', (message: ToThread) => {
+  receive(message);
+  turns.run(receiveAll);
+});
+
+/** A message whose data was looked up when it came: data is sent once, and messages change places. */
+interface Received {
+  readonly priority: number;
+  readonly message: ToThread;
+  readonly request: object;
+}
+
+function receive(message: ToThread): void {
+  received++;
+  const request = message.kind === 'call' || message.kind === 'open' ? requestOf(message) : {};
+  turns.add({ priority: message.priority, message, request });
+}
+
+/** What has come while something was done. */
+function receiveAll(): void {
+  if (parentPort === null) return;
+  for (let next = receiveMessageOnPort(parentPort); next !== undefined; next = receiveMessageOnPort(parentPort))
+    receive(next.message as ToThread);
+}
+
+/** Waits until whoever owns the resident columns has looked for some that nobody reads. */
+function askForRoom(bytes: number): boolean {
+  Atomics.store(signals, SIGNALS.room, ROOM.asked);
+  send({ kind: 'room', bytes });
+  Atomics.wait(signals, SIGNALS.room, ROOM.asked);
+  return Atomics.load(signals, SIGNALS.room) === ROOM.made;
+}
+
+function perform({ message, request }: Received): void {
   if (message.kind === 'end') {
     for (const stream of streams.values()) stream.return();
     parentPort?.close();
@@ -21,21 +65,21 @@ parentPort?.on('message', (message: ToThread) => {
   }
   const { id } = message;
   try {
-    answer(message);
+    answer(message, request);
   } catch (error) {
     streams.delete(id);
     send({ id, kind: 'error', error: toPlainError(error) });
   }
-});
+}
 
-function answer(message: Exclude<ToThread, { kind: 'end' }>): void {
+function answer(message: Exclude<ToThread, { kind: 'end' }>, request: object): void {
   const { id } = message;
   switch (message.kind) {
     case 'call':
-      send({ id, kind: 'value', value: runCall(message.name as keyof Calls, requestOf(message)) });
+      send({ id, kind: 'value', value: runCall(message.name as keyof Calls, request) });
       return;
     case 'open':
-      streams.set(id, openStream(message.name as keyof Streams, requestOf(message)));
+      streams.set(id, openStream(message.name as keyof Streams, request));
       pull(id, undefined);
       return;
     case 'next':
@@ -48,8 +92,8 @@ function answer(message: Exclude<ToThread, { kind: 'end' }>): void {
   }
 }
 
-function requestOf({ request, data }: Extract<ToThread, { kind: 'call' | 'open' }>): object {
-  return data === null ? request : { ...request, data: received.resolve(data) };
+function requestOf({ request, data: reference }: Extract<ToThread, { kind: 'call' | 'open' }>): object {
+  return reference === null ? request : { ...request, data: data.resolve(reference) };
 }
 
 function pull(id: number, parts: Parameters<Stream['next']>[0]): void {

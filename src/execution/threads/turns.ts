@@ -1,0 +1,69 @@
+import type { AgendaItem } from './agenda.js';
+import { Agenda } from './agenda.js';
+
+/** Work that was overtaken goes on as soon as it has had less than this part of the time. */
+const OVERTAKEN_PART_MIN = 1 / 5;
+/** What may overtake at once, before the part is looked at: a short query is through by then. */
+const GRACE_MS = 50;
+
+interface Turn {
+  readonly priority: number;
+  readonly startMs: number;
+  /** Taken by work that overtook it. */
+  overtakenMs: number;
+}
+
+/**
+ * The order in which a thread does its work. Work looks up between blocks (`lookUp`): what has a higher priority is
+ * done then and there, on top of it, and it goes on when that is through. Nothing waits for ever: among what has not
+ * begun every fourth pick is the oldest, and work that was overtaken keeps a fifth of the time.
+ */
+export class Turns<Item extends AgendaItem> {
+  readonly #agenda = new Agenda<Item>();
+  readonly #perform: (item: Item) => void;
+  readonly #now: () => number;
+  /** The one under way is the last; those before it are overtaken. */
+  readonly #stack: Turn[] = [];
+
+  constructor(perform: (item: Item) => void, now: () => number = () => performance.now()) {
+    this.#perform = perform;
+    this.#now = now;
+  }
+
+  add(item: Item): void {
+    this.#agenda.add(item);
+  }
+
+  /** Does everything there is to do, and what `receive` brings meanwhile. */
+  run(receive: () => void): void {
+    for (let item = this.#agenda.next(); item !== undefined; item = this.#agenda.next()) {
+      this.#do(item);
+      receive();
+    }
+  }
+
+  /** Between blocks of the work under way. */
+  lookUp(): void {
+    const turn = this.#stack.at(-1);
+    if (turn === undefined || this.#agenda.best <= turn.priority || !this.#mayBeOvertaken(turn)) return;
+    const item = this.#agenda.nextAbove(turn.priority);
+    if (item === undefined) return;
+    const startMs = this.#now();
+    this.#do(item);
+    turn.overtakenMs += this.#now() - startMs;
+  }
+
+  #mayBeOvertaken({ startMs, overtakenMs }: Turn): boolean {
+    const ranMs = this.#now() - startMs - overtakenMs;
+    return overtakenMs <= GRACE_MS + ranMs * (1 / OVERTAKEN_PART_MIN - 1);
+  }
+
+  #do(item: Item): void {
+    this.#stack.push({ priority: item.priority, startMs: this.#now(), overtakenMs: 0 });
+    try {
+      this.#perform(item);
+    } finally {
+      this.#stack.pop();
+    }
+  }
+}

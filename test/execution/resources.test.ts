@@ -1,0 +1,148 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import type { RunOptions } from '../../src/execution/contract.js';
+import type { EngineOptions, ProcessingEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/engine.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Frame } from '../../src/model/frame.js';
+import type { GroupPlan } from '../../src/model/plan.js';
+import { newProfile } from '../../src/model/profile.js';
+import { openFrames } from './segments.js';
+
+const MEBIBYTE = 1 << 20;
+const ROWS = 200_000;
+const START = Date.UTC(2024, 0, 1);
+
+/** Each row a value of its own, spread over all of 64 bits, so that columns are not narrow and groups are many. */
+const wide = (name: string): Frame['columns'][number] => ({
+  kind: 'long',
+  name,
+  values: BigInt64Array.from({ length: ROWS }, (_, row) => BigInt.asIntN(64, BigInt(row) * 0x9e3779b97f4a7c15n)),
+  nulls: null,
+});
+const frame: Frame = {
+  rowCount: ROWS,
+  columns: [
+    { kind: 'long', name: '__time', values: BigInt64Array.from({ length: ROWS }, (_, row) => BigInt(START + row)), nulls: null },
+    wide('key'),
+    ...Array.from({ length: 16 }, (_, number) => wide(`other${number}`)),
+  ],
+};
+
+const groupBy = (column: string): GroupPlan => ({
+  operator: 'group',
+  dataSource: 'random',
+  intervals: [{ start: START, end: START + ROWS }],
+  filter: null,
+  virtualColumns: [],
+  emptyGroup: false,
+  keys: [{ kind: 'column', name: column, column, type: 'LONG' }],
+  aggregators: [{ kind: 'count', name: 'n', filter: null }],
+  finish: [],
+});
+const sums = (columns: readonly string[]): GroupPlan => ({
+  ...groupBy('key'),
+  keys: [],
+  aggregators: columns.map((column) => ({ kind: 'sum', name: column, column, type: 'LONG', filter: null })),
+});
+const others = Array.from({ length: 16 }, (_, number) => `other${number}`);
+
+const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
+  ending: 'final',
+  deadlineMs: Date.now() + 60_000,
+  kernels: null,
+  batchRows: null,
+  ...changes,
+});
+const never = new AbortController().signal;
+
+async function countRows(frames: AsyncIterable<Frame>): Promise<number> {
+  let rows = 0;
+  for await (const { rowCount } of frames) rows += rowCount;
+  return rows;
+}
+
+interface Place {
+  readonly engine: ProcessingEngine;
+  readonly memory: KernelMemory;
+  readonly store: Awaited<ReturnType<typeof openFrames>>['store'];
+  readonly ids: string[];
+}
+
+async function within(bankBytes: number, more: Partial<EngineOptions>, use: (place: Place) => Promise<void>): Promise<void> {
+  const memory = KernelMemory.create({ maximumBytes: bankBytes });
+  let makeRoom = (_: number): number => 0;
+  const engine = createEngine({ memory, kernels: 'simd', threads: 0, rowsRunHere: 0, makeRoom: (bytes) => makeRoom(bytes) > 0, ...more });
+  const { store, ids, close } = await openFrames([frame], memory, engine);
+  makeRoom = (bytes) => store.makeRoom(bytes);
+  try {
+    await use({ engine, memory, store, ids });
+    await close();
+    assert.is(memory.allocatedBytes, 0, 'everything was given back');
+  } finally {
+    await engine.close();
+  }
+}
+
+const resources = suite('memory of queries');
+
+for (const threads of [0, 1]) {
+  resources(`columns that nobody reads give way to a query's groups, ${threads} threads`, async () => {
+    // Sixteen wide columns take 25.6 MB; the groups of 200,000 keys, as tables grow, take more than what is left.
+    await within(40 * MEBIBYTE, { threads }, async ({ engine, memory, store, ids }) => {
+      assert.is(await countRows(engine.run(sums(others), store, ids, options(), never)), 1);
+      const resident = store.residentBytes;
+      assert.ok(resident > 24 * MEBIBYTE);
+      const free = memory.maximumBytes - memory.allocatedBytes;
+      const profile = newProfile();
+      assert.is(await countRows(engine.run(groupBy('key'), store, ids, options({ profile }), never)), ROWS);
+      assert.ok(profile.peakMemoryBytes > free, `${profile.peakMemoryBytes} of ${free} bytes would have been there`);
+      assert.ok(store.residentBytes < resident, 'some columns had to go');
+      assert.is(await countRows(engine.run(sums(others), store, ids, options(), never)), 1, 'and come again');
+    });
+  });
+
+  resources(`a query that needs more than its share is refused by the name of the limit, ${threads} threads`, async () => {
+    await within(256 * MEBIBYTE, { threads, queryBytesMax: 4 * MEBIBYTE }, async ({ engine, store, ids, memory }) => {
+      const before = memory.allocatedBytes;
+      const failure = await countRows(engine.run(groupBy('key'), store, ids, options(), never)).catch((error: unknown) => error);
+      assert.instance(failure, ServiceError);
+      assert.is(failure instanceof ServiceError && failure.code, 'resource_limit');
+      assert.match(String(failure), 'svc.query.maxMemoryBytes');
+      assert.is(await countRows(engine.run(sums(['key']), store, ids, options(), never)), 1, 'a smaller one is answered');
+      assert.ok(memory.allocatedBytes - before < 4 * MEBIBYTE, 'the columns that were read, and nothing else, are still there');
+    });
+  });
+}
+
+resources('scratch counts in what a query holds, and is given back', async () => {
+  await within(256 * MEBIBYTE, {}, async ({ engine, store, ids }) => {
+    const [small, large] = [newProfile(), newProfile()];
+    await countRows(engine.run(sums(['key']), store, ids, options({ profile: small }), never));
+    await countRows(engine.run(groupBy('key'), store, ids, options({ profile: large }), never));
+    // 200,000 groups: a key and a count of 8 bytes each, here and in the segment's own table.
+    assert.ok(large.peakMemoryBytes > ROWS * 32, `${large.peakMemoryBytes}`);
+    assert.ok(small.peakMemoryBytes > 0 && small.peakMemoryBytes < 2 * MEBIBYTE, `${small.peakMemoryBytes}`);
+  });
+});
+
+resources('a query of higher priority overtakes one that a thread is busy with', async () => {
+  await within(256 * MEBIBYTE, { threads: 1 }, async ({ engine, store, ids }) => {
+    await countRows(engine.run(sums(['key']), store, ids, options(), never));
+    const ended: string[] = [];
+    const run = async (name: string, plan: GroupPlan, changes: Partial<RunOptions>): Promise<void> => {
+      await countRows(engine.run(plan, store, ids, options(changes), never));
+      ended.push(name);
+    };
+    // Batches of one row make the long one two hundred thousand calls long.
+    await Promise.all([
+      run('long', sums(['key']), { batchRows: 1, priority: 0 }),
+      run('equal', sums(['key']), { priority: 0 }),
+      run('urgent', sums(['key']), { priority: 1 }),
+    ]);
+    assert.equal(ended, ['urgent', 'long', 'equal']);
+  });
+});
+
+resources.run();
