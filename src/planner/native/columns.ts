@@ -12,19 +12,20 @@ import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
 import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
+import { readNestedField } from './nested-field.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
 import { STATE_AGGREGATORS } from './state/families.js';
-
-export const COLUMN_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'FLOAT', 'DOUBLE'];
+import { readWrittenType } from './typed-value.js';
 
 /** Virtual columns by type. */
 const VIRTUAL_COLUMNS: Readonly<Record<string, (reader: ObjectReader) => VirtualColumn>> = {
   expression: (reader) => ({
     name: reader.string('name'),
     expression: parseExpression(reader.string('expression')),
-    outputType: reader.has('outputType') ? reader.choice('outputType', COLUMN_TYPES, undefined) : null,
+    outputType: reader.has('outputType') ? readWrittenType(reader.raw('outputType'), reader.at('outputType')) : null,
   }),
+  'nested-field': readNestedField,
   'mv-filtered': (reader) => {
     const values = reader.strings('values');
     const isAllowList = reader.boolean('isAllowList', true);

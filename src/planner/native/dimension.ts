@@ -3,15 +3,15 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { DimensionSpec } from '../../model/query.js';
 import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../model/schema.js';
 import type { VirtualColumns } from './columns.js';
-import { COLUMN_TYPES } from './columns.js';
 import type { Extracted } from './extraction.js';
 import { orMissing, readExtraction, readInlineMap } from './extraction.js';
 import type { FilterColumns } from './filter.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
+import { readWrittenType } from './typed-value.js';
 
 type ReadDimension = (reader: ObjectReader, columns: FilterColumns, depth: number) => DimensionSpec;
 
@@ -99,8 +99,23 @@ export function columnToExtract(name: string): Extracted {
   return { expression: { kind: 'column', name }, isInstant: name === TIME_COLUMN };
 }
 
+/** An array is grouped as a whole; as a STRING it is its JSON. */
 function readOutputType(reader: ObjectReader): ColumnType {
-  return reader.choice('outputType', COLUMN_TYPES, 'STRING');
+  const value = reader.raw('outputType');
+  if (value === undefined) return 'STRING';
+  const type = readWrittenType(value, reader.at('outputType'));
+  if (type !== JSON_TYPE) return type;
+  throw new ServiceError(
+    'unsupported',
+    `${reader.at('outputType')}: rows cannot be grouped by ${type}; group by a STRING of it, or by a nested field`,
+  );
+}
+
+/** For queries whose values are single: topN, search. */
+export function refuseStructured({ column, type }: DimensionSpec, path: string, { typeOf }: FilterColumns): void {
+  const found = [type, typeOf(column)].find((each) => isArrayType(each) || isComplexType(each));
+  if (found === undefined) return;
+  throw new ServiceError('unsupported', `${path}: "${column}" is of type ${found}, which this query type does not take; use a groupBy`);
 }
 
 function text(value: string): Expression {

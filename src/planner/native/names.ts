@@ -14,7 +14,7 @@ export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (
   'percentileSpectatorHistogram percentilesSpectatorHistogram countSpectatorHistogram bitmap64ExactCount sketchEstimate sketchSetOper'
 ).split(' ');
 
-export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['nested-field', 'fallback', 'nested-object', 'nested-merge'];
+export const UNSUPPORTED_VIRTUAL_COLUMNS: readonly string[] = ['fallback', 'nested-object', 'nested-merge'];
 
 export const UNSUPPORTED_DATA_SOURCES: readonly string[] = ['globalTable', 'restrict'];
 

@@ -11,7 +11,7 @@ import type {
 import { TIME_COLUMN } from '../../model/schema.js';
 import { readLeaf } from './aggregation.js';
 import { VirtualColumns } from './columns.js';
-import { readDimensionSpec } from './dimension.js';
+import { readDimensionSpec, refuseStructured } from './dimension.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter, readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
@@ -54,7 +54,11 @@ const SEARCH_LIMIT = 1000;
 
 export function readSearch(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): SearchQuery {
   const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
-  const dimensions = reader.list('searchDimensions', (value, path) => readDimensionSpec(value, path, reader, columns));
+  const dimensions = reader.list('searchDimensions', (value, path) => {
+    const dimension = readDimensionSpec(value, path, reader, columns);
+    refuseStructured(dimension, path, columns);
+    return dimension;
+  });
   const sort = reader.optionalObject('sort');
   const ordering = sort === undefined ? 'lexicographic' : readOrdering(sort, 'type');
   sort?.end();

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { TopNMetric, TopNQuery } from '../../model/query.js';
 import { readAggregation } from './aggregation.js';
-import { readDimensionSpec, rowsWithValues } from './dimension.js';
+import { readDimensionSpec, refuseStructured, rowsWithValues } from './dimension.js';
 import type { ColumnTypes } from './filter.js';
 import { readOrdering } from './filter.js';
 import type { ObjectReader } from './reader.js';
@@ -18,6 +18,7 @@ export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: C
     ...aggregation
   } = readAggregation(reader, dataSource, tableTypes, (known) => [readDimensionSpec(value, 'dimension', reader, known)]);
   const [dimension = refuse('dimension', 'a dimension', value)] = dimensions;
+  refuseStructured(dimension, 'dimension', columns);
   const withValues = rowsWithValues(dimension, columns);
   const metric = readMetric(reader);
   if (metric.kind === 'numeric' && (metric.column === dimension.name || outputType(metric.column) === undefined)) {

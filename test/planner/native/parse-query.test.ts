@@ -160,9 +160,28 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
   { name: 'expression with an unknown function', body: filtered({ type: 'expression', expression: 'nosuch(page)' }), message: /nosuch/ },
   {
     name: 'virtual column with an unsupported kind',
-    body: { ...timeseries, virtualColumns: [{ type: 'nested-field', name: 'v' }] },
+    body: { ...timeseries, virtualColumns: [{ type: 'nested-merge', name: 'v' }] },
     code: 'unsupported',
-    message: /nested-field/,
+    message: /nested-merge/,
+  },
+  {
+    name: 'nested field without a path',
+    body: { ...timeseries, virtualColumns: [{ type: 'nested-field', columnName: 'page', outputName: 'v' }] },
+    message: /virtualColumns\[0\]\.path: expected a path/,
+  },
+  {
+    name: 'nested field with a part of no kind',
+    body: {
+      ...timeseries,
+      virtualColumns: [{ type: 'nested-field', columnName: 'page', outputName: 'v', pathParts: [{ type: 'member', field: 'a' }] }],
+    },
+    message: /virtualColumns\[0\]\.pathParts\[0\]\.type: expected one of field, arrayElement/,
+  },
+  {
+    name: 'topN of arrays',
+    body: { ...topN, dimension: { type: 'default', dimension: 'page', outputType: 'ARRAY<STRING>' } },
+    code: 'unsupported',
+    message: /dimension: "page" is of type ARRAY<STRING>/,
   },
   {
     name: 'virtual column that does not type',
