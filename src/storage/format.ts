@@ -71,8 +71,10 @@ export interface StoredNumberColumn {
   readonly kind: 'number';
   readonly name: string;
   readonly type: NumberType;
-  /** Decimal text: a LONG is base + value. "0" for FLOAT and DOUBLE. */
+  /** Decimal text: a LONG is base + value. "0" for FLOAT, and for DOUBLE without `power`. */
   readonly base: string;
+  /** DOUBLE in U8, U16 or U32: (base + value) / 10^power. Left out: the values are what they are. */
+  readonly power?: number;
   /** Of the non-null values, as decimal text; NaN is left out. */
   readonly min: string | null;
   readonly max: string | null;

@@ -36,7 +36,7 @@ export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
   try {
     const columns = new Map<string, ColumnView>();
     for (const prepared of prepareColumns(frame)) {
-      const column = toPhysical(prepared);
+      const column = toPhysical(prepared, false);
       if (column.name === TIME_COLUMN) checkTime(column);
       columns.set(column.name, placeColumn(column, frame.rowCount, memory, addresses));
     }
@@ -72,7 +72,7 @@ function placeColumn(column: PhysicalColumn, rowCount: number, memory: KernelMem
 }
 
 function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
-  const { type, base, min, max, values, nulls, ranges } = column;
+  const { type, base, power, min, max, values, nulls, ranges } = column;
   const physical = physicalOf(values);
   const placement = placeNumbers({ physical, rowCount, hasNulls: nulls !== null });
   const at = memory.allocate(placement.bytes);
@@ -82,7 +82,7 @@ function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memor
     copyTo(memory, at, placement.nulls, new Uint8Array(nulls.buffer, nulls.byteOffset, placement.nulls.used));
   copyTo(memory, at, placement.ranges, ranges);
   clearPadding(at, regionsOf(placement), memory);
-  return numberView({ type, physical, base, min, max }, placement, at);
+  return numberView({ type, physical, base, power, min, max }, placement, at);
 }
 
 function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {

@@ -40,7 +40,7 @@ export async function writeSegment(file: string, input: SegmentInput): Promise<W
     const encoder = new ArrayEncoder(out);
     const stored: StoredColumn[] = [];
     for (const prepared of columns) {
-      const column = toPhysical(prepared);
+      const column = toPhysical(prepared, true);
       stored.push(column.kind === 'number' ? encodeNumbers(column, encoder) : encodeStrings(column, encoder, input.frame.rowCount));
     }
     appendFooter(out, footerOf(input, stored));
@@ -69,13 +69,14 @@ function inOrder({ frame, dimensions }: SegmentInput): PreparedColumn[] {
 }
 
 function encodeNumbers(column: PhysicalNumberColumn, encoder: ArrayEncoder): StoredColumn {
-  const { name, type, values, nulls } = column;
+  const { name, type, values, nulls, power } = column;
   const isFloat = values instanceof Float32Array || values instanceof Float64Array;
   return {
     kind: 'number',
     name,
     type,
     base: String(column.base),
+    ...(type === 'DOUBLE' && !isFloat ? { power } : {}),
     min: column.min === null ? null : decimalText(column.min),
     max: column.max === null ? null : decimalText(column.max),
     values: isFloat ? encoder.floats(values) : encoder.integers(values, name === TIME_COLUMN),

@@ -33,8 +33,10 @@ export type ColumnView = NumberColumnView | StringColumnView;
 export interface NumberColumnView {
   readonly kind: 'number';
   readonly type: NumberType;
-  /** LONG: U8, U16, U32 (with `base`) or I64 (base 0). FLOAT: F32. DOUBLE: F64. */
+  /** LONG: U8, U16, U32 (with `base`) or I64 (base 0). FLOAT: F32. DOUBLE: F64, or as narrow integers (`power`). */
   readonly physical: Physical;
+  /** DOUBLE in U8, U16 or U32: the value is (base + stored) / 10^power, exactly what was written. Else 0. */
+  readonly power: number;
   readonly values: Address;
   readonly base: bigint;
   /** Bit i set: row i is null and its stored value 0. 0 when the column has no nulls. 64-bit words, lowest bit first. */

@@ -103,9 +103,10 @@ function readNumbers(column: NumberColumnView, rowCount: number, memory: KernelM
 }
 
 /** The stored value of a row, null or not. */
-export function numberAt({ physical, values, base, type }: NumberColumnView, row: number, memory: KernelMemory): bigint | number {
+export function numberAt({ physical, values, base, power, type }: NumberColumnView, row: number, memory: KernelMemory): bigint | number {
   const at = elementAt(physical, values, row, memory);
-  return type === 'LONG' ? base + BigInt(at) : Number(at);
+  if (type === 'LONG') return base + BigInt(at);
+  return physical === 'F32' || physical === 'F64' ? Number(at) : (Number(base) + Number(at)) / 10 ** power;
 }
 
 function elementAt(physical: Physical, values: Address, at: number, memory: KernelMemory): bigint | number {

@@ -64,7 +64,7 @@ function operandOf(scope: SegmentScope, expression: Expression): Operand | undef
     }
     case 'column': {
       const source = scope.source(expression.name);
-      if (source.kind === 'number') return columnOperand(scope, storedNumbers(source.column));
+      if (source.kind === 'number') return columnOperand(scope, storedNumbers(scope, source.column));
       return source.kind === 'computed' && source.vector.kind === 'number' ? columnOperand(scope, source.vector) : undefined;
     }
     case 'call': {

@@ -18,7 +18,7 @@ import { oncePerBlock, StringPool, storedNumbers } from './vector.js';
  */
 export function asTexts(scope: SegmentScope, source: Source, type: TextType): StringVector {
   if (source.kind === 'missing') return asText(scope, source);
-  if (source.kind === 'number') return castNumbers(scope, storedNumbers(source.column), type);
+  if (source.kind === 'number') return castNumbers(scope, storedNumbers(scope, source.column), type);
   if (source.kind === 'computed')
     return source.vector.kind === 'number' ? castNumbers(scope, source.vector, type) : castTexts(scope, source.vector, type);
   const { column } = source;

@@ -15,7 +15,7 @@ export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'D
     case 'missing':
       return undefined;
     case 'number':
-      return castNumbers(scope, storedNumbers(source.column), type);
+      return castNumbers(scope, storedNumbers(scope, source.column), type);
     case 'string': {
       if (source.column.offsets !== 0) throw new ServiceError('unsupported', 'a multi-value column cannot be read as numbers');
       const { column } = source;
@@ -43,7 +43,7 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
       return { kind: 'string', type: 'STRING', pool: new StringPool(), complete: true, ids: () => at };
     }
     case 'number':
-      return numbersAsText(scope, storedNumbers(source.column));
+      return numbersAsText(scope, storedNumbers(scope, source.column));
     case 'string':
       return textsOnly(dictionaryFunction(scope, source.column, (text) => valueOfText(text, source.column.type), 'STRING'));
     case 'computed':

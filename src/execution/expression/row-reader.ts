@@ -19,7 +19,7 @@ export function rowReader(scope: SegmentScope, source: Source): RowReader {
     case 'missing':
       return { open: () => undefined, get: () => null };
     case 'number':
-      return numberReader(scope, storedNumbers(source.column));
+      return numberReader(scope, storedNumbers(scope, source.column));
     case 'string':
       return storedTextReader(scope, source.column);
     case 'computed':

@@ -1,7 +1,9 @@
 import type { NumberType, TextType } from '../../model/schema.js';
 import type { Address, NumberColumnView, Physical } from '../../storage/view.js';
-import { PHYSICAL_BYTES } from '../../storage/view.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
+import { kernelFor } from '../context.js';
+import type { SegmentScope } from '../scope.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until
@@ -16,9 +18,20 @@ export interface NumberVector {
   readonly mayBeNull: boolean;
   /** The column behind it, with its ranges, when it is stored as it is. */
   readonly stored: NumberColumnView | undefined;
+  /** Set when `stored` keeps doubles as integers: sums and comparisons read these and compute no double. */
+  readonly decimals?: Decimals;
   values(block: Block): Address;
   /** Bits of the block; 0 when no row of it is null. */
   nulls(block: Block): Address;
+}
+
+/** Doubles as integers: (base + stored) / scale. */
+export interface Decimals {
+  readonly physical: 'U8' | 'U16' | 'U32';
+  readonly base: bigint;
+  /** A power of ten. */
+  readonly scale: number;
+  values(block: Block): Address;
 }
 
 /** Texts computed for a segment: one u32 id per row into `pool`. */
@@ -34,17 +47,38 @@ export interface StringVector {
 
 export type Vector = NumberVector | StringVector;
 
-export function storedNumbers(column: NumberColumnView): NumberVector {
+export function storedNumbers(scope: SegmentScope, column: NumberColumnView): NumberVector {
   const bytes = PHYSICAL_BYTES[column.physical];
-  return {
-    kind: 'number',
-    type: column.type,
-    physical: column.physical,
-    base: column.base,
-    mayBeNull: column.nulls !== 0,
-    stored: column,
-    values: (block) => column.values + block.start * bytes,
-    nulls: (block) => (column.nulls === 0 ? 0 : column.nulls + block.start / 8),
+  const { type, physical, base } = column;
+  const nulls = (block: Block): Address => (column.nulls === 0 ? 0 : column.nulls + block.start / 8);
+  const values = (block: Block): Address => column.values + block.start * bytes;
+  const common = { kind: 'number', type, mayBeNull: column.nulls !== 0, stored: column, nulls } as const;
+  const isDecimal = type === 'DOUBLE' && (physical === 'U8' || physical === 'U16' || physical === 'U32');
+  if (!isDecimal) return { ...common, physical, base, values };
+  const decimals: Decimals = { physical, base, scale: 10 ** column.power, values };
+  return { ...common, physical: 'F64', base: 0n, decimals, values: widened(scope, decimals) };
+}
+
+/** For whoever needs doubles: a block of them at a time. */
+function widened(
+  { arena, context: { memory, kernels } }: SegmentScope,
+  { physical, base, scale, values }: Decimals,
+): NumberVector['values'] {
+  const widen = kernelFor(kernels, 'toF64', physical);
+  let out: Address = 0;
+  let divisor: Address = 0;
+  const run = oncePerBlock((block) => {
+    if (out === 0) {
+      out = arena.take(BLOCK_ROWS * 8);
+      divisor = arena.take(8);
+      memory.f64(divisor, 1)[0] = scale;
+    }
+    widen(values(block), 0, block.rows, base, out);
+    kernels.divideF64(out, divisor, 1, block.rows, out);
+  });
+  return (block) => {
+    run(block);
+    return out;
   };
 }
 

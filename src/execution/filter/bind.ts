@@ -77,7 +77,7 @@ function bindPlain(scope: SegmentScope, filter: Comparison, matchNull: boolean):
     case 'string':
       return stringPredicate(scope, source.column, idsMatching(scope, source.column, filter), matchNull);
     case 'number':
-      return bindNumbers(scope, storedNumbers(source.column), filter, matchNull);
+      return bindNumbers(scope, storedNumbers(scope, source.column), filter, matchNull);
     case 'computed':
       return source.vector.kind === 'number'
         ? bindNumbers(scope, source.vector, filter, matchNull)

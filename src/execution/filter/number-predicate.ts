@@ -1,8 +1,8 @@
 import type { Address } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { kernelFor, takeBits, wordsOf } from '../context.js';
-import type { NumberVector } from '../expression/vector.js';
+import type { Decimals, NumberVector } from '../expression/vector.js';
 import type { SegmentScope } from '../scope.js';
 import type { Bound } from './number-bounds.js';
 import { doubleRange, longRange, storedRange } from './number-bounds.js';
@@ -60,10 +60,40 @@ function doublePredicate(
   const range = doubleRange(lower, upper);
   if (!(range.lower <= range.upper)) return nothing(vector, matchNull);
   const out = takeBits(scope.arena);
+  const { decimals } = vector;
+  if (decimals !== undefined) {
+    const [from, to] = [firstAtLeast(decimals, range.lower), firstAtLeast(decimals, range.upper, true) - 1];
+    if (from > to) return nothing(vector, matchNull);
+    const { min, max } = vector.stored ?? {};
+    if (min != null && max != null && range.lower <= min && range.upper >= max) return everything(scope, vector, matchNull);
+    const filterIntegers = kernelFor(scope.context.kernels, 'filterRange', decimals.physical);
+    return masked(scope, asStored(vector, decimals), matchNull, out, range.lower, range.upper, (block, values) =>
+      filterIntegers(values, block.rows, from, to, out),
+    );
+  }
   const filterRange = kernelFor(scope.context.kernels, 'filterRange', vector.physical === 'F32' ? 'F32' : 'F64');
   return masked(scope, vector, matchNull, out, range.lower, range.upper, (block, values) =>
     filterRange(values, block.rows, range.lower, range.upper, out),
   );
+}
+
+/** The integers themselves, with the ranges of the doubles. */
+function asStored(vector: NumberVector, { values }: Decimals): NumberVector {
+  return { ...vector, values };
+}
+
+/** The first stored integer whose double is at least `bound`, or above it; one past the last when there is none. */
+function firstAtLeast({ physical, base, scale }: Decimals, bound: number, above = false): number {
+  const end = 2 ** (PHYSICAL_BYTES[physical] * 8);
+  const isBelow = (stored: number): boolean => {
+    const value = (Number(base) + stored) / scale;
+    return above ? value <= bound : value < bound;
+  };
+  // Within one of it, but for rounding; far out it is one of the ends.
+  let first = Math.min(end, Math.max(0, Math.floor(bound * scale) - Number(base)));
+  while (first > 0 && !isBelow(first - 1)) first--;
+  while (first < end && isBelow(first)) first++;
+  return first;
 }
 
 /** Rows whose number is one of `values`. */
@@ -84,16 +114,24 @@ export function inPredicate(
   }
   let at: Address;
   let count: number;
-  if (vector.type === 'LONG' && physical !== 'F32' && physical !== 'F64') {
+  const { decimals } = vector;
+  if (decimals !== undefined) {
+    const stored = values.flatMap((value) => {
+      const first = firstAtLeast(decimals, Number(value));
+      return firstAtLeast(decimals, Number(value), true) > first && value == Number(value) ? [first] : [];
+    });
+    count = stored.length;
+    at = placeNarrow(scope, decimals.physical, stored);
+  } else if (vector.type === 'LONG' && physical !== 'F32' && physical !== 'F64') {
     const stored = values.flatMap((value) => {
       const range = storedRange(longRange({ value, strict: false }, { value, strict: false }), base, physical);
       return range === undefined ? [] : [range.lower];
     });
     count = stored.length;
-    at = arena.take(Math.max(64, count * 8));
-    const sorted = BigInt64Array.from(stored).sort();
-    if (physical === 'I64') memory.i64(at, count).set(sorted);
-    else memory[physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32'](at, count).set(Array.from(sorted, Number));
+    if (physical === 'I64') {
+      at = arena.take(Math.max(64, count * 8));
+      memory.i64(at, count).set(BigInt64Array.from(stored).sort());
+    } else at = placeNarrow(scope, physical, stored.map(Number));
   } else {
     const exact = values
       .map(Number)
@@ -105,10 +143,17 @@ export function inPredicate(
   if (count === 0) return nothing(vector, matchNull);
   const numbers = values.map(Number);
   const out = takeBits(arena);
-  const filterSorted = kernelFor(context.kernels, 'filterSorted', physical);
+  const filterSorted = kernelFor(context.kernels, 'filterSorted', decimals?.physical ?? physical);
   const lowest = numbers.reduce((a, b) => Math.min(a, b));
   const highest = numbers.reduce((a, b) => Math.max(a, b));
-  return masked(scope, vector, matchNull, out, lowest, highest, (block, from) => filterSorted(from, block.rows, at, count, out));
+  const read = decimals === undefined ? vector : asStored(vector, decimals);
+  return masked(scope, read, matchNull, out, lowest, highest, (block, from) => filterSorted(from, block.rows, at, count, out));
+}
+
+function placeNarrow({ arena, context: { memory } }: SegmentScope, physical: Decimals['physical'], stored: readonly number[]): Address {
+  const at = arena.take(Math.max(64, stored.length * 4));
+  memory[physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32'](at, stored.length).set(Uint32Array.from(stored).sort());
+  return at;
 }
 
 export function nullPredicate(vector: NumberVector): Predicate {

@@ -1,11 +1,12 @@
 import type { KernelSet } from '../../kernels/contract.js';
-import type { Address } from '../../storage/view.js';
+import type { Address, Physical } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { clear, kernelFor } from '../context.js';
 import type { NumberVector } from '../expression/vector.js';
 import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
 import type { SegmentScope } from '../scope.js';
+import { decimalExtreme, decimalSum } from './decimal-accumulator.js';
 import type { NarrowIds } from './numbering.js';
 import type { GroupTable } from './table.js';
 
@@ -61,6 +62,7 @@ export function countAccumulator(scope: SegmentScope, index: number, counts: () 
 }
 
 export function sumAccumulator(scope: SegmentScope, index: number, vector: NumberVector, states: LocalStates): Accumulator {
+  if (vector.decimals !== undefined) return decimalSum(scope, index, vector.decimals);
   return vector.type === 'LONG' ? longSum(scope, index, vector) : doubleSum(scope, index, vector, states);
 }
 
@@ -93,7 +95,7 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
 }
 
 /** state[g] += base * counts[g]: what the stored values left out, once per group. */
-function addBase(scope: SegmentScope, state: Address, counts: Address, base: bigint, groupCount: number): void {
+export function addBase(scope: SegmentScope, state: Address, counts: Address, base: bigint, groupCount: number): void {
   const { memory, kernels } = scope.context;
   const scratch = scope.arena.take(BLOCK_ROWS * 8);
   const factor = scope.arena.take(8);
@@ -133,7 +135,8 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
 }
 
 export function extremeAccumulator(scope: SegmentScope, index: number, vector: NumberVector, kind: 'min' | 'max'): Accumulator {
-  const { memory, kernels } = scope.context;
+  if (vector.decimals !== undefined) return decimalExtreme(scope, index, vector.decimals, kind);
+  const { kernels } = scope.context;
   const { physical } = vector;
   const narrow = physical === 'U8' || physical === 'U16' || physical === 'U32';
   const byRuns = kernelFor(kernels, `${kind}Runs`, physical);
@@ -144,12 +147,7 @@ export function extremeAccumulator(scope: SegmentScope, index: number, vector: N
     sums: false,
     takesStretches: vector.stored !== undefined,
     state: 0,
-    initialise: (from, to) => {
-      const at = self.state + from * bytes;
-      if (narrow) memory.u32(at, to - from).fill(kind === 'min' ? 0xffffffff : 0);
-      else if (physical === 'I64') memory.i64(at, to - from).fill(kind === 'min' ? I64_MAX : I64_MIN);
-      else memory.f64(at, to - from).fill(kind === 'min' ? Infinity : -Infinity);
-    },
+    initialise: (from, to) => initialExtremes(scope, physical, kind, self.state, from, to),
     addRuns: (block, mask, runs, runCount) => byRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => byGroups(vector.values(block), rows, groups, n, self.state),
     finish: () => undefined,
@@ -158,6 +156,21 @@ export function extremeAccumulator(scope: SegmentScope, index: number, vector: N
       : foldWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
   };
   return self;
+}
+
+/** What every value is better than: u32 states for narrow values, else 64 bits. */
+export function initialExtremes(
+  { context: { memory } }: SegmentScope,
+  physical: Physical,
+  kind: 'min' | 'max',
+  state: Address,
+  from: number,
+  to: number,
+): void {
+  const n = to - from;
+  if (physical === 'I64') memory.i64(state + from * 8, n).fill(kind === 'min' ? I64_MAX : I64_MIN);
+  else if (physical === 'F32' || physical === 'F64') memory.f64(state + from * 8, n).fill(kind === 'min' ? Infinity : -Infinity);
+  else memory.u32(state + from * 4, n).fill(kind === 'min' ? 0xffffffff : 0);
 }
 
 function foldWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 'min' | 'max', state: () => Address): Accumulator['fold'] {

@@ -34,7 +34,7 @@ export function linearSum(
   const parts = [...linear.terms].map(([view, factor]) => {
     const physical = view.physical === 'F32' || view.physical === 'F64' ? 'I64' : view.physical;
     return {
-      vector: storedNumbers(view),
+      vector: storedNumbers(scope, view),
       factor,
       sumRuns: kernelFor(kernels, 'sumRuns', physical),
       sumGroups: kernelFor(kernels, 'sumGroups', physical),

@@ -261,7 +261,7 @@ export class SegmentGroups {
         rows.counts ||= linear.needsCounts;
         rows.accumulators.push(linear.accumulator);
       } else if (vector !== undefined) {
-        if (each.kind === 'sum' && vector.base !== 0n) rows.counts = true;
+        if (each.kind === 'sum' && (vector.decimals ?? vector).base !== 0n) rows.counts = true;
         rows.accumulators.push(
           each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind),
         );

@@ -151,11 +151,14 @@ function gatherNumbers(scope: SegmentScope, column: NumberColumnView, rows: Uint
     const room = Math.min(BLOCK_ROWS, rows.length);
     const selection = arena.take(room * 4);
     const widened = arena.take(room * 8);
+    const divisor = arena.take(8);
+    memory.f64(divisor, 1)[0] = 10 ** column.power;
     for (let from = 0; from < rows.length; from += room) {
       const n = Math.min(room, rows.length - from);
       memory.u32(selection, n).set(rows.subarray(from, from + n));
       if (out instanceof Float64Array) {
         kernelFor(kernels, 'toF64', physical)(column.values, selection, n, column.base, widened);
+        if (column.power > 0) kernels.divideF64(widened, divisor, 1, n, widened);
         out.set(memory.f64(widened, n), from);
       } else if (physical !== 'F32' && physical !== 'F64') {
         kernelFor(kernels, 'toI64', physical)(column.values, selection, n, column.base, widened);

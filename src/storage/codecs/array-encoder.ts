@@ -1,6 +1,7 @@
 import { BLOCK_HEADER_BYTES, encodeBlockHeader, LAYOUT, type StoredArray, TEXT_BLOCK_BYTES, TRANSFORM } from '../format.js';
 import { BLOCK_ROWS, type Physical } from '../view.js';
 import { checksum } from './checksum.js';
+import { decimalPower } from './decimals.js';
 import { type Elements, physicalOf } from './elements.js';
 import { Words } from './words.js';
 import { compressInto, frameBytesMax } from './zstd.js';
@@ -12,8 +13,6 @@ export interface ByteSink {
   append(bytes: Uint8Array): void;
 }
 
-/** Largest power of ten tried for doubles that are decimal fractions. */
-const DECIMAL_POWER_MAX = 9;
 /** Plain blocks decode fastest, then packed bits, then planes; a slower layout has to be smaller by this factor. */
 const FASTER_BIAS = 0.95;
 
@@ -135,16 +134,12 @@ interface Transform {
  * numbers. Leaves the integers less their smallest in `words`; null when there is no such power.
  */
 function toDecimal(block: Float64Array, words: Words): { power: number; base: bigint } | null {
-  let power = 0;
-  for (const value of block) {
-    while (!isDecimal(value, 10 ** power)) if (++power > DECIMAL_POWER_MAX) return null;
-  }
+  const power = decimalPower(block);
+  if (power === null) return null;
   const scale = 10 ** power;
   let smallest = Number.POSITIVE_INFINITY;
   let largest = Number.NEGATIVE_INFINITY;
   for (const value of block) {
-    // Exact at a lower power need not mean exact at this one: rounding differs.
-    if (!isDecimal(value, scale)) return null;
     const integer = Math.round(value * scale);
     if (integer < smallest) smallest = integer;
     if (integer > largest) largest = integer;
@@ -154,9 +149,4 @@ function toDecimal(block: Float64Array, words: Words): { power: number; base: bi
   words.high.fill(0, 0, block.length);
   for (let i = 0; i < block.length; i++) words.low[i] = Math.round((block[i] ?? 0) * scale) - smallest;
   return { power, base: BigInt(smallest) };
-}
-
-function isDecimal(value: number, scale: number): boolean {
-  const integer = Math.round(value * scale);
-  return Math.abs(integer) <= Number.MAX_SAFE_INTEGER && integer / scale === value && !Object.is(value, -0);
 }

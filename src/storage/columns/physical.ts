@@ -2,7 +2,7 @@ import { assert } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { NumberType, TextType } from '../../model/schema.js';
 import { type SortedDictionary, sortDictionary } from './dictionary.js';
-import { narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
+import { narrowDecimals, narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
 
 /** A column in its stored form, in JavaScript's own memory: what a file and kernel memory both hold. */
 export type PhysicalColumn = PhysicalNumberColumn | PhysicalStringColumn;
@@ -102,8 +102,11 @@ function hasEmptyRow(ends: Uint32Array): boolean {
   return false;
 }
 
-/** Narrows a column whose rows are in their final order. */
-export function toPhysical(column: PreparedColumn): PhysicalColumn {
+/**
+ * Narrows a column whose rows are in their final order.
+ * @param keptForLong  whether it is worth looking at every double more closely
+ */
+export function toPhysical(column: PreparedColumn, keptForLong: boolean): PhysicalColumn {
   if (column.kind === 'string') {
     const { name, type, ends, dictionary } = column;
     const hasNulls = dictionary.hasNull || (ends !== null && hasEmptyRow(ends));
@@ -111,7 +114,8 @@ export function toPhysical(column: PreparedColumn): PhysicalColumn {
   }
   const nulls = column.nulls === null ? null : trimNulls(column.nulls, column.values.length);
   if (column.kind === 'long') return { kind: 'number', name: column.name, type: 'LONG', nulls, ...narrowLongs(column.values, nulls) };
-  return { kind: 'number', name: column.name, type: column.type, nulls, ...narrowDoubles(column.type, column.values, nulls) };
+  const doubles = narrowDoubles(column.type, column.values, nulls);
+  return { kind: 'number', name: column.name, type: column.type, nulls, ...(keptForLong ? narrowDecimals(doubles, nulls) : doubles) };
 }
 
 /** The mask without bits past the rows; null when nothing is set. */

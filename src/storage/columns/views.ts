@@ -35,6 +35,7 @@ export function viewOfStored(column: StoredColumn, rowCount: number, at: Address
       type: column.type,
       physical: column.values.physical,
       base: BigInt(column.base),
+      power: column.power ?? 0,
       min: column.min === null ? null : parse(column.min),
       max: column.max === null ? null : parse(column.max),
     },
@@ -44,7 +45,7 @@ export function viewOfStored(column: StoredColumn, rowCount: number, at: Address
 }
 
 export function numberView(
-  column: Pick<NumberColumnView, 'type' | 'physical' | 'base' | 'min' | 'max'>,
+  column: Pick<NumberColumnView, 'type' | 'physical' | 'base' | 'power' | 'min' | 'max'>,
   placement: NumberPlacement,
   at: Address,
 ): NumberColumnView {
