@@ -35,7 +35,17 @@ export type Collector =
       readonly asBytes: boolean;
     }
   /** [number] → counts by the buckets given, and of nulls; or bytes. */
-  | { readonly type: 'fixedHistogram'; readonly shape: FixedBuckets; readonly asBytes: boolean }
+  | {
+      readonly type: 'fixedHistogram';
+      /** Buckets of one width over [lower, upper); values outside are left out, counted apart, or at the nearer end. */
+      readonly shape: {
+        readonly lower: number;
+        readonly upper: number;
+        readonly number: number;
+        readonly outliers: 'ignore' | 'overflow' | 'clip';
+      };
+      readonly asBytes: boolean;
+    }
   /** [column] → a Bloom filter of its values, null among them, made for so many `entries`. */
   | { readonly type: 'bloom'; readonly entries: number }
   | ExpressionFold;
@@ -52,6 +62,8 @@ export interface ExpressionFold {
   readonly fold: Expression;
   readonly combine: Expression;
   readonly finalize: Expression | null;
+  /** Below 0, 0 or above it for results `o1` and `o2` that are not finalized; null: they compare as values do. */
+  readonly compare: Expression | null;
   readonly initial: Expression;
   readonly initialCombine: Expression;
   /** Of the accumulator, and of what comes out. */
@@ -63,14 +75,6 @@ export interface ExpressionFold {
   readonly combinesNulls: boolean;
   /** Of an accumulator that is a text or a list. */
   readonly maxBytes: number;
-}
-
-/** Buckets of one width over [lower, upper), and what becomes of values outside: left out, counted apart, or at the nearer end. */
-export interface FixedBuckets {
-  readonly lower: number;
-  readonly upper: number;
-  readonly number: number;
-  readonly outliers: 'ignore' | 'overflow' | 'clip';
 }
 
 /** Name of the column in which a `collect` aggregator puts out its state beside its value. */

@@ -72,6 +72,8 @@ export function renameStep(step: FinishStep, rename: Rename): FinishStep {
       return step;
     case 'fillBuckets':
       return { ...step, bucket: rename(step.bucket) };
+    case 'rank':
+      return { ...step, name: rename(step.name), state: rename(step.state) };
     case 'project':
       return { ...step, columns: step.columns.map(({ name, from }) => ({ name: rename(name), from: rename(from) })) };
   }

@@ -1,4 +1,6 @@
 import { condenseIntervals } from '../base/interval.js';
+import type { Aggregator } from '../model/aggregator.js';
+import { stateColumn } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import type { Interval } from '../model/interval.js';
 import { ETERNITY } from '../model/interval.js';
@@ -101,28 +103,68 @@ function planTopN(query: TopNQuery): Plan {
   const keys = timeKeys(query);
   const finish: FinishStep[] = [];
   // Post-aggregators that the ranking does not need are computed for the best rows only.
-  const rankedBy = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
-  finish.push(...computeSteps(postAggregators.slice(0, rankedBy)));
+  const needed = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
+  finish.push(...computeSteps(postAggregators.slice(0, needed)));
   if (metric.kind === 'dimension' && metric.previousStop !== null)
     finish.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
+  const ranks = rankSteps(query, metric.kind === 'numeric' ? [metric.column] : []);
+  finish.push(...ranks);
   const by: SortKey[] =
     metric.kind === 'numeric'
-      ? [{ column: metric.column, descending: !metric.inverted, nulls: metric.inverted ? 'first' : 'last', ordering: 'numeric' }]
+      ? [
+          {
+            column: rankedBy(ranks, metric.column),
+            descending: !metric.inverted,
+            nulls: metric.inverted ? 'first' : 'last',
+            ordering: 'numeric',
+          },
+        ]
       : [{ column: dimension.name, descending: metric.inverted, nulls: metric.inverted ? 'last' : 'first', ordering: metric.ordering }];
   finish.push(
     keys.length === 0
       ? { step: 'sort', by, offset: 0, limit: threshold }
       : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold },
   );
-  finish.push(...computeSteps(postAggregators.slice(rankedBy)));
+  finish.push(...computeSteps(postAggregators.slice(needed)));
   return {
     operator: 'group',
     ...leafOf(query),
     keys: [...keys, dimensionKey(dimension)],
-    aggregators: query.aggregators,
+    aggregators: withRankedStates(query, ranks),
     emptyGroup: false,
     finish,
   };
+}
+
+type RankStep = Extract<FinishStep, { step: 'rank' }>;
+
+/** Results of an aggregator that says itself how they compare are ordered by their places. */
+function rankSteps({ aggregators }: { readonly aggregators: readonly Aggregator[] }, columns: readonly string[]): RankStep[] {
+  return aggregators.flatMap((each) => {
+    if (each.kind !== 'collect' || each.collector.type !== 'expression' || !columns.includes(each.name)) return [];
+    const { collector, name } = each;
+    return collector.compare === null
+      ? []
+      : [{ step: 'rank', name: rankName(name), state: stateColumn(name), by: collector.compare, collector } as const];
+  });
+}
+
+function rankName(aggregator: string): string {
+  return `$rank of ${aggregator}`;
+}
+
+function rankedBy(ranks: readonly RankStep[], column: string): string {
+  return ranks.find(({ name }) => name === rankName(column))?.name ?? column;
+}
+
+/** States that are ranked are put out beside the values. */
+function withRankedStates(
+  { aggregators }: { readonly aggregators: readonly Aggregator[] },
+  ranks: readonly RankStep[],
+): readonly Aggregator[] {
+  return aggregators.map((each) =>
+    each.kind === 'collect' && ranks.some(({ state }) => state === stateColumn(each.name)) ? { ...each, output: 'both' } : each,
+  );
 }
 
 /** Values after the one where the page before ended. */
@@ -160,8 +202,18 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   }
   finish.push(...computeSteps(query.postAggregators));
   if (query.having !== null) finish.push({ step: 'filter', filter: query.having });
+  const ranks = rankSteps(
+    query,
+    query.orderBy.map(({ column }) => column),
+  );
+  finish.push(...ranks);
   const ordered = query.orderBy.map(
-    ({ column, descending, ordering }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering }),
+    ({ column, descending, ordering }): SortKey => ({
+      column: rankedBy(ranks, column),
+      descending,
+      nulls: descending ? 'last' : 'first',
+      ordering,
+    }),
   );
   // What the query does not order comes by its dimensions; time goes before all unless it was asked to come after.
   const rest = dimensions
@@ -178,7 +230,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const by = query.sortByDimensionsFirst ? [...ordered, ...rest, ...byTime] : [...byTime, ...ordered, ...rest];
   if (by.length > 0) finish.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
   else if (query.limit !== null || query.offset > 0) finish.push({ step: 'limit', offset: query.offset, limit: query.limit });
-  return { operator: 'group', ...leafOf(query), keys, aggregators: query.aggregators, emptyGroup: false, finish };
+  return { operator: 'group', ...leafOf(query), keys, aggregators: withRankedStates(query, ranks), emptyGroup: false, finish };
 }
 
 function planScan(query: ScanQuery, tables: KnownTables): Plan {

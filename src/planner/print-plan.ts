@@ -107,6 +107,8 @@ function printStep(step: FinishStep): string {
       return printLimit(step.offset, step.limit);
     case 'fillBuckets':
       return `fill ${step.bucket} by ${granularityName(step.granularity)}`;
+    case 'rank':
+      return `rank ${step.name} of ${step.state} by ${printExpression(step.by)}`;
     case 'project':
       return `project ${step.columns.map(({ name, from }) => (name === from ? name : `${name} = ${from}`)).join(', ')}`;
   }

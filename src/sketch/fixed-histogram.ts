@@ -1,8 +1,14 @@
 import { ServiceError } from '../base/errors.js';
-import type { FixedBuckets } from '../model/collector.js';
 
-/** By the number that stands for them in the bytes. */
+/** What becomes of values outside: left out, counted apart, or counted at the nearer end. In bytes, their place here. */
 export const OUTLIER_MODES = ['ignore', 'overflow', 'clip'] as const;
+
+export interface FixedBuckets {
+  readonly lower: number;
+  readonly upper: number;
+  readonly number: number;
+  readonly outliers: (typeof OUTLIER_MODES)[number];
+}
 
 /**
  * Counts of values in buckets of one width over [lower, upper); the upper limit itself is an outlier. Bytes, highest first

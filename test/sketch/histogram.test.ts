@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { FixedBuckets } from '../../src/model/collector.js';
 import { ApproximateHistogram } from '../../src/sketch/approximate-histogram.js';
+import type { FixedBuckets } from '../../src/sketch/fixed-histogram.js';
 import { FixedHistogram } from '../../src/sketch/fixed-histogram.js';
 
 const approximate = suite('approximate histogram');

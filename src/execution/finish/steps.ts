@@ -7,6 +7,7 @@ import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
+import { rankColumn } from './rank.js';
 import { rowFilter } from './row-filter.js';
 import { ROWS_PER_CHECK, sortedRows } from './sort.js';
 import type { ResultColumn, ResultTable } from './table.js';
@@ -53,6 +54,8 @@ function runStep(table: ResultTable, step: FinishStep, leaf: LeafResult): Result
     }
     case 'fillBuckets':
       return fillBuckets(table, step.bucket, step.granularity, leaf);
+    case 'rank':
+      return { ...table, columns: [...table.columns, rankColumn(table, step, leaf)] };
     case 'project':
       return {
         ...table,

@@ -516,6 +516,36 @@ folds('by groups, ordered by its value', async () => {
   );
 });
 
+// Sums of which the one nearest to 17 comes first: 18, 15, 22.
+const NEAREST = {
+  fields: ['long'],
+  initialValue: '0',
+  fold: '__acc + long',
+  finalize: 'o * 10',
+  compare: 'if(abs(o1 - 17) < abs(o2 - 17), -1, if(abs(o1 - 17) == abs(o2 - 17), 0, 1))',
+};
+
+folds('ordered as its comparison says, in a groupBy and a topN', async () => {
+  const groups = await answersOver(PARTS, {
+    queryType: 'groupBy',
+    dimensions: ['text'],
+    ...fold(NEAREST),
+    limitSpec: { type: 'default', limit: 2, columns: [{ dimension: 'x', direction: 'ascending' }] },
+  });
+  assert.equal(
+    groups.map(({ text, x }) => [text, x]),
+    [
+      ['t0', 180n],
+      ['t2', 150n],
+    ],
+  );
+  const best = await answersOver(PARTS, { queryType: 'topN', dimension: 'text', threshold: 1, metric: 'x', ...fold(NEAREST) });
+  assert.equal(
+    best.map(({ text, x }) => [text, x]),
+    [['t1', 220n]],
+  );
+});
+
 for (const { name, spec, message } of [
   { name: 'a fold of a column that is no field', spec: { initialValue: '0', fold: '__acc + long', combine: 'x' }, message: /fold.*long/ },
   { name: 'an initial value that is none', spec: { initialValue: 'long', fold: '__acc', combine: 'x' }, message: /initialValue/ },

@@ -1,4 +1,3 @@
-import { ServiceError } from '../../../base/errors.js';
 import { foldConstant } from '../../../expression/evaluate.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
@@ -28,7 +27,7 @@ function readFold(reader: ObjectReader, columns: VirtualColumns): Aggregator {
   const fields = reader.strings('fields');
   const accumulator = reader.optionalString('accumulatorIdentifier') ?? ACCUMULATOR;
   const fold = readExpression(reader, 'fold', [...fields, accumulator]);
-  if (reader.has('compare')) throw new ServiceError('unsupported', `${reader.at('compare')}: results are compared by their own order only`);
+  const compare = reader.has('compare') ? readExpression(reader, 'compare', ['o1', 'o2']) : null;
   const initial = readConstant(reader, 'initialValue');
   const initialCombine = reader.has('initialCombineValue') ? readConstant(reader, 'initialCombineValue') : initial;
   const combine = reader.has('combine')
@@ -53,6 +52,7 @@ function readFold(reader: ObjectReader, columns: VirtualColumns): Aggregator {
       fold,
       combine,
       finalize,
+      compare,
       initial,
       initialCombine,
       valueType: type,
