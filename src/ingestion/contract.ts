@@ -1,3 +1,4 @@
+import type { Aggregator, VirtualColumn } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
 import type { EpochMs } from '../model/interval.js';
 import type { PublishRequest } from '../model/publication.js';
@@ -16,6 +17,8 @@ export interface Planning {
   }): PlannedStatement;
   /** A native filter (JSON); errors name `path`. */
   parseFilter(value: unknown, path: string): Filter;
+  /** A native aggregator (JSON) over rows of the input, and the columns it computes for itself; errors name `path`. */
+  parseAggregator(value: unknown, path: string): { readonly aggregator: Aggregator; readonly virtualColumns: readonly VirtualColumn[] };
 }
 
 /** What a task may touch of the world. The middle manager's child process makes it; tests make their own. */

@@ -19,14 +19,15 @@ export type Aggregator = {
 );
 
 /**
- * `input`: whether `columns` hold values, or the first of them states that were put out before, as texts. `output`: the
- * value, of type `type`; or the state as text; or both, the state as the column `stateColumn(name)`.
+ * `input`: whether `columns` hold values, or the first of them states that were put out before, as texts, or a mixture of
+ * texts of states and of numbers. `output`: the value, of type `type`; or the state as text; or both, the state as the
+ * column `stateColumn(name)`.
  */
 interface Collect {
   readonly kind: 'collect';
   readonly collector: Collector;
   readonly columns: readonly string[];
-  readonly input: 'values' | 'states';
+  readonly input: 'values' | 'states' | 'mixed';
   readonly output: 'value' | 'state' | 'both';
   readonly type: ColumnType;
 }

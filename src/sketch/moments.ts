@@ -1,3 +1,5 @@
+import { ServiceError } from '../base/errors.js';
+
 /** Count, sum, mean and the sum of squared distances from the mean, kept up by Welford's and joined by Chan's formula. */
 export interface Moments {
   count: number;
@@ -47,6 +49,14 @@ export function encodeMoments({ count, sum, mean, squares }: Moments): string {
 }
 
 export function decodeMoments(text: string): Moments {
-  const [count = 0, sum = 0, mean = 0, squares = 0] = text.split(' ').map(Number);
+  const [count, sum, mean, squares, more] = text.split(' ').map(parseNumber);
+  if (count === undefined || !(count >= 0) || sum === undefined || mean === undefined || squares === undefined || more !== undefined)
+    throw new ServiceError('query_invalid', 'a text that should hold a count, a sum, a mean and squared deviations does not');
   return { count, sum, mean, squares };
+}
+
+/** NaN by its name only. */
+function parseNumber(text: string): number | undefined {
+  const number = Number(text);
+  return text === '' || (Number.isNaN(number) && text !== 'NaN') ? undefined : number;
 }

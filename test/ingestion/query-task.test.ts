@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
+import { parseAggregator } from '../../src/planner/native/columns.js';
 import { parseFilter } from '../../src/planner/native/filter.js';
 import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { run, type TaskRun } from './run-task.js';
@@ -192,7 +193,10 @@ const refusedContexts: readonly { readonly context: Record<string, unknown>; rea
 for (const { context, message } of refusedContexts) {
   queries(`refused context: ${JSON.stringify(context)}`, () => {
     const query = `INSERT INTO edits SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern()} PARTITIONED BY DAY`;
-    assert.throws(() => validateTask({ type: 'query_controller', spec: { query, context } }, { planSql: plan, parseFilter }), message);
+    assert.throws(
+      () => validateTask({ type: 'query_controller', spec: { query, context } }, { planSql: plan, parseFilter, parseAggregator }),
+      message,
+    );
   });
 }
 
@@ -214,6 +218,6 @@ queries('maxParseExceptions lets bad lines pass', async () => {
 
 queries('an unknown table is refused at submission', () => {
   const payload = { type: 'query_controller', spec: { query: 'INSERT INTO edits SELECT * FROM other PARTITIONED BY DAY' } };
-  assert.throws(() => validateTask(payload, { planSql: plan, parseFilter }), /other/);
+  assert.throws(() => validateTask(payload, { planSql: plan, parseFilter, parseAggregator }), /other/);
 });
 queries.run();

@@ -63,7 +63,7 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
     const timestamp = { column: 't', parser: timestampParser('millis', 'format'), missingValue: null };
     const range = new TimeRange(loading.intervals ?? [], parseGranularity(loading.queryGranularity ?? 'none', 'queryGranularity'));
     const sources = new Map(
-      (loading.metrics ?? []).flatMap(({ name, fieldName }) => (fieldName === null ? [] : [[name, fieldName] as const])),
+      (loading.metrics ?? []).flatMap(({ inputs }) => inputs.map(({ field, column }) => [column.name, field] as const)),
     );
     const collector = new RowCollector(
       {
@@ -220,8 +220,14 @@ for (const { name, plan, given, stored, faults = 0 } of values) {
 
 store('metrics without rollup: cast, and counts of one', async () => {
   const metrics: Metric[] = [
-    { name: 'n', fieldName: null, kind: 'count', type: 'LONG' },
-    { name: 'total', fieldName: 'x', kind: 'sum', type: 'DOUBLE' },
+    { name: 'n', type: 'LONG', aggregator: { kind: 'count', name: 'n', filter: null }, virtualColumns: [], inputs: [] },
+    {
+      name: 'total',
+      type: 'DOUBLE',
+      aggregator: { kind: 'sum', name: 'total', column: 'total', type: 'DOUBLE', filter: null },
+      virtualColumns: [],
+      inputs: [{ field: 'x', column: columnPlan('total', 'DOUBLE') }],
+    },
   ];
   const { rows } = await load(oneBlock([{ t: 0, x: 1 }, { t: 1, x: '2.5' }, { t: 2 }]), { dimensions: [], metrics });
   assert.equal(rows, [

@@ -7,6 +7,7 @@ import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
+import { parseAggregator } from '../../src/planner/native/columns.js';
 import { parseFilter } from '../../src/planner/native/filter.js';
 import { createSegmentStore } from '../../src/storage/segment-store.js';
 import { cellsOf } from './blocks.js';
@@ -43,7 +44,7 @@ export async function run(
     maxBytesInMemory: 1 << 28,
     maxHttpBytes: 1 << 20,
     kernels: 'reference',
-    planning: { planSql: options.planSql ?? refused, parseFilter },
+    planning: { planSql: options.planSql ?? refused, parseFilter, parseAggregator },
     storage: {
       async push(localFile, key) {
         mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });

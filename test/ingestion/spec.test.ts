@@ -5,6 +5,7 @@ import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { PlannedStatement } from '../../src/model/statement.js';
+import { parseAggregator } from '../../src/planner/native/columns.js';
 
 const planning: Planning = {
   planSql: () => {
@@ -14,6 +15,7 @@ const planning: Planning = {
     if (value === 'bad') throw new ServiceError('input_invalid', `${path}: bad filter`);
     return { kind: 'true' };
   },
+  parseAggregator,
 };
 
 /** A spec with everything in its place; `change` is laid over it, level by level. */
@@ -169,10 +171,22 @@ const refused: readonly {
   { name: 'numShards', change: tuning({ numShards: 2 }), message: /numShards: 2 is not supported/, code: 'unsupported' },
   { name: 'rows per segment as text', change: tuning({ maxRowsPerSegment: 'many' }), message: /maxRowsPerSegment: expected an integer/ },
   {
-    name: 'a sketch metric',
-    change: schema({ metricsSpec: [{ type: 'thetaSketch', name: 'x', fieldName: 'x' }] }),
-    message: /metricsSpec\[0\]\.type: "thetaSketch" is not supported/,
+    name: 'a metric of the contributed kind',
+    change: schema({ metricsSpec: [{ type: 'tDigestSketch', name: 'x', fieldName: 'x' }] }),
+    message: /metricsSpec\[0\]\.type: aggregator "tDigestSketch" is not supported/,
     code: 'unsupported',
+  },
+  {
+    name: 'a metric for queries only, in a filtered one',
+    change: schema({
+      metricsSpec: [{ type: 'filtered', filter: { type: 'true' }, aggregator: { type: 'doubleMean', name: 'x', fieldName: 'x' } }],
+    }),
+    message: /metricsSpec\[0\]\.aggregator\.type: aggregator "doubleMean" is for queries only/,
+  },
+  {
+    name: 'a sketch of an impossible size',
+    change: schema({ metricsSpec: [{ type: 'thetaSketch', name: 'x', fieldName: 'x', size: 1000 }] }),
+    message: /metricsSpec\[0\]\.size: expected a power of 2/,
   },
   {
     name: 'a misspelt metric',
@@ -182,7 +196,7 @@ const refused: readonly {
   {
     name: 'a metric without field',
     change: schema({ metricsSpec: [{ type: 'longSum', name: 'x' }] }),
-    message: /metricsSpec\[0\]\.fieldName: expected text/,
+    message: /metricsSpec\[0\]: expected either a fieldName or an expression/,
   },
   {
     name: 'two columns of one name',

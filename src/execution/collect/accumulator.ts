@@ -4,7 +4,7 @@ import type { NumberVector } from '../expression/vector.js';
 import type { DistinctAccumulator } from '../group/distinct.js';
 import type { SegmentScope } from '../scope.js';
 import { stateKind } from './kinds.js';
-import { stateFeed } from './state-feed.js';
+import { hasTexts, stateFeed } from './state-feed.js';
 
 /**
  * The states of a `collect` aggregator over the groups of one segment, folded when its rows are through.
@@ -19,7 +19,9 @@ export function collectAccumulator(
 ): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
   const { memory, groupBytesMax, spill } = scope.context;
   const kind = stateKind(collector);
-  const feed = input === 'states' ? stateFeed(scope, kind, columns[0] ?? '') : kind.bind(scope, columns);
+  const [column = ''] = columns;
+  const feed =
+    input === 'states' || (input === 'mixed' && hasTexts(scope, column)) ? stateFeed(scope, kind, column) : kind.bind(scope, columns);
   if (feed === undefined) return undefined;
   const states: unknown[] = [];
   const bytesEach = Math.max(1, kind.bytes(kind.create()));

@@ -14,6 +14,7 @@ export function quantilesKind({ k }: Extract<Collector, { type: 'quantiles' }>):
     bytes: (state) => state.bytes,
     encode: encodeQuantiles,
     decode: decodeQuantiles,
+    addNumber: (state, value) => state.add(value),
     value: ({ count }) => BigInt(count),
     bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
   };
@@ -28,6 +29,7 @@ export function kllKind({ k, valueType }: Extract<Collector, { type: 'kll' }>): 
     bytes: (state) => state.bytes,
     encode: encodeQuantiles,
     decode: (text) => decodeKll(text, valueType),
+    addNumber: (state, value) => state.add(value),
     value: ({ count }) => BigInt(count),
     bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
   };

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
-import { compareValues } from '../../expression/value.js';
+import { compareValues, parseDouble, parseLong } from '../../expression/value.js';
 import type { Collector } from '../../model/collector.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
@@ -43,8 +43,11 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
     encode: ({ time, value }) => `${time} ${value === null ? 'n' : `v${Object.is(value, -0) ? '-0' : String(value)}`}`,
     decode(text) {
       const space = text.indexOf(' ');
-      const value = text.slice(space + 2);
-      return { time: Number(text.slice(0, space)), value: text[space + 1] === 'n' ? null : parseValue(value, collector.valueType), at: -1 };
+      const [time, mark] = [Number(text.slice(0, space)), text[space + 1]];
+      const value = mark === 'v' ? parseValue(text.slice(space + 2), collector.valueType) : null;
+      if (space < 1 || Number.isNaN(time) || (mark !== 'v' && mark !== 'n') || (mark === 'v' && value === null))
+        throw new ServiceError('query_invalid', 'a text that should hold a time and a value does not');
+      return { time, value, at: -1 };
     },
     value: ({ value }) => value,
     bind: (scope, [column = '', timeColumn]) => bindTimed(scope, collector, column, timeColumn, isBetterTime, isBetterValue),
@@ -52,7 +55,7 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
 }
 
 function parseValue(text: string, type: FirstLast['valueType']): Value {
-  return type === 'STRING' ? text : type === 'LONG' ? BigInt(text) : Number(text);
+  return type === 'STRING' ? text : type === 'LONG' ? parseLong(text) : parseDouble(text);
 }
 
 /** A value is read once per group and batch, and at ties of time. */

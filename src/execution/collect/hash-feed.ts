@@ -1,10 +1,14 @@
 import { ServiceError } from '../../base/errors.js';
+import type { ArrayElement } from '../../model/array-text.js';
+import { arrayElements } from '../../model/array-text.js';
+import { isArrayType } from '../../model/schema.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import { SKETCH_SEED } from '../../sketch/text.js';
 import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { kernelFor } from '../context.js';
+import { textAt } from '../dictionary.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
@@ -16,13 +20,14 @@ type Put<State> = (state: State, hash: Murmur3) => void;
 
 /**
  * Gives states the hashes of a column's values that are not null: of texts once for every pair of group and text, of
- * numbers once a row. Texts hash as UTF-8, LONGs as 8 bytes, FLOAT and DOUBLE as the bits of a double.
+ * numbers once a row. Texts hash as UTF-8, LONGs as 8 bytes, FLOAT and DOUBLE as the bits of a double; of arrays every
+ * element counts.
  */
 export function hashFeed<State>(scope: SegmentScope, column: string, put: Put<State>): Feed<State> | undefined {
   const source = scope.source(column);
   if (source.kind === 'missing') return undefined;
   const ids = idSource(scope, source);
-  if (ids !== undefined) return pairFeed(scope, ids, put);
+  if (ids !== undefined) return pairFeed(scope, ids, arrayReader(scope, source), put);
   const vector = asNumbers(scope, source, scope.typeOf(column) === 'LONG' ? 'LONG' : 'DOUBLE');
   return vector === undefined ? undefined : numbersFeed(scope, vector, put);
 }
@@ -46,6 +51,29 @@ export function textIds(scope: SegmentScope, column: string): IdSource | undefin
 function idSource(scope: SegmentScope, source: Source): IdSource | undefined {
   if (source.kind === 'string') return source.column.offsets === 0 ? storedIds(scope, source.column) : listedIds(scope, source.column);
   return source.kind === 'computed' && source.vector.kind === 'string' ? computedIds(scope, source.vector) : undefined;
+}
+
+/** The elements of an array by its id, those of inner arrays among them; undefined: the column has none. */
+function arrayReader({ context }: SegmentScope, source: Source): ((id: number) => readonly ArrayElement[]) | undefined {
+  const type = source.kind === 'string' ? source.column.type : source.kind === 'computed' ? source.vector.type : undefined;
+  if (!isArrayType(type)) return undefined;
+  const text = (id: number): string | null =>
+    source.kind === 'string'
+      ? textAt(context.memory, source.column.dictionary, id)
+      : source.kind === 'computed' && source.vector.kind === 'string'
+        ? (source.vector.pool.texts[id] ?? null)
+        : null;
+  return (id) => {
+    const found = text(id);
+    return found === null ? [] : [...innermost(arrayElements(found, type))];
+  };
+}
+
+function* innermost(elements: readonly ArrayElement[]): Generator<ArrayElement> {
+  for (const element of elements) {
+    if (typeof element === 'object' && element !== null) yield* innermost(element);
+    else yield element;
+  }
 }
 
 function storedIds(scope: SegmentScope, { physical, ids, dictionary }: StringColumnView): IdSource {
@@ -123,7 +151,12 @@ function dictionaryHash({ context }: SegmentScope, { offsets, bytes, hasNull }: 
   };
 }
 
-function pairFeed<State>(scope: SegmentScope, source: IdSource, put: Put<State>): Feed<State> {
+function pairFeed<State>(
+  scope: SegmentScope,
+  source: IdSource,
+  elements: ((id: number) => readonly ArrayElement[]) | undefined,
+  put: Put<State>,
+): Feed<State> {
   const { arena, context } = scope;
   const { memory, kernels } = context;
   const set = new PairSet(
@@ -145,8 +178,20 @@ function pairFeed<State>(scope: SegmentScope, source: IdSource, put: Put<State>)
     end(stateOf) {
       const hash = new Murmur3(SKETCH_SEED);
       const halves = memory.u32(set.keys, set.count * 2);
-      for (let pair = 0; pair < set.count; pair++)
-        if (source.hash(halves[pair * 2 + 1] ?? 0, hash)) put(stateOf(halves[pair * 2] ?? 0), hash);
+      for (let pair = 0; pair < set.count; pair++) {
+        const [group = 0, id = 0] = [halves[pair * 2], halves[pair * 2 + 1]];
+        if (elements === undefined) {
+          if (source.hash(id, hash)) put(stateOf(group), hash);
+          continue;
+        }
+        for (const element of elements(id)) {
+          if (typeof element === 'bigint') hash.hashLong(element);
+          else if (typeof element === 'number') hash.hashDouble(element);
+          else if (typeof element === 'string') hash.hashText(element);
+          else continue;
+          put(stateOf(group), hash);
+        }
+      }
     },
   };
 }

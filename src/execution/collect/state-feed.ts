@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseDouble } from '../../expression/value.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import { kernelFor } from '../context.js';
 import { textAt } from '../dictionary.js';
@@ -6,8 +7,9 @@ import type { SegmentScope, Source } from '../scope.js';
 import type { Feed, StateKind } from './state-kind.js';
 
 /**
- * Merges states that a column holds as texts: stored ones, or those put out before. Every row counts, also when its text
- * is that of another: two servers may have come to the same state of different rows.
+ * Merges states that a column holds as texts: stored ones, or those put out before; and takes in the texts of numbers,
+ * where a kind knows what to do with them. Every row counts, also when its text is that of another: two servers may have
+ * come to the same state of different rows.
  * @throws ServiceError for a column of numbers or of several values a row
  */
 export function stateFeed(scope: SegmentScope, kind: StateKind<unknown>, column: string): Feed<unknown> | undefined {
@@ -22,11 +24,21 @@ export function stateFeed(scope: SegmentScope, kind: StateKind<unknown>, column:
       const text = texts(block, rows, n);
       const numbers = scope.context.memory.u32(groups, n).slice();
       for (let i = 0; i < n; i++) {
-        const state = text(i);
-        if (state !== null) kind.merge(stateOf(numbers[i] ?? 0), kind.decode(state));
+        const found = text(i);
+        if (found === null) continue;
+        const state = stateOf(numbers[i] ?? 0);
+        const number = kind.addNumber === undefined ? null : parseDouble(found);
+        if (number === null) kind.merge(state, kind.decode(found));
+        else kind.addNumber?.(state, number);
       }
     },
   };
+}
+
+/** Whether the values of a column are texts. */
+export function hasTexts(scope: SegmentScope, column: string): boolean {
+  const source = scope.source(column);
+  return source.kind === 'string' || (source.kind === 'computed' && source.vector.kind === 'string');
 }
 
 type Add = Parameters<Feed<unknown>['add']>;

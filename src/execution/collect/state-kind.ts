@@ -23,6 +23,8 @@ export interface StateKind<State> {
   /** `decode(encode(state))` equals `state`. */
   encode(state: State): string;
   decode(text: string): State;
+  /** Takes a number in, where columns may hold states and the texts of numbers. */
+  addNumber?(state: State, value: number): void;
   value(state: State): Value;
   /** Undefined: no row of the segment changes any state. */
   bind(scope: SegmentScope, columns: readonly string[]): Feed<State> | undefined;

@@ -108,7 +108,7 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
   const { discovery } = dimensions;
   const leavesOutNested = discovery === 'STRING';
   const range = new TimeRange(granularity.intervals, granularity.queryGranularity);
-  const sources = new Map(metrics.flatMap(({ name, fieldName }) => (fieldName === null ? [] : [[name, fieldName] as const])));
+  const sources = new Map(metrics.flatMap(({ inputs }) => inputs.map(({ field, column }) => [column.name, field] as const)));
   const fields = [timestamp.column, ...dimensions.declared.map(({ name }) => name), ...sources.values()];
   if (transforms.length === 0 && filter === null) {
     const collector = new RowCollector(

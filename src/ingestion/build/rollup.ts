@@ -8,28 +8,49 @@ import type { Metric } from '../spec/metric.js';
 /** What `__time` is called while rows are not sorted (see `model/plan-names.ts`). */
 export const ARRIVAL_TIME = '__arrival_time';
 
-/**
- * The grouping that rolls rows up: by time and all dimensions. The input has one column for each metric under the
- * metric's name.
- * @param joins  the input was rolled up before, so counts are added up
- */
-export function rollupPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[], joins: boolean): GroupPlan {
+/** The number of a row in its run, where every row is a group of its own. */
+export const ROW_NUMBER = '\u0000row';
+
+/** The grouping that rolls rows up: by time and all dimensions. The input has the columns that metrics read. */
+export function rollupPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[]): GroupPlan {
+  return groupPlan(dataSource, [ARRIVAL_TIME, ...dimensions], metrics);
+}
+
+/** The metrics of each row for itself. */
+export function rowPlan(dataSource: string, metrics: readonly Metric[]): GroupPlan {
+  return groupPlan(dataSource, [ROW_NUMBER], metrics);
+}
+
+function groupPlan(dataSource: string, keys: readonly string[], metrics: readonly Metric[]): GroupPlan {
   return {
     operator: 'group',
     dataSource,
     intervals: [ETERNITY],
     filter: null,
-    virtualColumns: [],
-    keys: [ARRIVAL_TIME, ...dimensions].map((name) => ({ kind: 'column', name, column: name, type: null })),
-    aggregators: metrics.map((metric) => aggregatorOf(metric, joins)),
+    virtualColumns: metrics.flatMap(({ virtualColumns }) => virtualColumns),
+    keys: keys.map((name) => ({ kind: 'column', name, column: name, type: null })),
+    aggregators: metrics.map(({ aggregator }) => aggregator),
     emptyGroup: false,
     finish: [],
   };
 }
 
-function aggregatorOf({ name, kind, type }: Metric, joins: boolean): Aggregator {
-  if (kind !== 'count') return { name, kind, column: name, type, filter: null };
-  return joins ? { name, kind: 'sum', column: name, type: 'LONG', filter: null } : { name, kind: 'count', filter: null };
+/** The grouping that joins rows of several runs, each rolled up before: they have each metric under its name. */
+export function joinPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[]): GroupPlan {
+  const plan = rollupPlan(dataSource, dimensions, metrics);
+  return { ...plan, virtualColumns: [], aggregators: plan.aggregators.map(joined) };
+}
+
+function joined(aggregator: Aggregator): Aggregator {
+  const { name } = aggregator;
+  switch (aggregator.kind) {
+    case 'count':
+      return { name, kind: 'sum', column: name, type: 'LONG', filter: null };
+    case 'collect':
+      return { ...aggregator, columns: [name], input: 'states', filter: null };
+    default:
+      return { ...aggregator, column: name, filter: null };
+  }
 }
 
 export function withArrivalTime(frame: Frame): Frame {
@@ -46,8 +67,11 @@ const LIST = '\u0000';
 /**
  * Grouping takes a row of several values as one row for each, rollup keeps it whole: so lists are grouped as text.
  */
-export function encodeLists(frame: Frame): Frame {
-  return { ...frame, columns: frame.columns.map((column) => (column.kind === 'multi' ? encodeList(column) : column)) };
+export function encodeLists(frame: Frame, lists: ReadonlySet<string>): Frame {
+  return {
+    ...frame,
+    columns: frame.columns.map((column) => (column.kind === 'multi' && lists.has(column.name) ? encodeList(column) : column)),
+  };
 }
 
 function encodeList(column: Extract<FrameColumn, { readonly kind: 'multi' }>): FrameColumn {
@@ -68,7 +92,7 @@ function encodeList(column: Extract<FrameColumn, { readonly kind: 'multi' }>): F
   return { kind: 'string', name: column.name, ids, dictionary };
 }
 
-/** @param lists  names of the columns that `encodeLists` has seen with several values */
+/** @param lists  names of the columns that were encoded */
 export function decodeLists(frame: Frame, lists: ReadonlySet<string>): Frame {
   return {
     ...frame,

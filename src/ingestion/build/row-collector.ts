@@ -1,5 +1,6 @@
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { RowSelection } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
 import type { InputBlock } from '../format/input-block.js';
@@ -34,7 +35,7 @@ export interface CollectorOptions {
   readonly timestamp: { readonly column: string; readonly parser: TimestampParser; readonly missingValue: EpochMs | null } | null;
   /** null: rows of all times go on as they are. */
   readonly range: TimeRange | null;
-  /** Columns of the input by the name of the built column, where the two differ. */
+  /** Columns of the input by the name of the built column, where the two differ; `__time`: the exact time. */
   readonly sources: ReadonlyMap<string, string>;
   readonly discovery: 'none' | 'STRING' | 'AUTO';
   /** Fields of nested objects are left out by discovery. */
@@ -56,6 +57,8 @@ export class RowCollector {
   /** Rows with a value that did not fit, where rows are not counted. */
   faultyRows = 0;
   private times = new Float64Array(0);
+  /** The times before they are floored, where a column is made of them. */
+  private readonly exactTimes: number[] | null;
   private kept = new Int32Array(0);
   private faults = new Uint8Array(0);
 
@@ -64,6 +67,7 @@ export class RowCollector {
     this.buffer = buffer;
     this.statistics = statistics;
     this.excluded = new Set(options.exclusions);
+    this.exactTimes = [...options.sources.values()].includes(TIME_COLUMN) ? [] : null;
   }
 
   add(block: InputBlock): void {
@@ -79,7 +83,8 @@ export class RowCollector {
     const positions = block.kind === 'text' ? new Map(block.columns.map((name, position) => [name, position])) : null;
     for (const column of this.buffer.columns) {
       const source = this.options.sources.get(column.name) ?? column.name;
-      if (block.kind === 'values') column.appendValues(block.values(source), selection, this.faults);
+      if (this.exactTimes !== null && source === TIME_COLUMN) column.appendValues(this.exactTimes, selection, this.faults);
+      else if (block.kind === 'values') column.appendValues(block.values(source), selection, this.faults);
       else {
         const position = positions?.get(source);
         if (position === undefined) column.appendNulls(selection.count);
@@ -110,6 +115,7 @@ export class RowCollector {
         this.statistics.reject(reason, block.sample(row));
         continue;
       }
+      if (this.exactTimes !== null) this.exactTimes[row] = time;
       const placed = range === null ? time : range.place(time);
       if (placed === undefined) {
         this.statistics.thrownAway++;

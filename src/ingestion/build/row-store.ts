@@ -2,35 +2,40 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { Granularity } from '../../model/granularity.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
+import type { RunColumn } from '../column/run-column.js';
 import type { Metric } from '../spec/metric.js';
 import { type Chunk, ChunkStore } from './chunk-store.js';
 import type { FrameEngine } from './frame-engine.js';
-import { decodeLists, encodeLists, rollupPlan, withArrivalTime, withTime } from './rollup.js';
+import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
 import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
 export interface RowStoreOptions {
   readonly dataSource: string;
   readonly dimensions: readonly ColumnPlan[];
-  /** Columns of input under their own names; with `rollup` they are aggregated, without only cast. */
+  /** With `rollup` aggregated by time and dimensions, without for each row. */
   readonly metrics: readonly Metric[];
   readonly rollup: boolean;
   readonly segmentGranularity: Granularity;
   readonly maxRowsInMemory: number;
   readonly maxBytesInMemory: number;
   readonly workDirectory: string;
-  /** Asked for only when rows are rolled up. */
+  /** Asked for only when rows are rolled up, or metrics computed. */
   readonly engine: () => FrameEngine;
 }
 
 /**
- * All rows of a task between reading and segments: rows go into `input`, are rolled up a run at a time, and are kept
- * by time chunk. The order of rows within a chunk is that of arrival, or the engine's after rollup.
+ * All rows of a task between reading and segments: rows go into `input`, are aggregated a run at a time, and are kept
+ * by time chunk. The order of rows within a chunk is that of arrival, or the engine's after rollup. Numbers that are
+ * stored as they come need no aggregation.
  */
 export class RowStore {
   /** Where rows are appended; call `relieve` after every block. */
   readonly input: RunBuffer;
   private readonly options: RowStoreOptions;
-  private readonly rolledUp: RunBuffer | null;
+  /** Runs as they are stored; null: as they come. */
+  private readonly aggregated: RunBuffer | null;
+  /** Columns that metrics read or are. */
+  private readonly metricColumns: ReadonlySet<string>;
   private readonly chunks: ChunkStore;
   private readonly lists = new Set<string>();
   private runsRolledUp = 0;
@@ -38,11 +43,13 @@ export class RowStore {
   constructor(options: RowStoreOptions) {
     this.options = options;
     const { dimensions, metrics, rollup, maxBytesInMemory, segmentGranularity, workDirectory } = options;
-    const inputs = metrics.filter(({ kind }) => kind !== 'count').map(({ name, type }) => columnPlan(name, type));
-    this.input = new RunBuffer([...dimensions, ...inputs]);
-    this.rolledUp = rollup
-      ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
-      : null;
+    const inputs = new Map(metrics.flatMap((metric) => metric.inputs.map(({ column }) => [column.name, column] as const)));
+    this.input = new RunBuffer([...dimensions, ...inputs.values()]);
+    this.metricColumns = new Set([...inputs.keys(), ...metrics.map(({ name }) => name)]);
+    this.aggregated =
+      rollup || !metrics.every(isStoredAsItComes)
+        ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
+        : null;
     // A quarter each for the run of rows, the dictionaries, and what is made of them when a segment is written.
     this.chunks = new ChunkStore({ segmentGranularity, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
   }
@@ -54,24 +61,23 @@ export class RowStore {
   /** Makes room when the run has grown to its limit. */
   async relieve(): Promise<void> {
     if (!this.isFull(this.input)) return;
-    if (this.rolledUp === null) return this.chunks.add(this.input);
-    await this.rollUp(this.rolledUp);
-    if (this.isFull(this.rolledUp)) this.chunks.add(this.rolledUp);
+    if (this.aggregated === null) return this.chunks.add(this.input);
+    await this.aggregate(this.aggregated);
+    if (this.isFull(this.aggregated)) this.chunks.add(this.aggregated);
   }
 
   async finish(): Promise<readonly Chunk[]> {
-    if (this.rolledUp === null) return this.chunks.finish(this.input);
-    await this.rollUp(this.rolledUp);
-    return this.chunks.finish(this.rolledUp);
+    if (this.aggregated === null) return this.chunks.finish(this.input);
+    await this.aggregate(this.aggregated);
+    return this.chunks.finish(this.aggregated);
   }
 
   /** Dimensions that hold any value or were declared, in order, with the types they ended as. */
   dimensions(): readonly ColumnPlan[] {
-    const metrics = new Set(this.options.metrics.map(({ name }) => name));
     const plans = new Map(this.options.dimensions.map((plan) => [plan.name, plan]));
     const dimensions: ColumnPlan[] = [];
-    for (const column of (this.rolledUp ?? this.input).columns) {
-      if (metrics.has(column.name)) continue;
+    for (const column of (this.aggregated ?? this.input).columns) {
+      if (this.metricColumns.has(column.name)) continue;
       const declared = plans.get(column.name);
       if (column instanceof AutoColumn) {
         if (column.type !== null || declared !== undefined) dimensions.push(columnPlan(column.name, column.type ?? 'STRING'));
@@ -85,17 +91,16 @@ export class RowStore {
    */
   async *frames(chunk: Chunk, maxRows: number): AsyncGenerator<Frame> {
     const columns = [...this.dimensions(), ...this.storedMetrics()];
-    if (this.rolledUp === null || this.runsRolledUp <= 1) {
+    if (this.aggregated === null || !this.options.rollup || this.runsRolledUp <= 1) {
       for (const [from, to] of evenCuts(chunk.rowCount, maxRows)) yield this.withCounts(this.chunks.frame(chunk, columns, from, to));
       return;
     }
     const joined = new RunBuffer(columns.map(keepingLists));
     const pieces = [...this.chunks.frames(chunk, columns)].map((frame) => this.prepared(frame));
-    const plan = rollupPlan(
+    const plan = joinPlan(
       this.options.dataSource,
       this.dimensions().map(({ name }) => name),
       this.options.metrics,
-      true,
     );
     for await (const frame of this.options.engine().run(plan, pieces)) this.append(frame, joined);
     for (const [from, to] of evenCuts(joined.rowCount, maxRows)) yield joined.toFrame(from, to);
@@ -109,26 +114,47 @@ export class RowStore {
     return run.rowCount >= this.options.maxRowsInMemory || run.sizeBytes - run.dictionaryBytes >= this.options.maxBytesInMemory / 4;
   }
 
-  private async rollUp(rolledUp: RunBuffer): Promise<void> {
+  private async aggregate(into: RunBuffer): Promise<void> {
     const { input } = this;
     if (input.rowCount === 0) return;
-    this.runsRolledUp++;
-    for (const column of input.columns) {
-      if (rolledUp.column(column.name) === undefined)
-        rolledUp.addColumn(columnPlan(column.name, column instanceof AutoColumn ? 'AUTO' : 'STRING', 'ARRAY'));
+    const dimensions = input.columns.filter(({ name }) => !this.metricColumns.has(name));
+    for (const column of dimensions) {
+      if (into.column(column.name) === undefined)
+        into.addColumn(columnPlan(column.name, column instanceof AutoColumn ? 'AUTO' : 'STRING', 'ARRAY'));
     }
-    const metrics = new Set(this.options.metrics.map(({ name }) => name));
-    const dimensions = input.columns.map(({ name }) => name).filter((name) => !metrics.has(name));
-    const plan = rollupPlan(this.options.dataSource, dimensions, this.options.metrics, false);
-    for await (const frame of this.options.engine().run(plan, [this.prepared(input.toFrame())])) this.append(frame, rolledUp);
+    if (this.options.rollup) await this.rollUp(into, dimensions);
+    else await this.computeRows(into, dimensions);
     input.clear();
     if (input.dictionaryBytes < this.options.maxBytesInMemory / 4) return;
     for (const { column } of input.dictionaries()) column.replaceDictionary(new ByteDictionary());
   }
 
+  private async rollUp(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
+    this.runsRolledUp++;
+    const names = dimensions.map(({ name }) => name);
+    const plan = rollupPlan(this.options.dataSource, names, this.options.metrics);
+    for await (const frame of this.options.engine().run(plan, [this.prepared(this.input.toFrame())])) this.append(frame, into);
+  }
+
+  /** Dimensions stay as they are; the metrics come back with the numbers of their rows. */
+  private async computeRows(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
+    const { input } = this;
+    const rows = Uint32Array.from({ length: input.rowCount }, (_, row) => row);
+    const read = input.columns.filter(({ name }) => this.metricColumns.has(name)).map((column) => column.toFrameColumn(rows));
+    const numbers: FrameColumn = { kind: 'long', name: ROW_NUMBER, values: BigInt64Array.from(rows, BigInt), nulls: null };
+    const plan = rowPlan(this.options.dataSource, this.options.metrics);
+    for await (const { rowCount, columns } of this.options.engine().run(plan, [{ rowCount: rows.length, columns: [numbers, ...read] }])) {
+      const [number, ...metrics] = columns;
+      const found = number?.kind === 'long' ? Uint32Array.from(number.values, Number) : new Uint32Array(0);
+      const frame = { rowCount, columns: [...dimensions.map((column) => column.toFrameColumn(found)), ...metrics] };
+      into.appendFrame(frame, input.timesOf(found), allRows(rowCount), new Uint8Array(rowCount));
+    }
+  }
+
   private prepared(frame: Frame): Frame {
-    for (const column of frame.columns) if (column.kind === 'multi') this.lists.add(column.name);
-    return encodeLists(withArrivalTime(frame));
+    const isList = ({ kind, name }: FrameColumn): boolean => kind === 'multi' && !this.metricColumns.has(name);
+    for (const column of frame.columns) if (isList(column)) this.lists.add(column.name);
+    return encodeLists(withArrivalTime(frame), this.lists);
   }
 
   private append(frame: Frame, to: RunBuffer): void {
@@ -137,20 +163,25 @@ export class RowStore {
     if (times !== undefined) to.appendFrame(decoded, times, allRows(frame.rowCount), new Uint8Array(frame.rowCount));
   }
 
-  /** Without rollup a count is 1 and takes no memory until the segment is written. */
+  /** Where rows are stored as they come a count is 1 and takes no memory until the segment is written. */
   private storedMetrics(): readonly ColumnPlan[] {
     return this.options.metrics
-      .filter(({ kind }) => this.rolledUp !== null || kind !== 'count')
+      .filter(({ aggregator }) => this.aggregated !== null || aggregator.kind !== 'count')
       .map(({ name, type }) => columnPlan(name, type));
   }
 
   private withCounts(frame: Frame): Frame {
-    if (this.rolledUp !== null) return frame;
+    if (this.aggregated !== null) return frame;
     const counts = this.options.metrics
-      .filter(({ kind }) => kind === 'count')
+      .filter(({ aggregator }) => aggregator.kind === 'count')
       .map(({ name }): FrameColumn => ({ kind: 'long', name, values: new BigInt64Array(frame.rowCount).fill(1n), nulls: null }));
     return { ...frame, columns: [...frame.columns, ...counts] };
   }
+}
+
+/** A count is, and what reads nothing but a column of its name. */
+function isStoredAsItComes({ name, aggregator, inputs }: Metric): boolean {
+  return aggregator.kind !== 'collect' && aggregator.filter === null && inputs.every(({ column }) => column.name === name);
 }
 
 /** Lists were ordered when they came in. */

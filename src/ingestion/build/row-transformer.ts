@@ -118,7 +118,7 @@ export class RowTransformer {
     const outputs = new Map([[TIME_COLUMN, this.virtualNames.get(TIME_COLUMN) ?? ARRIVAL_TIME]]);
     for (const { name } of this.store.input.columns) {
       const source = this.sources.get(name) ?? name;
-      outputs.set(name, this.virtualNames.get(source) ?? source);
+      outputs.set(name, this.virtualNames.get(source) ?? (source === TIME_COLUMN ? ARRIVAL_TIME : source));
     }
     return outputs;
   }

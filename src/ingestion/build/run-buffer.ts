@@ -7,6 +7,7 @@ import type { ByteDictionary } from '../column/byte-dictionary.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
 import { type DictionaryColumn, grownLength, hasDictionary, type RowSelection, type RunColumn } from '../column/run-column.js';
 import { type MultiValueHandling, StringColumn } from '../column/string-column.js';
+import type { ReadText } from '../column/text-reading.js';
 import { TypedTextColumn } from '../column/typed-text-column.js';
 
 const WORD = 2 ** 32;
@@ -17,6 +18,8 @@ export interface ColumnPlan {
   readonly type: ColumnType | 'AUTO' | 'AUTO_MULTI_VALUE';
   /** Of STRING; SINGLE: a list of several values does not fit. */
   readonly multiValueHandling: MultiValueHandling | 'SINGLE';
+  /** Of text types: how a value of the input becomes a text, where the type alone does not say it. */
+  readonly read?: ReadText;
 }
 
 export function columnPlan(
@@ -78,6 +81,10 @@ export class RunBuffer {
     for (let at = 0; at < count; at++) this.times[this.rows++] = times[rows[at] ?? 0] ?? 0;
   }
 
+  timesOf(rows: Uint32Array): Float64Array {
+    return Float64Array.from(rows, (row) => this.timeAt(row));
+  }
+
   timeAt(row: number): EpochMs {
     return this.times[row] ?? 0;
   }
@@ -137,7 +144,9 @@ function newColumn(plan: ColumnPlan): RunColumn {
     case 'AUTO_MULTI_VALUE':
       return new AutoColumn(plan.name, 'multi-values');
     default:
-      return isTextType(plan.type) ? new TypedTextColumn(plan.name, plan.type) : new DoubleColumn(plan.name, plan.type);
+      return isTextType(plan.type)
+        ? new TypedTextColumn(plan.name, plan.type, undefined, plan.read)
+        : new DoubleColumn(plan.name, plan.type);
   }
 }
 

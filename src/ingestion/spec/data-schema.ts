@@ -61,7 +61,7 @@ export function parseDataSchema(fields: Fields, planning: Planning): DataSchema 
   ]);
   for (const key of ['projections', 'parser']) if (fields.has(key) && fields.value(key) !== null) throw fields.unsupported(key);
   const timestamp = parseTimestampSpec(fields.object('timestampSpec'));
-  const metrics = fields.elements('metricsSpec').map(parseMetric);
+  const metrics = fields.elements('metricsSpec').map((each) => parseMetric(each, planning));
   const dimensions = parseDimensionsSpec(fields.object('dimensionsSpec'), timestamp, metrics);
   checkNames(fields, dimensions.declared, metrics);
   const transformSpec = fields.optionalObject('transformSpec');
@@ -126,7 +126,7 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
   const useSchemaDiscovery = fields.boolean('useSchemaDiscovery', false);
   const includesAll = fields.boolean('includeAllDimensions', false) || declared.length === 0;
   // What the timestamp and the metrics are made of is not stored again.
-  const used = [timestamp.column, TIME_COLUMN, ...metrics.flatMap(({ name, fieldName }) => [name, fieldName ?? name])];
+  const used = [timestamp.column, TIME_COLUMN, ...metrics.flatMap(({ name, inputs }) => [name, ...inputs.map(({ field }) => field)])];
   return {
     declared,
     discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none',

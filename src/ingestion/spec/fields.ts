@@ -7,7 +7,8 @@ import { nearestName } from '../../base/nearest-name.js';
  */
 export class Fields {
   readonly path: string;
-  private readonly members: Readonly<Record<string, unknown>>;
+  /** As they were sent. */
+  readonly members: Readonly<Record<string, unknown>>;
 
   constructor(value: unknown, path: string) {
     this.path = path;

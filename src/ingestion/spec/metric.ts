@@ -1,45 +1,161 @@
-import type { NumberType } from '../../model/schema.js';
+import { ServiceError } from '../../base/errors.js';
+import { stateKind } from '../../execution/collect/kinds.js';
+import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
+import type { Collector } from '../../model/collector.js';
+import { renameAggregator, renameVirtualColumn } from '../../model/plan-names.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { stateType } from '../../model/state-type.js';
+import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
+import type { Planning } from '../contract.js';
 import type { Fields } from './fields.js';
 
-/** An aggregator of `metricsSpec`: what a row starts with, and how rows of a group join. */
+/** An aggregator of `metricsSpec`: what of the input it reads, and how rows of a group become one value or state. */
 export interface Metric {
   readonly name: string;
-  /** null: counts rows. */
-  readonly fieldName: string | null;
-  readonly kind: 'count' | 'sum' | 'min' | 'max';
-  readonly type: NumberType;
+  /** As stored: of a number, or of the states of a collector. */
+  readonly type: ColumnType;
+  /** Reads `inputs` and virtual columns by their names; a collector puts out its states. */
+  readonly aggregator: Aggregator;
+  readonly virtualColumns: readonly VirtualColumn[];
+  readonly inputs: readonly MetricInput[];
 }
 
-const NUMBER_METRICS = /^(long|double|float)(Sum|Min|Max)$/;
-const ACCEPTED = ['count', 'longSum', 'longMin', 'longMax', 'doubleSum', 'doubleMin', 'doubleMax', 'floatSum', 'floatMin', 'floatMax'];
-const UNSUPPORTED = [
-  ...['long', 'double', 'float', 'string'].flatMap((type) => ['First', 'Last', 'Any'].map((kind) => type + kind)),
-  ...['doubleMean', 'timeMin', 'timeMax', 'variance', 'filtered', 'cardinality', 'hyperUnique', 'javascript', 'expression', 'histogram'],
-  ...[
-    'HLLSketchBuild',
-    'HLLSketchMerge',
-    'thetaSketch',
-    'arrayOfDoublesSketch',
-    'quantilesDoublesSketch',
-    'KllDoublesSketch',
-    'KllFloatsSketch',
-  ],
-  ...['tDigestSketch', 'momentSketch', 'approxHistogram', 'approxHistogramFold', 'fixedBucketsHistogram', 'bloom', 'spectator'],
-];
+/** A field of the input, and the column that metrics read it from. `__time` is the time before it is cut to a bucket. */
+export interface MetricInput {
+  readonly field: string;
+  readonly column: ColumnPlan;
+}
 
-export function parseMetric(fields: Fields): Metric {
-  const type = fields.type(ACCEPTED, UNSUPPORTED);
-  if (type === 'count') {
-    fields.accept(['name']);
-    return { name: fields.string('name'), fieldName: null, kind: 'count', type: 'LONG' };
+/** Documented for queries only. */
+const QUERY_ONLY = ['longAny', 'doubleAny', 'floatAny', 'stringAny', 'doubleMean', 'grouping', 'singleValue'];
+
+/** A query does not mind what it says; ingestion reads states where it is true. */
+const INPUT_FLAGS: Readonly<Record<string, string>> = { hyperUnique: 'isInputHyperUnique' };
+
+export function parseMetric(fields: Fields, planning: Planning): Metric {
+  const innermost = innermostOf(fields);
+  const type = innermost.string('type');
+  if (QUERY_ONLY.includes(type)) throw innermost.invalid('type', `aggregator "${type}" is for queries only`);
+  const { aggregator, virtualColumns } = parseAggregator(fields, planning);
+  if (aggregator.kind === 'distinct') throw innermost.unsupported('type');
+  if (aggregator.kind === 'collect') {
+    const flag = INPUT_FLAGS[type];
+    const isInput = flag !== undefined && innermost.boolean(flag, false);
+    return stateMetric(isInput ? { ...aggregator, input: 'states' } : aggregator, virtualColumns);
   }
-  fields.accept(['name', 'fieldName', 'expression']);
-  if (fields.has('expression')) throw fields.unsupported('expression', 'compute it by a transform and name that as fieldName');
-  const [, number = '', kind = ''] = NUMBER_METRICS.exec(type) ?? [];
-  return {
-    name: fields.string('name'),
-    fieldName: fields.string('fieldName'),
-    kind: kind.toLowerCase() as Metric['kind'],
-    type: number.toUpperCase() as Metric['type'],
+  return aggregator.filter === null && virtualColumns.length === 0 ? plainMetric(aggregator) : computedMetric(aggregator, virtualColumns);
+}
+
+/** An aggregator below all filters. */
+function innermostOf(fields: Fields): Fields {
+  return fields.value('type') === 'filtered' && fields.has('aggregator') ? innermostOf(fields.object('aggregator')) : fields;
+}
+
+function parseAggregator(fields: Fields, planning: Planning): ReturnType<Planning['parseAggregator']> {
+  try {
+    return planning.parseAggregator(fields.members, fields.path);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'query_invalid') throw error;
+    throw new ServiceError('input_invalid', error.message, error);
+  }
+}
+
+type NumberAggregator = Exclude<Aggregator, { kind: 'collect' | 'distinct' }>;
+type Collect = Extract<Aggregator, { kind: 'collect' }>;
+
+/** Its input has its name and type, so that without rollup it is stored as it comes. */
+function plainMetric(aggregator: NumberAggregator): Metric {
+  const { name } = aggregator;
+  if (aggregator.kind === 'count') return { name, type: 'LONG', aggregator, virtualColumns: [], inputs: [] };
+  const { type, column: field } = aggregator;
+  const input: MetricInput = { field, column: columnPlan(name, type) };
+  return { name, type, aggregator: { ...aggregator, column: name }, virtualColumns: [], inputs: [input] };
+}
+
+function computedMetric(given: NumberAggregator, computed: readonly VirtualColumn[]): Metric {
+  const reading = new Reading(given.name, computed);
+  const aggregator = reading.aggregator(given);
+  const type = given.kind === 'count' ? 'LONG' : given.type;
+  return { name: given.name, type, aggregator, virtualColumns: reading.virtualColumns(), inputs: reading.inputs() };
+}
+
+function stateMetric(given: Collect, computed: readonly VirtualColumn[]): Metric {
+  const reading = new Reading(given.name, computed);
+  const type = stateType(given.collector);
+  const [first = '', ...others] = given.columns;
+  const isState = given.input === 'states';
+  const aggregator: Collect = {
+    ...reading.aggregator(given),
+    columns: isState ? [reading.states(first, given.collector)] : [first, ...others].map((column) => reading.column(column)),
+    input: isState ? 'states' : takesBoth(given.collector) ? 'mixed' : 'values',
+    output: 'state',
   };
+  return { name: given.name, type, aggregator, virtualColumns: reading.virtualColumns(), inputs: reading.inputs() };
+}
+
+/** Numbers or sketches, as their documentation says of the input field. */
+function takesBoth({ type }: Collector): boolean {
+  return type === 'quantiles' || type === 'kll';
+}
+
+/** The fields that one metric reads, as columns of their own, and its virtual columns, under names no field has. */
+class Reading {
+  private readonly found = new Map<string, MetricInput>();
+  private readonly computed: readonly VirtualColumn[];
+  private readonly virtual: ReadonlyMap<string, string>;
+
+  constructor(metric: string, computed: readonly VirtualColumn[]) {
+    this.computed = computed;
+    this.virtual = new Map(computed.map(({ name }) => [name, hidden(`${metric}: ${name}`)]));
+  }
+
+  /** A field whose values decide its type; metrics share it. */
+  readonly column = (field: string): string => {
+    const virtual = this.virtual.get(field);
+    if (virtual !== undefined) return virtual;
+    const name = hidden(field);
+    this.found.set(name, { field, column: columnPlan(name, field === TIME_COLUMN ? 'LONG' : 'AUTO_MULTI_VALUE') });
+    return name;
+  };
+
+  /** A field of states; what is none does not fit. */
+  states(field: string, collector: Collector): string {
+    const type = stateType(collector);
+    const name = hidden(`${type} ${field}`);
+    this.found.set(name, { field, column: { ...columnPlan(name, type), read: (value) => stateText(value, collector) } });
+    return name;
+  }
+
+  /** With its filter and its column renamed; the columns of a collector are left to the caller. */
+  aggregator<Kind extends NumberAggregator | Collect>(given: Kind): Kind {
+    const rename = (name: string): string => (name === NO_COLUMN ? name : this.column(name));
+    const bare = given.kind === 'collect' ? { ...given, name: NO_COLUMN, columns: [] } : { ...given, name: NO_COLUMN };
+    return { ...given, ...renameAggregator(bare, rename), name: given.name };
+  }
+
+  virtualColumns(): readonly VirtualColumn[] {
+    return this.computed.map((column) => renameVirtualColumn(column, this.column));
+  }
+
+  inputs(): readonly MetricInput[] {
+    return [...this.found.values()];
+  }
+}
+
+const NO_COLUMN = '\u0000';
+
+function hidden(name: string): string {
+  return `${NO_COLUMN}${name}`;
+}
+
+function stateText(value: unknown, collector: Collector): string | null | undefined {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value !== 'string') return undefined;
+  try {
+    stateKind(collector).decode(value);
+    return value;
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }

@@ -13,8 +13,7 @@ import { readFilter } from './filter.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
 import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from './names.js';
 import { readNestedField } from './nested-field.js';
-import type { ObjectReader } from './reader.js';
-import { readByType, refuse } from './reader.js';
+import { ObjectReader, readByType, refuse } from './reader.js';
 import { STATE_AGGREGATORS } from './state/families.js';
 import { readWrittenType } from './typed-value.js';
 
@@ -106,6 +105,16 @@ export function readAggregators(
       return readApart(inner.raw('type'), inner) ? [] : [readAggregator(inner, virtualColumns)];
     })
     .flat();
+}
+
+/** An aggregator outside of a query, over columns whose types are not known, and the columns it computes for itself. */
+export function parseAggregator(
+  value: unknown,
+  path: string,
+): { readonly aggregator: Aggregator; readonly virtualColumns: readonly VirtualColumn[] } {
+  const columns = new VirtualColumns(() => undefined);
+  const aggregator = readAggregator(new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }), columns);
+  return { aggregator, virtualColumns: columns.list };
 }
 
 const NUMBER_AGGREGATORS = [
