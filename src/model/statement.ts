@@ -1,10 +1,20 @@
-import type { Frame } from './frame.js';
 import type { Granularity } from './granularity.js';
 import type { Interval } from './interval.js';
-import type { Plan } from './plan.js';
-import type { ColumnType } from './schema.js';
+import type { RowSource, RowsPlan } from './row-source.js';
+import type { ColumnType, ComplexType } from './schema.js';
 
-export type SqlType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'FLOAT' | 'DOUBLE' | 'DECIMAL' | 'BOOLEAN' | 'TIMESTAMP' | 'DATE';
+export type ScalarSqlType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'FLOAT' | 'DOUBLE' | 'DECIMAL' | 'BOOLEAN' | 'TIMESTAMP' | 'DATE';
+
+/** An array of a SQL type, spelled like the native one: `ARRAY<VARCHAR>`, `ARRAY<ARRAY<BIGINT>>`. */
+export type SqlArrayType = `ARRAY<${string}>`;
+
+/** JSON and sketches, which SQL calls OTHER, keep the name of what they are. Multi-value strings are VARCHAR. */
+export type SqlType = ScalarSqlType | SqlArrayType | ComplexType;
+
+/** What clients are told: arrays are ARRAY, what SQL has no word for is OTHER. */
+export function sqlTypeName(type: SqlType): string {
+  return type.startsWith('ARRAY<') ? 'ARRAY' : type.startsWith('COMPLEX<') ? 'OTHER' : type;
+}
 
 /** A column of a SQL result; the frame column of the same position carries its values. */
 export interface OutputColumn {
@@ -15,9 +25,8 @@ export interface OutputColumn {
 
 /** Where the rows of a planned SQL query come from. */
 export type PlannedSource =
-  | { readonly kind: 'table'; readonly name: string }
-  /** Rows known to the planner: SELECT without FROM, VALUES, INFORMATION_SCHEMA and sys tables. */
-  | { readonly kind: 'inline'; readonly frame: Frame }
+  | RowSource
+  /** Files read by a task; never a part of another source. */
   | {
       readonly kind: 'external';
       readonly inputSource: unknown;
@@ -26,7 +35,7 @@ export type PlannedSource =
     };
 
 export interface PlannedQuery {
-  readonly plan: Plan;
+  readonly plan: RowsPlan;
   readonly source: PlannedSource;
   readonly columns: readonly OutputColumn[];
 }

@@ -137,6 +137,8 @@ function resultFrames(
 ): AsyncGenerator<Frame> {
   const { source } = query;
   if (source.kind === 'table') throw new ServiceError('unsupported', `a task cannot read the table "${source.name}"`);
+  if (source.kind !== 'inline' && source.kind !== 'external')
+    throw new ServiceError('unsupported', `a task cannot read a source of kind ${source.kind}`);
   const rows = source.kind === 'inline' ? inlineFrames(source.frame) : externalFrames(source, context, statistics, progress);
   return queryFrames(query, engine.get(), rows);
 }

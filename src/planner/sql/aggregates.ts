@@ -6,11 +6,13 @@ import { isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /** An aggregate of a query, over the rows that also meet `filter`. */
 export interface BoundAggregate {
-  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'collect';
+  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'collect' | 'grouping';
   /** null for COUNT. */
   readonly operand: Bound | null;
   readonly filter: Bound | null;
   readonly type: SqlType;
+  /** Of GROUPING(a, b): a bit for each, set where it is not a key of the row's grouping set. */
+  readonly operands?: readonly Bound[];
   /** Of kind collect: what is kept, and whether its value or its state is wanted. */
   readonly collect?: { readonly collector: Collector; readonly output: 'value' | 'state' };
 }
@@ -25,6 +27,7 @@ export class AggregateList {
       aggregate.kind,
       aggregate.type,
       JSON.stringify(aggregate.collect ?? null),
+      (aggregate.operands ?? []).map(boundKey).join(','),
       ...[aggregate.operand, aggregate.filter].map((part) => (part === null ? '' : boundKey(part))),
     ].join('|');
     let index = this.indexes.get(key);
@@ -79,6 +82,11 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
       type: 'BIGINT',
     });
     return call('DOUBLE', '/', call('DOUBLE', 'cast', sum, text('DOUBLE')), count);
+  },
+  GROUPING(use) {
+    const { call: bound, list } = use;
+    if (use.distinct || use.filter !== null) throw bound.error(bound.at, 'GROUPING takes no DISTINCT and no FILTER');
+    return list.add({ kind: 'grouping', operand: null, operands: bound.arguments, filter: null, type: 'BIGINT' });
   },
   APPROX_COUNT_DISTINCT: countDistinct,
   APPROX_COUNT_DISTINCT_BUILTIN: countDistinct,

@@ -1,7 +1,7 @@
 import { parseInstant } from '../../base/time.js';
 import type { SqlType } from '../../model/statement.js';
 import { type AggregateList, SQL_AGGREGATES } from './aggregates.js';
-import { and, type Bound, call, FALSE, literal, NULL, not, or, TRUE } from './bound.js';
+import { and, type Bound, call, FALSE, literal, NULL, not, or, settledType, TRUE } from './bound.js';
 import { castTo } from './cast.js';
 import { compare } from './comparison.js';
 import { describe, FunctionCall, folded, unify } from './function-call.js';
@@ -9,12 +9,19 @@ import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from './functions.js';
 import { INTERVAL_UNITS, type IntervalValue, intervalValue } from './interval-literal.js';
 import { type Scope, suggestion } from './scope.js';
 import type { Session } from './session.js';
-import { commonType, isInstant, isNumeric } from './sql-type.js';
-import type { SqlExpression } from './syntax.js';
+import { arrayOf, commonType, elementOf, isArray, isInstant, isNumeric } from './sql-type.js';
+import type { SqlExpression, SqlQuery } from './syntax.js';
 import { addInterval } from './time-arithmetic.js';
 
 /** Functions that are called without parentheses, where the parser takes them for names. */
 const NILADIC_FUNCTIONS: readonly string[] = ['CURRENT_TIMESTAMP', 'CURRENT_DATE', 'PI'];
+
+/** Subqueries in expressions: what `subquery.ts` makes of them, seen from here. */
+interface Subqueries {
+  scalar(place: Place, query: SqlQuery): Bound;
+  exists(place: Place, query: SqlQuery): Bound;
+  in(place: Place, expression: Extract<SqlExpression, { kind: 'inQuery' }>, operands: readonly Bound[], positive: boolean): Bound;
+}
 
 /** Where an expression stands: the columns it may name and whether it may aggregate. */
 export interface Place {
@@ -22,6 +29,12 @@ export interface Place {
   readonly scope: Scope;
   /** Takes the aggregates of the query; text: why there can be none here. */
   readonly aggregates: AggregateList | string;
+  /** Takes the subqueries of the clause; text: why there can be none here. */
+  readonly subqueries: Subqueries | string;
+  /** Takes those inside of aggregates, which are met before grouping; left out: `subqueries` does. */
+  readonly rowSubqueries?: Subqueries;
+  /** A whole conjunct of a filter, for which unknown is as good as false. */
+  readonly positive?: boolean;
   /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
   readonly aliases?: { readonly items: ReadonlyMap<string, SqlExpression>; readonly before: boolean };
 }
@@ -34,7 +47,8 @@ export function bindExpression(place: Place, expression: SqlExpression): Bound {
   return folded(bind(place, expression), place.session, expression.at);
 }
 
-function bind(place: Place, expression: SqlExpression): Bound {
+function bind(whole: Place, expression: SqlExpression): Bound {
+  const place: Place = whole.positive === true ? { ...whole, positive: false } : whole;
   const { session } = place;
   const { source } = session;
   const { at } = expression;
@@ -77,12 +91,13 @@ function bind(place: Place, expression: SqlExpression): Bound {
     case 'not':
       return not(condition(place, expression.operand));
     case 'and':
-      return simplified(and(expression.operands.map((operand) => condition(place, operand))));
+      return simplified(and(expression.operands.map((operand) => condition(whole, operand))));
     case 'or':
       return simplified(or(expression.operands.map((operand) => condition(place, operand))));
     case 'arithmetic':
       return arithmetic(place, expression);
     case 'compare':
+      if (expression.left.kind === 'row' || expression.right.kind === 'row') return compareRows(place, expression);
       return compare(session, at, expression.operator, inner(expression.left), inner(expression.right));
     case 'distinctFrom': {
       const same = notDistinct(session, at, inner(expression.left), inner(expression.right));
@@ -102,7 +117,33 @@ function bind(place: Place, expression: SqlExpression): Bound {
       return expression.negated ? not(between) : between;
     }
     case 'in':
-      return inList(place, expression);
+      return expression.operand.kind === 'row' ? inRows(place, expression, expression.operand.elements) : inList(place, expression);
+    case 'inQuery': {
+      const found = subqueriesOf(place, at).in(
+        place,
+        expression,
+        expression.operands.map(inner),
+        whole.positive === true && !expression.negated,
+      );
+      return expression.negated ? not(found) : found;
+    }
+    case 'exists':
+      return subqueriesOf(place, at).exists(place, expression.query);
+    case 'scalarQuery':
+      return subqueriesOf(place, at).scalar(place, expression.query);
+    case 'row':
+      throw source.error('sql_plan_invalid', at, 'a row of several values can only be compared with = and <>, or stand before IN');
+    case 'array':
+      return arrayOfValues(place, expression);
+    case 'element': {
+      const array = inner(expression.array);
+      if (array.type === 'NULL' || !isArray(array.type))
+        throw source.error('sql_plan_invalid', at, `a subscript needs an ARRAY, found ${describe(array)}`);
+      const index = inner(expression.index);
+      if (index.type !== 'INTEGER' && index.type !== 'BIGINT')
+        throw source.error('sql_plan_invalid', at, `a subscript is an integer, found ${describe(index)}`);
+      return call(elementOf(array.type), 'array_ordinal', array, index);
+    }
     case 'like':
       return like(place, expression);
     case 'case':
@@ -132,6 +173,7 @@ function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' 
       unit: null,
       distinct: false,
       filter: null,
+      orderBy: [],
     });
   return place.scope.resolve(place.session.source, at, path);
 }
@@ -200,6 +242,45 @@ function inList(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>
   });
   const found = or([...lists, ...others]);
   return expression.negated ? not(found) : found;
+}
+
+function subqueriesOf(place: Place, at: number): Subqueries {
+  if (typeof place.subqueries === 'string') throw place.session.source.unsupported(at, `a subquery ${place.subqueries}`);
+  return place.subqueries;
+}
+
+/** Equal when all their parts are. */
+function compareRows(place: Place, { left, right, operator, at }: Extract<SqlExpression, { kind: 'compare' }>): Bound {
+  const { source } = place.session;
+  if (left.kind !== 'row' || right.kind !== 'row' || left.elements.length !== right.elements.length)
+    throw source.error('sql_plan_invalid', at, 'a row is compared with a row of as many values');
+  if (operator !== '=' && operator !== '<>') throw source.unsupported(at, `${operator} between rows`);
+  const equal = and(
+    left.elements.map((element, index) =>
+      compare(place.session, at, '=', bindExpression(place, element), bindExpression(place, right.elements[index] ?? element)),
+    ),
+  );
+  return operator === '=' ? equal : not(equal);
+}
+
+function inRows(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>, elements: readonly SqlExpression[]): Bound {
+  const { at, negated } = expression;
+  const found = or(
+    expression.items.map((item) =>
+      compareRows(place, { kind: 'compare', at: item.at, operator: '=', left: { kind: 'row', at, elements }, right: item }),
+    ),
+  );
+  return negated ? not(found) : found;
+}
+
+function arrayOfValues(place: Place, { elements, at }: Extract<SqlExpression, { kind: 'row' | 'array' }>): Bound {
+  const { type, arguments: values } = unify(
+    elements.map((element) => bindExpression(place, element)),
+    (index, found) =>
+      place.session.source.error('sql_plan_invalid', elements[index]?.at ?? at, `ARRAY has ${found} here and another type before`),
+    place.session,
+  );
+  return call(arrayOf(settledType(type)), 'array', ...values);
 }
 
 function like(place: Place, expression: Extract<SqlExpression, { kind: 'like' }>): Bound {
@@ -294,7 +375,8 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
   const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
   const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.
-  const inner: Place = aggregate === undefined ? place : { ...place, aggregates: `inside ${name}` };
+  const rows = place.rowSubqueries ?? place.subqueries;
+  const inner: Place = aggregate === undefined ? place : { ...place, aggregates: `inside ${name}`, subqueries: rows };
   const written = isStar ? [] : expression.arguments;
   const bind = (): FunctionCall =>
     new FunctionCall(
@@ -307,9 +389,11 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
     if (typeof place.aggregates === 'string')
       throw source.error('sql_plan_invalid', at, `the aggregate ${name} cannot stand ${place.aggregates}`);
     const filter = expression.filter === null ? null : condition(inner, expression.filter);
+    if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     return aggregate({ call: bind(), distinct: expression.distinct, filter, list: place.aggregates });
   }
+  if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
   const scalar = SQL_FUNCTIONS.get(name);
   if (scalar === undefined) {
     if (UNSUPPORTED_SQL_FUNCTIONS.has(name)) throw source.unsupported(at, `the function ${name}`);

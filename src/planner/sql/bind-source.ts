@@ -1,12 +1,13 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import type { PlannedSource } from '../../model/statement.js';
 import { bindExpression, type Place } from './bind-expression.js';
 import { type Bound, NULL, settledType } from './bound.js';
 import { unify } from './function-call.js';
 import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable } from './information-schema.js';
 import { inlineFrame } from './inline-frame.js';
-import type { Relation } from './relation.js';
+import type { RelationColumn, SourceRelation } from './relation.js';
 import type { SqlSchema } from './schema.js';
 import { Scope, type ScopeColumn, suggestion } from './scope.js';
 import type { Session } from './session.js';
@@ -15,7 +16,7 @@ import type { ExternColumn, SqlExpression, SqlRelation } from './syntax.js';
 
 /** What a query reads, and the names it is read by. */
 export interface BoundSource {
-  readonly relation: Relation;
+  readonly relation: SourceRelation;
   readonly scope: Scope;
 }
 
@@ -40,13 +41,10 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
         `unknown table ${INFORMATION_SCHEMA}.${name}${suggestion(name, INFORMATION_SCHEMA_TABLES)}`,
       );
     const names = table.alias === null ? [[name], [INFORMATION_SCHEMA, name]] : [[table.alias]];
-    return {
-      relation: { kind: 'source', source: { kind: 'inline', frame: found.frame } },
-      scope: new Scope(plainColumns(found.columns), names),
-    };
+    return plainSource({ kind: 'inline', frame: found.frame }, found.columns, names);
   }
-  if (schemaName === 'sys' || schemaName === 'lookup' || schemaName === 'view')
-    throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
+  if (schemaName === 'lookup') return bindLookup(session, schema, table, name);
+  if (schemaName === 'sys' || schemaName === 'view') throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
   if (schemaName !== undefined && !dataSchemas.includes(schemaName))
     throw source.error(
       'sql_plan_invalid',
@@ -56,18 +54,45 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
   const found = schema.table(name);
   if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${name}${suggestion(name, schema.tables())}`);
   const columns = found.columns.map(
-    (column): ScopeColumn => ({
+    (column): RelationColumn => ({
       name: column.name,
-      bound: { kind: 'column', type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN), name: column.name },
+      type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN),
+      schema: column,
     }),
   );
-  return { relation: { kind: 'source', source: { kind: 'table', name } }, scope: new Scope(columns, qualifiers) };
+  const read = bound({ kind: 'table', name }, columns, qualifiers);
+  return { ...read, relation: { ...read.relation, rowCount: found.rowCount } };
+}
+
+/** `lookup.name`: keys and values of a lookup as a table. */
+function bindLookup(session: Session, schema: SqlSchema, table: Extract<SqlRelation, { kind: 'table' }>, name: string): BoundSource {
+  const known = schema.lookups?.() ?? [];
+  if (!known.includes(name)) throw session.source.error('sql_plan_invalid', table.at, `unknown lookup ${name}${suggestion(name, known)}`);
+  const columns = ['k', 'v'].map((each) => ({ name: each, type: 'STRING' as const }));
+  return plainSource({ kind: 'lookup', name }, columns, table.alias === null ? [[name], ['lookup', name]] : [[table.alias]]);
+}
+
+function bound(source: PlannedSource, columns: readonly RelationColumn[], qualifiers: readonly (readonly string[])[]): BoundSource {
+  const named = columns.map(({ name, type }): ScopeColumn => ({ name, bound: { kind: 'column', type, name } }));
+  return { relation: { kind: 'source', source, columns }, scope: new Scope([{ columns: named, qualifiers }]) };
+}
+
+function plainSource(
+  source: PlannedSource,
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  qualifiers: readonly (readonly string[])[],
+): BoundSource {
+  return bound(
+    source,
+    columns.map(({ name, type }) => ({ name, type: sqlTypeOfColumn(type, false) })),
+    qualifiers,
+  );
 }
 
 /** EXTERN(inputSource, inputFormat[, signature]), whose columns come from the third argument or from EXTEND. */
 export function bindExtern(session: Session, extern: Extract<SqlRelation, { kind: 'extern' }>): BoundSource {
   const { source } = session;
-  const place: Place = { session, scope: new Scope([], []), aggregates: 'in EXTERN' };
+  const place: Place = { session, scope: new Scope([]), aggregates: 'in EXTERN', subqueries: 'in EXTERN' };
   if (extern.arguments.length < 2 || extern.arguments.length > 3)
     throw source.error(
       'sql_plan_invalid',
@@ -87,10 +112,8 @@ export function bindExtern(session: Session, extern: Extract<SqlRelation, { kind
       extern.at,
       'EXTERN needs the columns of the input, as EXTEND (name type, ...) or as a signature',
     );
-  return {
-    relation: { kind: 'source', source: { kind: 'external', inputSource, inputFormat, signature: columns } },
-    scope: new Scope(plainColumns(columns), extern.alias === null ? [] : [[extern.alias]]),
-  };
+  const names = extern.alias === null ? [] : [[extern.alias]];
+  return plainSource({ kind: 'external', inputSource, inputFormat, signature: columns }, columns, names);
 }
 
 function externArgument(place: Place, argument: SqlExpression, what: string): unknown {
@@ -131,7 +154,7 @@ function signatureColumns(session: Session, at: number, signature: unknown): rea
 /** VALUES of constants. */
 export function bindValues(session: Session, values: Extract<SqlRelation, { kind: 'values' }>): BoundSource {
   const { source } = session;
-  const place: Place = { session, scope: new Scope([], []), aggregates: 'in VALUES' };
+  const place: Place = { session, scope: new Scope([]), aggregates: 'in VALUES', subqueries: 'in VALUES' };
   const width = values.rows[0]?.length ?? 0;
   const names = values.columnNames ?? Array.from({ length: width }, (_, index) => `EXPR$${index}`);
   if (names.length !== width) throw source.error('sql_plan_invalid', values.at, `VALUES has ${width} columns and ${names.length} names`);
@@ -157,11 +180,7 @@ export function bindValues(session: Session, values: Extract<SqlRelation, { kind
     columns.map((column) => column.values),
     values.rows.length,
   );
-  const scopeColumns = columns.map(({ name, type }): ScopeColumn => ({ name, bound: { kind: 'column', type, name } }));
-  return {
-    relation: { kind: 'source', source: { kind: 'inline', frame } },
-    scope: new Scope(scopeColumns, values.alias === null ? [] : [[values.alias]]),
-  };
+  return bound({ kind: 'inline', frame }, columns, values.alias === null ? [] : [[values.alias]]);
 }
 
 function constant(bound: Bound, session: Session, at: number): string | bigint | number | null {
@@ -171,12 +190,9 @@ function constant(bound: Bound, session: Session, at: number): string | bigint |
 
 /** SELECT without FROM: one row. A frame needs a column, which no name reaches. */
 export function bindNothing(): BoundSource {
+  const frame = inlineFrame([{ name: 'ZERO', type: 'LONG' }], [[0n]], 1);
   return {
-    relation: { kind: 'source', source: { kind: 'inline', frame: inlineFrame([{ name: 'ZERO', type: 'LONG' }], [[0n]], 1) } },
-    scope: new Scope([], []),
+    relation: { kind: 'source', source: { kind: 'inline', frame }, columns: [{ name: 'ZERO', type: 'BIGINT' }] },
+    scope: new Scope([]),
   };
-}
-
-function plainColumns(columns: readonly { readonly name: string; readonly type: ColumnType }[]): readonly ScopeColumn[] {
-  return columns.map(({ name, type }) => ({ name, bound: { kind: 'column', type: sqlTypeOfColumn(type, false), name } }));
 }

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../base/errors.js';
 import type { Expression } from '../../model/expression.js';
 import type { SqlType } from '../../model/statement.js';
 import { nativeType } from './sql-type.js';
@@ -18,6 +19,8 @@ export type Bound =
   | { readonly kind: 'column'; readonly type: BoundType; readonly name: string }
   /** A function of the native expression language. */
   | { readonly kind: 'call'; readonly type: BoundType; readonly function: string; readonly arguments: readonly Bound[] }
+  /** A value of the query around this one, `depth` levels up; gone once the query is joined with the one around it. */
+  | { readonly kind: 'outer'; readonly type: BoundType; readonly bound: Bound; readonly depth: number }
   /** The result of an aggregate of the query, by its number. */
   | { readonly kind: 'aggregate'; readonly type: BoundType; readonly index: number }
   | Condition;
@@ -45,6 +48,22 @@ export const NULL: BoundLiteral = literal('NULL', null);
 export const TRUE: BoundLiteral = literal('BOOLEAN', 1n);
 export const FALSE: BoundLiteral = literal('BOOLEAN', 0n);
 
+export function outer(bound: Bound, depth: number): Bound {
+  return { kind: 'outer', type: bound.type, bound, depth };
+}
+
+export function column(type: BoundType, name: string): Bound {
+  return { kind: 'column', type, name };
+}
+
+export function isNull(operand: Bound): Bound {
+  return { kind: 'isNull', type: 'BOOLEAN', operand };
+}
+
+export function conjuncts(condition: Bound | null): readonly Bound[] {
+  return condition === null ? [] : condition.kind === 'and' ? condition.operands : [condition];
+}
+
 export function call(type: BoundType, name: string, ...args: readonly Bound[]): Bound {
   return { kind: 'call', type, function: name, arguments: args };
 }
@@ -52,7 +71,8 @@ export function call(type: BoundType, name: string, ...args: readonly Bound[]): 
 /** The same value under another type of the same native kind. */
 export function retype(bound: Bound, type: SqlType): Bound {
   if (bound.type === type) return bound;
-  if (bound.kind === 'literal' || bound.kind === 'column' || bound.kind === 'call' || bound.kind === 'aggregate') return { ...bound, type };
+  if (bound.kind === 'literal' || bound.kind === 'column' || bound.kind === 'call' || bound.kind === 'aggregate' || bound.kind === 'outer')
+    return { ...bound, type };
   // A condition is a long already: a cast states the new type without changing the value.
   return call(type, 'cast', bound, text('LONG'));
 }
@@ -106,27 +126,57 @@ export function children(bound: Bound): readonly Bound[] {
   }
 }
 
-/** Replaces the largest parts for which `replace` has an answer; the others keep their shape. */
-export function transform(bound: Bound, replace: (part: Bound) => Bound | undefined): Bound {
-  const replaced = replace(bound);
-  if (replaced !== undefined) return replaced;
-  const inner = (part: Bound): Bound => transform(part, replace);
+/** The columns of the rows below that an expression reads. */
+export function columnNames(bound: Bound, into = new Set<string>()): Set<string> {
+  if (bound.kind === 'column') into.add(bound.name);
+  else for (const part of children(bound)) columnNames(part, into);
+  return into;
+}
+
+export function hasOuter(bound: Bound): boolean {
+  return bound.kind === 'outer' || children(bound).some(hasOuter);
+}
+
+/** Columns under other names, or replaced by what they stand for. */
+export function substitute(bound: Bound, meaning: (name: string) => Bound | undefined): Bound {
+  return transform(bound, (part) => (part.kind === 'column' ? meaning(part.name) : undefined));
+}
+
+/** The same expression over other operands; itself when none has changed. */
+export function mapChildren(bound: Bound, change: (part: Bound) => Bound): Bound {
+  const list = (parts: readonly Bound[]): readonly Bound[] => {
+    const changed = parts.map(change);
+    return changed.every((part, index) => part === parts[index]) ? parts : changed;
+  };
   switch (bound.kind) {
-    case 'call':
-      return { ...bound, arguments: bound.arguments.map(inner) };
+    case 'call': {
+      const args = list(bound.arguments);
+      return args === bound.arguments ? bound : { ...bound, arguments: args };
+    }
     case 'and':
-    case 'or':
-      return { ...bound, operands: bound.operands.map(inner) };
-    case 'compare':
-      return { ...bound, left: inner(bound.left), right: inner(bound.right) };
+    case 'or': {
+      const operands = list(bound.operands);
+      return operands === bound.operands ? bound : { ...bound, operands };
+    }
+    case 'compare': {
+      const [left, right] = [change(bound.left), change(bound.right)];
+      return left === bound.left && right === bound.right ? bound : { ...bound, left, right };
+    }
     case 'not':
     case 'in':
     case 'isNull':
-    case 'like':
-      return { ...bound, operand: inner(bound.operand) };
+    case 'like': {
+      const operand = change(bound.operand);
+      return operand === bound.operand ? bound : { ...bound, operand };
+    }
     default:
       return bound;
   }
+}
+
+/** Replaces the largest parts for which `replace` has an answer; the others keep their shape. */
+export function transform(bound: Bound, replace: (part: Bound) => Bound | undefined): Bound {
+  return replace(bound) ?? mapChildren(bound, (part) => transform(part, replace));
 }
 
 /** The same as a tree of the native expression language. `aggregate` nodes must have become columns. */
@@ -140,6 +190,8 @@ export function toExpression(bound: Bound): Expression {
       return { kind: 'call', function: bound.function, arguments: bound.arguments.map(toExpression) };
     case 'aggregate':
       return { kind: 'column', name: `aggregate ${bound.index}` };
+    case 'outer':
+      throw new ServiceError('internal', 'a column of the query around was left in an expression');
     case 'and':
     case 'or':
       return balanced(bound.kind === 'and' ? '&&' : '||', bound.operands.map(toExpression));

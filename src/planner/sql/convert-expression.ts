@@ -1,8 +1,9 @@
+import { convertSubquery, orderItem } from './convert-query.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
 import { type Marks, numberLiteral } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { sqlTypeOf } from './sql-type.js';
-import type { ArithmeticOperator, CompareOperator, SqlCall, SqlExpression } from './syntax.js';
+import type { ArithmeticOperator, CompareOperator, SqlCall, SqlExpression, SqlQuery } from './syntax.js';
 import type { ParserText } from './token-stream.js';
 
 /** What turning the parser's tree into ours needs to know of the statement. */
@@ -12,7 +13,14 @@ export interface Conversion {
   readonly marks: Marks;
   /** Source offset of a `?` to its number, from 0. */
   readonly parameters: ReadonlyMap<number, number>;
+  /** The queries of WITH that names in FROM can mean here. */
+  readonly named: NamedQueries;
+  /** What each WITH clause that was converted already names: that of a set operation is met twice. */
+  readonly withClauses: Map<Node, NamedQueries>;
 }
+
+/** CTEs in scope by name; a later one may use an earlier one. */
+export type NamedQueries = ReadonlyMap<string, { readonly query: SqlQuery; readonly columnNames: readonly string[] | null }>;
 
 type BinaryNode = Extract<Node, { readonly type: 'binary_expr' }>;
 
@@ -30,7 +38,7 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
     case 'identifier':
       return { kind: 'name', at, path: [node.name] };
     case 'member_expr':
-      return memberName(conversion, node);
+      return node.property.type === 'array_subscript' ? element(conversion, node, at) : memberName(conversion, node);
     case 'all_columns':
       return { kind: 'star', at, path: [] };
     case 'parameter':
@@ -95,19 +103,28 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
       return functionCall(conversion, node, at);
     case 'select_stmt':
     case 'compound_select_stmt':
-      throw conversion.source.unsupported(at, 'a subquery in an expression');
+      return { kind: 'scalarQuery', at, query: convertSubquery(conversion, node) };
     case 'empty':
       throw conversion.source.error('sql_invalid', at, 'expected an expression');
     case 'list_expr':
+      return { kind: 'row', at, elements: node.items.map((item) => convertExpression(conversion, item)) };
     case 'row_constructor':
-      throw conversion.source.unsupported(at, 'a row of several values');
+      return { kind: 'row', at, elements: node.row.expr.items.map((item) => convertExpression(conversion, item)) };
     case 'array_literal_expr':
+      return { kind: 'array', at, elements: node.expr.expr.items.map((item) => convertExpression(conversion, item)) };
     case 'array_constructor':
-    case 'array_expr':
-      throw conversion.source.unsupported(at, 'an ARRAY value');
+      throw conversion.source.unsupported(at, 'ARRAY of a query; use ARRAY_AGG');
     default:
       throw conversion.source.unsupported(at, `this syntax (${node.type.replaceAll('_', ' ')})`);
   }
+}
+
+/** `array[1]`. */
+function element(conversion: Conversion, node: Extract<Node, { type: 'member_expr' }>, at: number): SqlExpression {
+  const index = node.property.type === 'array_subscript' ? node.property.expr : node.property;
+  if (index.type === 'array_subscript_specifier' || index.type === 'array_slice_specifier')
+    throw conversion.source.unsupported(at, 'this form of subscript');
+  return { kind: 'element', at, array: convertExpression(conversion, node.object), index: convertExpression(conversion, index) };
 }
 
 /** `a.b.c` and `t.*`. */
@@ -145,7 +162,8 @@ function prefix(conversion: Conversion, at: number, operator: string, operand: E
   if (operator === '-') return { kind: 'negate', at, operand: convertExpression(conversion, operand) };
   if (operator === '+') return convertExpression(conversion, operand);
   if (operator === 'NOT') return { kind: 'not', at, operand: convertExpression(conversion, operand) };
-  throw conversion.source.unsupported(at, operator === 'EXISTS' ? 'EXISTS' : `the operator ${operator}`);
+  if (operator === 'EXISTS') return { kind: 'exists', at, query: convertSubquery(conversion, operand) };
+  throw conversion.source.unsupported(at, `the operator ${operator}`);
 }
 
 function postfix(conversion: Conversion, at: number, operator: string, operand: Expr): SqlExpression {
@@ -196,6 +214,11 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
       };
     case 'IN':
     case 'NOT IN':
+      if (isQuery(node.right)) {
+        const operand = convertExpression(conversion, node.left);
+        const operands = operand.kind === 'row' ? operand.elements : [operand];
+        return { kind: 'inQuery', at, negated, operands, query: convertSubquery(conversion, node.right) };
+      }
       return { kind: 'in', at, negated, operand: convertExpression(conversion, node.left), items: listItems(conversion, node.right) };
     case 'LIKE':
     case 'NOT LIKE': {
@@ -279,6 +302,11 @@ function isArithmetic(operator: string): operator is ArithmeticOperator {
   return ARITHMETIC[operator] !== undefined;
 }
 
+function isQuery(node: Node): boolean {
+  const inner = node.type === 'paren_expr' ? node.expr : node;
+  return inner.type === 'select_stmt' || inner.type === 'compound_select_stmt';
+}
+
 function listItems(conversion: Conversion, node: Node): readonly SqlExpression[] {
   const inner = node.type === 'paren_expr' ? (node as ParenExpr).expr : node;
   if (inner.type !== 'list_expr') return [convertExpression(conversion, inner)];
@@ -293,7 +321,6 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
   const written = node.name.name.toUpperCase();
   if (node.over !== undefined) throw source.unsupported(offsetOf(conversion.text, node.over), `the window function ${written} OVER`);
   const args = node.args?.expr;
-  if (args?.orderBy !== undefined) throw source.unsupported(offsetOf(conversion.text, args.orderBy), 'ORDER BY in an aggregate');
   for (const extra of [args?.nullHandlingKw?.[0], args?.limit, args?.having])
     if (extra !== undefined) throw source.unsupported(offsetOf(conversion.text, extra), 'this clause in a function call');
   const items = args?.args.items ?? [];
@@ -326,11 +353,12 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
     ...call(at, name, mark?.kind === 'function' && mark.swapped ? converted.reverse() : converted, null),
     distinct: args?.distinctKw !== undefined,
     filter,
+    orderBy: args?.orderBy?.specifications.items.map((item) => orderItem(conversion, item)) ?? [],
   };
 }
 
 function call(at: number, name: string, args: readonly SqlExpression[], unit: string | null): SqlCall & { readonly at: number } {
-  return { kind: 'call', at, name, arguments: args, unit, distinct: false, filter: null };
+  return { kind: 'call', at, name, arguments: args, unit, distinct: false, filter: null, orderBy: [] };
 }
 
 function convertType(conversion: Conversion, node: DataType): NonNullable<ReturnType<typeof sqlTypeOf>> {
@@ -349,6 +377,10 @@ function typeName(node: DataType): string | undefined {
       return node.name.toUpperCase();
     case 'modified_data_type':
       return typeName(node.dataType);
+    case 'array_data_type': {
+      const element = typeName(node.dataType);
+      return element === undefined ? undefined : `${element} ARRAY`;
+    }
     case 'time_data_type':
       return node.timeZoneKw === undefined ? node.timeKw.name : undefined;
     default:

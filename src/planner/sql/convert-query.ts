@@ -1,18 +1,98 @@
-import { type Conversion, convertExpression, namePath } from './convert-expression.js';
+import { type Conversion, convertExpression, type NamedQueries } from './convert-expression.js';
+import { convertRelation } from './convert-relation.js';
 import { type Node, offsetOf } from './cst.js';
-import type { OrderItem, SelectItem, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
+import type { GroupingElement, OrderItem, SelectItem, SelectQuery, SetQuery, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
 
-/** CTEs in scope by name; a later one may use an earlier one. */
-type NamedQueries = ReadonlyMap<string, { readonly query: SqlQuery; readonly columnNames: readonly string[] | null }>;
+/** How expressions convert the queries in them. */
+export function convertSubquery(conversion: Conversion, node: Node): SqlQuery {
+  return convertQuery(conversion, node, conversion.named);
+}
 
-/** A SELECT, VALUES or TABLE statement of the parser as our query. */
+/** A SELECT, VALUES, TABLE or set operation of the parser as our query. */
 export function convertQuery(conversion: Conversion, node: Node, outer: NamedQueries = new Map()): SqlQuery {
   const at = offsetOf(conversion.text, node);
   if (node.type === 'paren_expr') return convertQuery(conversion, node.expr, outer);
-  if (node.type === 'compound_select_stmt') throw conversion.source.unsupported(at, 'UNION, INTERSECT or EXCEPT');
+  if (node.type === 'compound_select_stmt') return setOperation(conversion, node, outer);
   if (node.type !== 'select_stmt')
     throw conversion.source.unsupported(at, `the statement ${node.type.replaceAll('_', ' ').replace(' stmt', '').toUpperCase()}`);
-  const query: { -readonly [Key in keyof SqlQuery]: SqlQuery[Key] } = {
+  // Typed wider than the parser's own list, which leaves VALUES out.
+  const clauses: readonly Node[] = node.clauses;
+  const [inner, around] = bodyOf(clauses);
+  const named = withQueries(conversion, clauses, outer);
+  const scoped: Conversion = { ...conversion, named };
+  // `WITH a AS (...) (SELECT ...) ORDER BY x`, and a set operation with clauses of its own.
+  if (inner !== undefined) return ordered(scoped, convertQuery(scoped, inner, named), around);
+  return selectQuery(scoped, at, clauses, named);
+}
+
+/** A query in the place of a SELECT clause, and the clauses around it. */
+function bodyOf(clauses: readonly Node[]): readonly [Node | undefined, readonly Node[]] {
+  const inner = clauses.find(({ type }) => type === 'paren_expr' || type === 'compound_select_stmt' || type === 'select_stmt');
+  return [inner, clauses.filter((clause) => clause !== inner && clause.type !== 'with_clause')];
+}
+
+function ordered(conversion: Conversion, query: SqlQuery, clauses: readonly Node[]): SqlQuery {
+  const clause = clauses[0];
+  if (clause === undefined) return query;
+  const order = orderClauses(conversion, clauses);
+  if (query.orderBy.length === 0 && query.limit === null && query.offset === null) return { ...query, ...order };
+  const { at } = query;
+  const from: SqlRelation = { kind: 'subquery', at, query, columnNames: null, alias: null };
+  return { ...emptySelect(at), from, ...order };
+}
+
+/**
+ * `a UNION b ORDER BY x`: the parser leaves the clauses of the whole to its last SELECT; and it gives INTERSECT the rank of
+ * UNION, though it binds closer.
+ */
+function setOperation(conversion: Conversion, node: Extract<Node, { type: 'compound_select_stmt' }>, outer: NamedQueries): SqlQuery {
+  const named = withQueries(conversion, leadingClauses(node), outer);
+  const scoped: Conversion = { ...conversion, named };
+  const operands: SqlQuery[] = [];
+  const operators: { readonly operator: SetQuery['operator']; readonly all: boolean }[] = [];
+  for (let rest: Node = node; ; ) {
+    const isSet = rest.type === 'compound_select_stmt';
+    const operand: Node = rest.type === 'compound_select_stmt' ? rest.right : rest;
+    operands.unshift(convertQuery(scoped, operand, named));
+    if (!isSet || rest.type !== 'compound_select_stmt') break;
+    const words = Array.isArray(rest.operator)
+      ? rest.operator.map(({ name }) => name)
+      : [(rest.operator as { readonly name: string }).name];
+    operators.unshift({ operator: words[0] as SetQuery['operator'], all: words[1] === 'ALL' });
+    rest = rest.left;
+  }
+  const last = operands.pop();
+  if (last === undefined) throw conversion.source.error('internal', 0, 'a set operation without operands');
+  const { right } = node;
+  const isOpen = right.type === 'select_stmt' && right.clauses.some(({ type }) => ORDER_CLAUSES.includes(type));
+  const none = { orderBy: [], offset: null, limit: null };
+  const order = isOpen ? { orderBy: last.orderBy, offset: last.offset, limit: last.limit } : none;
+  operands.push(isOpen ? { ...last, ...none } : last);
+  for (const ranked of [['INTERSECT'], ['UNION', 'EXCEPT']])
+    for (let index = 0; index < operators.length; ) {
+      const [operator, left, right] = [operators[index], operands[index], operands[index + 1]];
+      if (operator === undefined || left === undefined || right === undefined || !ranked.includes(operator.operator)) {
+        index++;
+        continue;
+      }
+      operands.splice(index, 2, { kind: 'set', at: left.at, ...operator, left, right, ...none });
+      operators.splice(index, 1);
+    }
+  const [whole] = operands;
+  if (whole === undefined) throw conversion.source.error('internal', 0, 'a set operation without operands');
+  return { ...whole, ...order };
+}
+
+/** WITH in front of a set operation stands in its first SELECT, but is meant for all. */
+function leadingClauses(node: Node): readonly Node[] {
+  let first = node;
+  while (first.type === 'compound_select_stmt') first = first.left;
+  return first.type === 'select_stmt' ? first.clauses : [];
+}
+
+function emptySelect(at: number): SelectQuery {
+  return {
+    kind: 'select',
     at,
     distinct: false,
     items: [star(at)],
@@ -24,14 +104,14 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
     offset: null,
     limit: null,
   };
-  let named = outer;
-  // Typed wider than the parser's own list, which leaves VALUES out.
-  const clauses: readonly Node[] = node.clauses;
+}
+
+function selectQuery(conversion: Conversion, at: number, clauses: readonly Node[], named: NamedQueries): SelectQuery {
+  const query: { -readonly [Key in keyof SelectQuery]: SelectQuery[Key] } = emptySelect(at);
   for (const clause of clauses) {
     const place = offsetOf(conversion.text, clause);
     switch (clause.type) {
       case 'with_clause':
-        named = namedQueries(conversion, clause, named);
         break;
       case 'select_clause':
         query.distinct = isDistinct(conversion, clause.modifiers);
@@ -42,10 +122,10 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
         query.from = values(conversion, clause);
         break;
       case 'table_clause':
-        query.from = relation(conversion, clause.table, named);
+        query.from = convertRelation(conversion, clause.table, named);
         break;
       case 'from_clause':
-        query.from = relation(conversion, clause.expr, named);
+        query.from = convertRelation(conversion, clause.expr, named);
         break;
       case 'where_clause':
         query.where = convertExpression(conversion, clause.expr);
@@ -53,25 +133,46 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
       case 'group_by_clause':
         if (clause.distinctKw !== undefined || clause.withRollupKw !== undefined)
           throw conversion.source.unsupported(place, 'GROUP BY with DISTINCT, ALL or ROLLUP');
-        query.groupBy = groupBy(conversion, clause.columns.items);
+        query.groupBy = clause.columns.items.map((item) => groupingElement(conversion, item));
         break;
       case 'having_clause':
         query.having = convertExpression(conversion, clause.expr);
         break;
+      default:
+        if (!ORDER_CLAUSES.includes(clause.type))
+          throw conversion.source.unsupported(place, `the clause ${clause.type.replaceAll('_', ' ').replace(' clause', '').toUpperCase()}`);
+    }
+  }
+  return {
+    ...query,
+    ...orderClauses(
+      conversion,
+      clauses.filter(({ type }) => ORDER_CLAUSES.includes(type)),
+    ),
+  };
+}
+
+const ORDER_CLAUSES: readonly string[] = ['order_by_clause', 'limit_clause', 'offset_clause', 'fetch_clause'];
+
+function orderClauses(conversion: Conversion, clauses: readonly Node[]): Pick<SelectQuery, 'orderBy' | 'offset' | 'limit'> {
+  const order: { -readonly [Key in 'orderBy' | 'offset' | 'limit']: SelectQuery[Key] } = { orderBy: [], offset: null, limit: null };
+  for (const clause of clauses) {
+    const place = offsetOf(conversion.text, clause);
+    switch (clause.type) {
       case 'order_by_clause':
-        query.orderBy = clause.specifications.items.map((item) => orderItem(conversion, item));
+        order.orderBy = clause.specifications.items.map((item) => orderItem(conversion, item));
         break;
       case 'limit_clause':
         if (clause.rowsExamined !== undefined) throw conversion.source.unsupported(place, 'ROWS EXAMINED');
-        if (clause.count !== undefined && clause.count.type !== 'limit_all') query.limit = convertExpression(conversion, clause.count);
-        if (clause.offset !== undefined) query.offset = convertExpression(conversion, clause.offset);
+        if (clause.count !== undefined && clause.count.type !== 'limit_all') order.limit = convertExpression(conversion, clause.count);
+        if (clause.offset !== undefined) order.offset = convertExpression(conversion, clause.offset);
         break;
       case 'offset_clause':
-        query.offset = convertExpression(conversion, clause.offset);
+        order.offset = convertExpression(conversion, clause.offset);
         break;
       case 'fetch_clause':
         if (Array.isArray(clause.withTiesKw)) throw conversion.source.unsupported(place, 'WITH TIES');
-        query.limit =
+        order.limit =
           clause.count === undefined
             ? { kind: 'literal', at: place, type: 'INTEGER', value: 1n }
             : convertExpression(conversion, clause.count);
@@ -80,7 +181,7 @@ export function convertQuery(conversion: Conversion, node: Node, outer: NamedQue
         throw conversion.source.unsupported(place, `the clause ${clause.type.replaceAll('_', ' ').replace(' clause', '').toUpperCase()}`);
     }
   }
-  return query;
+  return order;
 }
 
 function star(at: number): SelectItem {
@@ -99,75 +200,28 @@ function selectItem(conversion: Conversion, node: Node): SelectItem {
   return { expression: convertExpression(conversion, node), alias: null };
 }
 
-function namedQueries(conversion: Conversion, clause: Extract<Node, { type: 'with_clause' }>, outer: NamedQueries): NamedQueries {
-  if (clause.recursiveKw !== undefined)
-    throw conversion.source.unsupported(offsetOf(conversion.text, clause.recursiveKw), 'WITH RECURSIVE');
+function withQueries(conversion: Conversion, clauses: readonly Node[], outer: NamedQueries): NamedQueries {
   const named = new Map(outer);
-  for (const table of clause.tables.items) {
-    if (table.materializedKw !== undefined || table.search !== undefined || table.cycle !== undefined)
-      throw conversion.source.unsupported(offsetOf(conversion.text, table), 'this form of WITH');
-    named.set(table.table.name, {
-      query: convertQuery(conversion, table.expr.expr, named),
-      columnNames: table.columns?.expr.items.map((column) => column.name) ?? null,
-    });
+  for (const clause of clauses) {
+    if (clause.type !== 'with_clause') continue;
+    const known = conversion.withClauses.get(clause);
+    if (known !== undefined) {
+      for (const [name, query] of known) named.set(name, query);
+      continue;
+    }
+    if (clause.recursiveKw !== undefined)
+      throw conversion.source.unsupported(offsetOf(conversion.text, clause.recursiveKw), 'WITH RECURSIVE');
+    for (const table of clause.tables.items) {
+      if (table.materializedKw !== undefined || table.search !== undefined || table.cycle !== undefined)
+        throw conversion.source.unsupported(offsetOf(conversion.text, table), 'this form of WITH');
+      named.set(table.table.name, {
+        query: convertQuery(conversion, table.expr.expr, named),
+        columnNames: table.columns?.expr.items.map((column) => column.name) ?? null,
+      });
+    }
+    conversion.withClauses.set(clause, new Map(named));
   }
   return named;
-}
-
-function relation(conversion: Conversion, node: Node, named: NamedQueries): SqlRelation {
-  const at = offsetOf(conversion.text, node);
-  const { source } = conversion;
-  switch (node.type) {
-    case 'alias': {
-      const inner = relation(conversion, node.expr, named);
-      const columnNames = node.columnAliases?.expr.items.map((column) => column.name) ?? null;
-      if (columnNames === null) return { ...inner, alias: node.alias.name };
-      if (inner.kind !== 'values' && inner.kind !== 'subquery') throw source.unsupported(at, 'column names after a table');
-      return { ...inner, alias: node.alias.name, columnNames };
-    }
-    case 'identifier': {
-      const query = named.get(node.name);
-      if (query !== undefined) return { kind: 'subquery', at, query: query.query, columnNames: query.columnNames, alias: node.name };
-      return { kind: 'table', at, path: [node.name], alias: null };
-    }
-    case 'member_expr':
-      return { kind: 'table', at, path: namePath(conversion, node), alias: null };
-    case 'paren_expr': {
-      const { expr } = node;
-      // `(VALUES (1))` with a single row reads as a call of a function named VALUES.
-      if (expr.type === 'func_call' && expr.name.type === 'identifier' && expr.name.text.toUpperCase() === 'VALUES')
-        return {
-          kind: 'values',
-          at,
-          rows: [(expr.args?.expr.args.items ?? []).map((item) => convertExpression(conversion, item))],
-          columnNames: null,
-          alias: null,
-        };
-      if (expr.type !== 'select_stmt' && expr.type !== 'compound_select_stmt') return relation(conversion, expr, named);
-      const query = convertQuery(conversion, expr, named);
-      const only = expr.type === 'select_stmt' && expr.clauses.length === 1 && query.from?.kind === 'values' ? query.from : undefined;
-      return only ?? { kind: 'subquery', at, query, columnNames: null, alias: null };
-    }
-    case 'func_call': {
-      const name = node.name.type === 'identifier' ? node.name.name.toUpperCase() : '?';
-      if (name !== 'EXTERN') throw source.unsupported(at, `the table function ${name}`);
-      const mark = conversion.marks.get(at);
-      const args = (node.args?.expr.args.items ?? []).map((item) => convertExpression(conversion, item));
-      return { kind: 'extern', at, arguments: args, columns: mark?.kind === 'columns' ? mark.columns : null, alias: null };
-    }
-    case 'join_expr':
-      throw source.unsupported(offsetOf(conversion.text, node.right), 'a join');
-    case 'unnest_expr':
-    case 'unnest_with_offset_expr':
-      throw source.unsupported(at, 'UNNEST');
-    case 'tablesample_expr':
-      throw source.unsupported(at, 'TABLESAMPLE');
-    case 'pivot_expr':
-    case 'unpivot_expr':
-      throw source.unsupported(at, 'PIVOT');
-    default:
-      throw source.unsupported(at, `this kind of table (${node.type.replaceAll('_', ' ')})`);
-  }
 }
 
 function values(conversion: Conversion, clause: Node): SqlRelation {
@@ -180,20 +234,33 @@ function values(conversion: Conversion, clause: Node): SqlRelation {
   return { kind: 'values', at, rows, columnNames: null, alias: null };
 }
 
-function groupBy(conversion: Conversion, items: readonly Node[]): readonly SqlExpression[] {
-  const [first] = items;
-  if (items.length === 1 && first?.type === 'paren_expr' && first.expr.type === 'list_expr' && first.expr.items.length === 0) return [];
-  return items.map((item) => {
-    if (item.type.startsWith('group_by_'))
-      throw conversion.source.unsupported(
-        offsetOf(conversion.text, item),
-        item.type.replace('group_by_', '').replaceAll('_', ' ').toUpperCase(),
-      );
-    return convertExpression(conversion, item);
-  });
+/** An expression, `()`, `(a, b)`, ROLLUP, CUBE or GROUPING SETS. */
+function groupingElement(conversion: Conversion, item: Node): GroupingElement {
+  const at = offsetOf(conversion.text, item);
+  switch (item.type) {
+    case 'group_by_rollup':
+    case 'group_by_cube':
+      return {
+        kind: item.type === 'group_by_rollup' ? 'rollup' : 'cube',
+        at,
+        parts: item.columns.expr.items.map((part) => groupingExpressions(conversion, part)),
+      };
+    case 'group_by_grouping_sets':
+      return { kind: 'sets', at, elements: item.columns.expr.items.map((part) => groupingElement(conversion, part)) };
+    case 'group_by_all':
+      throw conversion.source.unsupported(at, 'GROUP BY ALL');
+    default:
+      return { kind: 'expressions', at, expressions: groupingExpressions(conversion, item) };
+  }
 }
 
-function orderItem(conversion: Conversion, node: Node): OrderItem {
+function groupingExpressions(conversion: Conversion, item: Node): readonly SqlExpression[] {
+  if (item.type === 'paren_expr' && item.expr.type === 'list_expr')
+    return item.expr.items.map((part) => convertExpression(conversion, part));
+  return [convertExpression(conversion, item)];
+}
+
+export function orderItem(conversion: Conversion, node: Node): OrderItem {
   if (node.type !== 'sort_specification') return { expression: convertExpression(conversion, node), descending: false, nulls: null };
   const { direction, nullHandlingKw } = node;
   if (direction?.type === 'sort_direction_using_operator')

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../base/errors.js';
 import { foldConstant } from '../../expression/evaluate.js';
 import { getFunction } from '../../expression/functions.js';
+import { textOfValue } from '../../expression/value.js';
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, type BoundType, call, children, literal, settledType, toExpression } from './bound.js';
 import { castTo } from './cast.js';
 import type { Session } from './session.js';
-import { commonType, isInstant, isNumeric } from './sql-type.js';
+import { commonType, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /** A SQL function: how a call of it is expressed in the native expression language. */
 export interface SqlFunction {
@@ -171,7 +172,9 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
       return bound;
     }
     const value = foldConstant(toExpression(bound));
-    return value === undefined || (typeof value === 'object' && value !== null) ? bound : literal(bound.type, value);
+    if (value === undefined) return bound;
+    if (typeof value !== 'object' || value === null) return literal(bound.type, value);
+    return bound.type === 'NULL' ? bound : literal(bound.type, textOfValue(value, nativeType(bound.type)));
   } catch (error) {
     if (error instanceof ServiceError && error.code !== 'internal') throw session.source.error('sql_plan_invalid', at, error.message);
     throw error;
@@ -179,7 +182,10 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
 }
 
 function isConstant(bound: Bound): boolean {
-  return bound.kind === 'literal' || (bound.kind !== 'column' && bound.kind !== 'aggregate' && children(bound).every(isConstant));
+  return (
+    bound.kind === 'literal' ||
+    (bound.kind !== 'column' && bound.kind !== 'outer' && bound.kind !== 'aggregate' && children(bound).every(isConstant))
+  );
 }
 
 /** A function of fixed types with a namesake in the expression language. */

@@ -1,126 +1,118 @@
-import { assert } from '../../base/errors.js';
-import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
+import { assert, ServiceError } from '../../base/errors.js';
+import type { Aggregator } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, GroupKey, Plan, SortKey } from '../../model/plan.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import type { RowsPlan } from '../../model/row-source.js';
+import { isNumberType, isTextType, TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
-import { type Bound, boundKey, settledType, toExpression } from './bound.js';
+import { and, type Bound, column, conjuncts, settledType, substitute, toExpression } from './bound.js';
+import { ComputedColumns } from './computed-columns.js';
 import { toFilter } from './lower-filter.js';
-import type { NamedAggregate, Relation, RelationSortKey } from './relation.js';
+import { lowerLeaf } from './lower-source.js';
+import {
+  type AggregateRelation,
+  columnsOf,
+  type NamedAggregate,
+  type NamedBound,
+  type ProjectRelation,
+  type Relation,
+  type RelationSortKey,
+} from './relation.js';
 import { nativeType } from './sql-type.js';
 import { granularityOf } from './time-key.js';
 
-type ProjectRelation = Extract<Relation, { kind: 'project' }>;
-
-/** The bound tree taken apart into the clauses a plan has room for, in the order they apply. */
+/** What one plan has room for, in the order it applies. */
 interface Clauses {
-  readonly source: PlannedSource;
-  readonly where: Bound | null;
-  readonly aggregate: Extract<Relation, { kind: 'aggregate' }> | null;
-  readonly having: Bound | null;
-  readonly sort: readonly RelationSortKey[];
-  readonly offset: number;
-  readonly limit: number | null;
-  readonly output: ProjectRelation['columns'];
+  source: PlannedSource;
+  where: Bound | null;
+  aggregate: AggregateRelation | null;
+  having: Bound | null;
+  sort: readonly RelationSortKey[];
+  offset: number;
+  limit: number | null;
+  /** Over the columns of the source, or of the aggregate. */
+  output: readonly NamedBound[];
 }
 
-/** Bound relational tree → the plan every server runs. */
+/** Bound relational tree → the plan every server runs, over the rows it reads. */
 export function lowerQuery(relation: ProjectRelation): PlannedQuery {
+  const columns = relation.columns.map(({ name, type }) => ({ name, sqlType: type, nativeType: nativeType(type) }));
+  return { ...lowerRelation(relation), columns };
+}
+
+/** Its columns come in order, under their names. */
+export function lowerRelation(relation: Relation): { readonly plan: RowsPlan; readonly source: PlannedSource } {
   const clauses = clausesOf(relation);
-  const columns = clauses.output.map(({ name, type }) => ({ name, sqlType: type, nativeType: nativeType(type) }));
-  const plan = clauses.aggregate === null ? scanPlan(clauses) : groupPlan(clauses, clauses.aggregate);
-  return { plan, source: clauses.source, columns };
+  return { plan: planOf(clauses), source: clauses.source };
 }
 
-function clausesOf(project: ProjectRelation): Clauses {
-  const clauses: { -readonly [Key in keyof Clauses]: Clauses[Key] } = {
-    source: { kind: 'table', name: '' },
-    where: null,
-    aggregate: null,
-    having: null,
-    sort: [],
-    offset: 0,
-    limit: null,
-    output: project.columns,
-  };
-  for (let node: Relation = project.input; ; node = node.input) {
-    switch (node.kind) {
-      case 'source':
-        clauses.source = node.source;
-        return clauses;
-      case 'filter': {
-        const below: Bound | null = clauses.where;
-        const condition = below === null ? node.condition : ({ kind: 'and', type: 'BOOLEAN', operands: [node.condition, below] } as const);
-        clauses.where = condition;
-        break;
-      }
-      case 'aggregate':
-        // The filters met so far stand above the grouping.
-        clauses.having = clauses.where;
-        clauses.where = null;
-        clauses.aggregate = node;
-        break;
-      case 'sort':
-        clauses.sort = node.by;
-        break;
-      case 'limit':
-        clauses.offset = node.offset;
-        clauses.limit = node.limit;
-        break;
-      case 'project':
-        break;
+function planOf(clauses: Clauses): RowsPlan {
+  return clauses.aggregate === null ? scanPlan(clauses) : groupPlan(clauses, clauses.aggregate);
+}
+
+/** As much of a relation as fits into one plan, from the rows that are read upwards; the rest below it is a plan of its own. */
+function clausesOf(relation: Relation): Clauses {
+  switch (relation.kind) {
+    case 'aggregate': {
+      const { input } = relation;
+      const [rows, where] = input.kind === 'filter' ? [input.input, input.condition] : [input, null];
+      return { ...overLeaf(rows), where, aggregate: relation, output: named(relation) };
     }
-  }
-}
-
-/** Names for columns that a plan computes, none of them a column of the source. */
-class ComputedColumns {
-  readonly columns: { readonly name: string; readonly bound: Bound }[] = [];
-  private readonly names = new Map<string, string>();
-  private readonly prefix: string;
-
-  constructor(prefix: string, taken: readonly Bound[]) {
-    const clash = (candidate: string): boolean => taken.some((bound) => columnNames(bound).some((name) => name.startsWith(candidate)));
-    let free = prefix;
-    while (clash(free)) free = `_${free}`;
-    this.prefix = free;
-  }
-
-  /** The column an expression is: the one it names, or one that is computed, each expression once. */
-  nameOf(bound: Bound): string {
-    if (bound.kind === 'column') return bound.name;
-    const key = boundKey(bound);
-    let name = this.names.get(key);
-    if (name === undefined) {
-      name = `${this.prefix}${this.columns.length}`;
-      this.names.set(key, name);
-      this.columns.push({ name, bound });
+    case 'filter': {
+      const below = clausesOf(relation.input);
+      if (below.sort.length > 0 || below.offset > 0 || below.limit !== null)
+        return { ...overPlan(relation.input, below), where: relation.condition };
+      const condition = over(below, relation.condition);
+      const filter = below.aggregate === null ? 'where' : 'having';
+      const before = below[filter];
+      return { ...below, [filter]: before === null ? condition : and([...conjuncts(before), ...conjuncts(condition)]) };
     }
-    return name;
-  }
-
-  asVirtualColumns(): readonly VirtualColumn[] {
-    return this.columns.map(({ name, bound }) => ({
-      name,
-      expression: toExpression(bound),
-      outputType: nativeType(settledType(bound.type)),
-    }));
+    case 'project': {
+      const below = clausesOf(relation.input);
+      return { ...below, output: relation.columns.map(({ name, bound }) => ({ name, bound: over(below, bound) })) };
+    }
+    case 'sort': {
+      const below = clausesOf(relation.input);
+      if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), sort: relation.by };
+      return { ...below, sort: relation.by.map((key) => ({ ...key, bound: over(below, key.bound) })) };
+    }
+    case 'limit': {
+      const below = clausesOf(relation.input);
+      const { offset, limit } = relation;
+      if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), offset, limit };
+      return { ...below, offset, limit };
+    }
+    default:
+      return overLeaf(relation);
   }
 }
 
-function columnNames(bound: Bound): readonly string[] {
-  const names: string[] = [];
-  const visit = (part: Bound): void => {
-    if (part.kind === 'column') names.push(part.name);
-    else if (part.kind === 'call') part.arguments.forEach(visit);
-    else if (part.kind === 'and' || part.kind === 'or') part.operands.forEach(visit);
-    else if (part.kind === 'compare') [part.left, part.right].forEach(visit);
-    else if (part.kind === 'not' || part.kind === 'in' || part.kind === 'isNull' || part.kind === 'like') visit(part.operand);
-  };
-  visit(bound);
-  return names;
+function overLeaf(relation: Relation): Clauses {
+  return { ...EMPTY, source: lowerLeaf(relation), output: named(relation) };
+}
+
+function overPlan(relation: Relation, clauses: Clauses): Clauses {
+  const { source } = clauses;
+  if (source.kind === 'external')
+    throw new ServiceError(
+      'unsupported',
+      'a condition on, or an order of, rows of TABLE(EXTERN(...)) that were limited before is not supported',
+    );
+  return { ...EMPTY, source: { kind: 'query', plan: planOf(clauses), source }, output: named(relation) };
+}
+
+const EMPTY: Omit<Clauses, 'source' | 'output'> = { where: null, aggregate: null, having: null, sort: [], offset: 0, limit: null };
+
+function named(relation: Relation): readonly NamedBound[] {
+  return columnsOf(relation).map(({ name, type }) => ({ name, bound: column(type, name) }));
+}
+
+/** An expression over the output of clauses, over what they read. */
+function over(clauses: Clauses, bound: Bound): Bound {
+  const meanings = new Map(clauses.output.map((each) => [each.name, each.bound]));
+  return substitute(bound, (name) => meanings.get(name));
 }
 
 /** Only rows of a datasource are sorted by time and cut by intervals. */
@@ -131,7 +123,7 @@ function leaf(clauses: Clauses): Pick<Plan, 'dataSource' | 'intervals' | 'filter
   return { dataSource: clauses.source.name, intervals, filter: rest };
 }
 
-function scanPlan(clauses: Clauses): Plan {
+function scanPlan(clauses: Clauses): RowsPlan {
   const { sort, output, offset, limit } = clauses;
   const virtual = new ComputedColumns('v', [...output, ...sort].map(({ bound }) => bound).concat(clauses.where ?? []));
   const wanted = output.map(({ name, bound }) => ({ name, from: virtual.nameOf(bound) }));
@@ -155,7 +147,7 @@ function scanPlan(clauses: Clauses): Plan {
   };
 }
 
-function groupPlan(clauses: Clauses, aggregate: Extract<Relation, { kind: 'aggregate' }>): Plan {
+function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   const { having, sort, offset, limit } = clauses;
   const read = [
     ...aggregate.keys.map(({ bound }) => bound),
@@ -171,7 +163,10 @@ function groupPlan(clauses: Clauses, aggregate: Extract<Relation, { kind: 'aggre
   });
   const aggregators = aggregate.aggregates.map((each) => aggregator(each, virtual));
 
-  const computed = new ComputedColumns('p', []);
+  const computed = new ComputedColumns(
+    'p',
+    named(aggregate).map(({ bound }) => bound),
+  );
   const finish: FinishStep[] = [];
   let done = 0;
   const computePending = (): void => {
@@ -215,11 +210,12 @@ function aggregator({ name, kind, operand, filter, type, collect }: NamedAggrega
   }
   if (kind === 'distinct') return { kind, name, column, filter: rows };
   const native = nativeType(type);
-  return { kind, name, column, type: native === 'STRING' ? 'DOUBLE' : native, filter: rows };
+  assert(kind !== 'grouping' && isNumberType(native), `aggregate ${name} is no number`);
+  return { kind, name, column, type: native, filter: rows };
 }
 
 function sortKey(column: string, { bound, descending, nulls }: RelationSortKey): SortKey {
-  return { column, descending, nulls, ordering: nativeType(settledType(bound.type)) === 'STRING' ? 'lexicographic' : 'numeric' };
+  return { column, descending, nulls, ordering: isTextType(nativeType(settledType(bound.type))) ? 'lexicographic' : 'numeric' };
 }
 
 /** Nothing to do when the columns are there already, under their names and in their order. */

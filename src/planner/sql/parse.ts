@@ -20,14 +20,14 @@ export function parseSql(source: SourceText): SqlStatement {
 
   const convert = <Result>(range: TokenRange, prefix: string, then: (conversion: Conversion, node: Node) => Result): Result => {
     const text = stream.parserText(range.from, range.to, prefix);
-    return then({ source, text, marks, parameters }, parseCst(source, text));
+    return then({ source, text, marks, parameters, named: new Map(), withClauses: new Map() }, parseCst(source, text));
   };
   const parsedQuery = convert<SqlQuery>(query, '', convertQuery);
   if (ingestion === null) return { kind: explain ? 'explain' : 'select', query: parsedQuery };
 
   const expression = (range: TokenRange): SqlExpression => {
-    const { items } = convert<SqlQuery>(range, 'SELECT ', convertQuery);
-    const [item, second] = items;
+    const query = convert<SqlQuery>(range, 'SELECT ', convertQuery);
+    const [item, second] = query.kind === 'select' ? query.items : [];
     if (item === undefined || second !== undefined || item.alias !== null)
       throw source.error('sql_invalid', stream.start(range.from), 'expected one expression');
     return item.expression;

@@ -6,8 +6,8 @@ import type { SqlSchema, SqlTable } from './schema.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;
-  /** The datasource as it was when the plan was made: the plan holds as long as the schema gives this very object. */
-  readonly table: { readonly name: string; readonly schema: SqlTable } | null;
+  /** The datasources as they were when the plan was made: it holds as long as the schema gives these very objects. */
+  readonly tables: ReadonlyMap<string, SqlTable>;
 }
 
 /** Longer statements are seldom sent twice. */
@@ -15,7 +15,7 @@ const TEXT_LENGTH_MAX = 16 * 1024;
 
 /**
  * Remembers the plans of statements that are sent again and again, least recently used out first. Only those whose
- * plan hangs on nothing but text, parameters, zone and at most one datasource.
+ * plan hangs on nothing but text, parameters, zone and the datasources it names.
  */
 export class PlanCache {
   private readonly plans = new Map<string, CachedPlan>();
@@ -32,29 +32,32 @@ export class PlanCache {
     const cached = this.plans.get(key);
     if (cached !== undefined) {
       this.plans.delete(key);
-      if (cached.table === null || schema.table(cached.table.name) === cached.table.schema) {
+      if ([...cached.tables].every(([name, table]) => schema.table(name) === table)) {
         this.plans.set(key, cached);
         return cached.statement;
       }
     }
-    let asked = false;
+    // Whatever else planning asks for can change without a trace: such a plan is made anew each time.
+    let isFree = true;
+    const tables = new Map<string, SqlTable>();
     const watched: SqlSchema = {
       tables: () => {
-        asked = true;
+        isFree = false;
         return schema.tables();
       },
       table: (name) => {
-        asked = true;
-        return schema.table(name);
+        const table = schema.table(name);
+        if (table === undefined) isFree = false;
+        else tables.set(name, table);
+        return table;
+      },
+      lookups: () => {
+        isFree = false;
+        return schema.lookups?.() ?? [];
       },
     };
     const statement = planSql(request, watched, now);
-    if (statement.kind !== 'select') return statement;
-    const { source } = statement;
-    if (source.kind === 'table') {
-      const table = schema.table(source.name);
-      if (table !== undefined) this.keep(key, { statement, table: { name: source.name, schema: table } });
-    } else if (source.kind === 'inline' && !asked) this.keep(key, { statement, table: null });
+    if (statement.kind === 'select' && isFree) this.keep(key, { statement, tables });
     return statement;
   }
 

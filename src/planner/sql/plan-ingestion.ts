@@ -4,16 +4,15 @@ import { ETERNITY, type Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
-import { condition } from './bind-expression.js';
-import { bindQuery } from './bind-query.js';
+import { condition, type Place } from './bind-expression.js';
 import { dataSchemaNames } from './bind-source.js';
 import { unitPeriod } from './functions/time.js';
 import { toFilter } from './lower-filter.js';
-import { lowerQuery } from './lower-query.js';
+import { planRelation } from './plan-relation.js';
 import type { SqlSchema } from './schema.js';
 import { Scope } from './scope.js';
 import type { Session } from './session.js';
-import type { SqlExpression, SqlStatement } from './syntax.js';
+import type { SelectItem, SqlExpression, SqlQuery, SqlStatement } from './syntax.js';
 
 type IngestionStatement = Extract<SqlStatement, { kind: 'insert' | 'replace' }>;
 
@@ -46,7 +45,7 @@ export function planIngestion(session: Session, schema: SqlSchema, statement: In
       `${kind.toUpperCase()} takes no ORDER BY; use CLUSTERED BY`,
     );
   const partitionedBy = partitioning(session, statement.partitionedBy);
-  const planned = lowerQuery(bindQuery(session, schema, query).relation);
+  const planned = planRelation({ session, schema }, query);
   checkColumns(session, statement, planned, partitionedBy);
   return {
     kind,
@@ -80,7 +79,7 @@ function checkColumns(session: Session, { query }: IngestionStatement, planned: 
   const fail = (message: string): Error => session.source.error('sql_plan_invalid', query.at, message);
   const unnamed = planned.columns.findIndex(({ name }) => /^EXPR\$\d+$/.test(name));
   if (unnamed >= 0) throw fail(`column ${unnamed + 1} of the query has no name; give it an alias`);
-  const aliases = query.items.flatMap(
+  const aliases = selectItems(query).flatMap(
     ({ alias, expression }) => alias ?? (expression.kind === 'name' ? (expression.path.at(-1) ?? []) : []),
   );
   const repeated = aliases.find((name, index) => aliases.indexOf(name) !== index);
@@ -90,6 +89,11 @@ function checkColumns(session: Session, { query }: IngestionStatement, planned: 
     throw fail(`the query needs a column ${TIME_COLUMN} of type TIMESTAMP, unless it is PARTITIONED BY ALL`);
   if (time !== undefined && time.sqlType !== 'TIMESTAMP')
     throw fail(`column ${TIME_COLUMN} must be a TIMESTAMP, found ${time.sqlType}; TIME_PARSE and MILLIS_TO_TIMESTAMP make one`);
+}
+
+/** Of the query that names the columns. */
+function selectItems(query: SqlQuery): readonly SelectItem[] {
+  return query.kind === 'select' ? query.items : selectItems(query.left);
 }
 
 /** PARTITIONED BY ALL, a unit, TIME_FLOOR(__time, period), FLOOR(__time TO unit) or a period as text; always in UTC. */
@@ -118,8 +122,14 @@ function partitionPeriod(clause: IngestionStatement['partitionedBy']): string | 
 /** OVERWRITE WHERE: whole partitions of time and nothing else. */
 function overwrittenIntervals(session: Session, expression: SqlExpression, partitionedBy: Granularity): readonly Interval[] {
   const { source } = session;
-  const scope = new Scope([{ name: TIME_COLUMN, bound: { kind: 'column', type: 'TIMESTAMP', name: TIME_COLUMN } }], []);
-  const { intervals, rest } = extractTimeBounds(toFilter(condition({ session, scope, aggregates: 'in OVERWRITE WHERE' }, expression)));
+  const columns = [{ name: TIME_COLUMN, bound: { kind: 'column', type: 'TIMESTAMP', name: TIME_COLUMN } as const }];
+  const place: Place = {
+    session,
+    scope: new Scope([{ columns, qualifiers: [] }]),
+    aggregates: 'in OVERWRITE WHERE',
+    subqueries: 'in OVERWRITE WHERE',
+  };
+  const { intervals, rest } = extractTimeBounds(toFilter(condition(place, expression)));
   if (rest !== null)
     throw source.error('sql_plan_invalid', expression.at, `OVERWRITE WHERE can only compare ${TIME_COLUMN} with constants`);
   if (intervals.length === 0) throw source.error('sql_plan_invalid', expression.at, 'OVERWRITE WHERE selects no time at all');

@@ -1,12 +1,11 @@
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
-import { bindQuery } from './bind-query.js';
 import { sqlTimeZone } from './context.js';
 import { DATA_SCHEMA } from './information-schema.js';
-import { lowerQuery } from './lower-query.js';
 import { bindParameters } from './parameters.js';
 import { parseSql } from './parse.js';
 import { planIngestion } from './plan-ingestion.js';
+import { planRelation } from './plan-relation.js';
 import type { SqlSchema } from './schema.js';
 import type { Session } from './session.js';
 import { SourceText } from './source-text.js';
@@ -18,6 +17,8 @@ export interface SqlRequest {
   readonly parameters: readonly unknown[];
   /** What the client calls the schema of datasources, when that is not `svc`. */
   readonly schemaName?: string;
+  /** Rules of `rules/rules.ts` by name: plans without them give the same rows. */
+  readonly rulesOff?: readonly string[];
 }
 
 /**
@@ -37,12 +38,27 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs): P
       now,
       schemaName: request.schemaName ?? DATA_SCHEMA,
       parameters: bindParameters(request.parameters, timeZone),
+      rulesOff: new Set(request.rulesOff ?? []),
+      numbers: numbers(source),
     };
     if (statement.kind === 'insert' || statement.kind === 'replace') return planIngestion(session, schema, statement);
-    const query = lowerQuery(bindQuery(session, schema, statement.query).relation);
+    const query = planRelation({ session, schema }, statement.query);
     return statement.kind === 'explain' ? { kind: 'explain', query } : { kind: 'select', ...query };
   } catch (error) {
     if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
     throw error;
   }
+}
+
+/** Queries and joins of one statement: WITH can name a query that names another twice, and so on. */
+const PARTS_MAX = 2000;
+
+function numbers(source: SourceText): Session['numbers'] {
+  let given = 0;
+  return {
+    next() {
+      if (given === PARTS_MAX) throw source.error('resource_limit', 0, `the statement has more than ${PARTS_MAX} subqueries and joins`);
+      return given++;
+    },
+  };
 }

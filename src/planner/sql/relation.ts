@@ -1,21 +1,99 @@
+import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../model/statement.js';
 import type { BoundAggregate } from './aggregates.js';
-import type { Bound } from './bound.js';
+import { type Bound, settledType } from './bound.js';
+import type { JoinType } from './syntax.js';
 
-/** The bound, typed relational tree of a query. Names in an expression are columns of the node below it. */
+/**
+ * The bound, typed relational tree of a query. Names in an expression are columns of the node below it; the columns of a
+ * node have different names.
+ */
 export type Relation =
-  | { readonly kind: 'source'; readonly source: PlannedSource }
-  | { readonly kind: 'filter'; readonly input: Relation; readonly condition: Bound }
-  /** Columns: the keys, then the aggregates. Without keys there is one row even over none. */
-  | {
-      readonly kind: 'aggregate';
-      readonly input: Relation;
-      readonly keys: readonly NamedBound[];
-      readonly aggregates: readonly NamedAggregate[];
-    }
-  | { readonly kind: 'sort'; readonly input: Relation; readonly by: readonly RelationSortKey[] }
-  | { readonly kind: 'limit'; readonly input: Relation; readonly offset: number; readonly limit: number | null }
-  | { readonly kind: 'project'; readonly input: Relation; readonly columns: readonly ProjectedColumn[] };
+  | SourceRelation
+  | FilterRelation
+  | ProjectRelation
+  | AggregateRelation
+  | SortRelation
+  | LimitRelation
+  | JoinRelation
+  | UnionRelation
+  | UnnestRelation;
+
+/** A leaf: a table, a lookup, rows known now, or external files. */
+export interface SourceRelation {
+  readonly kind: 'source';
+  readonly source: PlannedSource;
+  readonly columns: readonly RelationColumn[];
+  /** Of a table, as far as it is known. */
+  readonly rowCount?: number | undefined;
+}
+
+export interface FilterRelation {
+  readonly kind: 'filter';
+  readonly input: Relation;
+  readonly condition: Bound;
+}
+
+export interface ProjectRelation {
+  readonly kind: 'project';
+  readonly input: Relation;
+  readonly columns: readonly ProjectedColumn[];
+}
+
+/** Columns: the keys, then the aggregates. Without keys there is one row even over none. */
+export interface AggregateRelation {
+  readonly kind: 'aggregate';
+  readonly input: Relation;
+  readonly keys: readonly NamedBound[];
+  readonly aggregates: readonly NamedAggregate[];
+}
+
+export interface SortRelation {
+  readonly kind: 'sort';
+  readonly input: Relation;
+  readonly by: readonly RelationSortKey[];
+}
+
+export interface LimitRelation {
+  readonly kind: 'limit';
+  readonly input: Relation;
+  readonly offset: number;
+  readonly limit: number | null;
+}
+
+/** Columns: those of the left side, then those of the right side with the prefix, which no column of the left begins with. */
+export interface JoinRelation {
+  readonly kind: 'join';
+  readonly left: Relation;
+  readonly right: Relation;
+  readonly prefix: string;
+  /** Which rows without a partner are kept. */
+  readonly type: JoinType;
+  /** null: every row meets every row. */
+  readonly condition: Bound | null;
+}
+
+/** All rows of all inputs, which have the same columns in the same order. */
+export interface UnionRelation {
+  readonly kind: 'union';
+  readonly inputs: readonly Relation[];
+}
+
+/** Each row once for every element of `array`, which is added as a column; rows without an element vanish. */
+export interface UnnestRelation {
+  readonly kind: 'unnest';
+  readonly input: Relation;
+  readonly array: Bound;
+  readonly name: string;
+  readonly type: SqlType;
+}
+
+/** A multi-value string is VARCHAR like any other; that it may be one is remembered for functions that must know. */
+export interface RelationColumn {
+  readonly name: string;
+  readonly type: SqlType;
+  readonly schema?: ColumnSchema;
+}
 
 export interface NamedBound {
   readonly name: string;
@@ -32,4 +110,91 @@ export interface RelationSortKey {
   readonly bound: Bound;
   readonly descending: boolean;
   readonly nulls: 'first' | 'last';
+}
+
+const known = new WeakMap<Relation, readonly RelationColumn[]>();
+
+/** What a relation puts out, in order. */
+export function columnsOf(relation: Relation): readonly RelationColumn[] {
+  let columns = known.get(relation);
+  if (columns === undefined) {
+    columns = findColumns(relation);
+    known.set(relation, columns);
+  }
+  return columns;
+}
+
+function findColumns(relation: Relation): readonly RelationColumn[] {
+  switch (relation.kind) {
+    case 'source':
+      return relation.columns;
+    case 'filter':
+    case 'sort':
+    case 'limit':
+      return columnsOf(relation.input);
+    case 'project': {
+      const inputs = new Map(columnsOf(relation.input).map((column) => [column.name, column]));
+      return relation.columns.map(({ name, type, bound }) => {
+        const schema = bound.kind === 'column' ? inputs.get(bound.name)?.schema : undefined;
+        return schema === undefined ? { name, type } : { name, type, schema: { ...schema, name } };
+      });
+    }
+    case 'aggregate':
+      return [
+        ...relation.keys.map(({ name, bound }) => ({ name, type: settledType(bound.type) })),
+        ...relation.aggregates.map(({ name, type }) => ({ name, type })),
+      ];
+    case 'join':
+      return [
+        ...columnsOf(relation.left),
+        ...columnsOf(relation.right).map(({ name, type, schema }) => {
+          const prefixed = relation.prefix + name;
+          return schema === undefined ? { name: prefixed, type } : { name: prefixed, type, schema: { ...schema, name: prefixed } };
+        }),
+      ];
+    case 'union': {
+      const [first] = relation.inputs;
+      return first === undefined ? [] : columnsOf(first).map(({ name, type }) => ({ name, type }));
+    }
+    case 'unnest':
+      return [...columnsOf(relation.input), { name: relation.name, type: relation.type }];
+  }
+}
+
+export function inputsOf(relation: Relation): readonly Relation[] {
+  switch (relation.kind) {
+    case 'source':
+      return [];
+    case 'join':
+      return [relation.left, relation.right];
+    case 'union':
+      return relation.inputs;
+    default:
+      return [relation.input];
+  }
+}
+
+/** The same node over other inputs; the node itself when none has changed. */
+export function mapInputs(relation: Relation, change: (input: Relation) => Relation): Relation {
+  switch (relation.kind) {
+    case 'source':
+      return relation;
+    case 'join': {
+      const [left, right] = [change(relation.left), change(relation.right)];
+      return left === relation.left && right === relation.right ? relation : { ...relation, left, right };
+    }
+    case 'union': {
+      const inputs = relation.inputs.map(change);
+      return inputs.every((input, index) => input === relation.inputs[index]) ? relation : { ...relation, inputs };
+    }
+    default: {
+      const input = change(relation.input);
+      return input === relation.input ? relation : { ...relation, input };
+    }
+  }
+}
+
+/** Every column of the input under its own name. */
+export function identity(columns: readonly RelationColumn[]): readonly ProjectedColumn[] {
+  return columns.map(({ name, type }) => ({ name, type, bound: { kind: 'column', type, name } }));
 }

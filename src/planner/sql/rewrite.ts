@@ -18,6 +18,8 @@ type Mark =
   | { readonly kind: 'text'; readonly value: string }
   /** At the first item of an IN list of literals: all of its items. */
   | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
+  /** At the first word after NATURAL. */
+  | { readonly kind: 'natural' }
   /** At EXTERN. */
   | { readonly kind: 'columns'; readonly columns: readonly ExternColumn[] };
 
@@ -88,7 +90,15 @@ function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   if (word === 'IN' && stream.is(index + 1, '(')) rewriteList(stream, index + 1, marks);
   if (word === 'INTERVAL' && stream.tokens[index + 1]?.kind === 'string' && stream.isWord(index + 2)) rewriteInterval(stream, index, marks);
   if (word === 'ARRAY' && stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(')) stream.replace(index, '[]');
+  if (word === 'NATURAL') rewriteNatural(stream, index, marks);
   if (RESERVED_BY_PARSER.has(word)) stream.replace(index, `"${stream.name(index)}"`);
+}
+
+/** The parser takes no NATURAL JOIN: it becomes a join without a condition, marked at the word after it. */
+function rewriteNatural(stream: TokenStream, index: number, marks: Marks): void {
+  if (!['JOIN', 'INNER', 'LEFT', 'RIGHT', 'FULL'].includes(stream.text(index + 1))) return;
+  marks.set(stream.start(index + 1), { kind: 'natural' });
+  stream.replace(index, '');
 }
 
 /** INTERVAL '1' WEEK: the parser does not know all units, and would take an unknown one for an alias. */

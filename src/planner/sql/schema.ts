@@ -4,9 +4,13 @@ import type { ColumnSchema } from '../../model/schema.js';
 export interface SqlSchema {
   tables(): readonly string[];
   table(name: string): SqlTable | undefined;
+  /** Names of the lookups that are loaded; left out: none. */
+  lookups?(): readonly string[];
 }
 
 /** `__time` first. */
 export interface SqlTable {
   readonly columns: readonly ColumnSchema[];
+  /** As far as it is known. */
+  readonly rowCount?: number;
 }

@@ -12,4 +12,8 @@ export interface Session {
   readonly schemaName: string;
   /** Values of the `?`, in order. */
   readonly parameters: readonly Bound[];
+  /** Names of the rules that are not to be applied. */
+  readonly rulesOff: ReadonlySet<string>;
+  /** Numbers for names that must differ within a statement. */
+  readonly numbers: { next(): number };
 }

@@ -1,7 +1,5 @@
-import { ServiceError } from '../../base/errors.js';
-import type { ColumnType, PrimitiveType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
-import type { SqlType } from '../../model/statement.js';
+import { type ColumnType, elementType, isArrayType, isComplexType, JSON_TYPE } from '../../model/schema.js';
+import type { ScalarSqlType, SqlArrayType, SqlType } from '../../model/statement.js';
 
 const SQL_TYPES: Readonly<Record<string, SqlType>> = {
   VARCHAR: 'VARCHAR',
@@ -28,13 +26,37 @@ const SQL_TYPES: Readonly<Record<string, SqlType>> = {
   DATE: 'DATE',
 };
 
-/** The type an upper-case name without precision stands for. */
+/** The type a name stands for: of a scalar without precision, of an array (`BIGINT ARRAY`, `ARRAY<LONG>`), of a complex type. */
 export function sqlTypeOf(name: string): SqlType | undefined {
-  return Object.hasOwn(SQL_TYPES, name) ? SQL_TYPES[name] : undefined;
+  const upper = name.trim().toUpperCase();
+  if (Object.hasOwn(SQL_TYPES, upper)) return SQL_TYPES[upper];
+  if (upper === 'JSON') return JSON_TYPE;
+  const [, complex] = /^COMPLEX<\s*([^<>]+?)\s*>$/i.exec(name.trim()) ?? [];
+  if (complex !== undefined) return `COMPLEX<${complex.toLowerCase() === 'json' ? 'json' : complex}>`;
+  const element = /^ARRAY<(.+)>$/i.exec(name.trim())?.[1] ?? /^(.+?) ARRAY$/i.exec(name.trim())?.[1];
+  const inner = element === undefined ? undefined : sqlTypeOf(element);
+  return inner === undefined ? undefined : arrayOf(inner);
+}
+
+export function arrayOf(element: SqlType): SqlArrayType {
+  return `ARRAY<${element}>`;
+}
+
+export function isArray(type: SqlType | 'NULL'): type is SqlArrayType {
+  return type.startsWith('ARRAY<');
+}
+
+/** Of the elements of an array. */
+export function elementOf(type: SqlArrayType): SqlType {
+  return type.slice('ARRAY<'.length, -1) as SqlType;
+}
+
+export function isComplex(type: SqlType | 'NULL'): type is Exclude<SqlType, ScalarSqlType | SqlArrayType> {
+  return type.startsWith('COMPLEX<');
 }
 
 /** How values of the type are stored and computed: instants are milliseconds, truth values 1 and 0. */
-export function nativeType(type: SqlType): PrimitiveType {
+export function nativeType(type: SqlType): ColumnType {
   switch (type) {
     case 'VARCHAR':
       return 'STRING';
@@ -49,14 +71,19 @@ export function nativeType(type: SqlType): PrimitiveType {
     case 'TIMESTAMP':
     case 'DATE':
       return 'LONG';
+    default: {
+      if (!isArray(type)) return type;
+      const element = nativeType(elementOf(type));
+      return `ARRAY<${element === 'FLOAT' ? 'DOUBLE' : element}>`;
+    }
   }
 }
 
 export function sqlTypeOfColumn(type: ColumnType, isTime: boolean): SqlType {
   if (isTime) return 'TIMESTAMP';
-  if (type === 'STRING') return 'VARCHAR';
-  if (!isNumberType(type)) throw new ServiceError('unsupported', `SQL over columns of type ${type} is not supported`);
-  return type === 'LONG' ? 'BIGINT' : type;
+  if (isArrayType(type)) return arrayOf(sqlTypeOfColumn(elementType(type), false));
+  if (isComplexType(type)) return type;
+  return type === 'STRING' ? 'VARCHAR' : type === 'LONG' ? 'BIGINT' : type;
 }
 
 const NUMERIC_RANKS: Readonly<Partial<Record<SqlType, number>>> = { INTEGER: 1, BIGINT: 2, DECIMAL: 3, FLOAT: 4, DOUBLE: 5 };
@@ -77,6 +104,10 @@ export function commonType(left: SqlType, right: SqlType): SqlType | undefined {
     // An exact fraction beside a float loses nothing as a double.
     const wider = leftRank > rightRank ? left : right;
     return wider === 'FLOAT' && (left === 'DECIMAL' || right === 'DECIMAL') ? 'DOUBLE' : wider;
+  }
+  if (isArray(left) && isArray(right)) {
+    const element = commonType(elementOf(left), elementOf(right));
+    return element === undefined ? undefined : arrayOf(element);
   }
   return isInstant(left) && isInstant(right) ? 'TIMESTAMP' : undefined;
 }

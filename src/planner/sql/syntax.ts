@@ -42,6 +42,14 @@ export type SqlExpression = Node &
         readonly high: SqlExpression;
       }
     | { readonly kind: 'in'; readonly negated: boolean; readonly operand: SqlExpression; readonly items: readonly SqlExpression[] }
+    /** `operands`: more than one for a row, `(a, b) IN (SELECT ...)`. */
+    | { readonly kind: 'inQuery'; readonly negated: boolean; readonly operands: readonly SqlExpression[]; readonly query: SqlQuery }
+    | { readonly kind: 'exists'; readonly query: SqlQuery }
+    /** A query of one column and at most one row as a value. */
+    | { readonly kind: 'scalarQuery'; readonly query: SqlQuery }
+    | { readonly kind: 'row' | 'array'; readonly elements: readonly SqlExpression[] }
+    /** `index` counts from 1. */
+    | { readonly kind: 'element'; readonly array: SqlExpression; readonly index: SqlExpression }
     | {
         readonly kind: 'like';
         readonly negated: boolean;
@@ -71,6 +79,8 @@ export interface SqlCall {
   readonly unit: string | null;
   readonly distinct: boolean;
   readonly filter: SqlExpression | null;
+  /** Of an aggregate: the order it meets its values in. */
+  readonly orderBy: readonly OrderItem[];
 }
 
 export type SqlRelation = Node &
@@ -89,26 +99,63 @@ export type SqlRelation = Node &
         readonly alias: string | null;
       }
     | { readonly kind: 'subquery'; readonly query: SqlQuery; readonly columnNames: readonly string[] | null; readonly alias: string | null }
+    /** A row for each element; may use columns of the relations to its left. */
+    | {
+        readonly kind: 'unnest';
+        readonly operand: SqlExpression;
+        readonly columnNames: readonly string[] | null;
+        readonly alias: string | null;
+      }
+    | {
+        readonly kind: 'join';
+        readonly type: JoinType;
+        readonly left: SqlRelation;
+        readonly right: SqlRelation;
+        /** `natural`: all columns both sides have by the same name. null: every row meets every row. */
+        readonly on: SqlExpression | { readonly kind: 'using'; readonly columns: readonly string[] } | { readonly kind: 'natural' } | null;
+      }
   );
+
+export type JoinType = 'inner' | 'left' | 'right' | 'full';
 
 export interface ExternColumn {
   readonly name: string;
   readonly type: ColumnType;
 }
 
-export interface SqlQuery extends Node {
+export type SqlQuery = SelectQuery | SetQuery;
+
+interface Ordered extends Node {
+  readonly orderBy: readonly OrderItem[];
+  readonly offset: SqlExpression | null;
+  readonly limit: SqlExpression | null;
+}
+
+export interface SelectQuery extends Ordered {
+  readonly kind: 'select';
   readonly distinct: boolean;
   readonly items: readonly SelectItem[];
   /** null: one row without columns. */
   readonly from: SqlRelation | null;
   readonly where: SqlExpression | null;
   /** null: no GROUP BY. Empty: GROUP BY (). */
-  readonly groupBy: readonly SqlExpression[] | null;
+  readonly groupBy: readonly GroupingElement[] | null;
   readonly having: SqlExpression | null;
-  readonly orderBy: readonly OrderItem[];
-  readonly offset: SqlExpression | null;
-  readonly limit: SqlExpression | null;
 }
+
+export interface SetQuery extends Ordered {
+  readonly kind: 'set';
+  readonly operator: 'UNION' | 'INTERSECT' | 'EXCEPT';
+  readonly all: boolean;
+  readonly left: SqlQuery;
+  readonly right: SqlQuery;
+}
+
+/** What stands in GROUP BY; each stands for one or more sets of expressions. */
+export type GroupingElement =
+  | { readonly kind: 'expressions'; readonly at: number; readonly expressions: readonly SqlExpression[] }
+  | { readonly kind: 'rollup' | 'cube'; readonly at: number; readonly parts: readonly (readonly SqlExpression[])[] }
+  | { readonly kind: 'sets'; readonly at: number; readonly elements: readonly GroupingElement[] };
 
 export interface SelectItem {
   readonly expression: SqlExpression;

@@ -7,7 +7,7 @@ import type { EpochMs } from '../../model/interval.js';
 import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
-import { explain } from '../../planner/sql/explain.js';
+import { explain, tablesOf } from '../../planner/sql/explain.js';
 import { PlanCache } from '../../planner/sql/plan-cache.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
@@ -100,12 +100,11 @@ function taskDataSource(statement: PlannedStatement): string {
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR as a task is not supported: send it to /svc/v2/sql');
   const { source } = statement.kind === 'select' ? statement : statement.query;
-  if (source.kind === 'table') {
+  if (source.kind !== 'external' && source.kind !== 'inline') {
     const other = statement.kind === 'select' ? 'send it to /svc/v2/sql' : 'select from TABLE(EXTERN(...)) or VALUES';
-    throw new ServiceError(
-      'unsupported',
-      `${statement.kind.toUpperCase()} from the datasource ${source.name} as a task is not supported: ${other}`,
-    );
+    const [table] = tablesOf(source);
+    const from = table === undefined ? 'joins, unions and subqueries' : `the datasource ${table}`;
+    throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} from ${from} as a task is not supported: ${other}`);
   }
   return statement.kind === 'select' ? SELECT_DATA_SOURCE : statement.dataSource;
 }
@@ -178,7 +177,7 @@ function answer(
   const sqlQueryId = body.read.sqlQueryId ?? options.newQueryId();
   const asked = queryOptions(options, request, body.read, sqlQueryId);
   const { source } = statement.kind === 'explain' ? statement.query : statement;
-  const description = { queryId: sqlQueryId, queryType: 'sql', dataSource: source.kind === 'table' ? source.name : null };
+  const description = { queryId: sqlQueryId, queryType: 'sql', dataSource: tablesOf(source)[0] ?? null };
   const logged = options.log.begin(description, receivedMs);
   const { columns, frames } =
     statement.kind === 'explain'
@@ -206,15 +205,9 @@ function answer(
 }
 
 function run(broker: BrokerQueries, { plan, source }: PlannedQuery, options: QueryOptions): AsyncIterable<Frame> {
-  if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'no SQL statement plans as segmentMetadata');
-  switch (source.kind) {
-    case 'table':
-      return broker.run(plan, options);
-    case 'inline':
-      return broker.runOver(plan, source, options);
-    case 'external':
-      throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
-  }
+  if (source.kind === 'external')
+    throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
+  return source.kind === 'table' ? broker.run(plan, options) : broker.runOver(plan, source, options);
 }
 
 function explained(query: PlannedQuery): { readonly columns: PlannedQuery['columns']; readonly frames: AsyncIterable<Frame> } {

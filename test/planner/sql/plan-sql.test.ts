@@ -161,10 +161,11 @@ project page page0=page EXPR$2=v0 x=page
   {
     sql: "SELECT country AS c, COUNT(*) FROM wiki GROUP BY c HAVING SUM(added) > 10 AND c <> 'x' ORDER BY SUM(added) / COUNT(*) DESC, c LIMIT 3 OFFSET 1",
     plan: `group wiki
+where not country = x STRING
 key d0 = country STRING
 agg a0 = count
 agg a1 = sum added LONG
-having (10 < a1 LONG numeric and not d0 = x STRING)
+having 10 < a1 LONG numeric
 compute p0 = ("a1" / "a0") LONG
 sort p0 desc nulls last numeric, d0 asc nulls first lexicographic limit 3 offset 1
 project c=d0 EXPR$1=a0

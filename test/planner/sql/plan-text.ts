@@ -4,7 +4,7 @@ import type { Filter } from '../../../src/model/filter.js';
 import { ETERNITY } from '../../../src/model/interval.js';
 import type { FinishStep, Plan } from '../../../src/model/plan.js';
 import type { ColumnType } from '../../../src/model/schema.js';
-import type { PlannedQuery, PlannedStatement } from '../../../src/model/statement.js';
+import type { PlannedQuery, PlannedSource, PlannedStatement } from '../../../src/model/statement.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 
@@ -43,10 +43,44 @@ export function statementText(statement: PlannedStatement): string {
 }
 
 function queryText({ plan, source, columns }: PlannedQuery): string {
-  const from = source.kind === 'table' ? source.name : source.kind === 'inline' ? `inline[${source.frame.rowCount}]` : 'external';
-  return [`${plan.operator} ${from}`, ...planLines(plan), `→ ${columns.map(({ name, sqlType }) => `${name} ${sqlType}`).join(', ')}`].join(
-    '\n',
-  );
+  return [
+    `${plan.operator} ${sourceText(source)}`,
+    ...planLines(plan),
+    `→ ${columns.map(({ name, sqlType }) => `${name} ${sqlType}`).join(', ')}`,
+  ].join('\n');
+}
+
+function sourceText(source: PlannedSource): string {
+  switch (source.kind) {
+    case 'table':
+      return source.name;
+    case 'inline':
+      return `inline[${source.frame.rowCount}]`;
+    case 'external':
+      return 'external';
+    case 'lookup':
+      return `lookup ${source.name}`;
+    case 'filtered':
+      return `(${sourceText(source.source)} where ${filterText(source.filter)})`;
+    case 'unnest':
+      return `(unnest ${printExpression(source.column.expression)} as ${source.column.name} of ${sourceText(source.source)})`;
+    case 'query':
+      return indented(`(\n${[`${source.plan.operator} ${sourceText(source.source)}`, ...planLines(source.plan)].join('\n')}`);
+    case 'union':
+      return indented(`union(\n${source.sources.map(sourceText).join('\n')}`);
+    case 'join': {
+      const { type, prefix, keys, condition } = source;
+      const on = keys.map(({ left, right, type: as }) => `${printExpression(left)} = ${printExpression(right)} ${as}`);
+      if (condition !== null) on.push(printExpression(condition));
+      return indented(
+        `join ${type} ${prefix} on ${on.join(' and ') || 'nothing'} (\n${sourceText(source.left)}\n${sourceText(source.right)}`,
+      );
+    }
+  }
+}
+
+function indented(text: string): string {
+  return `${text.replaceAll('\n', '\n  ')})`;
 }
 
 function planLines(plan: Plan): string[] {

@@ -5,7 +5,7 @@ import type { SqlExpression } from '../../../src/planner/sql/syntax.js';
 /** The tree of the only select item of a statement as an S-expression: shapes are compared, not that it parses. */
 export function expressionShape(sql: string): string {
   const statement = parseSql(new SourceText(`SELECT ${sql}`));
-  const [item] = statement.query.items;
+  const [item] = statement.query.kind === 'select' ? statement.query.items : [];
   if (item === undefined || item.alias !== null) throw new Error(`not one plain expression: ${JSON.stringify(item?.alias)}`);
   return shape(item.expression);
 }
@@ -51,6 +51,16 @@ export function shape(expression: SqlExpression): string {
       return list(negated('between', expression.negated), shape(expression.operand), shape(expression.low), shape(expression.high));
     case 'in':
       return list(negated('in', expression.negated), shape(expression.operand), ...expression.items.map(shape));
+    case 'inQuery':
+      return list(negated('in', expression.negated), ...expression.operands.map(shape), '(query)');
+    case 'exists':
+    case 'scalarQuery':
+      return list(expression.kind, '(query)');
+    case 'row':
+    case 'array':
+      return list(expression.kind, ...expression.elements.map(shape));
+    case 'element':
+      return list('element', shape(expression.array), shape(expression.index));
     case 'like':
       return list(
         negated('like', expression.negated),

@@ -1,0 +1,87 @@
+import { ServiceError } from '../../base/errors.js';
+import type { JoinSource, RowSource } from '../../model/row-source.js';
+import type { ColumnSchema } from '../../model/schema.js';
+import type { PlannedSource } from '../../model/statement.js';
+import { extractTimeBounds } from '../rules/time-intervals.js';
+import { and, type Bound, toExpression } from './bound.js';
+import { joinParts } from './join-condition.js';
+import { toFilter } from './lower-filter.js';
+import { lowerRelation } from './lower-query.js';
+import { columnsOf, type JoinRelation, type Relation, type RelationColumn, type UnnestRelation } from './relation.js';
+import { nativeType } from './sql-type.js';
+
+/** What the plan over a relation reads: external files only where nothing else is read beside them. */
+export function lowerLeaf(relation: Relation): PlannedSource {
+  return relation.kind === 'source' ? relation.source : lowerSource(relation);
+}
+
+/** A relation as rows that a plan can read; what has no form of its own is the result of a plan. */
+export function lowerSource(relation: Relation): RowSource {
+  switch (relation.kind) {
+    case 'source':
+      if (relation.source.kind === 'external') throw externalInside();
+      return relation.source;
+    case 'join':
+      return lowerJoin(relation);
+    case 'union':
+      return { kind: 'union', sources: relation.inputs.map(lowerSource) };
+    case 'unnest':
+      return lowerUnnest(relation);
+    case 'filter': {
+      const filter = toFilter(relation.condition);
+      // Intervals of time are a matter of plans: they decide which segments are read.
+      if (relation.input.kind !== 'source' || extractTimeBounds(filter).rest !== filter) break;
+      return { kind: 'filtered', source: lowerSource(relation.input), filter };
+    }
+    default:
+      break;
+  }
+  const { plan, source } = lowerRelation(relation);
+  if (source.kind === 'external') throw externalInside();
+  return { kind: 'query', plan, source };
+}
+
+function externalInside(): ServiceError {
+  return new ServiceError(
+    'unsupported',
+    'TABLE(EXTERN(...)) joined, or inside of a set operation or an aggregated subquery, is not supported',
+  );
+}
+
+function lowerJoin(join: JoinRelation): JoinSource {
+  const { keys, residual } = joinParts(join.condition, join.prefix, join.type);
+  return {
+    kind: 'join',
+    left: lowerSource(join.left),
+    right: lowerSource(join.right),
+    prefix: join.prefix,
+    type: join.type,
+    keys: keys.map(({ left, right, domain }) => {
+      const type = nativeType(domain);
+      return { left: toExpression(left), right: toExpression(right), type: type === 'FLOAT' ? 'DOUBLE' : type };
+    }),
+    condition: residual.length === 0 ? null : toExpression(and(residual)),
+    leftColumns: columnsOf(join.left).map(schemaOf),
+    rightColumns: columnsOf(join.right).map(schemaOf),
+  };
+}
+
+function schemaOf({ name, type, schema }: RelationColumn): ColumnSchema {
+  return schema ?? { name, type: nativeType(type), multiValue: false, hasNulls: true };
+}
+
+function lowerUnnest({ input, array, name, type }: UnnestRelation): RowSource {
+  const multiValue = multiValueColumn(array);
+  const column =
+    multiValue === undefined
+      ? { name, expression: toExpression(array), outputType: nativeType(array.type === 'NULL' ? type : array.type) }
+      : { name, expression: toExpression(multiValue), outputType: 'STRING' as const };
+  return { kind: 'unnest', source: lowerSource(input), column };
+}
+
+/** The values of a multi-value row are there one by one already. */
+function multiValueColumn(array: Bound): Bound | undefined {
+  if (array.kind !== 'call' || array.function !== 'mv_to_array') return undefined;
+  const [operand] = array.arguments;
+  return operand?.kind === 'column' ? operand : undefined;
+}

@@ -1,0 +1,59 @@
+import { type Bound, columnNames } from '../bound.js';
+import { columnsOf, identity, inputsOf, type Relation } from '../relation.js';
+import { expressionsOf } from './verify-relation.js';
+
+/** Nothing is computed or carried along that nobody reads. */
+export function pruneColumns(relation: Relation): Relation {
+  return keep(relation, new Set(columnsOf(relation).map(({ name }) => name)));
+}
+
+/** The relation with at least these of its columns. */
+function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
+  const read = (bounds: readonly Bound[], into = new Set<string>()): Set<string> => {
+    for (const bound of bounds) columnNames(bound, into);
+    return into;
+  };
+  switch (relation.kind) {
+    case 'source':
+      return relation;
+    case 'project': {
+      const kept = relation.columns.filter(({ name }) => needed.has(name));
+      // Rows are counted by a column.
+      const columns = kept.length === 0 ? relation.columns.slice(0, 1) : kept;
+      const input = keep(relation.input, read(columns.map(({ bound }) => bound)));
+      return { ...relation, input, columns: columns.length === relation.columns.length ? relation.columns : columns };
+    }
+    case 'aggregate': {
+      const kept = relation.aggregates.filter(({ name }) => needed.has(name));
+      const aggregates = kept.length === 0 && relation.keys.length === 0 ? relation.aggregates.slice(0, 1) : kept;
+      const pruned = { ...relation, aggregates };
+      return { ...pruned, input: keep(relation.input, read(expressionsOf(pruned))) };
+    }
+    case 'join': {
+      const all = read(expressionsOf(relation), new Set(needed));
+      const { prefix } = relation;
+      const names = [...all];
+      const left = keep(relation.left, new Set(names.filter((name) => !name.startsWith(prefix))));
+      const right = keep(relation.right, new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))));
+      return { ...relation, left, right };
+    }
+    case 'union': {
+      const columns = columnsOf(relation).filter(({ name }) => needed.has(name));
+      const wanted = columns.length === 0 ? columnsOf(relation).slice(0, 1) : columns;
+      const names = new Set(wanted.map(({ name }) => name));
+      const inputs = relation.inputs.map((input): Relation => {
+        const kept = keep(input, names);
+        const has = columnsOf(kept);
+        const same = has.length === wanted.length && has.every(({ name }, index) => name === wanted[index]?.name);
+        return same ? kept : { kind: 'project', input: kept, columns: identity(wanted) };
+      });
+      return { ...relation, inputs };
+    }
+    default: {
+      const [input] = inputsOf(relation);
+      if (input === undefined) return relation;
+      const all = read(expressionsOf(relation), new Set(needed));
+      return { ...relation, input: keep(input, all) };
+    }
+  }
+}

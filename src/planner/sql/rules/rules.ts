@@ -1,0 +1,46 @@
+import { assert } from '../../../base/errors.js';
+import { identity, type ProjectRelation, type Relation } from '../relation.js';
+import { foldConstants } from './fold-constants.js';
+import { mergeProjects } from './merge-projects.js';
+import { pruneColumns } from './prune-columns.js';
+import { pushAggregates } from './push-aggregates.js';
+import { pushFilters } from './push-filters.js';
+import { reduceOuterJoins } from './reduce-outer-joins.js';
+import { swapJoinSides } from './swap-join-sides.js';
+import { verifyRelation } from './verify-relation.js';
+
+/** A way to the same rows, and the same columns of them, at less cost. */
+export interface Rule {
+  readonly name: string;
+  apply(relation: Relation): Relation;
+}
+
+/** In the order in which they are applied. */
+export const RULES: readonly Rule[] = [
+  { name: 'push-filters', apply: pushFilters },
+  { name: 'reduce-outer-joins', apply: reduceOuterJoins },
+  { name: 'push-filters-again', apply: pushFilters },
+  { name: 'fold-constants', apply: foldConstants },
+  { name: 'swap-join-sides', apply: swapJoinSides },
+  { name: 'merge-projects', apply: mergeProjects },
+  { name: 'push-aggregates', apply: pushAggregates },
+  { name: 'prune-columns', apply: pruneColumns },
+];
+
+/** All rules but those that are off; what each of them makes is verified. */
+export function applyRules(relation: ProjectRelation, off: ReadonlySet<string>): ProjectRelation {
+  verifyRelation(relation, 'binding');
+  let current: Relation = relation;
+  for (const rule of RULES) {
+    if (off.has(rule.name)) continue;
+    const next = rule.apply(current);
+    if (next !== current) verifyRelation(next, rule.name);
+    current = next;
+  }
+  const top = current.kind === 'project' ? current : null;
+  const named: ProjectRelation = top ?? { kind: 'project', input: current, columns: identity(relation.columns) };
+  const same =
+    named.columns.length === relation.columns.length && named.columns.every(({ name }, index) => name === relation.columns[index]?.name);
+  assert(same, 'rules have changed the columns of a query');
+  return named;
+}

@@ -1,0 +1,147 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RULES } from '../../../src/planner/sql/rules/rules.js';
+import { answer, difference, memory, openOracle } from './small-tables.js';
+
+/** Statements over several relations, against DuckDB; with all rules, with each one off, and with none. */
+const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
+  // Subqueries in FROM, at any depth.
+  'SELECT c, SUM(n) FROM (SELECT city AS c, usr, COUNT(*) AS n FROM edits GROUP BY city, usr) GROUP BY c ORDER BY c',
+  'SELECT MAX(n), MIN(n) FROM (SELECT COUNT(*) AS n FROM edits GROUP BY city)',
+  'SELECT COUNT(*) FROM (SELECT DISTINCT city, usr FROM edits)',
+  'SELECT a + 1 FROM (SELECT added AS a FROM edits ORDER BY added DESC NULLS LAST, price, __time LIMIT 5) WHERE a > 20 ORDER BY 1',
+  'SELECT n, COUNT(*) FROM (SELECT usr, COUNT(*) AS n FROM (SELECT * FROM edits WHERE added > 0) WHERE price IS NOT NULL GROUP BY usr) GROUP BY n ORDER BY n',
+  'SELECT city, n * 2 AS m FROM (SELECT city, COUNT(*) AS n FROM edits GROUP BY city) WHERE n > 10 ORDER BY m DESC, city',
+  'SELECT d, COUNT(*) FROM (SELECT __time AS d, city FROM edits) GROUP BY d HAVING COUNT(*) > 1',
+  'SELECT MAX(__time), MIN(t) FROM (SELECT __time, __time AS t FROM users ORDER BY score, __time LIMIT 4 OFFSET 1)',
+  // CTEs.
+  'WITH big AS (SELECT * FROM edits WHERE added > 10), per AS (SELECT usr, SUM(added) AS s FROM big GROUP BY usr) SELECT COUNT(*), MAX(s) FROM per',
+  'WITH a(x) AS (SELECT city FROM edits), b AS (SELECT x FROM a UNION SELECT city FROM users) SELECT x FROM b ORDER BY x',
+  // Joins.
+  'SELECT e.city, u.name, e.added FROM edits e JOIN users u ON e.usr = u.id',
+  'SELECT COUNT(*), SUM(u.score) FROM edits AS e INNER JOIN users AS u ON e.usr = u.id WHERE e.added > 5 AND u.score < 8',
+  'SELECT e.usr, u.name FROM edits e LEFT JOIN users u ON e.usr = u.id',
+  'SELECT e.usr, u.name, u.__time FROM edits e RIGHT JOIN users u ON e.usr = u.id AND e.added > 10',
+  'SELECT e.__time, e.usr, u.name FROM edits e FULL JOIN users u ON e.usr = u.id AND u.score > 2',
+  'SELECT e.usr, u.name FROM edits e LEFT JOIN users u ON e.usr = u.id AND e.added > 10 AND u.score > 3',
+  'SELECT COUNT(*) FROM edits e LEFT JOIN users u ON e.added > 10 AND u.score > 3',
+  'SELECT u.name, COUNT(*) AS n, SUM(e.added) FROM edits e JOIN users u ON e.usr = u.id GROUP BY u.name ORDER BY n DESC, u.name',
+  'SELECT e.city FROM edits e JOIN users u ON e.city = u.city AND e.usr <> u.id',
+  'SELECT COUNT(*) FROM edits, users WHERE edits.usr = users.id AND edits.city = users.city',
+  'SELECT COUNT(*) FROM edits CROSS JOIN users',
+  'SELECT a.usr, b.usr, c.name FROM edits a JOIN edits b ON a.city = b.city AND a.added < b.added JOIN users c ON b.usr = c.id WHERE a.price > 5',
+  'SELECT a.id, b.id FROM users a JOIN users b ON a.id < b.id AND a.city = b.city',
+  'SELECT a.id, b.id FROM users a JOIN users b ON a.id + 1 = b.id * 1',
+  'SELECT a.id, b.id FROM users a JOIN users b ON a.city IS NOT DISTINCT FROM b.city AND a.id <> b.id',
+  'SELECT id, city, name FROM users JOIN (SELECT DISTINCT city FROM edits) AS c USING (city)',
+  'SELECT * FROM (SELECT city, usr FROM edits) e FULL JOIN (SELECT city, id FROM users) u USING (city)',
+  'SELECT city, id FROM (SELECT city, usr AS id FROM edits) a NATURAL JOIN (SELECT city, id FROM users) b',
+  'SELECT city FROM (SELECT city FROM edits) a NATURAL LEFT JOIN (SELECT id, city FROM users) b',
+  'SELECT t.usr, x.n FROM edits t JOIN (SELECT usr, COUNT(*) AS n FROM edits GROUP BY usr) x ON t.usr = x.usr WHERE x.n > 8',
+  'SELECT u.name FROM users u LEFT JOIN none n ON u.id = n.x',
+  'SELECT u.name FROM users u JOIN none n ON u.id = n.x',
+  'SELECT COUNT(n.x), COUNT(*) FROM users u LEFT JOIN none n ON u.id = n.x WHERE u.score > 1',
+  'SELECT u.name FROM edits e RIGHT JOIN users u ON u.id = e.usr WHERE e.usr IS NULL',
+  "SELECT a.city, b.city FROM (VALUES (1, 'x'), (2, 'y')) AS a(id, city) JOIN users b ON a.id + 1 = b.id",
+  "SELECT COUNT(*) FROM edits e JOIN users u ON e.usr = u.id WHERE e.__time >= TIMESTAMP '2024-02-28 00:00:00' AND u.__time < TIMESTAMP '2024-02-29 12:00:00'",
+  [
+    'SELECT FLOOR(e.__time TO DAY) AS d, u.name, COUNT(*) FROM edits e JOIN users u ON e.usr = u.id GROUP BY 1, 2 ORDER BY 1, 2',
+    "SELECT date_trunc('day', e.__time) AS d, u.name, COUNT(*) FROM edits e JOIN users u ON e.usr = u.id GROUP BY 1, 2 ORDER BY 1, 2",
+  ],
+  'SELECT u.name, e.city FROM edits e JOIN users u ON e.usr = u.id ORDER BY e.added DESC NULLS LAST, e.__time, u.name LIMIT 7 OFFSET 2',
+  'SELECT COUNT(*) FROM edits e JOIN users u ON e.price = u.id',
+  'SELECT (a.id), b.n FROM users a LEFT JOIN (SELECT usr, COUNT(*) AS n FROM edits WHERE added > 3 GROUP BY usr) b ON a.id = b.usr WHERE COALESCE(b.n, 0) < 9',
+  // Set operations.
+  'SELECT city FROM edits UNION ALL SELECT city FROM users',
+  'SELECT city FROM edits UNION SELECT city FROM users ORDER BY 1 DESC',
+  'SELECT city, usr FROM edits INTERSECT SELECT city, id FROM users',
+  'SELECT usr FROM edits EXCEPT SELECT id FROM users',
+  'SELECT id FROM users EXCEPT SELECT usr FROM edits UNION ALL SELECT 99',
+  'SELECT usr AS k FROM edits UNION ALL SELECT score FROM users UNION ALL SELECT NULL ORDER BY k LIMIT 9',
+  'SELECT 1 UNION SELECT 1 UNION ALL SELECT 1',
+  'SELECT 1 UNION ALL SELECT 2 INTERSECT SELECT 2',
+  '(SELECT usr FROM edits ORDER BY usr, __time LIMIT 3) UNION ALL (SELECT id FROM users ORDER BY id LIMIT 2) ORDER BY 1',
+  'SELECT city, SUM(v), COUNT(*), MIN(v), AVG(v) FROM (SELECT city, added AS v FROM edits UNION ALL SELECT city, id FROM users) GROUP BY city ORDER BY city',
+  'SELECT COUNT(*), SUM(v) FROM (SELECT added AS v FROM edits WHERE added > 1000 UNION ALL SELECT x FROM none)',
+  "SELECT COUNT(*) FROM (SELECT city, added AS v FROM edits UNION ALL SELECT city, id FROM users) WHERE v > 3 AND city = 'Rio'",
+  'SELECT u.name, x.v FROM users u JOIN (SELECT usr AS v FROM edits UNION SELECT 2) x ON u.id = x.v',
+  'WITH a AS (SELECT usr AS k FROM edits) SELECT k FROM a UNION SELECT id FROM users ORDER BY k LIMIT 4',
+  '(SELECT __time FROM edits UNION ALL SELECT __time FROM users) ORDER BY 1 LIMIT 5',
+  // Grouping sets.
+  'SELECT city, usr, COUNT(*) FROM edits GROUP BY ROLLUP (city, usr) ORDER BY 1, 2, 3',
+  'SELECT city, usr, SUM(added) FROM edits GROUP BY CUBE (city, usr)',
+  'SELECT city, usr, GROUPING(city, usr) AS g, COUNT(*) FROM edits GROUP BY GROUPING SETS ((city, usr), (city), ()) HAVING COUNT(*) > 2',
+  'SELECT city, usr, COUNT(*) FROM edits GROUP BY city, ROLLUP (usr)',
+  'SELECT GROUPING(city), city, COUNT(*) FROM edits GROUP BY city ORDER BY 2',
+  'SELECT COUNT(*) FROM (SELECT city, COUNT(*) AS n FROM edits GROUP BY ROLLUP (city)) WHERE city IS NULL',
+  'SELECT x, COUNT(*) FROM none GROUP BY ROLLUP (x)',
+  // IN, EXISTS, scalar subqueries.
+  'SELECT COUNT(*) FROM edits WHERE usr IN (SELECT id FROM users)',
+  'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT id FROM users)',
+  'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT id FROM users WHERE id IS NOT NULL)',
+  'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT x FROM none)',
+  'SELECT usr, usr IN (SELECT id FROM users) AS i FROM edits',
+  'SELECT usr, usr IN (SELECT id FROM users WHERE id < 6) AS i FROM edits',
+  'SELECT COUNT(*) FROM edits WHERE (city, usr) IN (SELECT city, id FROM users)',
+  'SELECT COUNT(*) FROM edits WHERE usr IN (SELECT id FROM users) OR added > 20',
+  'SELECT name FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND e.added > 20)',
+  'SELECT name, id FROM users u WHERE NOT EXISTS (SELECT * FROM edits e WHERE e.usr = u.id AND e.city = u.city)',
+  'SELECT name FROM users WHERE EXISTS (SELECT 1 FROM none)',
+  'SELECT name FROM users WHERE NOT EXISTS (SELECT 1 FROM none) AND EXISTS (SELECT 1 FROM edits)',
+  'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND e.added <> u.score)',
+  'SELECT id FROM users u WHERE NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND e.added < u.score)',
+  'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.added > u.score * 3)',
+  'SELECT COUNT(*) FROM edits WHERE added > (SELECT AVG(added) FROM edits)',
+  'SELECT usr, added - (SELECT MIN(added) FROM edits) AS d FROM edits WHERE price > 2',
+  'SELECT name, (SELECT COUNT(*) FROM edits e WHERE e.usr = u.id) AS n FROM users u',
+  'SELECT name, (SELECT MAX(added) FROM edits e WHERE e.usr = u.id AND e.price > 1) AS m FROM users u',
+  'SELECT name, (SELECT SUM(added) + COUNT(*) FROM edits e WHERE e.usr = u.id) AS m FROM users u',
+  'SELECT COUNT(*) FROM edits e WHERE added > (SELECT AVG(added) FROM edits x WHERE x.city = e.city)',
+  'SELECT city, COUNT(*) FROM edits GROUP BY city HAVING COUNT(*) > (SELECT COUNT(*) FROM users) ORDER BY city',
+  'SELECT city, SUM(added), (SELECT MAX(score) FROM users u WHERE u.city = e.city) AS m FROM edits e GROUP BY city ORDER BY city',
+  'SELECT SUM(CASE WHEN usr IN (SELECT id FROM users) THEN 1 ELSE 0 END) FROM edits',
+  'SELECT COUNT(*) FROM edits WHERE usr IN (SELECT id FROM users WHERE city IN (SELECT city FROM edits WHERE added > 30))',
+  'SELECT COUNT(*) FROM edits e WHERE usr IN (SELECT id FROM users u WHERE u.city = e.city)',
+  'SELECT COUNT(*) FROM edits e WHERE usr NOT IN (SELECT id FROM users u WHERE u.city = e.city)',
+  'SELECT (SELECT MAX(id) FROM users), (SELECT name FROM users ORDER BY __time LIMIT 1)',
+  'SELECT COUNT(*) FROM edits WHERE (SELECT COUNT(*) FROM none) = 0',
+  'SELECT usr, COUNT(*) FROM edits WHERE usr IN (SELECT usr FROM edits GROUP BY usr HAVING SUM(added) > 50) GROUP BY usr ORDER BY usr',
+  // Orders and limits of anything.
+  'SELECT city FROM edits ORDER BY added * 2 DESC NULLS LAST, __time LIMIT 4',
+  'SELECT city, COUNT(*) FROM edits GROUP BY city ORDER BY SUM(price) DESC NULLS LAST, city OFFSET 1 ROWS FETCH NEXT 3 ROWS ONLY',
+  'SELECT * FROM (SELECT usr FROM edits ORDER BY usr NULLS LAST, __time LIMIT 10) ORDER BY 1 DESC LIMIT 3',
+  'SELECT DISTINCT COUNT(*) FROM edits GROUP BY city',
+  'SELECT DISTINCT city FROM (SELECT city, usr FROM edits GROUP BY 1, 2) ORDER BY city DESC LIMIT 2',
+  "VALUES (1, 'a'), (2, 'b')",
+  'SELECT x, COUNT(*) FROM (VALUES (1), (1), (NULL)) AS t(x) GROUP BY x ORDER BY x',
+];
+
+const relations = suite('SQL over several relations, against DuckDB');
+
+const expected: unknown[][][] = [];
+
+relations.before(async () => {
+  const oracle = await openOracle();
+  for (const query of QUERIES) expected.push(await oracle.rows(typeof query === 'string' ? query : query[1]));
+  oracle.close();
+});
+
+async function check(rulesOff: readonly string[]): Promise<void> {
+  const differences: string[] = [];
+  for (const [index, query] of QUERIES.entries()) {
+    const sql = typeof query === 'string' ? query : query[0];
+    try {
+      const differs = difference(sql, await answer(sql, rulesOff), expected[index] ?? []);
+      if (differs !== undefined) differences.push(differs);
+    } catch (error) {
+      differences.push(`${sql}\n  ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  assert.is(differences.join('\n'), '');
+  assert.is(memory.allocatedBytes, 0);
+}
+
+relations('every query gives the rows DuckDB gives', () => check([]));
+relations('and without any rule', () => check(RULES.map(({ name }) => name)));
+for (const { name } of RULES) relations(`and without ${name}`, () => check([name]));
+relations.run();

@@ -1,0 +1,189 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
+import { createEngine } from '../../../src/execution/engine.js';
+import { KernelMemory } from '../../../src/kernels/memory.js';
+import { cellAt, type Frame } from '../../../src/model/frame.js';
+import type { ColumnType } from '../../../src/model/schema.js';
+import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
+import { planSql } from '../../../src/planner/sql/plan-sql.js';
+import type { SqlSchema } from '../../../src/planner/sql/schema.js';
+import { placeFrame } from '../../../src/storage/placed-frame.js';
+
+/** SQL over a few small tables: here through planner, broker's source runner and engine, there in DuckDB. */
+type Cell = string | bigint | number | null;
+
+interface SmallTable {
+  readonly columns: readonly { readonly name: string; readonly type: ColumnType; readonly duckdb: string }[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+const START = Date.UTC(2024, 1, 27, 20);
+
+function randomOf(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return (state >>> 8) % limit;
+  };
+}
+
+function byTime(rows: Cell[][]): Cell[][] {
+  return rows.sort((a, b) => Number(a[0]) - Number(b[0]));
+}
+
+function makeTables(): Readonly<Record<string, SmallTable>> {
+  const random = randomOf(4711);
+  const cities = ['Oslo', 'Rio', '', 'Paris', 'Lima', null];
+  const pick = (): string | null => cities[random(cities.length)] ?? null;
+  const time = { name: '__time', type: 'LONG', duckdb: 'TIMESTAMP' } as const;
+  return {
+    edits: {
+      columns: [
+        time,
+        { name: 'city', type: 'STRING', duckdb: 'VARCHAR' },
+        { name: 'usr', type: 'LONG', duckdb: 'BIGINT' },
+        { name: 'added', type: 'LONG', duckdb: 'BIGINT' },
+        { name: 'price', type: 'DOUBLE', duckdb: 'DOUBLE' },
+      ],
+      rows: byTime(
+        Array.from({ length: 80 }, (): Cell[] => [
+          BigInt(START + random(60 * 3600) * 1000),
+          pick(),
+          random(7) === 0 ? null : BigInt(random(9)),
+          random(6) === 0 ? null : BigInt(random(40) - 8),
+          random(5) === 0 ? null : (random(80) - 20) / 4,
+        ]),
+      ),
+    },
+    users: {
+      columns: [
+        time,
+        { name: 'id', type: 'LONG', duckdb: 'BIGINT' },
+        { name: 'name', type: 'STRING', duckdb: 'VARCHAR' },
+        { name: 'city', type: 'STRING', duckdb: 'VARCHAR' },
+        { name: 'score', type: 'DOUBLE', duckdb: 'DOUBLE' },
+      ],
+      rows: byTime(
+        Array.from({ length: 10 }, (_, index): Cell[] => [
+          BigInt(START + random(60 * 3600) * 1000),
+          index === 9 ? null : BigInt(index + 2),
+          `u${index % 6}`,
+          pick(),
+          random(4) === 0 ? null : random(20) / 2,
+        ]),
+      ),
+    },
+    none: { columns: [time, { name: 'x', type: 'LONG', duckdb: 'BIGINT' }, { name: 'city', type: 'STRING', duckdb: 'VARCHAR' }], rows: [] },
+  };
+}
+
+const TABLES = makeTables();
+
+export const SMALL_SCHEMA: SqlSchema = {
+  tables: () => Object.keys(TABLES),
+  table: (name) => SCHEMAS.get(name),
+};
+
+const SCHEMAS = new Map(
+  Object.entries(TABLES).map(([name, { columns, rows }]) => [
+    name,
+    {
+      columns: columns.map((column) => ({ name: column.name, type: column.type, multiValue: false, hasNulls: column.name !== '__time' })),
+      rowCount: rows.length,
+    },
+  ]),
+);
+
+export const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
+const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+
+function frameOf({ columns, rows }: SmallTable): Frame {
+  return inlineFrame(
+    columns,
+    columns.map((_, index) => rows.map((row) => row[index] ?? null)),
+    rows.length,
+  );
+}
+
+function runner(): SourceRunner {
+  const { signal } = new AbortController();
+  const run = { deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: 16 } as const;
+  return new SourceRunner({
+    engine,
+    placeFrame: (frame) => placeFrame(frame, memory),
+    async *runTables(plan, tables) {
+      const placed = tables.map((name) => placeFrame(frameOf(TABLES[name] ?? { columns: [], rows: [] }), memory));
+      try {
+        yield* engine.runViews(
+          plan,
+          placed.map(({ view }) => view),
+          { ...run, ending: 'final' },
+          signal,
+        );
+      } finally {
+        for (const { release } of placed) release();
+      }
+    },
+    lookup: () => ({ rowCount: 0, columns: [] }),
+    runOptions: run,
+    signal,
+    subqueryRowsMax: null,
+    subqueryBytesMax: null,
+    chunkRows: 7,
+  });
+}
+
+/** Rows as plain values: instants in milliseconds, truth values as booleans. */
+export async function answer(sql: string, rulesOff: readonly string[] = []): Promise<unknown[][]> {
+  const statement = planSql({ query: sql, context: {}, parameters: [], rulesOff }, SMALL_SCHEMA, 0);
+  if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
+  const { plan, source, columns } = statement;
+  const rows: unknown[][] = [];
+  for await (const frame of runner().run(plan, source))
+    for (let row = 0; row < frame.rowCount; row++)
+      rows.push(
+        columns.map(({ sqlType }, index) => {
+          const column = frame.columns[index];
+          const value = column === undefined ? null : cellAt(column, row);
+          return value === null ? null : sqlType === 'BOOLEAN' ? value === 1n : typeof value === 'bigint' ? Number(value) : value;
+        }),
+      );
+  return rows;
+}
+
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('micros' in value && typeof value.micros === 'bigint') return Number(value.micros / 1000n);
+  if ('days' in value && typeof value.days === 'number') return value.days * 86_400_000;
+  return 'toDouble' in value && typeof value.toDouble === 'function' ? (value.toDouble as () => number)() : value;
+}
+
+export interface Oracle {
+  rows(sql: string): Promise<unknown[][]>;
+  close(): void;
+}
+
+export async function openOracle(): Promise<Oracle> {
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  await connection.run("SET default_null_order = 'nulls_first_on_asc_last_on_desc'");
+  for (const [name, { columns, rows }] of Object.entries(TABLES)) {
+    await connection.run(`CREATE TABLE ${name} (${columns.map((column) => `${column.name} ${column.duckdb}`).join(', ')})`);
+    const spelled = (cell: Cell, index: number): string =>
+      cell === null ? 'NULL' : index === 0 ? `epoch_ms(${cell})` : typeof cell === 'string' ? `'${cell}'` : String(cell);
+    if (rows.length > 0)
+      await connection.run(`INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(spelled).join(', ')})`).join(', ')}`);
+  }
+  return {
+    rows: async (sql) => (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(plainValue)),
+    close: () => connection.closeSync(),
+  };
+}
+
+/** What differs, or undefined. With an ORDER BY at the end of the statement, rows are compared in order. */
+export function difference(sql: string, found: readonly unknown[][], expected: readonly unknown[][]): string | undefined {
+  const [one = [], other = []] = [found, expected].map((rows) => rows.map((row) => JSON.stringify(row)));
+  if (!/ORDER BY[^()]*$/.test(sql)) for (const rows of [one, other]) rows.sort();
+  const at = Array.from({ length: Math.max(one.length, other.length) }, (_, row) => row).find((row) => one[row] !== other[row]);
+  return at === undefined ? undefined : `${sql}\n  row ${at} of ${one.length}: ${one[at]}, DuckDB (${other.length} rows) ${other[at]}`;
+}
