@@ -153,7 +153,10 @@ export function readByType<Result>(
   const type = reader.string('type');
   const read = Object.hasOwn(table, type) ? table[type] : undefined;
   if (read === undefined) {
-    if (unsupported.includes(type)) throw new ServiceError('unsupported', `${reader.at('type')}: ${what} "${type}" is not supported`);
+    if (unsupported.includes(type)) {
+      const why = type === 'javascript' ? ': JavaScript is disabled, and code that comes with a query is never run' : '';
+      throw new ServiceError('unsupported', `${reader.at('type')}: ${what} "${type}" is not supported${why}`);
+    }
     const nearest = nearestName(type, Object.keys(table));
     throw new ServiceError(
       'query_invalid',

@@ -567,3 +567,23 @@ for (const { name, spec, message } of [
   });
 
 folds.run();
+
+const scripts = suite('JavaScript');
+
+const script = { type: 'javascript', name: 'x', function: 'f', dimension: 'name' };
+for (const [place, query] of Object.entries({
+  filter: { filter: script },
+  aggregator: { aggregations: [script] },
+  'post-aggregator': { postAggregations: [script] },
+  'extraction function': { filter: { type: 'selector', dimension: 'name', value: 'x', extractionFn: script } },
+}))
+  scripts(`as ${place} is disabled, and the refusal says so`, async () => {
+    try {
+      await answersOver([things], query);
+    } catch (error) {
+      return assert.match(String(error), new RegExp(`${place} "javascript" is not supported: JavaScript is disabled`));
+    }
+    assert.unreachable('was accepted');
+  });
+
+scripts.run();
