@@ -1,56 +1,70 @@
+import { ServiceError } from '../base/errors.js';
 import type { Expression } from '../model/expression.js';
+import { columnsOfExpression } from '../model/plan-names.js';
 import type { ColumnType } from '../model/schema.js';
-import { constantOf, inferType } from './expression-type.js';
-import { getFunction } from './functions.js';
+import { arrayOf, JSON_TYPE } from '../model/schema.js';
+import { bindExpression, RUNS_PER_CHECK } from './bind.js';
+import { commonType } from './function.js';
+import { eachValueOf } from './multi-value.js';
 import type { Value } from './value.js';
-import { convert } from './value.js';
+import { isArrayValue } from './value.js';
 
 /** Reads a column of the row at hand. */
 export type ColumnReader = (name: string) => Value;
+
+/** What one row may take where nobody can cancel. */
+const RUNS_MAX = 1_000_000;
 
 /**
  * One row through one expression: for constant folding, for single rows, and as the tests' oracle of the batch engine.
  * Column types are taken from the values. Loops use `compileExpression`.
  */
 export function evaluate(expression: Expression, columns: ColumnReader): Value {
-  const typeOf = (name: string): ColumnType | undefined => {
-    const value = columns(name);
-    return value === null ? undefined : typeof value === 'string' ? 'STRING' : typeof value === 'bigint' ? 'LONG' : 'DOUBLE';
-  };
-  return compileExpression(expression, typeOf)(columns);
+  return compileExpression(expression, (name) => typeOfValue(columns(name)))(columns);
 }
 
-/** Binds every function once; the result of each is converted to the type it declares. */
+function typeOfValue(value: Value): ColumnType | undefined {
+  switch (typeof value) {
+    case 'string':
+      return 'STRING';
+    case 'bigint':
+      return 'LONG';
+    case 'number':
+      return 'DOUBLE';
+    default:
+      if (value === null) return undefined;
+      return isArrayValue(value) ? arrayOf(commonType(value.map((each) => typeOfValue(each) ?? null)) ?? 'STRING') : JSON_TYPE;
+  }
+}
+
+/**
+ * Binds every function once; the result of each is converted to the type it declares.
+ * @param check  called now and then within one row, throws to end it; left out: one row's lambdas run a million times at most
+ */
 export function compileExpression(
   expression: Expression,
   columnType: (name: string) => ColumnType | undefined,
+  check?: () => void,
 ): (columns: ColumnReader) => Value {
-  switch (expression.kind) {
-    case 'literal': {
-      const value = constantOf(expression)?.value ?? null;
-      return () => value;
-    }
-    case 'column': {
-      const { name } = expression;
-      return (columns) => columns(name);
-    }
-    case 'call': {
-      const type = inferType(expression, columnType);
-      const bound = getFunction(expression.function, expression.arguments.length).bind(expression.arguments.map(constantOf));
-      const operands = expression.arguments.map((argument) => compileExpression(argument, columnType));
-      return (columns) => {
-        const value = bound(operands.map((operand) => operand(columns)));
-        return type === null ? value : convert(value, type);
-      };
-    }
-  }
+  let current: ColumnReader = () => null;
+  let checks = 0;
+  const limit = (): void => {
+    if (++checks * RUNS_PER_CHECK > RUNS_MAX)
+      throw new ServiceError('resource_limit', `the lambdas of an expression ran more than ${RUNS_MAX} times for one row`);
+  };
+  const bound = bindExpression(eachValueOf(expression, () => false).expression, {
+    typeOf: columnType,
+    operand: (name) => () => current(name),
+    check: check ?? limit,
+  });
+  return (columns) => {
+    current = columns;
+    checks = 0;
+    return bound();
+  };
 }
 
 /** The value of an expression without columns; undefined when it has any. */
 export function foldConstant(expression: Expression): Value | undefined {
-  return hasColumn(expression) ? undefined : evaluate(expression, () => null);
-}
-
-function hasColumn(expression: Expression): boolean {
-  return expression.kind === 'column' || (expression.kind === 'call' && expression.arguments.some(hasColumn));
+  return columnsOfExpression(expression).size > 0 ? undefined : evaluate(expression, () => null);
 }

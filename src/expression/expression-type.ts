@@ -1,32 +1,89 @@
+import { ServiceError } from '../base/errors.js';
 import type { Expression } from '../model/expression.js';
 import type { ColumnType } from '../model/schema.js';
 import { isArrayType, JSON_TYPE } from '../model/schema.js';
-import type { Constant, MaybeType } from './function.js';
-import { getFunction } from './functions.js';
+import type { ApplyFunction, Constant, LambdaTypes, MaybeType } from './function.js';
+import { findApplyFunction, getFunction, refuseCount } from './functions.js';
 import { valueOfText } from './value.js';
+
+export type TypeOf = (name: string) => ColumnType | undefined;
 
 /**
  * The type an expression has over columns of the given types; an unknown column is null everywhere. What is null
- * everywhere has type STRING. FLOAT columns compute as DOUBLE.
+ * everywhere has type STRING. FLOAT columns compute as DOUBLE. A multi-value column is a STRING, and so is what becomes
+ * of each of its values.
  * @throws ServiceError for unknown or unsupported functions, and for arguments they are not made for
  */
-export function expressionType(expression: Expression, columnType: (name: string) => ColumnType | undefined): ColumnType {
+export function expressionType(expression: Expression, columnType: TypeOf): ColumnType {
   return inferType(expression, columnType) ?? 'STRING';
 }
 
 /** As `expressionType`, with null for what is null everywhere. */
-export function inferType(expression: Expression, columnType: (name: string) => ColumnType | undefined): MaybeType {
+export function inferType(expression: Expression, columnType: TypeOf): MaybeType {
   switch (expression.kind) {
     case 'literal':
       return expression.type ?? literalType(expression.value);
     case 'column':
       return columnType(expression.name) ?? null;
     case 'call': {
+      const apply = findApplyFunction(expression.function);
+      if (apply !== undefined) return typesOfCall(apply, expression, columnType).result;
       const called = getFunction(expression.function, expression.arguments.length);
       const types = expression.arguments.map((argument) => inferType(argument, columnType));
       return called.type(types, expression.arguments.map(constantOf));
     }
+    case 'lambda':
+      throw strayLambda();
   }
+}
+
+const PARAMETERS_MAX = 32;
+
+type Call = Extract<Expression, { kind: 'call' }>;
+type Lambda = Extract<Expression, { kind: 'lambda' }>;
+
+/** The lambda of a call of a function that takes one, checked against the number of arguments. */
+export function lambdaOf(apply: ApplyFunction, call: Call): Lambda {
+  const [lambda, ...values] = call.arguments;
+  refuseCount(apply, call.arguments.length);
+  if (lambda?.kind !== 'lambda')
+    throw new ServiceError(
+      'query_invalid',
+      `expression function ${apply.name} takes a lambda as its first argument: ${apply.name}((x) -> ..., ...)`,
+    );
+  const count = apply.parameterCount(call.arguments.length);
+  if (count > PARAMETERS_MAX)
+    throw new ServiceError(
+      'query_invalid',
+      `expression function ${apply.name}: a lambda of ${count} parameters; up to ${PARAMETERS_MAX} are accepted`,
+    );
+  if (lambda.parameters.length !== count)
+    throw new ServiceError(
+      'query_invalid',
+      `expression function ${apply.name} with ${values.length} arguments behind the lambda takes one of ${count} parameters, found ${lambda.parameters.length}`,
+    );
+  return lambda;
+}
+
+export function typesOfCall(apply: ApplyFunction, call: Call, columnType: TypeOf): LambdaTypes {
+  const { parameters, body } = lambdaOf(apply, call);
+  const types = call.arguments.slice(1).map((argument) => inferType(argument, columnType));
+  return apply.types(types, (ofParameters) => inferType(body, withParameters(columnType, parameters, ofParameters)));
+}
+
+/** Parameters hide columns of their names; of several of one name the last counts. */
+export function withParameters(columnType: TypeOf, names: readonly string[], types: readonly MaybeType[]): TypeOf {
+  return (name) => {
+    const index = names.lastIndexOf(name);
+    return index < 0 ? columnType(name) : (types[index] ?? undefined);
+  };
+}
+
+export function strayLambda(): ServiceError {
+  return new ServiceError(
+    'query_invalid',
+    'a lambda (->) is accepted as the first argument of map, filter, fold, any, all and cartesian_ functions only',
+  );
 }
 
 function literalType(value: string | number | bigint | null): MaybeType {

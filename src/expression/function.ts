@@ -1,4 +1,5 @@
 import type { ColumnType } from '../model/schema.js';
+import { arrayOf, elementType, isArrayType, isNumberType } from '../model/schema.js';
 import type { Value } from './value.js';
 
 /** A known type, or null: what an unknown column or a bare `null` has, which takes the type of its neighbours. */
@@ -9,22 +10,60 @@ export interface Constant {
   readonly value: Value;
 }
 
+/** Gives the value of an operand for the row at hand. */
+export type Operand = () => Value;
+
 /**
  * One function or operator of the expression language.
  *
  * `bind` is called once for an expression, with the arguments that are constants: patterns, zones and formats are
  * compiled there. The function it gives is called once per row, or once per distinct value, with all arguments in
  * order, and may yield a value of a narrower type than `type` says (`if(x, 1, 2.5)` yields a LONG or a DOUBLE):
- * `convert` of `value.ts` brings it to the declared one. It never throws for a value; what has no answer is null.
+ * `convert` of `value.ts` brings it to the declared one. It keeps neither the list of arguments nor gives it back: the
+ * list is used again for the next row. What has no answer is null; it throws only `resource_limit`, for a value beyond
+ * what one may hold, and where the language itself makes an error of a value (`parse_json`).
  */
 export interface ExpressionFunction {
   readonly name: string;
   readonly minArguments: number;
   readonly maxArguments: number;
+  /** Of the arguments that take arrays: a multi-value column is one array there, elsewhere each of its values. */
+  readonly arrays?: 'all' | readonly number[];
   /** Throws `query_invalid` for arguments the function is not made for. Of the constants only `cast` makes use. */
   type(argumentTypes: readonly MaybeType[], constants: readonly (Constant | undefined)[]): MaybeType;
   /** Throws `query_invalid` for a constant that is no pattern, unit, zone, ... */
   bind(constants: readonly (Constant | undefined)[]): (values: readonly Value[]) => Value;
+  /** Instead of `bind`, of functions that do not need all of their arguments: those of them that are not asked for are not computed. */
+  readonly bindLazy?: (operands: readonly Operand[]) => Operand;
+}
+
+/**
+ * A function whose first argument is a lambda.
+ *
+ * `run` is called once per row, with the arguments behind the lambda. It writes the lambda's parameters into
+ * `lambda.values` before each `lambda.run()`; what may call it without end is stopped there.
+ */
+export interface ApplyFunction {
+  readonly name: string;
+  /** The lambda counts. */
+  readonly minArguments: number;
+  readonly maxArguments: number;
+  /** Of the lambda, among `argumentCount` arguments. */
+  parameterCount(argumentCount: number): number;
+  /** `bodyType` is what the lambda's body has for parameters of the given types. */
+  types(argumentTypes: readonly MaybeType[], bodyType: (parameters: readonly MaybeType[]) => MaybeType): LambdaTypes;
+  run(lambda: BoundLambda, values: readonly Value[], result: MaybeType): Value;
+}
+
+export interface LambdaTypes {
+  readonly parameters: readonly MaybeType[];
+  /** Of the whole call. */
+  readonly result: MaybeType;
+}
+
+export interface BoundLambda {
+  readonly values: Value[];
+  run(): Value;
 }
 
 /** Null when any argument is null, else what `apply` makes of them. */
@@ -43,9 +82,29 @@ export function plainFunction(
   return { name, minArguments, maxArguments, type: () => type, bind: () => bound };
 }
 
-/** The type that holds values of all of them: STRING above DOUBLE above LONG; null when none is known. */
+/** A function that computes only those of its arguments that it needs. */
+export function lazyFunction(
+  name: string,
+  [minArguments, maxArguments]: readonly [number, number],
+  type: ExpressionFunction['type'],
+  bindLazy: (operands: readonly Operand[]) => Operand,
+): ExpressionFunction {
+  const bind = () => (values: readonly Value[]) => bindLazy(values.map((value) => () => value))();
+  return { name, minArguments, maxArguments, type, bind, bindLazy };
+}
+
+/**
+ * The type that holds values of all of them: STRING above DOUBLE above LONG, arrays above what they may have as
+ * elements; COMPLEX types only beside themselves, else STRING. Null when none is known.
+ */
 export function commonType(types: readonly MaybeType[]): MaybeType {
-  if (types.includes('STRING')) return 'STRING';
-  if (types.includes('DOUBLE') || types.includes('FLOAT')) return 'DOUBLE';
-  return types.includes('LONG') ? 'LONG' : null;
+  const known = types.filter((type) => type !== null);
+  if (known.some(isArrayType)) {
+    const element = commonType(known.map((type) => (isArrayType(type) ? elementType(type) : type)));
+    return element === null ? null : arrayOf(element === 'FLOAT' ? 'DOUBLE' : element);
+  }
+  const [first = null, ...others] = known;
+  if (first === null || (!isNumberType(first) && others.every((type) => type === first))) return first;
+  if (!known.every(isNumberType)) return 'STRING';
+  return known.includes('DOUBLE') || known.includes('FLOAT') ? 'DOUBLE' : 'LONG';
 }

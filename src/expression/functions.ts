@@ -1,11 +1,16 @@
 import { ServiceError } from '../base/errors.js';
-import type { ExpressionFunction } from './function.js';
+import type { ApplyFunction, ExpressionFunction } from './function.js';
+import { APPLY_FUNCTIONS } from './functions/apply.js';
+import { ARRAY_FUNCTIONS } from './functions/array.js';
 import { BIT_FUNCTIONS } from './functions/bits.js';
+import { COMPLEX_FUNCTIONS } from './functions/complex.js';
 import { CONDITIONAL_FUNCTIONS } from './functions/conditional.js';
 import { EXTRACTION_SUPPORT } from './functions/extraction.js';
+import { JSON_FUNCTIONS } from './functions/json.js';
 import { LOOKUP_FUNCTIONS } from './functions/lookup.js';
 import { MATH_FUNCTIONS } from './functions/math.js';
 import { MEMBERSHIP_FUNCTIONS } from './functions/membership.js';
+import { MULTI_VALUE_FUNCTIONS } from './functions/multi-value.js';
 import { NETWORK_FUNCTIONS } from './functions/network.js';
 import { OPERATORS } from './functions/operators.js';
 import { READABLE_FUNCTIONS } from './functions/readable.js';
@@ -28,41 +33,57 @@ export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     ...LOOKUP_FUNCTIONS,
     ...MEMBERSHIP_FUNCTIONS,
     ...STATE_FUNCTIONS,
+    ...ARRAY_FUNCTIONS,
+    ...MULTI_VALUE_FUNCTIONS,
+    ...JSON_FUNCTIONS,
+    ...COMPLEX_FUNCTIONS,
   ].map((each) => [each.name, each]),
 );
 
+const APPLY: ReadonlyMap<string, ApplyFunction> = new Map(APPLY_FUNCTIONS.map((each) => [each.name, each]));
+
+/** A function that takes a lambda; undefined when the name is none of them. */
+export function findApplyFunction(name: string): ApplyFunction | undefined {
+  return APPLY.get(name);
+}
+
+/** Every name that calls can have. */
+export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...APPLY.keys()];
+
 /** Documented and not to be had here: refused by name, told apart from names that do not exist. */
 export const UNSUPPORTED_FUNCTIONS: ReadonlySet<string> = new Set(
-  (
-    'array array_length array_offset array_ordinal array_contains array_overlap scalar_in_array array_offset_of array_ordinal_of array_prepend array_append ' +
-    'array_concat array_set_add array_set_add_all array_slice array_to_string string_to_array array_quantile map cartesian_map filter fold cartesian_fold any all ' +
-    'json_value json_query json_query_array json_object parse_json try_parse_json to_json_string json_keys json_paths json_merge ' +
-    'complex_decode_base64 hyper_unique hyper_unique_add hyper_unique_estimate hyper_unique_round_estimate'
-  ).split(' '),
+  'hyper_unique hyper_unique_add hyper_unique_estimate hyper_unique_round_estimate'.split(' '),
 );
 
-/** @throws ServiceError for a name that is not there, or a wrong number of arguments */
+/**
+ * A function that takes values only.
+ * @throws ServiceError for a name that is not there, or a wrong number of arguments
+ */
 export function getFunction(name: string, argumentCount: number): ExpressionFunction {
   const found = FUNCTIONS.get(name);
   if (found === undefined) {
     if (UNSUPPORTED_FUNCTIONS.has(name)) throw new ServiceError('unsupported', `expression function ${name} is not supported`);
     throw new ServiceError(
       'query_invalid',
-      `unknown expression function "${name}"; accepted: ${[...FUNCTIONS.keys()]
-        .filter((each) => /^\w/.test(each))
+      `unknown expression function "${name}"; accepted: ${FUNCTION_NAMES.filter((each) => /^\w/.test(each))
         .sort()
         .join(', ')}`,
     );
   }
-  const { minArguments, maxArguments } = found;
-  if (argumentCount < minArguments || argumentCount > maxArguments) {
-    const accepted =
-      minArguments === maxArguments
-        ? `${minArguments}`
-        : maxArguments === Infinity
-          ? `at least ${minArguments}`
-          : `${minArguments} to ${maxArguments}`;
-    throw new ServiceError('query_invalid', `expression function ${name} takes ${accepted} arguments, found ${argumentCount}`);
-  }
+  refuseCount(found, argumentCount);
   return found;
+}
+
+export function refuseCount(
+  { name, minArguments, maxArguments }: Pick<ExpressionFunction, 'name' | 'minArguments' | 'maxArguments'>,
+  argumentCount: number,
+): void {
+  if (argumentCount >= minArguments && argumentCount <= maxArguments) return;
+  const accepted =
+    minArguments === maxArguments
+      ? `${minArguments}`
+      : maxArguments === Infinity
+        ? `at least ${minArguments}`
+        : `${minArguments} to ${maxArguments}`;
+  throw new ServiceError('query_invalid', `expression function ${name} takes ${accepted} arguments, found ${argumentCount}`);
 }

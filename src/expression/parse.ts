@@ -1,63 +1,26 @@
 import { ServiceError } from '../base/errors.js';
 import type { Expression } from '../model/expression.js';
-import { getFunction } from './functions.js';
-import { wrapLong } from './value.js';
+import type { ColumnType } from '../model/schema.js';
+import { arrayOf, isComplexType, isNumberType, parseColumnType } from '../model/schema.js';
+import { constantOf, lambdaOf } from './expression-type.js';
+import { commonType } from './function.js';
+import { ELEMENTS_MAX } from './functions/array-value.js';
+import { findApplyFunction, getFunction } from './functions.js';
+import type { Token } from './tokens.js';
+import { mistake, tokenize } from './tokens.js';
+import { textOfValue, wrapLong } from './value.js';
 
 /**
  * The native expression language, as text: operators by precedence (unary ! -, ^, * / %, + -, comparisons, && ||),
- * calls, numbers, 'strings', names, "quoted names". Function names and argument counts are checked here.
- * @throws ServiceError `query_invalid` with the column of the mistake; `unsupported` for arrays and lambdas
+ * calls, numbers, 'strings', names, "quoted names", arrays `[1, 2]` and `<LONG>[]`, lambdas `(x, y) -> x + y` as first
+ * arguments of functions that take them. Function names and argument counts are checked here.
+ * @throws ServiceError `query_invalid` with the column of the mistake; `unsupported` for functions that are refused
  */
 export function parseExpression(text: string): Expression {
   const parser = new Parser(text, tokenize(text));
   const expression = parser.expression(0);
   parser.expectEnd();
   return expression;
-}
-
-type TokenKind = 'long' | 'double' | 'string' | 'name' | 'quotedName' | 'symbol' | 'end';
-
-interface Token {
-  readonly kind: TokenKind;
-  /** Without quotes and escapes. */
-  readonly text: string;
-  readonly at: number;
-}
-
-const SPACE = /\s*/y;
-const TOKEN =
-  /(?:(?<double>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?<long>\d+)|'(?<string>(?:[^'\\]|\\.)*)'|(?<name>[A-Za-z_$][\w$]*)|"(?<quotedName>(?:[^"\\]|\\.)*)"|(?<symbol>->|&&|\|\||[<>=!]=|[-+*/%^<>!(),[\]{}:;?.@]))/sy;
-
-function tokenize(text: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let at = 0;
-  for (;;) {
-    SPACE.lastIndex = at;
-    at += SPACE.exec(text)?.[0].length ?? 0;
-    if (at === text.length) return [...tokens, { kind: 'end', text: '', at }];
-    TOKEN.lastIndex = at;
-    const groups = TOKEN.exec(text)?.groups;
-    const found = groups === undefined ? undefined : Object.entries(groups).find(([, part]) => part !== undefined);
-    if (found === undefined) throw mistake(text, at, 'what is no name, number, string or operator');
-    const [kind, part] = found;
-    tokens.push({ kind: kind as TokenKind, text: kind === 'string' || kind === 'quotedName' ? unescape(part) : part, at });
-    at = TOKEN.lastIndex;
-  }
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-
-function unescape(text: string): string {
-  return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, hex: string | undefined, character: string) =>
-    hex === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-}
-
-function mistake(text: string, at: number, found: string, expected = ''): ServiceError {
-  return new ServiceError(
-    'query_invalid',
-    `expression "${text.length > 200 ? `${text.slice(0, 200)}...` : text}": found ${found} at column ${at + 1}${expected === '' ? '' : `; expected ${expected}`}`,
-  );
 }
 
 /** && and || bind alike, as the language defines it. */
@@ -81,6 +44,8 @@ const PRECEDENCE: Readonly<Record<string, number>> = {
 /** Together they bound how deep a tree can get, and so the stack that walking it takes. */
 const NESTING_MAX = 300;
 const OPERATORS_MAX = 2000;
+/** Lambdas within lambdas. Each takes time to type in proportion to what is in it, several times over. */
+const LAMBDAS_MAX = 6;
 
 class Parser {
   readonly #text: string;
@@ -88,6 +53,7 @@ class Parser {
   #next = 0;
   #nesting = 0;
   #operators = 0;
+  #lambdas = 0;
 
   constructor(text: string, tokens: readonly Token[]) {
     this.#text = text;
@@ -96,8 +62,7 @@ class Parser {
 
   /** An expression whose operators all bind at least as tightly as `minimum`. */
   expression(minimum: number): Expression {
-    if (++this.#nesting > NESTING_MAX)
-      throw new ServiceError('query_invalid', `the expression is nested deeper than ${NESTING_MAX} levels`);
+    if (++this.#nesting > NESTING_MAX) throw this.#tooDeep();
     let left = this.#unary();
     for (;;) {
       const operator = this.#peek();
@@ -144,44 +109,134 @@ class Parser {
       case 'double':
         return { kind: 'literal', type: 'DOUBLE', value: Number(token.text) };
       case 'string':
-        if (this.#isSymbol('[')) throw this.#unsupportedArray();
         return { kind: 'literal', type: 'STRING', value: token.text };
       case 'quotedName':
         return this.#column(token.text);
       case 'name':
         if (this.#isSymbol('(')) return this.#call(token);
+        if (this.#isArrayType(token)) return this.#array(this.#typeArgument());
         return token.text === 'null' ? { kind: 'literal', type: null, value: null } : this.#column(token.text);
       case 'symbol':
         if (token.text === '(') {
           const inner = this.expression(0);
           this.#expect(')');
-          if (this.#isSymbol('->')) throw this.#unsupportedLambda();
+          if (this.#isSymbol('->')) throw this.#misplacedLambda();
           return inner;
         }
-        if (token.text === '[' || token.text === '<') throw this.#unsupportedArray();
+        if (token.text === '[' || token.text === '<') {
+          this.#next--;
+          return this.#array(token.text === '<' ? this.#typeArgument() : undefined);
+        }
         break;
       case 'end':
         break;
     }
     this.#next--;
-    throw this.#unexpected('a name, number, string, call or parenthesis');
+    throw this.#unexpected('a name, number, string, array, call or parenthesis');
   }
 
   #column(name: string): Expression {
-    if (this.#isSymbol('->')) throw this.#unsupportedLambda();
+    if (this.#isSymbol('->')) throw this.#misplacedLambda();
     return { kind: 'column', name };
   }
 
   #call(name: Token): Expression {
     this.#expect('(');
     const operands: Expression[] = [];
+    const apply = findApplyFunction(name.text);
     if (!this.#isSymbol(')')) {
-      do operands.push(this.expression(0));
+      do operands.push(apply !== undefined && operands.length === 0 ? this.#lambda(name.text) : this.expression(0));
       while (this.#accept(','));
     }
     this.#expect(')');
-    getFunction(name.text, operands.length);
-    return { kind: 'call', function: name.text, arguments: operands };
+    const call: Expression = { kind: 'call', function: name.text, arguments: operands };
+    this.#located(name, () => (apply === undefined ? getFunction(name.text, operands.length) : lambdaOf(apply, call)));
+    return call;
+  }
+
+  /** `x -> ...` or `(x, y) -> ...` */
+  #lambda(taker: string): Expression {
+    const parameters: string[] = [];
+    const isBracketed = this.#accept('(');
+    const parameter = (): void => {
+      const token = this.#take();
+      if (token.kind !== 'name' && token.kind !== 'quotedName') {
+        this.#next--;
+        throw this.#unexpected(`the lambda that ${taker} takes, (x) -> ...`);
+      }
+      parameters.push(token.text);
+    };
+    if (!isBracketed) parameter();
+    else if (!this.#isSymbol(')')) {
+      do parameter();
+      while (this.#accept(','));
+    }
+    if (isBracketed) this.#expect(')');
+    this.#expect('->');
+    if (++this.#lambdas > LAMBDAS_MAX)
+      throw mistake(this.#text, this.#peek().at, `a lambda within ${LAMBDAS_MAX} others, which are as many as are accepted`);
+    const body = this.expression(0);
+    this.#lambdas--;
+    return { kind: 'lambda', parameters, body };
+  }
+
+  /** Whether a name begins `ARRAY<type>[`. */
+  #isArrayType(name: Token): boolean {
+    const [open, , close, bracket] = this.#tokens.slice(this.#next, this.#next + 4);
+    return name.text.toUpperCase() === 'ARRAY' && open?.text === '<' && close?.text === '>' && bracket?.text === '[';
+  }
+
+  /** `<LONG>`: of arrays, the type of their elements. */
+  #typeArgument(): ColumnType {
+    if (++this.#nesting > NESTING_MAX) throw this.#tooDeep();
+    this.#expect('<');
+    const name = this.#take();
+    const text = this.#isSymbol('<') ? `${name.text}<${this.#typeArgument()}>` : name.text;
+    const type = parseColumnType(text);
+    if (type === undefined || isComplexType(type)) throw mistake(this.#text, name.at, `"${text}"`, 'LONG, DOUBLE, STRING or ARRAY<...>');
+    this.#expect('>');
+    this.#nesting--;
+    return type === 'FLOAT' ? 'DOUBLE' : type;
+  }
+
+  /** The elements of an array literal: of a type that is given, or of one that they have in common. */
+  #array(given: ColumnType | undefined): Expression {
+    if (++this.#nesting > NESTING_MAX) throw this.#tooDeep();
+    const start = this.#peek();
+    this.#expect('[');
+    const elements: Literal[] = [];
+    while (!this.#isSymbol(']')) {
+      elements.push(this.#element());
+      // Commas may be left out.
+      if (!this.#accept(',')) continue;
+      if (this.#isSymbol(']')) throw this.#unexpected('an element');
+    }
+    this.#expect(']');
+    this.#nesting--;
+    if (elements.length > ELEMENTS_MAX) throw mistake(this.#text, start.at, `an array of more than ${ELEMENTS_MAX} elements`);
+    const kinds = new Set(elements.map(({ type }) => (isNumberType(type) ? 'a number' : type)).filter((kind) => kind !== null));
+    if (given === undefined && kinds.size > 1)
+      throw mistake(this.#text, start.at, `an array of ${[...kinds].join(' and ')}`, 'elements of one type, or <STRING>[...]');
+    const type = arrayOf(given ?? commonType(elements.map((element) => element.type)) ?? 'STRING');
+    const values = elements.map((element) => constantOf(element)?.value ?? null);
+    return { kind: 'literal', type, value: textOfValue(values, type) };
+  }
+
+  #element(): Literal {
+    const literal = this.#unary();
+    if (literal.kind === 'literal') return literal;
+    this.#next--;
+    throw this.#unexpected('a number, a string, null or an array; array(...) takes expressions');
+  }
+
+  /** Mistakes of functions, with the place of the call. */
+  #located(name: Token, check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      throw new ServiceError(error.code, `${error.message} (at column ${name.at + 1} of the expression)`, error);
+    }
   }
 
   #countOperator(): void {
@@ -219,14 +274,16 @@ class Parser {
     return mistake(this.#text, token.at, token.kind === 'end' ? 'the end' : `"${token.text}"`, expected);
   }
 
-  #unsupportedArray(): ServiceError {
-    return new ServiceError('unsupported', `array literals are not supported in expressions: "${this.#text}"`);
+  #misplacedLambda(): ServiceError {
+    return this.#unexpected('a lambda as the first argument of map, filter, fold, any, all and cartesian_ functions only');
   }
 
-  #unsupportedLambda(): ServiceError {
-    return new ServiceError('unsupported', `lambdas (->) are not supported in expressions: "${this.#text}"`);
+  #tooDeep(): ServiceError {
+    return new ServiceError('query_invalid', `the expression is nested deeper than ${NESTING_MAX} levels`);
   }
 }
+
+type Literal = Extract<Expression, { kind: 'literal' }>;
 
 /** Signs apply from the inside out; a minus before a number is part of it. */
 function signed(expression: Expression, signs: readonly string[]): Expression {

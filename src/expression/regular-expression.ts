@@ -10,6 +10,8 @@ export interface RegularExpression {
   extract(text: string, group: number): string | null;
   /** Every match by a text in which `$1` or `${name}` stands for a group; compiled once. */
   replacer(replacement: string): (text: string) => string;
+  /** The parts between matches; empty ones at the end are left out. */
+  split(text: string): readonly string[];
   readonly groupCount: number;
 }
 
@@ -19,6 +21,7 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
   return {
     groupCount: compiled.groupCount(),
     test: (text) => compiled.test(text),
+    split: PLAIN.test(pattern) ? (text) => withoutEmptyEnd(text.split(pattern)) : (text) => compiled.split(text),
     extract(text, group) {
       const matcher = compiled.matcher(text);
       return matcher.find() ? (matcher.group(group) ?? null) : null;
@@ -36,6 +39,16 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
       return (text) => compiled.matcher(text).replaceAll(replacement, true);
     },
   };
+}
+
+/** A pattern that is found as it is written. */
+const PLAIN = /^[^\\^$.|?*+()[\]{}]+$/;
+
+/** As splitting at a pattern leaves parts out; a text that has no more than one part keeps it. */
+function withoutEmptyEnd(parts: readonly string[]): readonly string[] {
+  let end = parts.length;
+  while (end > 1 && parts[end - 1] === '') end--;
+  return end === 1 && parts.length > 1 && parts[0] === '' ? [] : parts.slice(0, end);
 }
 
 function compile(pattern: string, code: ErrorCode): RE2JS {

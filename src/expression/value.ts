@@ -29,16 +29,28 @@ export function isArrayValue(value: Value): value is readonly Value[] {
 /** A value from the text that a dictionary keeps of it (decision 11). */
 export function valueOfText(text: string | null, type: ColumnType): Value {
   if (text === null) return null;
-  if (isArrayType(type)) return arrayElements(text, type);
+  if (isArrayType(type)) return elementsOf(arrayElements(text, type), type);
   return type === JSON_TYPE ? new Structured(parseJson(text)) : text;
+}
+
+/** JSON values are texts as elements of an array's text. */
+function elementsOf(elements: readonly ArrayElement[], type: ArrayType): readonly Value[] {
+  const inner = elementType(type);
+  if (inner === JSON_TYPE) return elements.map((element) => valueOfText(element === null ? null : String(element), inner));
+  if (!isArrayType(inner)) return elements as readonly Scalar[];
+  return elements.map((element) => (element === null ? null : elementsOf(element as readonly ArrayElement[], inner)));
 }
 
 /** The text that a dictionary keeps of a value of a text type; the value is converted to that type first. */
 export function textOfValue(value: Value, type: ColumnType): string | null {
   const converted = convert(value, type);
   if (converted === null) return null;
-  if (isArrayValue(converted)) return arrayText(converted as readonly ArrayElement[], type as ArrayType);
+  if (isArrayValue(converted)) return arrayText(converted.map(elementOf), type as ArrayType);
   return converted instanceof Structured ? stringifyJson(converted.data) : String(converted);
+}
+
+function elementOf(value: Value): ArrayElement {
+  return isArrayValue(value) ? value.map(elementOf) : value instanceof Structured ? stringifyJson(value.data) : value;
 }
 
 export function toLong(value: Value): bigint | null {
@@ -50,7 +62,7 @@ export function toLong(value: Value): bigint | null {
     case 'string':
       return parseLong(value);
     default:
-      return null;
+      return value === null ? null : toLong(onlyElement(value) ?? null);
   }
 }
 
@@ -63,7 +75,7 @@ export function toDouble(value: Value): number | null {
     case 'string':
       return parseDouble(value);
     default:
-      return null;
+      return value === null ? null : toDouble(onlyElement(value) ?? null);
   }
 }
 
@@ -75,9 +87,18 @@ export function toText(value: Value): string | null {
       return doubleText(value);
     case 'string':
       return value;
-    default:
-      return value === null ? null : stringifyJson(plainData(value));
+    default: {
+      if (value === null) return null;
+      const only = onlyElement(value);
+      return only === undefined ? stringifyJson(plainData(value)) : toText(only);
+    }
   }
+}
+
+/** What an array of one element, or a JSON value that is neither object nor array, is as a single value. */
+function onlyElement(value: readonly Value[] | Structured): Scalar | undefined {
+  const inner = isArrayValue(value) ? (value.length === 1 ? (value[0] ?? null) : undefined) : valueOfJson(value.data);
+  return typeof inner === 'object' && inner !== null ? undefined : inner;
 }
 
 /** A value as JSON holds it. */
@@ -85,18 +106,26 @@ export function plainData(value: Value): unknown {
   return value instanceof Structured ? value.data : isArrayValue(value) ? value.map(plainData) : value;
 }
 
-/** As a condition: numbers are true unless 0, a string is true when it says so; null is unknown. */
+/**
+ * As a condition: numbers are true above 0, a string is true when it says so, an array when any element is; null is
+ * unknown.
+ */
 export function toTruth(value: Value): boolean | null {
   switch (typeof value) {
     case 'bigint':
-      return value !== 0n;
+      return value > 0n;
     case 'number':
-      return value !== 0;
+      return value > 0;
     case 'string':
       return value.toLowerCase() === 'true';
     default:
-      return null;
+      return value !== null && isArrayValue(value) ? anyTrue(value) : null;
   }
+}
+
+function anyTrue(values: readonly Value[]): boolean | null {
+  const truths = values.map(toTruth);
+  return truths.includes(true) ? true : truths.includes(null) ? null : false;
 }
 
 export function fromTruth(truth: boolean | null): bigint | null {
@@ -133,12 +162,26 @@ export function convert(value: Value, type: ColumnType): Value {
 function toArray(value: Value, type: ArrayType): readonly Value[] | null {
   if (value === null) return null;
   const inner = elementType(type);
-  const elements = isArrayValue(value)
-    ? value
-    : value instanceof Structured && Array.isArray(value.data)
-      ? value.data.map(valueOfJson)
-      : [value];
-  return elements.map((element) => convert(element, inner));
+  const elements = isArrayValue(value) ? value : value instanceof Structured ? elementsOfJson(value.data) : [value];
+  return elements.every((element) => isOfType(element, inner)) ? elements : elements.map((element) => convert(element, inner));
+}
+
+function elementsOfJson(data: unknown): readonly Value[] {
+  return Array.isArray(data) ? data.map((each: unknown) => (each === null ? null : new Structured(each))) : [new Structured(data)];
+}
+
+/** Whether converting changes nothing, where that is cheap to see. */
+function isOfType(value: Value, type: ColumnType): boolean {
+  switch (typeof value) {
+    case 'string':
+      return type === 'STRING';
+    case 'bigint':
+      return type === 'LONG';
+    case 'number':
+      return type === 'DOUBLE';
+    default:
+      return value === null || (type === JSON_TYPE && value instanceof Structured);
+  }
 }
 
 /** What a parsed JSON value is in expressions: integers are LONG, booleans 1 and 0, lists arrays, objects stay JSON. */

@@ -9,4 +9,6 @@ export type Expression =
   /** Arrays and JSON are written as the texts that dictionaries keep of them. */
   | { readonly kind: 'literal'; readonly type: ColumnType | null; readonly value: string | number | bigint | null }
   | { readonly kind: 'column'; readonly name: string }
-  | { readonly kind: 'call'; readonly function: string; readonly arguments: readonly Expression[] };
+  | { readonly kind: 'call'; readonly function: string; readonly arguments: readonly Expression[] }
+  /** The first argument of `map`, `filter`, `fold`, ...: inside of `body` its parameters hide columns of their names. */
+  | { readonly kind: 'lambda'; readonly parameters: readonly string[]; readonly body: Expression };

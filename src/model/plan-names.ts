@@ -19,6 +19,10 @@ export function renameExpression(expression: Expression, rename: Rename): Expres
       return { ...expression, name: rename(expression.name) };
     case 'call':
       return { ...expression, arguments: expression.arguments.map((argument) => renameExpression(argument, rename)) };
+    case 'lambda': {
+      const { parameters, body } = expression;
+      return { ...expression, body: renameExpression(body, (name) => (parameters.includes(name) ? name : rename(name))) };
+    }
   }
 }
 
@@ -81,8 +85,18 @@ export function renameStep(step: FinishStep, rename: Rename): FinishStep {
 
 /** The columns that an expression reads, virtual ones under their own names. */
 export function columnsOfExpression(expression: Expression, into = new Set<string>()): Set<string> {
-  if (expression.kind === 'column') into.add(expression.name);
-  else if (expression.kind === 'call') for (const argument of expression.arguments) columnsOfExpression(argument, into);
+  switch (expression.kind) {
+    case 'literal':
+      break;
+    case 'column':
+      into.add(expression.name);
+      break;
+    case 'call':
+      for (const argument of expression.arguments) columnsOfExpression(argument, into);
+      break;
+    case 'lambda':
+      for (const name of columnsOfExpression(expression.body)) if (!expression.parameters.includes(name)) into.add(name);
+  }
   return into;
 }
 

@@ -52,7 +52,7 @@ export function truth(row: Row, filter: Filter, plan: Pick<LeafPlan, 'virtualCol
     }
     case 'expression': {
       const value = valueOf(row, filter.expression, plan);
-      return value === null ? null : typeof value === 'string' ? value.toLowerCase() === 'true' : Number(value) !== 0;
+      return value === null ? null : typeof value === 'string' ? value.toLowerCase() === 'true' : Number(value) > 0;
     }
     default: {
       const verdicts = valuesOf(cell(row, filter.column, plan)).map((value) => compare(value, filter));

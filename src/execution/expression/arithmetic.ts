@@ -75,6 +75,8 @@ function operandOf(scope: SegmentScope, expression: Expression): Operand | undef
         return combine(scope, 'multiply', left, scalarOperand(scope, left.lane === 'I64' ? -1n : -1));
       return right === undefined ? undefined : combine(scope, family, left, right);
     }
+    case 'lambda':
+      return undefined;
   }
 }
 

@@ -15,7 +15,7 @@ export function timeGrains(expression: Expression): readonly Granularity[] | und
 
 function grainsOf(expression: Expression): readonly Granularity[] | undefined {
   if (expression.kind === 'literal') return [];
-  if (expression.kind === 'column') return undefined;
+  if (expression.kind !== 'call') return undefined;
   const [instant, ...rest] = expression.arguments;
   if (instant?.kind === 'column' && instant.name === TIME_COLUMN) {
     const constants = rest.map((argument) => constantOf(argument)?.value);

@@ -1,13 +1,13 @@
-import { toTruth } from '../../expression/value.js';
+import { toTruth, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
-import type { StringColumnView } from '../../storage/view.js';
 import { takeBits, wordsOf } from '../context.js';
 import { compileLongPair } from '../expression/arithmetic.js';
 import { compileVector } from '../expression/compile.js';
-import { multiValue, onlyMultiValue, textFunction } from '../expression/multi-value.js';
+import type { ValueFunction } from '../expression/multi-value.js';
+import { multiValue, valueFunction } from '../expression/multi-value.js';
 import type { SegmentScope } from '../scope.js';
-import { everything, nullPredicate, rangePredicate } from './number-predicate.js';
+import { rangePredicate } from './number-predicate.js';
 import type { Match, Predicate } from './predicate.js';
 import { andPredicate, notPredicate, orPredicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
@@ -25,8 +25,8 @@ const COMPARISONS: Readonly<Record<string, { readonly operation: 0 | 1 | 2; read
 
 /** An expression used as a filter: true, false or, of null, unknown. */
 export function bindCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
-  const multi = onlyMultiValue(scope, expression);
-  if (multi !== undefined) return bindValues(scope, multi, expression, matchUnknown);
+  const values = valueFunction(scope, expression);
+  if (values !== undefined) return bindValues(scope, values, matchUnknown);
   // Where it is not of one value, only a column that one operand alone names keeps its meaning when operands are parted.
   if (expression.kind === 'call' && canPart(scope, expression)) {
     const { function: name, arguments: inputs } = expression;
@@ -46,9 +46,8 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
 }
 
 /** A condition on the values of a multi-value column: a row matches when any of its values does. */
-function bindValues(scope: SegmentScope, column: StringColumnView, expression: Expression, matchUnknown: boolean): Predicate {
-  const test = textFunction(scope, expression);
-  const matches = (text: string | null): boolean => toTruth(test(text)) ?? matchUnknown;
+function bindValues(scope: SegmentScope, { column, compute }: ValueFunction, matchUnknown: boolean): Predicate {
+  const matches = (text: string | null): boolean => toTruth(compute(text)) ?? matchUnknown;
   const ids: number[] = [];
   scope.texts(column).forEach((text, id) => {
     if (text !== null && matches(text)) ids.push(id);
@@ -92,12 +91,12 @@ function compareLongs(
   return { constant: undefined, cost: 10, test };
 }
 
-/** Numbers are true unless 0, texts when they say `true`. */
+/** Numbers are true above 0, texts when they say `true`, arrays when an element is. */
 function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
   const vector = compileVector(scope, expression, null);
-  if (vector.kind === 'string') return textPredicate(scope, vector, (text) => text.toLowerCase() === 'true', matchUnknown);
-  const { context, arena } = scope;
-  const isZero = rangePredicate(scope, vector, { value: 0, strict: false }, { value: 0, strict: false }, false);
-  const isTrue = andPredicate(context, [notPredicate(context, isZero, takeBits(arena)), everything(scope, vector, false)], takeBits(arena));
-  return matchUnknown ? orPredicate(context, [isTrue, nullPredicate(vector)], takeBits(arena)) : isTrue;
+  if (vector.kind === 'string') {
+    const matches = (text: string): boolean => toTruth(valueOfText(text, vector.type)) ?? matchUnknown;
+    return textPredicate(scope, vector, matches, matchUnknown);
+  }
+  return rangePredicate(scope, vector, { value: 0, strict: true }, undefined, matchUnknown);
 }

@@ -116,6 +116,8 @@ function linearOf(scope: SegmentScope, expression: Expression): Linear | undefin
       if (b.terms.size === 0) return scale(a, b.constant);
       return a.terms.size === 0 ? scale(b, a.constant) : undefined;
     }
+    case 'lambda':
+      return undefined;
   }
 }
 

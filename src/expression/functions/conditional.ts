@@ -1,19 +1,19 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ColumnType } from '../../model/schema.js';
-import type { Constant, ExpressionFunction } from '../function.js';
-import { commonType, plainFunction } from '../function.js';
+import { JSON_TYPE, parseColumnType } from '../../model/schema.js';
+import type { Constant, ExpressionFunction, Operand } from '../function.js';
+import { commonType, lazyFunction, plainFunction } from '../function.js';
 import type { Value } from '../value.js';
 import { compareValues, convert, fromTruth, toTruth } from '../value.js';
 
-const CAST_TYPES: Readonly<Record<string, ColumnType>> = { LONG: 'LONG', DOUBLE: 'DOUBLE', FLOAT: 'FLOAT', STRING: 'STRING' };
-
+/** Sketches are not made of other values: `complex_decode_base64` reads them. */
 function castType(constant: Constant | undefined): ColumnType {
   const name = constant?.value;
-  const type = typeof name === 'string' ? CAST_TYPES[name.toUpperCase()] : undefined;
-  if (type === undefined)
+  const type = typeof name === 'string' && name.length < 100 ? parseColumnType(name) : undefined;
+  if (type === undefined || (type.includes('COMPLEX<') && !type.includes(JSON_TYPE)))
     throw new ServiceError(
       'query_invalid',
-      `cast: the second argument is a type in quotes, one of ${Object.keys(CAST_TYPES).join(', ')}; found ${typeof name === 'string' ? `'${name}'` : 'something else'}`,
+      `cast: the second argument is a type in quotes, one of LONG, DOUBLE, FLOAT, STRING, COMPLEX<json>, ARRAY<...>; found ${typeof name === 'string' ? `'${name}'` : 'something else'}`,
     );
   return type;
 }
@@ -29,58 +29,52 @@ const cast: ExpressionFunction = {
   },
 };
 
-/** if(condition, then, else): a condition that is null counts as false. */
-const ifFunction: ExpressionFunction = {
-  name: 'if',
-  minArguments: 3,
-  maxArguments: 3,
-  type: ([, then = null, otherwise = null]) => commonType([then, otherwise]),
-  bind:
-    () =>
-    ([condition = null, then = null, otherwise = null]) =>
-      toTruth(condition) === true ? then : otherwise,
-};
-
-/** case_searched(condition, result, ..., [else]): the result of the first condition that is true. */
-const caseSearched: ExpressionFunction = {
-  name: 'case_searched',
-  minArguments: 2,
-  maxArguments: Infinity,
-  type: (types) => commonType(types.filter((_, index) => index % 2 === 1 || index === types.length - 1)),
-  bind: () => (values) => {
-    let index = 0;
-    for (; index + 1 < values.length; index += 2) {
-      if (toTruth(values[index] ?? null) === true) return values[index + 1] ?? null;
+/** condition, result, ..., [else]: the result of the first condition that is true; one that is null is not. */
+function branches(operands: readonly Operand[]): Operand {
+  const otherwise = operands.length % 2 === 1 ? operands.at(-1) : undefined;
+  return () => {
+    for (let index = 0; index + 1 < operands.length; index += 2) {
+      if (toTruth(operands[index]?.() ?? null) === true) return operands[index + 1]?.() ?? null;
     }
-    return values[index] ?? null;
-  },
-};
+    return otherwise?.() ?? null;
+  };
+}
+
+const ifFunction = lazyFunction('if', [3, 3], ([, then = null, otherwise = null]) => commonType([then, otherwise]), branches);
+
+const caseSearched = lazyFunction(
+  'case_searched',
+  [2, Infinity],
+  (types) => commonType(types.filter((_, index) => index % 2 === 1 || index === types.length - 1)),
+  branches,
+);
 
 /** case_simple(value, candidate, result, ..., [else]): the result beside the first candidate that equals the value. */
-const caseSimple: ExpressionFunction = {
-  name: 'case_simple',
-  minArguments: 3,
-  maxArguments: Infinity,
-  type: (types) => commonType(types.filter((_, index) => index > 0 && (index % 2 === 0 || index === types.length - 1))),
-  bind: () => (values) => {
-    const value = values[0] ?? null;
-    let index = 1;
-    for (; index + 1 < values.length; index += 2) {
-      const candidate = values[index] ?? null;
-      if (value !== null && candidate !== null && compareValues(value, candidate) === 0) return values[index + 1] ?? null;
-    }
-    return values[index] ?? null;
+const caseSimple = lazyFunction(
+  'case_simple',
+  [3, Infinity],
+  (types) => commonType(types.filter((_, index) => index > 0 && (index % 2 === 0 || index === types.length - 1))),
+  ([subject, ...cases]) => {
+    const otherwise = cases.length % 2 === 1 ? cases.at(-1) : undefined;
+    return () => {
+      const value = subject?.() ?? null;
+      for (let index = 0; index + 1 < cases.length && value !== null; index += 2) {
+        const candidate = cases[index]?.() ?? null;
+        if (candidate !== null && compareValues(value, candidate) === 0) return cases[index + 1]?.() ?? null;
+      }
+      return otherwise?.() ?? null;
+    };
   },
-};
+);
 
-function firstNotNull(name: string, maxArguments: number): ExpressionFunction {
-  return {
-    name,
-    minArguments: name === 'nvl' ? 2 : 1,
-    maxArguments,
-    type: commonType,
-    bind: () => (values) => values.find((value) => value !== null) ?? null,
-  };
+function firstNotNull(name: string, [minArguments, maxArguments]: readonly [number, number]): ExpressionFunction {
+  return lazyFunction(name, [minArguments, maxArguments], commonType, (operands) => () => {
+    for (const operand of operands) {
+      const value = operand();
+      if (value !== null) return value;
+    }
+    return null;
+  });
 }
 
 /** A question about one or two values that always has an answer, LONG 1 or 0. */
@@ -137,8 +131,8 @@ export const CONDITIONAL_FUNCTIONS: readonly ExpressionFunction[] = [
   ifFunction,
   caseSearched,
   caseSimple,
-  firstNotNull('nvl', 2),
-  firstNotNull('coalesce', Infinity),
+  firstNotNull('nvl', [2, 2]),
+  firstNotNull('coalesce', [1, Infinity]),
   question('isnull', 1, (a) => a === null),
   question('notnull', 1, (a) => a !== null),
   question('istrue', 1, (a) => toTruth(a) === true),

@@ -1,8 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import { isArrayType, isComplexType } from '../../model/schema.js';
 import type { ExpressionFunction, MaybeType } from '../function.js';
-import { commonType, nullIfAnyNull } from '../function.js';
-import type { Value } from '../value.js';
+import { commonType, lazyFunction, nullIfAnyNull } from '../function.js';
 import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
+import { refuseTextLength } from './text-length.js';
 
 /**
  * Arithmetic: two LONGs give a LONG that wraps at 64 bits, anything else a DOUBLE; a STRING beside a number is read as
@@ -15,7 +16,11 @@ function arithmetic(
 ): ExpressionFunction {
   const apply = nullIfAnyNull(([a = null, b = null]) => {
     if (typeof a === 'bigint' && typeof b === 'bigint') return onLongs(a, b);
-    if (typeof a === 'string' && typeof b === 'string') return name === '+' ? a + b : null;
+    if (typeof a === 'string' && typeof b === 'string') {
+      if (name !== '+') return null;
+      refuseTextLength('+', a.length + b.length);
+      return a + b;
+    }
     const left = toDouble(a);
     const right = toDouble(b);
     return left === null || right === null ? null : onDoubles(left, right);
@@ -30,14 +35,19 @@ function arithmetic(
           throw new ServiceError('query_invalid', `operator ${name} takes numbers, found two strings; cast them to 'LONG' or 'DOUBLE'`);
         return 'STRING';
       }
-      return numericType(types);
+      return numericType(name, types);
     },
     bind: () => apply,
   };
 }
 
-function numericType(types: readonly MaybeType[]): MaybeType {
+function numericType(name: string, types: readonly MaybeType[]): MaybeType {
   const type = commonType(types);
+  if (isArrayType(type) || isComplexType(type))
+    throw new ServiceError(
+      'query_invalid',
+      `operator ${name} takes single values, found ${type}; map((x) -> ..., array) takes each element`,
+    );
   return type === 'STRING' ? 'DOUBLE' : type;
 }
 
@@ -52,7 +62,7 @@ const minusOrNegate: ExpressionFunction = {
   name: '-',
   minArguments: 1,
   maxArguments: 2,
-  type: (types, constants) => (types.length === 2 ? minus.type(types, constants) : numericType(types)),
+  type: (types, constants) => (types.length === 2 ? minus.type(types, constants) : numericType('-', types)),
   bind(constants) {
     return constants.length === 2
       ? minus.bind(constants)
@@ -84,16 +94,20 @@ function comparison(name: string, holds: (order: number) => boolean): Expression
 
 /** Three-valued: `decisive` wins over null. */
 function logical(name: string, decisive: boolean): ExpressionFunction {
-  const apply = (values: readonly Value[]): Value => {
-    let isUnknown = false;
-    for (const value of values) {
-      const truth = toTruth(value);
-      if (truth === decisive) return fromTruth(decisive);
-      if (truth === null) isUnknown = true;
-    }
-    return isUnknown ? null : fromTruth(!decisive);
-  };
-  return { name, minArguments: 2, maxArguments: 2, type: () => 'LONG', bind: () => apply };
+  return lazyFunction(
+    name,
+    [2, 2],
+    () => 'LONG',
+    (operands) => () => {
+      let isUnknown = false;
+      for (const operand of operands) {
+        const truth = toTruth(operand());
+        if (truth === decisive) return fromTruth(decisive);
+        if (truth === null) isUnknown = true;
+      }
+      return isUnknown ? null : fromTruth(!decisive);
+    },
+  );
 }
 
 const not: ExpressionFunction = {

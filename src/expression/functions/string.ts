@@ -5,6 +5,7 @@ import { compileLike } from '../like-pattern.js';
 import { compileRegularExpression } from '../regular-expression.js';
 import type { Value } from '../value.js';
 import { fromTruth, parseLong, toLong, toText, wrapLong } from '../value.js';
+import { refuseTextLength, TEXT_LENGTH_MAX } from './text-length.js';
 
 /** Any value as text; only asked where nulls are out of the way. */
 const text = (value: Value | undefined): string => toText(value ?? null) ?? '';
@@ -68,7 +69,11 @@ const regexpReplace = compiledFunction('regexp_replace', [3, 3], 'STRING', (cons
   const replacement = constantText(constants[2], 'regexp_replace: the replacement');
   if (pattern === null || replacement === null) return null;
   const replace = compileRegularExpression(pattern).replacer(replacement);
-  return (values) => replace(text(values[0]));
+  return (values) => {
+    const result = replace(text(values[0]));
+    refuseTextLength('regexp_replace', result.length);
+    return result;
+  };
 });
 
 /** From the 0-based `index`; a negative or absent length means to the end. An index past the end gives null. */
@@ -92,13 +97,11 @@ function trimFunction(name: string, ends: { readonly start: boolean; readonly en
   );
 }
 
-/** Longest text that padding and repetition make. */
-const TEXT_LENGTH_MAX = 1 << 24;
-
 function padFunction(name: string, atStart: boolean): ExpressionFunction {
   return plainFunction(name, [3, 3], 'STRING', ([value, size, padding]) => {
     const length = integer(size);
-    if (length === null || length < 0 || length > TEXT_LENGTH_MAX || text(padding) === '') return null;
+    if (length === null || length < 0) return null;
+    refuseTextLength(name, length);
     const base = text(value).slice(0, length);
     return atStart ? base.padStart(length, text(padding)) : base.padEnd(length, text(padding));
   });
@@ -126,7 +129,12 @@ function parseDigits(value: string, radix: number): bigint | null {
 }
 
 export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
-  plainFunction('concat', [0, Infinity], 'STRING', (values) => values.map(text).join('')),
+  plainFunction('concat', [0, Infinity], 'STRING', (values) => {
+    let joined = '';
+    for (const value of values) joined += text(value);
+    refuseTextLength('concat', joined.length);
+    return joined;
+  }),
   ofText('strlen', 'LONG', (value) => BigInt(value.length)),
   ofText('lower', 'STRING', (value) => value.toLowerCase()),
   ofText('upper', 'STRING', (value) => value.toUpperCase()),
@@ -144,12 +152,18 @@ export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
     const count = integer(length);
     return count === null || count < 0 ? null : text(value).slice(Math.max(0, text(value).length - count));
   }),
-  plainFunction('replace', [3, 3], 'STRING', ([value, search, replacement]) =>
-    text(value).replaceAll(text(search), () => text(replacement)),
-  ),
+  plainFunction('replace', [3, 3], 'STRING', ([value, search, replacement]) => {
+    const [source, wanted, put] = [text(value), text(search), text(replacement)];
+    // At worst every place is one of what is searched for; a look at how many there are is for long texts only.
+    if ((source.length + 1) * (put.length + 1) > TEXT_LENGTH_MAX)
+      refuseTextLength('replace', source.length + (source.split(wanted).length + 1) * put.length);
+    return source.replaceAll(wanted, () => put);
+  }),
   plainFunction('repeat', [2, 2], 'STRING', ([value, times]) => {
     const count = integer(times);
-    return count === null || count < 1 || count * text(value).length > TEXT_LENGTH_MAX ? null : text(value).repeat(count);
+    if (count === null || count < 1) return null;
+    refuseTextLength('repeat', count * text(value).length);
+    return text(value).repeat(count);
   }),
   trimFunction('trim', { start: true, end: true }),
   trimFunction('ltrim', { start: true, end: false }),

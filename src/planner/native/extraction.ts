@@ -191,6 +191,7 @@ function isLarger(expression: Expression, max: number): boolean {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (++count > max) return true;
     if (next.kind === 'call') open.push(...next.arguments);
+    else if (next.kind === 'lambda') open.push(next.body);
   }
   return false;
 }

@@ -1,0 +1,240 @@
+import { ServiceError } from '../../base/errors.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import type { ColumnType } from '../../model/schema.js';
+import { arrayOf, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
+import type { Constant, ExpressionFunction, MaybeType } from '../function.js';
+import { plainFunction } from '../function.js';
+import type { Path, PathPart } from '../json-path.js';
+import { findAtPath, parseJsonPath, printJsonPath } from '../json-path.js';
+import type { Value } from '../value.js';
+import { convert, isArrayValue, plainData, Structured, toText, valueOfJson } from '../value.js';
+import { refuseLength } from './array-value.js';
+import { isShallowJson, measured } from './json-size.js';
+
+/** What JSON functions read: a JSON value, an array as a list; a text is a text, not parsed. */
+function dataOf(value: Value): unknown {
+  return plainData(value);
+}
+
+function structured(data: unknown): Value {
+  return data === undefined || data === null ? null : new Structured(data);
+}
+
+/** A function of a JSON value and a constant path; null for a null value. */
+function atPath(
+  name: string,
+  maxArguments: number,
+  type: ExpressionFunction['type'],
+  compile: (constants: readonly (Constant | undefined)[]) => (found: unknown) => Value,
+): ExpressionFunction {
+  return {
+    name,
+    minArguments: 2,
+    maxArguments,
+    type,
+    bind(constants) {
+      const path = constantPath(constants[1], name);
+      const apply = compile(constants);
+      return ([value = null]) => (value === null ? null : apply(findAtPath(dataOf(value), path)));
+    },
+  };
+}
+
+function constantPath(constant: Constant | undefined, name: string): Path {
+  const text = constant?.value;
+  if (typeof text !== 'string') throw new ServiceError('query_invalid', `${name}: the second argument is a path in quotes, as in '$.a[0]'`);
+  return parseJsonPath(text);
+}
+
+const VALUE_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'DOUBLE', 'FLOAT', 'ARRAY<STRING>', 'ARRAY<LONG>', 'ARRAY<DOUBLE>'];
+
+function valueType(constants: readonly (Constant | undefined)[]): ColumnType {
+  if (constants.length < 3) return 'STRING';
+  const name = constants[2]?.value;
+  const type = typeof name === 'string' && name.length < 100 ? parseColumnType(name) : undefined;
+  if (type === undefined || !VALUE_TYPES.includes(type))
+    throw new ServiceError('query_invalid', `json_value: the third argument is a type in quotes, one of ${VALUE_TYPES.join(', ')}`);
+  return type;
+}
+
+/** json_value(json, path[, type]): texts, numbers and booleans; lists of these where an array is asked for; else null. */
+const jsonValue = atPath(
+  'json_value',
+  3,
+  (_, constants) => valueType(constants),
+  (constants) => {
+    const type = valueType(constants);
+    return (found) => {
+      const value = valueOfJson(found);
+      if (value instanceof Structured) return null;
+      if (!isArrayValue(value)) return convert(value, type);
+      return isArrayType(type) && value.every((each) => typeof each !== 'object' || each === null) ? convert(value, type) : null;
+    };
+  },
+);
+
+const jsonQuery = atPath(
+  'json_query',
+  2,
+  () => JSON_TYPE,
+  () => structured,
+);
+
+const JSON_ARRAY = arrayOf(JSON_TYPE);
+
+/** json_query_array(json, path): what is no list is the only element of one. */
+const jsonQueryArray = atPath(
+  'json_query_array',
+  2,
+  () => JSON_ARRAY,
+  () => (found) => (Array.isArray(found) ? found.map(structured) : found === undefined || found === null ? null : [structured(found)]),
+);
+
+/** json_keys(json, path): of an object that has any. */
+const jsonKeys = atPath(
+  'json_keys',
+  2,
+  () => 'ARRAY<STRING>',
+  () => (found) => {
+    if (typeof found !== 'object' || found === null || Array.isArray(found)) return null;
+    const keys = Object.keys(found);
+    return keys.length === 0 ? null : keys;
+  },
+);
+
+/** json_paths(json): of everything in it that is neither object nor list. */
+const jsonPaths: ExpressionFunction = {
+  name: 'json_paths',
+  minArguments: 1,
+  maxArguments: 1,
+  type: () => 'ARRAY<STRING>',
+  bind:
+    () =>
+    ([value = null]) => {
+      if (value === null) return null;
+      const paths: string[] = [];
+      collectPaths(dataOf(value), [], paths);
+      return paths;
+    },
+};
+
+function collectPaths(data: unknown, path: PathPart[], into: string[]): void {
+  if (typeof data !== 'object' || data === null) {
+    refuseLength('json_paths', into.push(printJsonPath(path)));
+    return;
+  }
+  const parts: readonly (readonly [PathPart, unknown])[] = Array.isArray(data)
+    ? data.map((member: unknown, index) => [{ kind: 'element', index }, member])
+    : Object.entries(data).map(([name, member]) => [{ kind: 'field', name }, member]);
+  for (const [part, member] of parts) {
+    path.push(part);
+    collectPaths(member, path, into);
+    path.pop();
+  }
+}
+
+/** json_object(key, value, ...) */
+const jsonObject: ExpressionFunction = {
+  name: 'json_object',
+  minArguments: 0,
+  maxArguments: Infinity,
+  type(types) {
+    if (types.length % 2 === 1) throw new ServiceError('query_invalid', 'json_object takes pairs of a key and a value');
+    types.forEach((type, index) => {
+      if (index % 2 === 0 && type !== 'STRING')
+        throw new ServiceError('query_invalid', `json_object: the key ${index / 2 + 1} is a ${type ?? 'null'}; accepted: STRING`);
+    });
+    return JSON_TYPE;
+  },
+  bind: () => (values) => {
+    const members: [string, unknown][] = [];
+    for (let index = 0; index + 1 < values.length; index += 2) {
+      const key = toText(values[index] ?? null);
+      if (key === null) throw new ServiceError('query_invalid', `json_object: the key ${index / 2 + 1} is null`);
+      members.push([key, dataOf(values[index + 1] ?? null)]);
+    }
+    return new Structured(measured('json_object', Object.fromEntries(members)));
+  },
+};
+
+/** A JSON text as data; `undefined` for what is none. */
+function parsed(text: string): { readonly data: unknown } | undefined {
+  try {
+    return isShallowJson(text) ? { data: parseJson(text) } : undefined;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'query_invalid') return undefined;
+    throw error;
+  }
+}
+
+function parseOrRefuse(name: string, text: string): unknown {
+  const found = parsed(text);
+  if (found === undefined) {
+    const shown = text.length > 100 ? `${text.slice(0, 100)}...` : text;
+    throw new ServiceError('query_invalid', `${name}: '${shown}' is not JSON; try_parse_json makes null of it`);
+  }
+  return found.data;
+}
+
+/** parse_json(text): an error for what is no JSON text. */
+const parseJsonFunction: ExpressionFunction = {
+  name: 'parse_json',
+  minArguments: 1,
+  maxArguments: 1,
+  type([type = null]) {
+    if (type !== null && type !== 'STRING') throw new ServiceError('query_invalid', `parse_json takes a STRING, found ${type}`);
+    return JSON_TYPE;
+  },
+  bind:
+    () =>
+    ([value = null]) =>
+      typeof value === 'string' ? structured(parseOrRefuse('parse_json', value)) : null,
+};
+
+/** try_parse_json(text): null for what is no JSON text. */
+const tryParseJson: ExpressionFunction = {
+  ...parseJsonFunction,
+  name: 'try_parse_json',
+  type: () => JSON_TYPE,
+  bind:
+    () =>
+    ([value = null]) =>
+      typeof value === 'string' ? structured(parsed(value)?.data) : null,
+};
+
+/** json_merge(json, json, ...): objects, or texts of objects; a key of several has the value of the last. Null when any is. */
+const jsonMerge: ExpressionFunction = {
+  name: 'json_merge',
+  minArguments: 2,
+  maxArguments: Infinity,
+  type(types: readonly MaybeType[]) {
+    for (const type of types) {
+      if (type !== null && type !== 'STRING' && type !== JSON_TYPE)
+        throw new ServiceError('query_invalid', `json_merge takes COMPLEX<json> and STRING, found ${type}`);
+    }
+    return JSON_TYPE;
+  },
+  bind: () => (values) => {
+    if (values.includes(null)) return null;
+    const objects = values.map((value) => (typeof value === 'string' ? parseOrRefuse('json_merge', value) : dataOf(value)));
+    const members = objects.flatMap((object) => {
+      if (typeof object !== 'object' || object === null || Array.isArray(object))
+        throw new ServiceError('query_invalid', 'json_merge takes objects; found another JSON value');
+      return Object.entries(object);
+    });
+    return new Structured(measured('json_merge', Object.fromEntries(members)));
+  },
+};
+
+export const JSON_FUNCTIONS: readonly ExpressionFunction[] = [
+  jsonValue,
+  jsonQuery,
+  jsonQueryArray,
+  jsonKeys,
+  jsonPaths,
+  jsonObject,
+  parseJsonFunction,
+  tryParseJson,
+  plainFunction('to_json_string', [1, 1], 'STRING', ([value = null]) => stringifyJson(dataOf(value))),
+  jsonMerge,
+];

@@ -1,0 +1,85 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Expression } from '../../model/expression.js';
+import type { ExpressionFunction } from '../function.js';
+import type { Value } from '../value.js';
+import { isArrayValue } from '../value.js';
+
+/*
+ * Functions that give the values of a multi-value row. To what surrounds them they are STRINGs, of which there are
+ * several; before an expression is bound, `eachValueOf` puts arrays in their place.
+ */
+
+const VALUE: Expression = { kind: 'column', name: 'each:value' };
+
+function call(name: string, ...operands: Expression[]): Expression {
+  return { kind: 'call', function: name, arguments: operands };
+}
+
+function text(value: string): Expression {
+  return { kind: 'literal', type: 'STRING', value };
+}
+
+const truth = (condition: Expression): Expression => call('istrue', condition);
+
+/** Values for which `condition` holds, of the first argument. */
+function kept(values: Expression, condition: Expression): Expression {
+  return call('filter', { kind: 'lambda', parameters: ['each:value'], body: condition }, call('mv_to_array', values));
+}
+
+type Form = (operands: readonly Expression[]) => Expression;
+
+const NULL: Expression = { kind: 'literal', type: null, value: null };
+
+const FORMS: Readonly<Record<string, readonly [argumentCount: number, form: Form]>> = {
+  array_to_mv: [1, ([array = NULL]) => call('cast', array, text('ARRAY<STRING>'))],
+  string_to_mv: [2, (operands) => call('string_to_array', ...operands)],
+  /** (values, array): those of the array only. */
+  mv_filter_only: [2, ([values = NULL, list = NULL]) => kept(values, truth(call('scalar_in_array', VALUE, list)))],
+  mv_filter_none: [2, ([values = NULL, list = NULL]) => kept(values, call('!', truth(call('scalar_in_array', VALUE, list))))],
+  mv_filter_regex: [2, ([values = NULL, pattern = NULL]) => kept(values, truth(call('regexp_like', VALUE, pattern)))],
+  mv_filter_prefix: [
+    2,
+    ([values = NULL, prefix = NULL]) => kept(values, truth(call('==', call('left', VALUE, call('strlen', prefix)), prefix))),
+  ],
+};
+
+/** The array that stands for a call, of its arguments. */
+export const MULTI_VALUE_FORMS: ReadonlyMap<string, Form> = new Map(Object.entries(FORMS).map(([name, [, form]]) => [name, form]));
+
+const givesValues = Object.entries(FORMS).map(
+  ([name, [count]]): ExpressionFunction => ({
+    name,
+    minArguments: count,
+    maxArguments: count,
+    arrays: 'all',
+    type: () => 'STRING',
+    bind() {
+      throw new ServiceError('internal', `${name} is bound as it stands, not as an array`);
+    },
+  }),
+);
+
+/** Values of a row, as an array. */
+const toArray: ExpressionFunction = {
+  name: 'mv_to_array',
+  minArguments: 1,
+  maxArguments: 1,
+  arrays: 'all',
+  type: () => 'ARRAY<STRING>',
+  bind:
+    () =>
+    ([values = null]) =>
+      values,
+};
+
+/** As `mv_to_array`, with one null where there are no values. */
+const harmonizeNulls: ExpressionFunction = {
+  ...toArray,
+  name: 'mv_harmonize_nulls',
+  bind:
+    () =>
+    ([values = null]): Value =>
+      values === null || (isArrayValue(values) && values.length === 0) ? [null] : values,
+};
+
+export const MULTI_VALUE_FUNCTIONS: readonly ExpressionFunction[] = [...givesValues, toArray, harmonizeNulls];
