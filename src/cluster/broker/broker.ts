@@ -13,6 +13,7 @@ import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
+import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
 import type { ResultCache } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
@@ -48,6 +49,7 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #options: BrokerOptions;
   readonly #view = new ClusterView();
   readonly #running = new RunningQueries();
+  readonly #constants = new ConstantResults();
   readonly #ticker: Ticker;
   readonly #cluster: Cluster;
   #inventories = new Map<string, ServerInventory>();
@@ -111,9 +113,14 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   runOver(asked: RowsPlan, askedSource: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    const known = askedSource.kind === 'inline' ? this.#constants.find(asked, options) : undefined;
+    if (known !== undefined) return framesOfAll(known);
     const lookup = (name: string) => this.lookups.values(name);
     const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
-    return source.kind === 'table' ? this.#runTables(plan, [source.name], options) : this.#runSource(plan, source, options);
+    if (source.kind === 'table') return this.#runTables(plan, [source.name], options);
+    const frames = this.#runSource(plan, source, options);
+    const isConstant = source.kind === 'inline' && source === askedSource && plan === asked;
+    return isConstant ? this.#constants.keep(plan, options, frames) : frames;
   }
 
   async *#runSource(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {

@@ -67,9 +67,9 @@ export const SQL_NOTHING_TO_DO_KEYS: readonly string[] = [...new Set([...NOTHING
 /** @throws ServiceError `query_invalid` or `unsupported` naming the key */
 export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlContext {
   const common = readContext(new ObjectReader({ context }, '', { lenient: false, ignoredKeys: [] }));
-  for (const [key, accepted] of Object.entries(SQL_REFUSED_KEYS)) {
-    const given = context[key] ?? null;
-    if (given !== null && !accepted.some((value) => String(value) === String(given)))
+  for (const [key, given] of Object.entries(context)) {
+    const accepted = Object.hasOwn(SQL_REFUSED_KEYS, key) ? SQL_REFUSED_KEYS[key] : undefined;
+    if (accepted !== undefined && given !== null && !accepted.some((value) => String(value) === String(given)))
       throw new ServiceError(
         'unsupported',
         `context.${key}: ${describeValue(given)} is not supported${accepted.length === 0 ? '' : `; accepted: ${accepted.join(', ')}`}`,

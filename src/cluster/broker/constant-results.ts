@@ -1,0 +1,42 @@
+import type { Frame } from '../../model/frame.js';
+import type { QueryOptions } from './contract.js';
+import type { RowsPlan } from './segment-runs.js';
+
+/** Results with more rows are not kept: there are as many of them as plans that somebody holds on to. */
+const ROWS_MAX = 100;
+
+/**
+ * Results of plans over rows that stand in the statement itself (`SELECT 1`, what drivers ask to see whether anyone is
+ * there). Nothing that such a result hangs on can change, so it lives as long as the plan, which the plan cache holds.
+ */
+export class ConstantResults {
+  readonly #frames = new WeakMap<RowsPlan, readonly Frame[]>();
+
+  find(plan: RowsPlan, options: QueryOptions): readonly Frame[] | undefined {
+    const { caching, kernels, profile } = options;
+    if (caching?.useResultLevelCache === false || kernels !== null) return undefined;
+    const found = this.#frames.get(plan);
+    if (found !== undefined && profile !== undefined) profile.resultCacheHits++;
+    return found;
+  }
+
+  /** The same frames, kept when they are few and have all been read. */
+  async *keep(plan: RowsPlan, options: QueryOptions, frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+    if (options.caching?.populateResultLevelCache === false || options.kernels !== null) {
+      yield* frames;
+      return;
+    }
+    const kept: Frame[] = [];
+    let rows = 0;
+    for await (const frame of frames) {
+      rows += frame.rowCount;
+      if (rows <= ROWS_MAX) kept.push(frame);
+      yield frame;
+    }
+    if (rows <= ROWS_MAX) this.#frames.set(plan, kept);
+  }
+}
+
+export async function* framesOfAll(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
+}
