@@ -30,17 +30,19 @@ export function analyzeFooter(
 }
 
 function analyzeColumn(column: StoredColumn, has: (analysis: string) => boolean): ColumnAnalysis {
-  const isString = column.kind === 'string';
+  const isText = column.kind === 'string';
+  // The texts of arrays, JSON and sketches are this service's own: nobody could read their extremes.
+  const isString = isText && (column.type ?? 'STRING') === 'STRING';
   const parse = (value: string | null): string | number | bigint | null =>
-    value === null || isString ? value : column.type === 'LONG' ? BigInt(value) : Number(value);
+    value === null || isText ? value : column.type === 'LONG' ? BigInt(value) : Number(value);
   return {
     type: column.type ?? 'STRING',
-    hasMultipleValues: isString && column.ends !== null,
-    hasNulls: isString ? column.hasNulls : column.nulls !== null,
+    hasMultipleValues: isText && column.ends !== null,
+    hasNulls: isText ? column.hasNulls : column.nulls !== null,
     sizeBytes: has('size') ? storedBytes(column) : 0,
     cardinality: isString && has('cardinality') ? column.dictionary.count : null,
-    minValue: has('minmax') ? parse(column.min) : null,
-    maxValue: has('minmax') ? parse(column.max) : null,
+    minValue: has('minmax') && isString === isText ? parse(column.min) : null,
+    maxValue: has('minmax') && isString === isText ? parse(column.max) : null,
     errorMessage: null,
   };
 }

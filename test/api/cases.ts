@@ -26,6 +26,8 @@ interface Table {
   readonly dataSource: string;
   readonly timestampColumn: string;
   readonly dimensions: readonly unknown[];
+  /** Columns that are not among the dimensions are typed by their values. */
+  readonly useSchemaDiscovery?: boolean;
   readonly segmentGranularity: string;
   readonly rows: readonly unknown[];
 }
@@ -46,9 +48,14 @@ export function readCases(): readonly Case[] {
   return cases;
 }
 
-/** Loads the table of `test/cases/table.json` as an inline ingestion task and waits until it answers. */
-export async function loadCaseTable(base: string): Promise<void> {
-  const table = JSON.parse(readFileSync(path.join(FOLDER, 'table.json'), 'utf8')) as Table;
+/** Loads the tables of the files right in `test/cases` by inline ingestion tasks and waits until they answer. */
+export async function loadCaseTables(base: string): Promise<void> {
+  for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.json')))
+    await loadTable(base, JSON.parse(readFileSync(path.join(FOLDER, file), 'utf8')));
+}
+
+async function loadTable(base: string, table: Table): Promise<void> {
+  const includeAllDimensions = table.useSchemaDiscovery === true;
   await runTask(base, {
     type: 'index_parallel',
     spec: {
@@ -60,7 +67,7 @@ export async function loadCaseTable(base: string): Promise<void> {
       dataSchema: {
         dataSource: table.dataSource,
         timestampSpec: { column: table.timestampColumn, format: 'iso' },
-        dimensionsSpec: { dimensions: table.dimensions },
+        dimensionsSpec: { dimensions: table.dimensions, useSchemaDiscovery: includeAllDimensions, includeAllDimensions },
         granularitySpec: { type: 'uniform', segmentGranularity: table.segmentGranularity, queryGranularity: 'none', rollup: false },
       },
       tuningConfig: { type: 'index_parallel' },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import { type DolmenProcess, startDolmen } from '../../bench/server.js';
-import { loadCaseTable, readCases, runCase } from './cases.js';
+import { loadCaseTables, readCases, runCase } from './cases.js';
 
 /** All six roles in one process: every golden case, over HTTP, through the router; and again under the alias. */
 const golden = suite<{ server: DolmenProcess; dataDir: string }>('golden cases');
@@ -15,7 +15,7 @@ golden.before(async (context) => {
     portOffset: 20_000,
     flags: ['--property', 'svc.server.http.apiName=druid'],
   });
-  await loadCaseTable(context.server.url);
+  await loadCaseTables(context.server.url);
 });
 
 golden.after(async (context) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen } from '../../bench/server.js';
-import { loadCaseTable } from './cases.js';
+import { loadCaseTables } from './cases.js';
 
 /** Lookups from their configuration to the queries that use them, over HTTP. */
 const lookups = suite<{ server: DolmenProcess; dataDir: string }>('lookups');
@@ -17,7 +17,7 @@ const lookupOf = (version: string, lookupExtractorFactory: object) => ({ version
 lookups.before(async (context) => {
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-lookups-'));
   context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 22_600 });
-  await loadCaseTable(context.server.url);
+  await loadCaseTables(context.server.url);
   await callJson('POST', `${context.server.url}${CONFIG}/lang`, lookupOf('v1', { type: 'map', map: MAP }));
   await waitFor(context.server.url, 'lang', true);
 });

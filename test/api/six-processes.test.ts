@@ -4,7 +4,7 @@ import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, startDolmen } from '../../bench/server.js';
-import { loadCaseTable, readCases, runCase } from './cases.js';
+import { loadCaseTables, readCases, runCase } from './cases.js';
 
 /** The six roles as six processes that share a SQLite file and folders give the answers of one process. */
 const PORT_OFFSET = 20_200;
@@ -47,7 +47,7 @@ cluster.before(async (context) => {
     if (attempt > 150) throw new Error(`the cluster never became ready:\n${context.processes.map((one) => one.output()).join('\n')}`);
     await new Promise((done) => setTimeout(done, 200));
   }
-  await loadCaseTable(context.url);
+  await loadCaseTables(context.url);
 });
 
 cluster.after(async (context) => {

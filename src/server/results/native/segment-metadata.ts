@@ -33,7 +33,22 @@ function shapeOf(analysis: SegmentAnalysis, { analysisTypes }: SegmentMetadataQu
 
 function columnShape(column: ColumnAnalysis): unknown {
   const { type, hasMultipleValues, hasNulls, sizeBytes, cardinality, minValue, maxValue, errorMessage } = column;
-  return { typeSignature: type, type, hasMultipleValues, hasNulls, size: sizeBytes, cardinality, minValue, maxValue, errorMessage };
+  return {
+    typeSignature: type,
+    type: legacyName(type),
+    hasMultipleValues,
+    hasNulls,
+    size: sizeBytes,
+    cardinality,
+    minValue,
+    maxValue,
+    errorMessage,
+  };
+}
+
+/** The older name of a type: of arrays without what they hold, of others only that. */
+function legacyName(type: string): string {
+  return type.startsWith('ARRAY<') ? 'ARRAY' : (/^COMPLEX<(.*)>$/.exec(type)?.[1] ?? type);
 }
 
 /** The id is `merged` unless there is one; what differs between segments and cannot be joined becomes null or a column's error. */
