@@ -79,5 +79,12 @@ export interface ExpressionFold {
 
 /** Name of the column in which a `collect` aggregator puts out its state beside its value. */
 export function stateColumn(name: string): string {
-  return `$state of ${name}`;
+  return `${STATE_PREFIX}${name}`;
 }
+
+/** Whether a column is there for aggregators to read, not for people. */
+export function isStateColumn(name: string): boolean {
+  return name.startsWith(STATE_PREFIX);
+}
+
+const STATE_PREFIX = '$state of ';

@@ -1,6 +1,6 @@
 import { condenseIntervals } from '../base/interval.js';
 import type { Aggregator } from '../model/aggregator.js';
-import { stateColumn } from '../model/collector.js';
+import { isStateColumn, stateColumn } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import type { Interval } from '../model/interval.js';
 import { ETERNITY } from '../model/interval.js';
@@ -234,7 +234,8 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
 }
 
 function planScan(query: ScanQuery, tables: KnownTables): Plan {
-  const columns = query.columns ?? tables.table(query.dataSource)?.columns.map(({ name }) => name) ?? [TIME_COLUMN];
+  const known = tables.table(query.dataSource)?.columns.map(({ name }) => name);
+  const columns = query.columns ?? known?.filter((name) => !isStateColumn(name)) ?? [TIME_COLUMN];
   const { timeOrder, orderBy, offset, limit } = query;
   if (orderBy.length === 0) return { operator: 'scan', ...leafOf(query), columns, timeOrder, offset, limit, finish: [] };
   const by = orderBy.map(

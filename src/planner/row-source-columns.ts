@@ -1,8 +1,10 @@
 import { expressionType } from '../expression/expression-type.js';
+import { stateColumn } from '../model/collector.js';
 import { frameColumnType } from '../model/frame.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../model/schema.js';
 import { TIME_COLUMN } from '../model/schema.js';
+import { stateType } from '../model/state-type.js';
 import { aggregatorType } from './native/columns.js';
 import type { KnownTables } from './plan.js';
 
@@ -76,7 +78,12 @@ function leafColumns(plan: RowsPlan, typeOf: (name: string) => ColumnType | unde
     case 'group':
       return [
         ...plan.keys.map((key) => columnOf(key.name, key.kind === 'time' ? 'LONG' : (key.type ?? typeOf(key.column) ?? 'STRING'))),
-        ...plan.aggregators.map((aggregator) => columnOf(aggregator.name, aggregatorType(aggregator))),
+        ...plan.aggregators.flatMap((aggregator) => [
+          columnOf(aggregator.name, aggregatorType(aggregator)),
+          ...(aggregator.kind === 'collect' && aggregator.output === 'both'
+            ? [columnOf(stateColumn(aggregator.name), stateType(aggregator.collector))]
+            : []),
+        ]),
       ];
   }
 }

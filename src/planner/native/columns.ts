@@ -107,6 +107,23 @@ export function readAggregators(
     .flat();
 }
 
+/** The columns whose states the aggregators of a query may merge, before anything else of it is read. */
+export function mergedColumns(query: ObjectReader): ReadonlySet<string> {
+  const names = new Set<string>();
+  const aggregations = query.raw('aggregations');
+  for (const each of Array.isArray(aggregations) ? aggregations : []) {
+    let inner = membersOf(each);
+    while (inner['type'] === 'filtered') inner = membersOf(inner['aggregator']);
+    const { type, fieldName } = inner;
+    if (typeof type === 'string' && typeof fieldName === 'string' && Object.hasOwn(STATE_AGGREGATORS, type)) names.add(fieldName);
+  }
+  return names;
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return (value ?? {}) as Readonly<Record<string, unknown>>;
+}
+
 /** An aggregator outside of a query, over columns whose types are not known, and the columns it computes for itself. */
 export function parseAggregator(
   value: unknown,

@@ -6,6 +6,7 @@ export const HONOURED_KEYS: readonly string[] = [
   'priority',
   'queryId',
   'skipEmptyBuckets',
+  'finalize',
   'grandTotal',
   'sortByDimsFirst',
   'serializeDateTimeAsLong',
@@ -53,7 +54,6 @@ export const SQL_ONLY_KEYS: readonly string[] = (
  */
 export const REFUSED_KEYS: Readonly<Record<string, { readonly unless: unknown }>> = {
   bySegment: { unless: false },
-  finalize: { unless: true },
   serializeDateTimeAsLongInner: { unless: false },
   realtimeSegmentsOnly: { unless: false },
   groupByEnableMultiValueUnnesting: { unless: true },

@@ -30,6 +30,8 @@ export interface QueryContext {
   readonly subqueryRowsMax: number | null;
   readonly subqueryBytesMax: number | null;
   readonly skipEmptyBuckets: boolean;
+  /** Whether aggregators put out values, not their states. */
+  readonly finalizes: boolean;
   readonly grandTotal: boolean;
   readonly sortByDimensionsFirst: boolean;
   readonly serializeDateTimeAsLong: boolean;
@@ -78,6 +80,7 @@ export function readContext(query: ObjectReader): QueryContext {
     // `auto` and `disabled` leave it to the memory there is.
     subqueryBytesMax: ['auto', 'disabled'].includes(String(keys['maxSubqueryBytes'])) ? null : integer(keys, 'maxSubqueryBytes', 1),
     skipEmptyBuckets: boolean(keys, 'skipEmptyBuckets'),
+    finalizes: boolean(keys, 'finalize', true),
     grandTotal: boolean(keys, 'grandTotal'),
     sortByDimensionsFirst: boolean(keys, 'sortByDimsFirst'),
     serializeDateTimeAsLong: boolean(keys, 'serializeDateTimeAsLong'),

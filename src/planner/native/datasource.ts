@@ -3,6 +3,7 @@ import { expressionType } from '../../expression/expression-type.js';
 import { parseExpression } from '../../expression/parse.js';
 import type { Expression } from '../../model/expression.js';
 import { ETERNITY } from '../../model/interval.js';
+import type { Plan } from '../../model/plan.js';
 import { columnsOfExpression, renameExpression } from '../../model/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../model/row-source.js';
 import type { ColumnType } from '../../model/schema.js';
@@ -17,6 +18,7 @@ import { UNSUPPORTED_DATA_SOURCES } from './names.js';
 import type { ParsedQuery } from './query.js';
 import type { ObjectReader } from './reader.js';
 import { readByType, refuse } from './reader.js';
+import { puttingOutStates, unfinished } from './unfinished.js';
 
 /** Datasources inside of each other; nothing sensible comes near, and reading and running them takes stack. */
 const DEPTH_MAX = 100;
@@ -26,6 +28,8 @@ export interface SourceReading {
   readonly tables: KnownTables;
   /** How many datasources the one being read lies inside of. */
   readonly depth: number;
+  /** Columns that the query around them may merge as states. */
+  readonly merged: ReadonlySet<string>;
   parseQuery(reader: ObjectReader, depth: number): ParsedQuery;
 }
 
@@ -78,10 +82,11 @@ function field(source: ObjectReader, key: string, reading: SourceReading): RowSo
 
 /** Of the inner query's context only what shapes its rows counts; timeout, priority and the like are the outer one's. */
 function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
-  const { query, source } = reading.parseQuery(reader.object('query'), reading.depth);
+  const { query, source, context } = reading.parseQuery(reader.object('query'), reading.depth);
   if (!['timeseries', 'topN', 'groupBy', 'scan'].includes(query.queryType))
     throw new ServiceError('unsupported', `${reader.at('query.queryType')}: a ${query.queryType} query as a datasource is not supported`);
-  const [plan, second] = planQuery(query, tablesOf(source, reading.tables));
+  const [finished, second] = planQuery(query, tablesOf(source, reading.tables));
+  const plan = finished === undefined ? undefined : withStates(finished, context.finalizes, reading.merged);
   if (plan === undefined || plan.operator === 'segmentMetadata' || second !== undefined)
     throw new ServiceError(
       'unsupported',
@@ -96,6 +101,12 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
     plan: { ...plan, finish: [...plan.finish, { step: 'compute', name: TIME_COLUMN, type: 'LONG', expression: start }] },
     source,
   };
+}
+
+/** States that the outer query merges, or all when nothing is to be finalized. */
+function withStates(plan: Plan, finalizes: boolean, merged: ReadonlySet<string>): Plan {
+  if (!finalizes) return unfinished(plan);
+  return plan.operator === 'group' ? puttingOutStates(plan, (name) => merged.has(name)) : plan;
 }
 
 function readUnion(reader: ObjectReader, reading: SourceReading): RowSource {

@@ -5,6 +5,7 @@ import { planQuery } from '../plan.js';
 import { tablesOf } from './datasource.js';
 import type { ParsedQuery } from './query.js';
 import { parseQuery } from './query.js';
+import { unfinished } from './unfinished.js';
 
 export interface PlannedNative extends ParsedQuery {
   readonly query: Query;
@@ -18,5 +19,6 @@ export interface PlannedNative extends ParsedQuery {
 /** A native query's body to what execution runs. Pure. */
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
   const parsed = parseQuery(body, lenient, tables);
-  return { ...parsed, plans: planQuery(parsed.query, tablesOf(parsed.source, tables)) };
+  const plans = planQuery(parsed.query, tablesOf(parsed.source, tables));
+  return { ...parsed, plans: parsed.context.finalizes ? plans : plans.map(unfinished) };
 }

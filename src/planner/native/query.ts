@@ -3,6 +3,7 @@ import { nearestName } from '../../base/nearest-name.js';
 import type { Query } from '../../model/query.js';
 import type { RowSource } from '../../model/row-source.js';
 import type { KnownTables } from '../plan.js';
+import { mergedColumns } from './columns.js';
 import type { QueryContext } from './context.js';
 import { readContext } from './context.js';
 import { readSource, sourceName, tablesOf } from './datasource.js';
@@ -65,6 +66,7 @@ function readQuery(reader: ObjectReader, tables: KnownTables, depth: number): Pa
   const source = readSource(reader.raw('dataSource'), reader.at('dataSource'), reader, {
     tables,
     depth,
+    merged: mergedColumns(reader),
     parseQuery: (inner, innerDepth) => readQuery(inner, tables, innerDepth),
   });
   const dataSource = sourceName(source);

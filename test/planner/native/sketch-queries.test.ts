@@ -5,6 +5,7 @@ import { KernelMemory } from '../../../src/kernels/memory.js';
 import type { Frame, FrameCell } from '../../../src/model/frame.js';
 import { cellAt } from '../../../src/model/frame.js';
 import { planNative } from '../../../src/planner/native/plan-native.js';
+import { decodeTheta } from '../../../src/sketch/text.js';
 import { placeFrame } from '../../../src/storage/placed-frame.js';
 import { answersOver } from './frame-queries.js';
 
@@ -280,6 +281,35 @@ for (const { type, from, merge, post } of merged)
       if (type === 'COMPLEX<variance>') assert.ok(Math.abs(Number(found[0]?.[name]) / Number(whole[0]?.[name]) - 1) < 1e-12, name);
       else assert.equal(found[0]?.[name], whole[0]?.[name]);
   });
+
+queries('finalize false gives the states, by values that are computed and ordered with', async () => {
+  const [row] = await answersOver([frame], {
+    aggregations: [
+      { type: 'count', name: 'rows' },
+      { type: 'doubleMean', name: 'mean', fieldName: 'bought' },
+      { type: 'thetaSketch', name: 'users', fieldName: 'user' },
+      { type: 'longLast', name: 'last', fieldName: 'value' },
+      { type: 'stringAny', name: 'any', fieldName: 'user' },
+    ],
+    postAggregations: [
+      { type: 'finalizingFieldAccess', name: 'finished', fieldName: 'mean' },
+      { type: 'thetaSketchEstimate', name: 'estimate', field: field('users') },
+    ],
+    context: { finalize: false },
+  });
+  // Count, sum, mean and squared deviations of 500 zeros and 500 ones.
+  assert.equal(Object.keys(row ?? {}), ['rows', 'mean', 'users', 'last', 'any', 'finished', 'estimate']);
+  const [count, sum, mean, squares] = String(row?.['mean']).split(' ').map(Number);
+  assert.equal([row?.['rows'], count, sum, mean?.toFixed(9), squares?.toFixed(6)], [1000n, 1000, 500, '0.500000000', '250.000000']);
+  assert.equal([row?.['finished'], row?.['estimate'], decodeTheta(String(row?.['users']), 16384).estimate()], [0.5, 1000, 1000]);
+  assert.equal([row?.['last'], row?.['any']], [`${Date.UTC(2024, 0, 1) + 999} v999`, 'user 0']);
+  const topN = { queryType: 'topN', dimension: 'returned', metric: 'users', threshold: 1, context: { finalize: false } };
+  const [best, ...others] = await answersOver([frame], {
+    aggregations: [{ type: 'thetaSketch', name: 'users', fieldName: 'user' }],
+    ...topN,
+  });
+  assert.equal([best?.['returned'], decodeTheta(String(best?.['users']), 16384).estimate(), others.length], ['0', 666, 0]);
+});
 
 queries('a text that is no state is refused', async () => {
   const time = { kind: 'long', name: '__time', values: new BigInt64Array(1), nulls: null } as const;

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Collector } from '../../../model/collector.js';
+import { stateColumn } from '../../../model/collector.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
@@ -98,6 +99,8 @@ export function overStored(aggregator: Aggregator, columns: VirtualColumns, read
   const [column = ''] = aggregator.columns;
   const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
   if (found === wanted) return overStates(aggregator);
+  // Of an inner query, the aggregator of that name, with its state.
+  if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
   if (isComplexType(found) && found !== JSON_TYPE)
     throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of values or of ${wanted}, found ${found}`);
   return aggregator;
@@ -109,8 +112,9 @@ export function overStored(aggregator: Aggregator, columns: VirtualColumns, read
  */
 export function merging(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
   if (aggregator.kind !== 'collect') return aggregator;
-  const found = columns.typeOf(aggregator.columns[0] ?? '');
-  const wanted = stateType(aggregator.collector);
+  const [column = ''] = aggregator.columns;
+  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
+  if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
   if (found !== undefined && found !== 'STRING' && found !== wanted)
     throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of ${wanted} or of their texts, found ${found}`);
   return overStates(aggregator);

@@ -1,0 +1,30 @@
+import type { Aggregator } from '../../model/aggregator.js';
+import { stateColumn } from '../../model/collector.js';
+import type { GroupPlan, Plan } from '../../model/plan.js';
+
+/** The same plan, whose aggregators put out their states; what is computed and ordered by them goes by their values. */
+export function unfinished(plan: Plan): Plan {
+  if (plan.operator !== 'group') return plan;
+  const withStates = puttingOutStates(plan, () => true);
+  const states = new Set(
+    withStates.aggregators.filter((each) => each.kind === 'collect' && each.output === 'both').map(({ name }) => name),
+  );
+  const computed = plan.finish.flatMap((step) => (step.step === 'compute' ? [step.name] : []));
+  const names = [...plan.keys.map(({ name }) => name), ...plan.aggregators.map(({ name }) => name), ...computed];
+  const columns = names.map((name) => ({ name, from: states.has(name) ? stateColumn(name) : name }));
+  return { ...withStates, finish: [...plan.finish, { step: 'project', columns }] };
+}
+
+/** The same plan, in which the aggregators that are wanted put out their states beside their values. */
+export function puttingOutStates(plan: GroupPlan, isWanted: (name: string) => boolean): GroupPlan {
+  return {
+    ...plan,
+    aggregators: plan.aggregators.map((each) => (hasState(each) && isWanted(each.name) ? { ...each, output: 'both' } : each)),
+  };
+}
+
+/** Any value is its own state. */
+function hasState(aggregator: Aggregator): aggregator is Extract<Aggregator, { kind: 'collect' }> & Aggregator {
+  if (aggregator.kind !== 'collect' || aggregator.output === 'state') return false;
+  return aggregator.collector.type !== 'first' || aggregator.columns.length > 1;
+}
