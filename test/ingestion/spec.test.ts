@@ -210,9 +210,8 @@ const refused: readonly {
   },
   {
     name: 'spatial dimensions',
-    change: schema({ dimensionsSpec: { spatialDimensions: [{}] } }),
-    message: /spatialDimensions/,
-    code: 'unsupported',
+    change: schema({ dimensionsSpec: { spatialDimensions: [{ dims: ['x', 'y'] }] } }),
+    message: /spatialDimensions\[0\]\.dimName/,
   },
   {
     name: 'arbitrary granularity',

@@ -21,6 +21,7 @@ export function histogramKind(collector: Extract<Collector, { type: 'histogram' 
     bytes: (state) => state.bytes,
     encode,
     decode: (text) => ApproximateHistogram.decode(fromBase64(text), limits),
+    addNumber: (state, value) => state.add(value),
     value: (state) => (collector.asBytes ? encode(state) : new Structured(state.equalBuckets(collector.buckets))),
     bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
   };
@@ -36,6 +37,8 @@ export function fixedHistogramKind({ shape, asBytes }: Extract<Collector, { type
     bytes: (state) => state.bytes,
     encode,
     decode: (text) => FixedHistogram.decode(fromBase64(text)),
+    addNumber: (state, value) => state.add(value),
+    addNull: (state) => state.add(null),
     value: (state) => (asBytes ? encode(state) : new Structured(state.toJson())),
     bind: (scope, [column = '']) => bindWithNulls(scope, column),
   };

@@ -10,9 +10,15 @@ import type { Feed, StateKind } from './state-kind.js';
  * Merges states that a column holds as texts: stored ones, or those put out before; and takes in the texts of numbers,
  * where a kind knows what to do with them. Every row counts, also when its text is that of another: two servers may have
  * come to the same state of different rows.
+ * @param mayHoldValues  whether a null is a value, rather than no state
  * @throws ServiceError for a column of numbers or of several values a row
  */
-export function stateFeed(scope: SegmentScope, kind: StateKind<unknown>, column: string): Feed<unknown> | undefined {
+export function stateFeed(
+  scope: SegmentScope,
+  kind: StateKind<unknown>,
+  column: string,
+  mayHoldValues: boolean,
+): Feed<unknown> | undefined {
   const source = scope.source(column);
   if (source.kind === 'missing') return undefined;
   const texts = textReader(scope, source);
@@ -25,7 +31,10 @@ export function stateFeed(scope: SegmentScope, kind: StateKind<unknown>, column:
       const numbers = scope.context.memory.u32(groups, n).slice();
       for (let i = 0; i < n; i++) {
         const found = text(i);
-        if (found === null) continue;
+        if (found === null) {
+          if (mayHoldValues && kind.addNull !== undefined) kind.addNull(stateOf(numbers[i] ?? 0));
+          continue;
+        }
         const state = stateOf(numbers[i] ?? 0);
         const number = kind.addNumber === undefined ? null : parseDouble(found);
         if (number === null) kind.merge(state, kind.decode(found));

@@ -25,6 +25,8 @@ export interface StateKind<State> {
   decode(text: string): State;
   /** Takes a number in, where columns may hold states and the texts of numbers. */
   addNumber?(state: State, value: number): void;
+  /** Takes a null in, where it counts nulls and columns may hold states and the texts of numbers. */
+  addNull?(state: State): void;
   value(state: State): Value;
   /** Undefined: no row of the segment changes any state. */
   bind(scope: SegmentScope, columns: readonly string[]): Feed<State> | undefined;

@@ -42,7 +42,9 @@ export const MEMBERSHIP_FUNCTIONS: readonly ExpressionFunction[] = [
 ];
 
 function coordinatesOf([given = null, ...parts]: readonly Value[]): string | null {
-  const text = given === null || given === '' ? joined(parts) : isArrayValue(given) ? joined(given) : toText(given);
+  // Where other rows have lists, a text comes as a list of one.
+  const own = isArrayValue(given) && given.length < 2 ? (given[0] ?? null) : given;
+  const text = own === null || own === '' ? joined(parts) : isArrayValue(own) ? joined(own) : toText(own);
   return text === null || parseCoordinates(text) === undefined ? null : text;
 }
 

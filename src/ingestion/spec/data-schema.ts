@@ -13,6 +13,7 @@ import type { Planning } from '../contract.js';
 import type { Fields } from './fields.js';
 import { INERT_KEYS } from './inert-keys.js';
 import { type Metric, parseMetric } from './metric.js';
+import { parseSpatialDimensions, type SpatialDimension, spatialColumn, withSpatialTransforms } from './spatial.js';
 
 export interface DataSchema {
   readonly dataSource: string;
@@ -38,6 +39,8 @@ export interface DimensionsSpec {
   /** Columns nobody declared: left out, taken as strings, or typed by their values. */
   readonly discovery: 'none' | 'STRING' | 'AUTO';
   readonly exclusions: readonly string[];
+  /** Of the declared ones. */
+  readonly spatial: readonly SpatialDimension[];
 }
 
 export interface GranularitySpec {
@@ -72,7 +75,7 @@ export function parseDataSchema(fields: Fields, planning: Planning): DataSchema 
     dimensions,
     metrics,
     granularity: parseGranularitySpec(fields.optionalObject('granularitySpec')),
-    transforms: transformSpec?.elements('transforms').map(parseTransform) ?? [],
+    transforms: withSpatialTransforms(transformSpec?.elements('transforms').map(parseTransform) ?? [], dimensions.spatial),
     filter: transformSpec?.has('filter') === true ? planning.parseFilter(transformSpec.value('filter'), transformSpec.at('filter')) : null,
     source: {
       aggregators: fields.array('metricsSpec'),
@@ -112,25 +115,27 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
     'spatialDimensions',
     'forceSegmentSortByTime',
   ]);
-  if (fields.array('spatialDimensions').length > 0) throw fields.unsupported('spatialDimensions');
   if (!fields.boolean('forceSegmentSortByTime', true))
     throw fields.unsupported('forceSegmentSortByTime', 'segments are sorted by __time first');
-  const declared = fields
-    .array('dimensions')
-    .map((value, position) =>
-      typeof value === 'string' ? columnPlan(value, 'STRING') : parseDimension(fields.element('dimensions', position)),
-    );
+  const spatial = parseSpatialDimensions(fields);
+  const plain = fields.array('dimensions').flatMap((value, position) => {
+    if (typeof value === 'string') return [columnPlan(value, 'STRING')];
+    const element = fields.element('dimensions', position);
+    return element.value('type') === 'spatial' ? [] : [parseDimension(element)];
+  });
+  const declared = [...plain, ...spatial.map(spatialColumn)];
   const exclusions = fields.strings('dimensionExclusions');
   const both = declared.find(({ name }) => exclusions.includes(name));
   if (both !== undefined) throw fields.invalid('dimensionExclusions', `"${both.name}" is among the dimensions too`);
   const useSchemaDiscovery = fields.boolean('useSchemaDiscovery', false);
-  const includesAll = fields.boolean('includeAllDimensions', false) || declared.length === 0;
+  const includesAll = fields.boolean('includeAllDimensions', false) || plain.length === 0;
   // What the timestamp and the metrics are made of is not stored again.
   const used = [timestamp.column, TIME_COLUMN, ...metrics.flatMap(({ name, inputs }) => [name, ...inputs.map(({ field }) => field)])];
   return {
     declared,
     discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none',
-    exclusions: [...exclusions, ...used],
+    exclusions: [...exclusions, ...used, ...spatial.flatMap(({ parts }) => parts)],
+    spatial,
   };
 }
 
@@ -148,7 +153,7 @@ const CAST_TYPES: ReadonlySet<ColumnType> = new Set([
 ]);
 
 function parseDimension(fields: Fields): ColumnPlan {
-  const type = fields.choice('type', DIMENSION_TYPES, 'string', ['spatial', 'timestamp']);
+  const type = fields.choice('type', DIMENSION_TYPES, 'string', ['timestamp']);
   const name = fields.string('name');
   fields.accept(type === 'auto' ? ['name', 'multiValueHandling', 'castToType'] : ['name', 'multiValueHandling'], INERT_KEYS.dimension);
   // Of other types than string it says nothing, and clients send it with all of them.

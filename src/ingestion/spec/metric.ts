@@ -27,7 +27,17 @@ export interface MetricInput {
 }
 
 /** Documented for queries only. */
-const QUERY_ONLY = ['longAny', 'doubleAny', 'floatAny', 'stringAny', 'doubleMean', 'grouping', 'singleValue'];
+const QUERY_ONLY = [
+  'longAny',
+  'doubleAny',
+  'floatAny',
+  'stringAny',
+  'doubleMean',
+  'grouping',
+  'expression',
+  'bloom',
+  'singleValue',
+];
 
 /** A query does not mind what it says; ingestion reads states where it is true. */
 const INPUT_FLAGS: Readonly<Record<string, string>> = { hyperUnique: 'isInputHyperUnique' };
@@ -83,19 +93,20 @@ function stateMetric(given: Collect, computed: readonly VirtualColumn[]): Metric
   const reading = new Reading(given.name, computed);
   const type = stateType(given.collector);
   const [first = '', ...others] = given.columns;
-  const isState = given.input === 'states';
+  const isMixed = takesBoth(given);
+  const isState = given.input === 'states' && !isMixed;
   const aggregator: Collect = {
     ...reading.aggregator(given),
     columns: isState ? [reading.states(first, given.collector)] : [first, ...others].map((column) => reading.column(column)),
-    input: isState ? 'states' : takesBoth(given.collector) ? 'mixed' : 'values',
+    input: isState ? 'states' : isMixed ? 'mixed' : 'values',
     output: 'state',
   };
   return { name: given.name, type, aggregator, virtualColumns: reading.virtualColumns(), inputs: reading.inputs() };
 }
 
-/** Numbers or sketches, as their documentation says of the input field. */
-function takesBoth({ type }: Collector): boolean {
-  return type === 'quantiles' || type === 'kll';
+/** Numbers or states, as their documentation says of the input field. */
+function takesBoth({ collector: { type }, input }: Collect): boolean {
+  return type === 'quantiles' || type === 'kll' || type === 'fixedHistogram' || (type === 'histogram' && input === 'states');
 }
 
 /** The fields that one metric reads, as columns of their own, and its virtual columns, under names no field has. */

@@ -1,7 +1,7 @@
 import { readDimensionSpec } from '../dimension.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, isStored, overStates } from './family.js';
+import { collect, overStored } from './family.js';
 
 const ENTRIES = 1500;
 /** A filter for so many takes 80 MB. */
@@ -16,7 +16,7 @@ export const BLOOM: StateFamily = {
       const entries = reader.optionalInteger('maxNumEntries', 1) ?? ENTRIES;
       if (entries > ENTRIES_MAX) refuse(reader.at('maxNumEntries'), `an integer from 1 to ${ENTRIES_MAX}`, entries);
       const aggregator = collect(reader, { type: 'bloom', entries }, [column], 'COMPLEX<bloom>');
-      return isStored(columns, column) ? overStates(aggregator) : aggregator;
+      return overStored(aggregator, columns, reader);
     },
   },
   postAggregators: {},

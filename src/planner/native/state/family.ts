@@ -120,11 +120,6 @@ export function merging(aggregator: Aggregator, columns: VirtualColumns, reader:
   return overStates(aggregator);
 }
 
-/** Whether a column holds states rather than values. */
-export function isStored(columns: VirtualColumns, column: string): boolean {
-  return isComplexType(columns.typeOf(column));
-}
-
 /** Kinds whose aggregators document `shouldFinalize`. */
 const FINALIZABLE: readonly Collector['type'][] = ['hll', 'theta', 'quantiles', 'kll', 'cardinality'];
 

@@ -4,7 +4,7 @@ import type { VirtualColumns } from '../columns.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
-import { collect, computed, double, isStored, long, overStates, readNumber, text } from './family.js';
+import { collect, computed, double, long, merging, overStored, readNumber, text } from './family.js';
 
 const RESOLUTION = 50;
 const RESOLUTION_MAX = 100_000;
@@ -15,8 +15,8 @@ const FIXED_BUCKETS = 10;
 /** Histograms whose buckets follow the values, and histograms over buckets that are given. */
 export const HISTOGRAMS: StateFamily = {
   aggregators: {
-    approxHistogram: (reader) => readApproximate(reader),
-    approxHistogramFold: (reader) => overStates(readApproximate(reader)),
+    approxHistogram: (reader, columns) => overStored(readApproximate(reader), columns, reader),
+    approxHistogramFold: (reader, columns) => merging(readApproximate(reader), columns, reader),
     fixedBucketsHistogram: (reader, columns) => readFixed(reader, columns),
   },
   postAggregators: {
@@ -77,7 +77,7 @@ function readFixed(reader: ObjectReader, columns: VirtualColumns): Aggregator {
   const column = reader.string('fieldName');
   const shape = { lower, upper, number, outliers };
   const aggregator = collect(reader, { type: 'fixedHistogram', shape, asBytes }, [column], asBytes ? 'STRING' : 'COMPLEX<json>');
-  return isStored(columns, column) ? overStates(aggregator) : aggregator;
+  return overStored(aggregator, columns, reader);
 }
 
 /** A post-aggregator of either kind of histogram, whose functions take the state and its kind first. */

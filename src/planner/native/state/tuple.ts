@@ -4,7 +4,7 @@ import { Tuple } from '../../../sketch/tuple.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
-import { collect, computed, computedState, isPowerOfTwo, long, overStates, stateField, stateFields, text } from './family.js';
+import { collect, computed, computedState, isPowerOfTwo, long, merging, stateField, stateFields, text } from './family.js';
 
 const PREFIX = 'arrayOfDoublesSketch';
 const SIZE = 16384;
@@ -15,14 +15,14 @@ const QUANTILES_K = 128;
 /** Sketches of distinct keys with numbers for each, of raw columns or of stored sketches. */
 export const TUPLE: StateFamily = {
   aggregators: {
-    [PREFIX]: (reader) => {
+    [PREFIX]: (reader, columns) => {
       const metrics = reader.has('metricColumns') ? reader.strings('metricColumns') : undefined;
       const width = readWidth(reader) ?? metrics?.length ?? 1;
       if (metrics !== undefined && metrics.length !== width)
         refuse(reader.at('numberOfValues'), `the number of metricColumns, ${metrics.length}`, width);
       const collector = { type: 'tuple', size: readSize(reader), width } as const;
       const aggregator = collect(reader, collector, [reader.string('fieldName'), ...(metrics ?? [])], 'DOUBLE');
-      return metrics === undefined ? overStates(aggregator) : aggregator;
+      return metrics === undefined ? merging(aggregator, columns, reader) : aggregator;
     },
   },
   postAggregators: {
