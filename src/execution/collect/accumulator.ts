@@ -21,7 +21,9 @@ export function collectAccumulator(
   const kind = stateKind(collector);
   const [column = ''] = columns;
   const feed =
-    input === 'states' || (input === 'mixed' && hasTexts(scope, column)) ? stateFeed(scope, kind, column, input === 'mixed') : kind.bind(scope, columns);
+    input === 'states' || (input === 'mixed' && hasTexts(scope, column))
+      ? stateFeed(scope, kind, column, input === 'mixed')
+      : kind.bind(scope, columns);
   if (feed === undefined) return undefined;
   const states: unknown[] = [];
   const bytesEach = Math.max(1, kind.bytes(kind.create()));

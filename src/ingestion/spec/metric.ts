@@ -27,17 +27,7 @@ export interface MetricInput {
 }
 
 /** Documented for queries only. */
-const QUERY_ONLY = [
-  'longAny',
-  'doubleAny',
-  'floatAny',
-  'stringAny',
-  'doubleMean',
-  'grouping',
-  'expression',
-  'bloom',
-  'singleValue',
-];
+const QUERY_ONLY = ['longAny', 'doubleAny', 'floatAny', 'stringAny', 'doubleMean', 'grouping', 'expression', 'bloom', 'singleValue'];
 
 /** A query does not mind what it says; ingestion reads states where it is true. */
 const INPUT_FLAGS: Readonly<Record<string, string>> = { hyperUnique: 'isInputHyperUnique' };
