@@ -33,3 +33,23 @@ export function stateType(collector: Collector): ComplexType {
 }
 
 const PAIRED: Readonly<Record<string, string>> = { LONG: 'Long', DOUBLE: 'Double', FLOAT: 'Float' };
+
+const STATE_TYPES: ReadonlySet<unknown> = new Set([
+  ...['String', 'Long', 'Double', 'Float'].map((type) => `COMPLEX<serializablePairLong${type}>`),
+  ...[
+    'doubleMean',
+    'variance',
+    'HLLSketch',
+    'hyperUnique',
+    'thetaSketch',
+    'quantilesDoublesSketch',
+    'KllFloatsSketch',
+    'KllDoublesSketch',
+  ].map((name) => `COMPLEX<${name}>`),
+  ...['arrayOfDoublesSketch', 'approximateHistogram', 'fixedBucketsHistogram', 'bloom'].map((name) => `COMPLEX<${name}>`),
+]);
+
+/** Whether a text is the type of some states, as `stateType` spells it. */
+export function isStateType(type: unknown): type is ComplexType {
+  return STATE_TYPES.has(type);
+}

@@ -29,6 +29,8 @@ interface Table {
   /** Columns that are not among the dimensions are typed by their values. */
   readonly useSchemaDiscovery?: boolean;
   readonly segmentGranularity: string;
+  /** Rolled up into these, by this granularity, to so many rows. */
+  readonly rollup?: { readonly metrics: readonly unknown[]; readonly queryGranularity: string; readonly rows: number };
   readonly rows: readonly unknown[];
 }
 
@@ -68,12 +70,18 @@ async function loadTable(base: string, table: Table): Promise<void> {
         dataSource: table.dataSource,
         timestampSpec: { column: table.timestampColumn, format: 'iso' },
         dimensionsSpec: { dimensions: table.dimensions, useSchemaDiscovery: includeAllDimensions, includeAllDimensions },
-        granularitySpec: { type: 'uniform', segmentGranularity: table.segmentGranularity, queryGranularity: 'none', rollup: false },
+        granularitySpec: {
+          type: 'uniform',
+          segmentGranularity: table.segmentGranularity,
+          queryGranularity: table.rollup?.queryGranularity ?? 'none',
+          rollup: table.rollup !== undefined,
+        },
+        ...(table.rollup === undefined ? {} : { metricsSpec: table.rollup.metrics }),
       },
       tuningConfig: { type: 'index_parallel' },
     },
   });
-  await waitForCount(base, table.dataSource, table.rows.length);
+  await waitForCount(base, table.dataSource, table.rollup?.rows ?? table.rows.length);
 }
 
 export async function runCase(base: string, golden: Case): Promise<void> {

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import type { NumberType, PrimitiveType } from '../../model/schema.js';
-import { isNumberType, TIME_COLUMN } from '../../model/schema.js';
+import type { ComplexType, NumberType, PrimitiveType } from '../../model/schema.js';
+import { isArrayType, isNumberType, JSON_TYPE, TIME_COLUMN } from '../../model/schema.js';
+import { isStateType } from '../../model/state-type.js';
 import type { ObjectReader } from './reader.js';
 import { refuse } from './reader.js';
 import type { WrittenType } from './typed-value.js';
@@ -37,18 +38,23 @@ export function readInline(reader: ObjectReader): Frame {
   return { rowCount: rows.length, columns };
 }
 
-function readType(value: unknown, path: string): WrittenType | null {
-  return value === null ? null : readWrittenType(value, path);
+type InlineType = WrittenType | ComplexType;
+
+function readType(value: unknown, path: string): InlineType | null {
+  return value === null ? null : isStateType(value) ? value : readWrittenType(value, path);
 }
 
-/** Arrays and JSON, as their texts. */
+/** Arrays, JSON and states, as their texts. */
 function typedColumn(
   name: string,
-  type: Exclude<WrittenType, PrimitiveType>,
+  type: Exclude<InlineType, PrimitiveType>,
   cells: readonly unknown[],
   pathOf: (row: number) => string,
 ): FrameColumn {
-  const dictionary = cells.map((cell, row) => (cell === null ? null : String(readTyped(cell, type, pathOf(row)))));
+  const dictionary = cells.map((cell, row) => {
+    if (isArrayType(type) || type === JSON_TYPE) return cell === null ? null : String(readTyped(cell, type, pathOf(row)));
+    return cell === null || typeof cell === 'string' ? cell : refuse(pathOf(row), 'the text of a state', cell);
+  });
   return { kind: 'string', name, type, ids: Uint32Array.from(cells, (_, row) => row), dictionary };
 }
 
