@@ -18,7 +18,6 @@ import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
 import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
-import { placeFrame } from '../storage/placed-frame.js';
 import { createSegmentStore } from '../storage/segment-store.js';
 
 /** The roles of this process, ready to be listened for. */
@@ -93,7 +92,7 @@ function openProcessing(configuration: Configuration): Processing {
     cacheBytes: configuration.get('svc.processing.columnCacheBytes'),
     run: (name, request) => engine.runJob(name, request),
   });
-  return { engine, store, placeFrame: (frame) => placeFrame(frame, memory) };
+  return { engine, store };
 }
 
 function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): readonly Route[] {

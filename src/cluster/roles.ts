@@ -7,9 +7,7 @@ import type { Engine } from '../execution/contract.js';
 import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';
-import type { Frame } from '../model/frame.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
-import type { SegmentView } from '../storage/view.js';
 import { Broker } from './broker/broker.js';
 import { Coordinator } from './coordinator/coordinator.js';
 import { FrameCache } from './frame-cache.js';
@@ -29,7 +27,6 @@ import { Peers } from './rpc/peers.js';
 export interface Processing {
   readonly engine: Engine;
   readonly store: SegmentStore;
-  readonly placeFrame: (frame: Frame) => { readonly view: SegmentView; release(): void };
 }
 
 export interface ClusterOptions {
@@ -116,7 +113,6 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     ? new Broker({
         engine: processing.engine,
         peers,
-        placeFrame: processing.placeFrame,
         retries: configuration.get('svc.broker.retryPolicy.numTries'),
         gatherBytesMax: configuration.get('svc.server.http.maxScatterGatherBytes'),
         heldBytesMax: configuration.get('svc.query.maxHeldBytes'),

@@ -1,5 +1,6 @@
 import { columnsOfExpression, columnsOfFilter } from '../model/plan-names.js';
 import { TIME_COLUMN } from '../model/schema.js';
+import { columnsThrough, isMadeBy } from '../model/stage.js';
 import type { RowPlan } from './contract.js';
 import type { VirtualColumns } from './scope.js';
 import { storedName, virtualColumnsByName } from './scope.js';
@@ -13,6 +14,19 @@ export interface NeededColumns {
 }
 
 export function columnsOfPlan(plan: RowPlan): NeededColumns {
+  const { columns, comparable } = columnsAtEnd(plan);
+  const { stages } = plan;
+  if (stages === undefined || stages.length === 0) return { columns, comparable };
+  const { before } = columnsThrough(stages, columns);
+  return { columns: [...before], comparable: comparable.filter((name) => !isMadeBy(stages, name)) };
+}
+
+/** What a plan reads of rows that went through its stages. */
+export function columnsRead(plan: RowPlan): readonly string[] {
+  return columnsAtEnd(plan).columns;
+}
+
+function columnsAtEnd(plan: RowPlan): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const named = new Set<string>([TIME_COLUMN]);
   const comparable = new Set<string>();

@@ -1,8 +1,10 @@
 import type { Frame } from '../model/frame.js';
 import type { GroupPlan, Plan, ScanPlan, TimeBoundaryPlan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
+import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentStore } from '../storage/contract.js';
 import type { SegmentView } from '../storage/view.js';
+import type { BuildRequest } from './source/build-side.js';
 
 export type RowPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 
@@ -18,6 +20,22 @@ export interface RunOptions {
   readonly maxOnDiskStorage?: number | null | undefined;
   /** Added to while the plan runs; complete when the last frame was taken. */
   readonly profile?: Profile | undefined;
+}
+
+/** What is known of rows that come as frames. */
+export interface GivenRows {
+  /** Their columns and types; columns that are not named have the type of the first frames. */
+  readonly columns: readonly ColumnSchema[];
+  /** Rows placed at a time; null or absent: as many as is good. For tests. */
+  readonly chunkRows?: number | null;
+}
+
+/** Rows in kernel memory; released once, when no plan uses them any more. */
+export interface PlacedRows {
+  readonly id: string;
+  readonly rowCount: number;
+  readonly bytes: number;
+  release(): void;
 }
 
 export interface RunCounters {
@@ -36,6 +54,10 @@ export interface Engine {
   runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Joins partial results of several servers and runs the finish steps. */
   merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Over rows that come as frames, with the plan's stages, to the end: `ending` is taken for `final`. */
+  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Places the rows of a join's build side, of which `id` is what stages of this process call them. */
+  build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<PlacedRows>;
   readonly counters: RunCounters;
   close(): Promise<void>;
 }

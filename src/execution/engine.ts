@@ -6,7 +6,7 @@ import type { KernelMemory, MakeRoom } from '../kernels/memory.js';
 import { peakBytes } from '../kernels/memory.js';
 import { KERNEL_SETS } from '../kernels/registry.js';
 import type { Frame } from '../model/frame.js';
-import type { GroupPlan, Plan } from '../model/plan.js';
+import type { Plan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
 import { addStage } from '../model/profile.js';
 import type { SegmentStore } from '../storage/contract.js';
@@ -15,7 +15,7 @@ import type { Address, GlobalDictionaryView, SegmentView } from '../storage/view
 import { BLOCK_ROWS } from '../storage/view.js';
 import { columnsOfPlan } from './columns-of-plan.js';
 import { cancelledError } from './context.js';
-import type { Engine, RowPlan, RunCounters, RunOptions } from './contract.js';
+import type { Engine, GivenRows, PlacedRows, RowPlan, RunCounters, RunOptions } from './contract.js';
 import type { RowCounts } from './counts.js';
 import { addCounts } from './counts.js';
 import { runSteps } from './finish/steps.js';
@@ -25,11 +25,14 @@ import { morselsOf } from './group/run.js';
 import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
 import { meets } from './row-ranges.js';
-import type { SegmentData } from './segment-data.js';
+import type { BuildRequest, BuildSide } from './source/build-side.js';
+import { BuildStore, withoutFrames } from './source/build-store.js';
+import { feed, peek } from './source/row-feed.js';
+import type { Builds } from './source/staged.js';
 import type { SpillPlace } from './spill/spill-space.js';
 import type { OpenStream, Workplace } from './threads/pool.js';
 import { ThreadPool, workHere } from './threads/pool.js';
-import type { RunControl } from './threads/work.js';
+import type { GroupRequest, RunControl } from './threads/work.js';
 import { ACCOUNT_OFFSET, FLAG_BYTES } from './threads/work.js';
 import { boundaryRows } from './time-boundary.js';
 
@@ -63,6 +66,8 @@ export interface ProcessingEngine extends Engine {
 }
 
 const ROWS_RUN_HERE = 100_000;
+/** Fewer rows that come as frames are placed, and read, on the calling thread. */
+const ROWS_PLACED_HERE = 2000;
 const MORSEL_ROWS = 1 << 18;
 const DEFAULT_GROUP_BYTES = 1 << 30;
 const DEFAULT_HELD_ROWS = 20_000_000;
@@ -76,6 +81,7 @@ class LocalEngine implements ProcessingEngine {
   readonly #options: EngineOptions;
   readonly #here: Workplace;
   readonly #pool: ThreadPool | undefined;
+  readonly #builds: BuildStore;
   #runs = 0;
 
   constructor(options: EngineOptions) {
@@ -83,6 +89,7 @@ class LocalEngine implements ProcessingEngine {
     const { memory, makeRoom = () => false } = options;
     memory.whenFull(makeRoom);
     this.#here = workHere(memory, options.kernels);
+    this.#builds = new BuildStore(memory);
     this.#pool = options.threads > 0 ? new ThreadPool({ ...options, makeRoom }) : undefined;
   }
 
@@ -113,7 +120,9 @@ class LocalEngine implements ProcessingEngine {
     return this.#runOver(plan, views, {}, options, signal);
   }
 
-  async *merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  async *merge(merged: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+    // Partial results went through the stages.
+    const plan: Plan = { ...merged, stages: [] };
     switch (plan.operator) {
       case 'segmentMetadata':
         throw new ServiceError('internal', 'segment metadata is merged by the broker, not by execution');
@@ -173,39 +182,108 @@ class LocalEngine implements ProcessingEngine {
     }
     const data = { views, dictionaries };
     const rows = rowsToRead(plan, views);
-    yield* this.#controlled(options, signal, async function* (control, engine) {
-      switch (plan.operator) {
-        case 'group':
-          yield* engine.#runGroup(plan, data, options, control, rows);
-          return;
-        case 'scan':
-          yield* engine.#read(
-            engine.#placeFor(rows, control).open('scan', { control, plan, data, ending: options.ending }),
-            'scan',
-            profile,
-          );
-          return;
-        case 'timeBoundary':
-          yield* engine.#read(
-            engine.#placeFor(rows, control).open('timeBoundary', { control, plan, data, ending: options.ending }),
-            'scan',
-            profile,
-          );
-      }
-    });
+    yield* this.#controlled(options, signal, (control, engine) =>
+      engine.#withBuilds(plan, control, async function* (sent, builds) {
+        const { ending } = options;
+        switch (sent.operator) {
+          case 'group':
+            yield* engine.#runGroup({ control, plan: sent, data, builds }, options, rows);
+            return;
+          case 'scan':
+            yield* engine.#read(
+              engine.#placeFor(rows, control).open('scan', { control, plan: sent, data, builds, ending }),
+              'scan',
+              profile,
+            );
+            return;
+          case 'timeBoundary':
+            yield* engine.#read(
+              engine.#placeFor(rows, control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
+              'scan',
+              profile,
+            );
+        }
+      }),
+    );
   }
 
-  async *#runGroup(
-    plan: GroupPlan,
-    data: SegmentData,
-    { ending, profile }: RunOptions,
-    control: RunControl,
-    rows: number,
+  async *runRows(
+    plan: RowPlan,
+    rows: AsyncIterable<Frame>,
+    given: GivenRows,
+    options: RunOptions,
+    signal: AbortSignal,
   ): AsyncGenerator<Frame> {
+    const { columns, chunkRows } = given;
+    yield* this.#controlled(options, signal, (control, engine) =>
+      engine.#withBuilds(plan, control, async function* (sent, builds) {
+        const source = await peek(rows, ROWS_PLACED_HERE);
+        const place = source.isFew ? engine.#here : engine.#leastBusy(control);
+        const stream = place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
+        let last: RowCounts | undefined;
+        try {
+          for await (const { frame, counts } of feed(stream, source.rows)) {
+            last = counts;
+            if (frame !== null) yield frame;
+          }
+        } finally {
+          if (last !== undefined) engine.#count(last, sent.operator === 'group' ? 'group' : 'scan', options.profile);
+        }
+      }),
+    );
+  }
+
+  async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<PlacedRows> {
+    let built: BuildSide | undefined;
+    for await (const each of this.#controlled(options, signal, (control, engine) => engine.#place(rows, side, control))) built = each;
+    if (built === undefined) throw new ServiceError('internal', 'the right side of a join was not placed');
+    const id = this.#builds.add(built);
+    return { id, rowCount: built.view.rowCount, bytes: built.bytes, release: () => this.#builds.free(id) };
+  }
+
+  async *#place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<BuildSide> {
+    const source = await peek(rows, ROWS_PLACED_HERE);
+    const stream = (source.isFew ? this.#here : this.#leastBusy(control)).open('build', { control, side });
+    for await (const { built } of feed(stream, source.rows)) if (built !== undefined) yield built;
+  }
+
+  /** Runs `work` with the build sides of the plan's joins, of which those that came along are placed for so long. */
+  async *#withBuilds(
+    plan: RowPlan,
+    control: RunControl,
+    work: (plan: RowPlan, builds: Builds) => AsyncGenerator<Frame>,
+  ): AsyncGenerator<Frame> {
+    const { stages = [] } = plan;
+    if (stages.length === 0) {
+      yield* work(plan, {});
+      return;
+    }
+    const placed: string[] = [];
+    try {
+      const builds: Record<string, BuildSide> = {};
+      for (const { stage, frames } of this.#builds.missing(stages)) {
+        const side = { keys: stage.keys, marked: false, bytesMax: Infinity, limit: '' };
+        for await (const built of this.#place(framesAgain(frames), side, control)) {
+          placed.push(this.#builds.add(built));
+          builds[stage.build.id] = built;
+        }
+      }
+      for (const stage of stages) {
+        const known = stage.kind === 'join' ? this.#builds.find(stage.build.id) : undefined;
+        if (stage.kind === 'join' && known !== undefined) builds[stage.build.id] = known;
+      }
+      yield* work({ ...plan, stages: withoutFrames(stages) }, builds);
+    } finally {
+      for (const id of placed) this.#builds.free(id);
+    }
+  }
+
+  async *#runGroup(run: Omit<GroupRequest, 'cut'>, { ending, profile }: RunOptions, rows: number): AsyncGenerator<Frame> {
+    const { control, plan, data } = run;
     const threads = this.#runsHere(rows) ? 1 : this.#options.threads;
     const cut = { threads, morselRows: this.#options.morselRows ?? MORSEL_ROWS };
     const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
-    const request = { control, plan, data, cut };
+    const request = { ...run, cut };
     if (morselCount < 2) {
       yield* this.#read(this.#placeFor(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
       return;
@@ -249,7 +327,11 @@ class LocalEngine implements ProcessingEngine {
   ): AsyncGenerator<Frame> {
     let last: RowCounts | undefined;
     try {
-      for (let item = await stream.next(parts); item !== null; item = item.isLast ? null : await stream.next()) {
+      for (
+        let item = await stream.next(parts && { kind: 'parts', parts });
+        item !== null;
+        item = item.isLast ? null : await stream.next()
+      ) {
         last = item.counts;
         if (item.frame !== null) yield item.frame;
       }
@@ -260,11 +342,11 @@ class LocalEngine implements ProcessingEngine {
   }
 
   /** Runs `work` with shared flags that the signal raises; they live until all threads are through with them. */
-  async *#controlled(
+  async *#controlled<Item>(
     options: RunOptions,
     signal: AbortSignal,
-    work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Frame>,
-  ): AsyncGenerator<Frame> {
+    work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Item>,
+  ): AsyncGenerator<Item> {
     if (signal.aborted) throw cancelledError();
     refuseUnknownKernels(options.kernels, this.#options.kernels);
     const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
@@ -307,8 +389,12 @@ class LocalEngine implements ProcessingEngine {
     Atomics.store(this.#options.memory.i32(flags, 1), 0, 1);
   }
 
-  #placeFor(rows: number, { priority }: RunControl): Workplace {
-    return this.#runsHere(rows) ? this.#here : (this.#pool?.choose(1, priority)[0] ?? this.#here);
+  #placeFor(rows: number, control: RunControl): Workplace {
+    return this.#runsHere(rows) ? this.#here : this.#leastBusy(control);
+  }
+
+  #leastBusy({ priority }: RunControl): Workplace {
+    return this.#pool?.choose(1, priority)[0] ?? this.#here;
   }
 
   #runsHere(rows: number): boolean {
@@ -341,6 +427,10 @@ function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
     plan.keys.length === 0 &&
     plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
   return views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount), 0);
+}
+
+async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
 }
 
 async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {

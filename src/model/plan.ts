@@ -5,6 +5,7 @@ import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
 import type { Interval } from './interval.js';
 import type { ColumnType } from './schema.js';
+import type { Stage } from './stage.js';
 
 /**
  * What execution runs: plain data, printable, the same on every machine. Native queries and SQL both end here
@@ -23,6 +24,8 @@ interface Leaf {
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];
   readonly finish: readonly FinishStep[];
+  /** What becomes of the stored rows before all of the above; `intervals` are those of the stored `__time`. Left out: nothing. */
+  readonly stages?: readonly Stage[];
 }
 
 /** Grouped aggregation: timeseries, topN and groupBy. Output columns: keys in order, then aggregators in order. */

@@ -4,14 +4,15 @@ import type { Filter } from './filter.js';
 import type { Frame } from './frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from './plan.js';
 import type { ColumnSchema, ColumnType } from './schema.js';
+import type { JoinType } from './stage.js';
 
 /** A plan that reads rows and gives rows. */
 export type RowsPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 
 /**
- * Where the rows of a plan come from, as plain data. Anything but a table is read as a stream of frames, which are
- * placed in kernel memory chunk by chunk and run through the same engine as segments; only the right side of a join
- * is held as a whole.
+ * Where the rows of a plan come from, as plain data. Filters, unnesting and joins are stages (`stage.ts`) over the rows
+ * of what they begin with: where that is tables, they run beside the segments; else its rows come as frames, which are
+ * placed in kernel memory chunk by chunk. Only the right side of a join is held as a whole.
  */
 export type RowSource =
   | { readonly kind: 'table'; readonly name: string }
@@ -34,11 +35,11 @@ export interface JoinSource {
   readonly right: RowSource;
   /** Before the names of the right side's columns. */
   readonly prefix: string;
-  /** Which rows without a partner are kept. */
-  readonly type: 'inner' | 'left' | 'right' | 'full';
+  /** Which rows without a partner are kept; `semi` and `anti` give rows of the left side alone, each once. */
+  readonly type: JoinType;
   /** All must be equal; null equals nothing. Empty: every row meets every row. Each side's names are without the prefix. */
   readonly keys: readonly JoinKey[];
-  /** Of an inner join: what else must hold, over the columns of the result. */
+  /** What else must be true of a pair, over the columns of both sides, those of the right one with the prefix. */
   readonly condition: Expression | null;
   /** What the sides have as far as the planner knows; a side may turn out to have no rows at all. */
   readonly leftColumns: readonly ColumnSchema[];

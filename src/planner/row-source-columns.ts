@@ -3,7 +3,7 @@ import { stateColumn } from '../model/collector.js';
 import { frameColumnType } from '../model/frame.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../model/schema.js';
-import { TIME_COLUMN } from '../model/schema.js';
+import { TIME_COLUMN, widestType } from '../model/schema.js';
 import { stateType } from '../model/state-type.js';
 import { aggregatorType } from './native/columns.js';
 import type { KnownTables } from './plan.js';
@@ -25,7 +25,7 @@ export function rowSourceColumns(source: RowSource, tables: KnownTables): readon
     case 'query':
       return planColumns(source.plan, rowSourceColumns(source.source, tables));
     case 'union':
-      return distinctNames(source.sources.flatMap((each) => rowSourceColumns(each, tables)));
+      return widestOfNames(source.sources.flatMap((each) => rowSourceColumns(each, tables)));
     case 'filtered':
       return rowSourceColumns(source.source, tables);
     case 'unnest': {
@@ -35,6 +35,7 @@ export function rowSourceColumns(source: RowSource, tables: KnownTables): readon
       return [...columns.filter((column) => column.name !== name), columnOf(name, type)];
     }
     case 'join':
+      if (source.type === 'semi' || source.type === 'anti') return source.leftColumns;
       return distinctNames([
         ...source.rightColumns.map((column) => ({ ...column, name: source.prefix + column.name, hasNulls: true })),
         ...source.leftColumns,
@@ -90,6 +91,16 @@ function leafColumns(plan: RowsPlan, typeOf: (name: string) => ColumnType | unde
 
 function columnOf(name: string, type: ColumnType): ColumnSchema {
   return { name, type, multiValue: false, hasNulls: name !== TIME_COLUMN };
+}
+
+/** Each name once, with the type that holds the values of all columns of the name. */
+function widestOfNames(columns: readonly ColumnSchema[]): readonly ColumnSchema[] {
+  const names = [...new Set(columns.map(({ name }) => name))];
+  return names.flatMap((name) => {
+    const same = columns.filter((column) => column.name === name);
+    const type = widestType(same.map((column) => column.type));
+    return same.slice(0, 1).map((column) => ({ ...column, type, multiValue: same.some(({ multiValue }) => multiValue) }));
+  });
 }
 
 function distinctNames(columns: readonly ColumnSchema[]): readonly ColumnSchema[] {

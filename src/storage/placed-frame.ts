@@ -18,6 +18,9 @@ import type { Address, ColumnView, SegmentView } from './view.js';
 
 export interface PlacedFrame {
   readonly view: SegmentView;
+  /** What `release` frees, for who frees it elsewhere instead, and how much that is. */
+  readonly addresses: readonly Address[];
+  readonly bytes: number;
   /** Frees the columns; exactly once, after which every address is void. */
   release(): void;
 }
@@ -30,15 +33,22 @@ export interface PlacedFrame {
  */
 export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
   const addresses: Address[] = [];
+  let bytes = 0;
   const release = (): void => {
     for (const address of addresses.splice(0)) memory.free(address);
+  };
+  const take = (size: number): Address => {
+    const at = memory.allocate(size);
+    addresses.push(at);
+    bytes += size;
+    return at;
   };
   try {
     const columns = new Map<string, ColumnView>();
     for (const prepared of prepareColumns(frame)) {
       const column = toPhysical(prepared, false);
       if (column.name === TIME_COLUMN) checkTime(column);
-      columns.set(column.name, placeColumn(column, frame.rowCount, memory, addresses));
+      columns.set(column.name, placeColumn(column, frame.rowCount, memory, take));
     }
     const time = columns.get(TIME_COLUMN);
     const [timeMin, timeMax] =
@@ -46,7 +56,8 @@ export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
         ? [Number(time.min), Number(time.max)]
         : [ETERNITY.start, ETERNITY.end];
     const identity = { id: '', dataSource: '', interval: ETERNITY };
-    return { view: { ...identity, rowCount: frame.rowCount, timeMin, timeMax, columns: Object.fromEntries(columns) }, release };
+    const view = { ...identity, rowCount: frame.rowCount, timeMin, timeMax, columns: Object.fromEntries(columns) };
+    return { view, addresses, bytes, release };
   } catch (error) {
     release();
     throw error;
@@ -65,18 +76,17 @@ function checkTime(column: PhysicalColumn): void {
     );
 }
 
-function placeColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
-  return column.kind === 'number'
-    ? placeNumberColumn(column, rowCount, memory, addresses)
-    : placeStringColumn(column, rowCount, memory, addresses);
+type Take = (bytes: number) => Address;
+
+function placeColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
+  return column.kind === 'number' ? placeNumberColumn(column, rowCount, memory, take) : placeStringColumn(column, rowCount, memory, take);
 }
 
-function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
+function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
   const { type, base, power, min, max, values, nulls, ranges } = column;
   const physical = physicalOf(values);
   const placement = placeNumbers({ physical, rowCount, hasNulls: nulls !== null });
-  const at = memory.allocate(placement.bytes);
-  addresses.push(at);
+  const at = take(placement.bytes);
   copyTo(memory, at, placement.values, values);
   if (nulls !== null && placement.nulls !== null)
     copyTo(memory, at, placement.nulls, new Uint8Array(nulls.buffer, nulls.byteOffset, placement.nulls.used));
@@ -85,7 +95,7 @@ function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memor
   return numberView({ type, physical, base, power, min, max }, placement, at);
 }
 
-function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, addresses: Address[]): ColumnView {
+function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
   const { ids, ends, dictionary } = column;
   const { count, hasNull } = dictionary;
   const physical = physicalOf(ids);
@@ -97,8 +107,7 @@ function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memor
     dictionaryCount: count,
     textBytes: dictionary.bytes.length,
   });
-  const at = memory.allocate(placement.bytes);
-  addresses.push(at);
+  const at = take(placement.bytes);
   clearPadding(at, regionsOf(placement), memory);
   copyTo(memory, at, placement.ids, ids);
   if (ends !== null && placement.offsets !== null) copyOffsets(memory, at + placement.offsets.at, ends);

@@ -58,6 +58,8 @@ export interface StringColumnView {
   /** Multi-value only: u32[rowCount + 1] into `ids`; an empty range is null. Else 0. */
   readonly offsets: Address;
   readonly dictionary: DictionaryView;
+  /** The rows are some of those that the dictionary was made for: not every entry has a row. */
+  readonly isPart?: true;
 }
 
 /** Distinct values, each of some row, sorted as JS compares strings (UTF-16 code units); null, when present, is id 0. */

@@ -274,13 +274,14 @@ async function brokerOver(
       for (const partial of partials) for await (const frame of partial) rowCount += frame.rowCount;
       yield { rowCount, columns: [] };
     },
+    runRows: () => never(),
+    build: () => never(),
     counters: { rowsScanned: 0, rowsMatched: 0, segments: 0 },
     close: async () => undefined,
   };
   const broker = new Broker({
     engine,
     peers,
-    placeFrame: () => never(),
     retries: 1,
     results: null,
     gatherBytesMax: null,

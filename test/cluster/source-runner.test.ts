@@ -11,7 +11,7 @@ import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import type { ColumnSchema } from '../../src/model/schema.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 
 /* Row sources against a plain evaluation row by row, whatever the size of chunks. */
 
@@ -24,7 +24,8 @@ type Plain = Readonly<Record<string, FrameCell>>;
 function runnerOf(chunkRows: number, limits: { rows?: number; bytes?: number } = {}, signal = new AbortController().signal): SourceRunner {
   return new SourceRunner({
     engine,
-    placeFrame: (frame) => placeFrame(frame, memory),
+    isServedHere: () => true,
+    columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     runTables: () => {
       throw new Error('no tables here');
     },
@@ -248,7 +249,8 @@ sources('the limit of the outer query ends the inner one', async () => {
   const plan: RowsPlan = scanOf(['text'], { limit: 3 });
   const runner = new SourceRunner({
     engine,
-    placeFrame: (frame) => placeFrame(frame, memory),
+    isServedHere: () => true,
+    columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     async *runTables() {
       for (; read < 1000; read++) yield frameOf([{ text: 'a' }, { text: 'b' }], { text: 'STRING' });
     },

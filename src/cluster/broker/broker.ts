@@ -5,7 +5,7 @@ import type { SegmentMetadataPlan } from '../../model/plan.js';
 import type { RowSource } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
-import type { SegmentView } from '../../storage/view.js';
+import { rowSourceColumns } from '../../planner/row-source-columns.js';
 import { LookupStore } from '../lookups/lookup-store.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
@@ -24,9 +24,7 @@ import { ClusterView, type PinnedView } from './view.js';
 
 export interface BrokerOptions {
   readonly engine: Engine;
-  readonly peers: Pick<Peers, 'at' | 'all' | 'leading'>;
-  /** Puts rows into kernel memory; the caller releases them. */
-  readonly placeFrame: (frame: Frame) => { readonly view: SegmentView; release(): void };
+  readonly peers: Pick<Peers, 'at' | 'all' | 'leading' | 'isHere'>;
   /** How often segments are asked for again, of other servers, when theirs fails. */
   readonly retries: number;
   /** Whole results. */
@@ -128,9 +126,10 @@ export class Broker implements BrokerQueries, BrokerService {
     const { signal } = query.deadline;
     const runner = new SourceRunner({
       engine: this.#options.engine,
-      placeFrame: this.#options.placeFrame,
       runTables: (leaf, tables) => this.#runTables(leaf, tables, { ...options, signal }),
+      isServedHere: () => [...this.#inventories.keys()].every((host) => this.#options.peers.isHere('historical', host)),
       lookup: (name) => this.lookups.rows(name),
+      columnsOf: (each) => rowSourceColumns(each, this),
       runOptions: runOptions(options),
       signal,
       subqueryRowsMax: options.subqueryRowsMax ?? null,

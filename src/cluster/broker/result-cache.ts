@@ -29,7 +29,9 @@ export async function* throughCache(
   const { caching, profile, kernels } = options;
   const reads = cache?.reads === true && caching?.useResultLevelCache !== false;
   const writes = cache?.writes === true && caching?.populateResultLevelCache !== false;
-  if (cache === null || plan.operator === 'scan' || (!reads && !writes)) {
+  // Joined rows lie in memory under a name that nobody uses twice.
+  const isJoined = plan.stages?.some(({ kind }) => kind === 'join') === true;
+  if (cache === null || plan.operator === 'scan' || isJoined || (!reads && !writes)) {
     yield* make();
     return;
   }

@@ -1,31 +1,33 @@
 import { ServiceError } from '../../base/errors.js';
-import { columnsOfPlan } from '../../execution/columns-of-plan.js';
-import type { Engine, RunOptions } from '../../execution/contract.js';
-import { concatFrames } from '../../execution/merge/concat.js';
-import { chunksOf } from '../../execution/source/chunks.js';
-import { HashJoin } from '../../execution/source/join.js';
+import { columnsRead } from '../../execution/columns-of-plan.js';
+import type { Engine, PlacedRows, RunOptions } from '../../execution/contract.js';
 import type { WantedColumn } from '../../execution/source/rows.js';
 import { frameBytes, selectColumns } from '../../execution/source/rows.js';
-import { unnestFrame } from '../../execution/source/unnest.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
-import type { ScanPlan } from '../../model/plan.js';
+import type { FinishStep, ScanPlan } from '../../model/plan.js';
 import { columnsOfFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { ChunkedRun, type PlaceFrame } from './chunked-run.js';
+import type { Stage } from '../../model/stage.js';
+import { columnsThrough } from '../../model/stage.js';
+import type { SourceSteps } from './source-steps.js';
+import { isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
-  readonly engine: Engine;
-  readonly placeFrame: PlaceFrame;
+  readonly engine: Pick<Engine, 'runRows' | 'build'>;
   /** Runs a plan over the segments of all these tables together. */
   readonly runTables: (plan: RowsPlan, tables: readonly string[]) => AsyncIterable<Frame>;
+  /** Whether all segments of these tables are served by this process, whose kernel memory is shared. */
+  readonly isServedHere: (tables: readonly string[]) => boolean;
   /** Rows of a lookup; throws `query_invalid` when there is none of the name. */
   readonly lookup: (name: string) => Frame;
+  /** What is known of the columns of a source. */
+  readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   readonly runOptions: Omit<RunOptions, 'ending'>;
   readonly signal: AbortSignal;
   /** Of each subquery and each right side of a join; null: not limited for the first, the defaults below for the second. */
@@ -37,36 +39,86 @@ export interface SourceRunnerOptions {
 
 /** What the right side of a join may hold unless the context says otherwise. */
 const BUILD_BYTES_MAX = 512 << 20;
+/** Right sides larger than this are not sent to other processes: rows of the left side come here instead. */
+const SENT_BYTES_MAX = 32 << 20;
 
-/** Runs plans over row sources for one query: what stands above the leaves, one stage per kind of source. */
+/**
+ * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
+ * stages over them; right sides of joins are placed first. Over tables the stages run beside the segments, where they
+ * can; all other rows come as frames and are read on a processing thread. Nothing but right sides is held here.
+ */
 export class SourceRunner {
   readonly #options: SourceRunnerOptions;
-  readonly #chunks: ChunkedRun;
 
   constructor(options: SourceRunnerOptions) {
     this.#options = options;
-    this.#chunks = new ChunkedRun(options);
   }
 
   /** The answer of a plan over the rows of a source, streamed. */
   run(plan: RowsPlan, source: RowSource): AsyncIterable<Frame> {
-    if (source.kind === 'table') return this.#options.runTables({ ...plan, dataSource: source.name }, [source.name]);
-    if (source.kind === 'union') {
-      const tables = source.sources.flatMap((each) => (each.kind === 'table' ? [each.name] : []));
-      // A table that stands there twice gives its rows twice, so it cannot be read as one set of segments.
-      if (new Set(tables).size === source.sources.length) return this.#options.runTables(plan, tables);
+    const { base, steps } = stepsOf(source);
+    const tables = tablesOf(base);
+    if (tables === undefined) return this.#runStaged(plan, { base, steps }, undefined);
+    const filters = steps.flatMap((step) => (step.kind === 'filter' && !shadows(plan.virtualColumns, step.filter) ? [step.filter] : []));
+    if (filters.length < steps.length) return this.#runStaged(plan, { base, steps }, tables);
+    return this.#options.runTables({ ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) }, tables);
+  }
+
+  async *#runStaged(asked: RowsPlan, source: SourceSteps, tables: readonly string[] | undefined): AsyncGenerator<Frame> {
+    const { engine, runTables, isServedHere, runOptions, signal, chunkRows } = this.#options;
+    const { plan, steps } = pushDown(inOrder(asked), source.steps);
+    const besideTables = tables !== undefined && isBesideTables(steps);
+    const sends = besideTables && !isServedHere(tables);
+    const placed: PlacedRows[] = [];
+    try {
+      const stages: Stage[] = [];
+      let areSent = true;
+      for (const { stage, join } of sketchStages(steps, columnsRead(plan))) {
+        if (stage.kind !== 'join' || join === undefined) {
+          stages.push(stage);
+          continue;
+        }
+        const kept: Frame[] | null = sends ? [] : null;
+        const side = {
+          keys: stage.keys,
+          marked: join.type === 'right' || join.type === 'full',
+          bytesMax: this.#buildBytesMax,
+          limit: BYTES_LIMIT,
+        };
+        const rows = await engine.build(
+          keeping(this.#rightRows(join, stage.columns.length), kept),
+          side,
+          { ...runOptions, ending: 'final' },
+          signal,
+        );
+        placed.push(rows);
+        areSent &&= rows.bytes <= SENT_BYTES_MAX;
+        stages.push({ ...stage, build: { id: rows.id, frames: kept } });
+      }
+      if (besideTables && (areSent || !sends)) yield* runTables({ ...plan, stages }, tables);
+      else {
+        const [first, later] = tables === undefined ? [[], stages] : leadingFilters(stages);
+        const needed = [...columnsThrough(later, columnsRead(plan)).before];
+        const columns = typed(needed, this.#options.columnsOf(source.base));
+        const rows = this.#rows(source.base, needed, plan.intervals, first);
+        const given = { columns, chunkRows: chunkRows ?? null };
+        yield* engine.runRows({ ...plan, stages: later }, rows, given, { ...runOptions, ending: 'final' }, signal);
+      }
+    } finally {
+      for (const rows of placed) rows.release();
     }
-    if (source.kind === 'filtered' && !shadows(plan.virtualColumns, source.filter))
-      return this.run({ ...plan, filter: both(source.filter, plan.filter) }, source.source);
-    const rows = this.#rows(source, columnsOfPlan(plan).columns, plan.intervals);
-    return this.#chunks.run(plan, chunksOf(rows, this.#options.chunkRows));
   }
 
   /**
-   * Rows of a source with at least these columns, where it has them. Intervals bind the rows of the base table, the
-   * leftmost source of joins; whoever reads the rows may have to apply them again.
+   * Rows of what a source begins with, with at least these columns, where it has them. Intervals bind the rows of tables;
+   * whoever reads the rows applies them again.
    */
-  #rows(source: RowSource, columns: readonly string[], intervals: readonly Interval[]): AsyncIterable<Frame> {
+  #rows(
+    source: SourceSteps['base'],
+    columns: readonly string[],
+    intervals: readonly Interval[],
+    filters: readonly Filter[],
+  ): AsyncIterable<Frame> {
     switch (source.kind) {
       case 'inline':
         return once(source.frame);
@@ -75,74 +127,41 @@ export class SourceRunner {
       case 'query':
         return this.#limited(pruned(this.run(source.plan, source.source), columns), 'a subquery', this.#options.subqueryBytesMax);
       case 'table':
-      case 'filtered':
-        return this.run(scanOf(columns, intervals, []), source);
+        return this.run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source);
       case 'union':
-        return this.#unionRows(source.sources, columns, intervals);
-      case 'unnest':
-        return this.#unnestRows(source.source, source.column, columns, intervals);
-      case 'join':
-        return this.#joinRows(source, columns, intervals);
+        return this.#unionRows(source, columns, intervals, filters);
     }
   }
 
-  async *#unionRows(sources: readonly RowSource[], columns: readonly string[], intervals: readonly Interval[]): AsyncGenerator<Frame> {
-    const wanted = columns.map((name): WantedColumn => ({ name, type: 'STRING' }));
-    for (const source of sources)
-      for await (const frame of this.run(scanOf(columns, intervals, []), source)) yield selectColumns(frame, wanted);
-  }
-
-  async *#unnestRows(
-    source: RowSource,
-    column: VirtualColumn,
+  async *#unionRows(
+    union: Extract<RowSource, { kind: 'union' }>,
     columns: readonly string[],
     intervals: readonly Interval[],
+    filters: readonly Filter[],
   ): AsyncGenerator<Frame> {
-    const plan = scanOf([...new Set([...columns, column.name])], intervals, [column]);
-    for await (const frame of this.run(plan, source)) {
-      const unnested = unnestFrame(frame, column.name);
-      if (unnested.rowCount > 0) yield unnested;
+    const wanted = typed(columns, this.#options.columnsOf(union));
+    for (const source of union.sources)
+      for await (const frame of this.run(
+        { ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) },
+        source,
+      ))
+        yield selectColumns(frame, wanted);
+  }
+
+  /** The `columnCount` columns of the right side that are needed, then the parts of the key, by the names of the stage. */
+  async *#rightRows({ right, keys, needed }: SketchedJoin, columnCount: number): AsyncGenerator<Frame> {
+    const keyColumns = keys.map(
+      (key, index): VirtualColumn => ({ name: `join key ${index}`, expression: key.right, outputType: key.type }),
+    );
+    const plan = scanOf([...needed, ...keyColumns.map(({ name }) => name)], [ETERNITY], keyColumns);
+    for await (const frame of this.#limited(this.run(plan, right), 'the right side of a join', this.#buildBytesMax)) {
+      const columns = frame.columns.map((column, at) => ({ ...column, name: at < columnCount ? `b${at}` : `k${at - columnCount}` }));
+      yield { ...frame, columns };
     }
   }
 
-  async *#joinRows(join: JoinSource, asked: readonly string[], intervals: readonly Interval[]): AsyncGenerator<Frame> {
-    if (join.condition !== null) {
-      const filter: Filter = { kind: 'expression', expression: join.condition };
-      yield* this.run(scanOf(asked, intervals, [], filter), { ...join, condition: null });
-      return;
-    }
-    const isRight = (name: string): boolean => name.startsWith(join.prefix);
-    const leftColumns = typed(
-      asked.filter((name) => !isRight(name)),
-      join.leftColumns,
-    );
-    const rightColumns = typed(
-      asked.filter(isRight).map((name) => name.slice(join.prefix.length)),
-      join.rightColumns,
-    );
-    const keyName = (index: number): string => `join key ${index}`;
-    const keysOf = (side: 'left' | 'right'): VirtualColumn[] =>
-      join.keys.map((key, index) => ({ name: keyName(index), expression: key[side], outputType: key.type }));
-    const sideOf = (columns: readonly WantedColumn[], side: 'left' | 'right'): ScanPlan =>
-      scanOf(
-        [...columns.map(({ name }) => name), ...join.keys.map((_, index) => keyName(index))],
-        side === 'left' ? intervals : [ETERNITY],
-        [...keysOf(side)],
-      );
-    const built: Frame[] = [];
-    const bytesMax = this.#options.subqueryBytesMax ?? BUILD_BYTES_MAX;
-    const rightRows = this.run(sideOf(rightColumns, 'right'), join.right);
-    for await (const frame of this.#limited(rightRows, 'the right side of a join', bytesMax)) built.push(frame);
-    const hash = new HashJoin({
-      right: concatFrames(built),
-      keys: join.keys.map((_, index) => keyName(index)),
-      type: join.type,
-      prefix: join.prefix,
-      leftColumns,
-      rightColumns,
-    });
-    for await (const frame of this.run(sideOf(leftColumns, 'left'), join.left)) yield* hash.probe(frame);
-    yield* hash.rest();
+  get #buildBytesMax(): number {
+    return this.#options.subqueryBytesMax ?? BUILD_BYTES_MAX;
   }
 
   async *#limited(frames: AsyncIterable<Frame>, what: string, bytesMax: number | null): AsyncGenerator<Frame> {
@@ -154,19 +173,43 @@ export class SourceRunner {
         throw new ServiceError('resource_limit', `${what} gives more than the ${rowsMax} rows of context.maxSubqueryRows`);
       if (bytesMax !== null) bytes += frameBytes(frame);
       if (bytesMax !== null && bytes > bytesMax)
-        throw new ServiceError('resource_limit', `${what} gives more than the ${bytesMax} bytes of context.maxSubqueryBytes`);
+        throw new ServiceError('resource_limit', `${what} gives more than the ${bytesMax} bytes of ${BYTES_LIMIT}`);
       yield frame;
     }
   }
 }
 
-function scanOf(
-  columns: readonly string[],
-  intervals: readonly Interval[],
-  virtualColumns: readonly VirtualColumn[],
-  filter: Filter | null = null,
-): ScanPlan {
-  const rest = { filter, virtualColumns, timeOrder: null, offset: 0, limit: null, finish: [] };
+const BYTES_LIMIT = 'context.maxSubqueryBytes';
+
+type SketchedJoin = JoinSource & { readonly needed: readonly string[] };
+
+/** Tables that can be read as one set of segments: one that stands there twice gives its rows twice, so it cannot. */
+function tablesOf(source: RowSource): readonly string[] | undefined {
+  if (source.kind === 'table') return [source.name];
+  if (source.kind !== 'union') return undefined;
+  const tables = source.sources.flatMap((each) => (each.kind === 'table' ? [each.name] : []));
+  return new Set(tables).size === source.sources.length ? tables : undefined;
+}
+
+/** Rows that went through stages, or came as frames, are in no order of time, so that is a step after they have met. */
+function inOrder(plan: RowsPlan): RowsPlan {
+  if (plan.operator !== 'scan' || plan.timeOrder === null) return plan;
+  const { offset, limit, columns } = plan;
+  const by = [{ column: TIME_COLUMN, descending: plan.timeOrder === 'descending', nulls: 'first', ordering: 'numeric' }] as const;
+  const steps: FinishStep[] = [{ step: 'sort', by, offset, limit }];
+  if (!columns.includes(TIME_COLUMN)) steps.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
+  return {
+    ...plan,
+    columns: columns.includes(TIME_COLUMN) ? columns : [...columns, TIME_COLUMN],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    finish: [...steps, ...plan.finish],
+  };
+}
+
+function scanOf(columns: readonly string[], intervals: readonly Interval[], virtualColumns: readonly VirtualColumn[]): ScanPlan {
+  const rest = { filter: null, virtualColumns, timeOrder: null, offset: 0, limit: null, finish: [] };
   return { operator: 'scan', dataSource: '', intervals, columns, ...rest };
 }
 
@@ -176,19 +219,40 @@ function shadows(virtualColumns: readonly VirtualColumn[], filter: Filter): bool
   return [...columnsOfFilter(filter)].some((name) => names.has(name));
 }
 
-function both(first: Filter, second: Filter | null): Filter {
+/** Conditions that the scan of tables can do itself, and what is left. */
+function leadingFilters(stages: readonly Stage[]): readonly [readonly Filter[], readonly Stage[]] {
+  const end = stages.findIndex(({ kind }) => kind !== 'filter');
+  const count = end < 0 ? stages.length : end;
+  return [stages.slice(0, count).flatMap((stage) => (stage.kind === 'filter' ? [stage.filter] : [])), stages.slice(count)];
+}
+
+function both(second: Filter | null, first: Filter): Filter {
   return second === null ? first : { kind: 'and', filters: [first, second] };
 }
 
-function typed(names: readonly string[], schema: readonly ColumnSchema[]): readonly WantedColumn[] {
-  const types = new Map(schema.map(({ name, type }) => [name, type]));
-  return names.map((name) => ({ name, type: name === TIME_COLUMN ? 'LONG' : (types.get(name) ?? 'STRING') }));
+function typed(names: readonly string[], schema: readonly ColumnSchema[]): readonly (WantedColumn & ColumnSchema)[] {
+  const known = new Map(schema.map((column) => [column.name, column]));
+  return names.flatMap((name) => {
+    const column = known.get(name);
+    if (column !== undefined) return [column];
+    return name === TIME_COLUMN ? [{ name, type: 'LONG', multiValue: false, hasNulls: true } as const] : [];
+  });
 }
 
 /** Only the columns somebody reads: the others need not be placed. */
 async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {
   const wanted = new Set(columns);
   for await (const frame of frames) yield { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) };
+}
+
+/** The same frames, which are also kept, for other processes. */
+async function* keeping(frames: AsyncIterable<Frame>, kept: Frame[] | null): AsyncGenerator<Frame> {
+  let bytes = 0;
+  for await (const frame of frames) {
+    bytes += kept === null ? 0 : frameBytes(frame);
+    if (bytes <= SENT_BYTES_MAX) kept?.push(frame);
+    yield frame;
+  }
 }
 
 async function* once(frame: Frame): AsyncGenerator<Frame> {

@@ -28,7 +28,8 @@ export class SegmentResults {
   /** Whether anything is to be looked up or kept. */
   serves(plan: GroupPlan, use: { readonly useCache: boolean; readonly populateCache: boolean }): boolean {
     // The one bucket of `all` begins where the intervals do, not where a segment does.
-    const dependsOnSegmentOnly = plan.keys.every((key) => key.kind !== 'time' || key.granularity.kind !== 'all');
+    const hasOwnRows = plan.stages?.some(({ kind }) => kind === 'join') !== true;
+    const dependsOnSegmentOnly = hasOwnRows && plan.keys.every((key) => key.kind !== 'time' || key.granularity.kind !== 'all');
     const { reads, writes } = this.#options;
     return dependsOnSegmentOnly && ((reads && use.useCache) || (writes && use.populateCache));
   }

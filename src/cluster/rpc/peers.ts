@@ -10,6 +10,7 @@ export class Peers {
   readonly #clusterKey: string;
   readonly #coordination: Coordination;
   readonly #services = new Map<string, object>();
+  readonly #here = new Set<string>();
 
   constructor(parts: { readonly client: HttpClient; readonly clusterKey: string; readonly coordination: Coordination }) {
     this.#client = parts.client;
@@ -20,6 +21,12 @@ export class Peers {
   /** Makes a role of this process reachable without HTTP. */
   offer<Role extends RpcRole>(role: Role, host: string, service: RpcServices[Role]): void {
     this.#services.set(`${role}/${host}`, service);
+    this.#here.add(`${role}/${host}`);
+  }
+
+  /** Whether the role plays in this process: it shares its memory. */
+  isHere(role: RpcRole, host: string): boolean {
+    return this.#here.has(`${role}/${host}`);
   }
 
   at<Role extends RpcRole>(role: Role, host: string): RpcServices[Role] {

@@ -38,10 +38,15 @@ export interface QueryColumns {
   readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
   readonly virtualColumns: VirtualColumns;
   readonly intervals: readonly Interval[];
+  /**
+   * Rows do not come as these views but as pieces made of them, with dictionaries of their own unless `dictionaries`
+   * has them. `open`: nor are these all views, they only tell the types. Left out: rows come as the views.
+   */
+  readonly pieces?: 'closed' | 'open' | undefined;
 }
 
 const LONGS_CARD_MAX = 1 << 20;
-const BUCKETS_MAX = 4_000_000;
+export const BUCKETS_MAX = 4_000_000;
 
 export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
   if (key.kind === 'column') return columnDomain(columns, key.column, key.type);
@@ -50,12 +55,20 @@ export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
   if (granularity.kind === 'all')
     return { kind: 'constant', type: 'LONG', value: first === undefined ? null : BigInt(first.start), card: 1 };
   if (granularity.kind === 'none') return columnDomain(columns, TIME_COLUMN, 'LONG');
+  if (columns.pieces === 'open') return { kind: 'interned', type: 'LONG' };
   const span = dataSpan(columns);
   const boundaries = span === undefined ? new BigInt64Array(2) : bucketBoundaries(granularity, span, BUCKETS_MAX);
   return { kind: 'buckets', type: 'LONG', boundaries, card: Math.max(1, boundaries.length - 1) };
 }
 
 export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
+  const domain = domainOverViews(columns, column, type);
+  if (columns.pieces === undefined) return domain;
+  if (domain.kind === 'local') return { kind: 'interned', type: domain.type };
+  return columns.pieces === 'open' && domain.kind === 'longs' ? { kind: 'wide', type: domain.type } : domain;
+}
+
+function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
   const name = storedName(columns.virtualColumns, column);
   const stored = Object.hasOwn(columns.virtualColumns, name)
     ? undefined

@@ -1,4 +1,6 @@
 import { assert, ServiceError } from '../../base/errors.js';
+import type { Granularity } from '../../model/granularity.js';
+import { bucketBoundaries } from '../../model/granularity.js';
 import type { GroupKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import { isTextType, TIME_COLUMN } from '../../model/schema.js';
@@ -12,6 +14,7 @@ import type { NumberVector, StringVector } from '../expression/vector.js';
 import type { SegmentScope } from '../scope.js';
 import { storedName } from '../scope.js';
 import type { Domain, QueryColumns, ValuePool } from './domain.js';
+import { BUCKETS_MAX } from './domain.js';
 import type { Runs } from './time-runs.js';
 import { bucketRuns } from './time-runs.js';
 
@@ -35,6 +38,7 @@ type LocalValues =
 export function bindGroupKey(scope: SegmentScope, key: GroupKey, domain: Domain, columns: QueryColumns): LocalKey {
   if (key.kind === 'column') return bindColumn(scope, key.column, domain, columns);
   if (domain.kind === 'constant') return constantKey();
+  if (domain.kind === 'interned' && key.granularity.kind !== 'none') return bucketStarts(scope, key.granularity);
   return bindColumn(scope, TIME_COLUMN, domain, columns);
 }
 
@@ -98,6 +102,16 @@ function bucketKey(scope: SegmentScope, domain: Extract<Domain, { kind: 'buckets
   return { kind: 'runs', runs, card, toGlobal: () => (first === 0 ? 0 : ascending(scope, card, first)) };
 }
 
+/** Buckets by their start, where nobody knows yet which there will be; rows without a time are of none. */
+function bucketStarts(scope: SegmentScope, granularity: Granularity): LocalKey {
+  const source = scope.source(TIME_COLUMN);
+  if (source.kind !== 'number') return internedKey(scope, [null]);
+  const { timeMin, timeMax } = scope.view;
+  const boundaries = bucketBoundaries(granularity, { start: timeMin, end: timeMax + 1 }, BUCKETS_MAX);
+  const { runs, first, card } = bucketRuns(scope, source.column, boundaries);
+  return { kind: 'runs', runs, card, toGlobal: (pool) => internIds(scope, pool, [...boundaries.subarray(first, first + card)]) };
+}
+
 function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (pool: ValuePool) => Address): LocalKey {
   const { count, hasNull } = column.dictionary;
   if (column.offsets === 0) {
@@ -106,7 +120,7 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
       kind: 'ids',
       physical: column.physical,
       at: (block) => column.ids + block.start * bytes,
-      usesAll: true,
+      usesAll: column.isPart !== true,
       card: Math.max(1, count),
       toGlobal: remap,
     };

@@ -73,6 +73,22 @@ export function runMorsels(shape: GroupShape, context: RunContext, next: () => M
   }
 }
 
+/**
+ * Adds the rows of a view to a table: a piece of rows that went through stages. `order` is its place among all that
+ * are added.
+ */
+export function addView(table: GroupTable, context: RunContext, view: SegmentView, order: number, counts: RowCounts): void {
+  if (!meets(view, table.shape.plan.intervals)) return;
+  const open = openView(table.shape, context, { view, index: order }, counts);
+  try {
+    open.run({ start: 0, end: view.rowCount }, table);
+    open.close(table);
+  } catch (error) {
+    open.drop();
+    throw error;
+  }
+}
+
 interface OpenSegment {
   readonly index: number;
   /** May fold what it has into the table already, and begin again. */
@@ -86,7 +102,16 @@ const SEGMENT_PART = 1 / 4;
 
 function openSegment(shape: GroupShape, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
   const view = shape.columns.views[index];
-  if (view === undefined) return undefined;
+  return view === undefined ? undefined : openView(shape, context, { view, index }, counts);
+}
+
+interface PlacedView {
+  readonly view: SegmentView;
+  readonly index: number;
+}
+
+function openView(shape: GroupShape, context: RunContext, placed: PlacedView, counts: RowCounts): OpenSegment {
+  const { view, index } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
   let lastMs = performance.now();
   const lap = (): number => {
@@ -95,7 +120,7 @@ function openSegment(shape: GroupShape, context: RunContext, index: number, coun
     return lastMs - startMs;
   };
   const ranges = rowsWithin(context, view, shape.plan.intervals);
-  let bound = bindSegment(shape, context, view, ranges);
+  let bound = bindSegment(shape, context, placed, ranges);
   counts.bindMs += lap();
   const fold = (table: GroupTable): void => {
     foldBounded(bound, table);
@@ -115,7 +140,7 @@ function openSegment(shape: GroupShape, context: RunContext, index: number, coun
           at = runRange({ ...bound, groups: bound.groups, context, counts, lap }, at, to, view.rowCount);
           if (at >= to) break;
           fold(table);
-          bound = bindSegment(shape, context, view, ranges);
+          bound = bindSegment(shape, context, placed, ranges);
           counts.bindMs += lap();
         }
       }
@@ -136,7 +161,7 @@ interface BoundSegment {
   readonly bytesAtFirst: number;
 }
 
-function bindSegment(shape: GroupShape, context: RunContext, view: SegmentView, ranges: readonly RowRange[]): BoundSegment {
+function bindSegment(shape: GroupShape, context: RunContext, { view, index }: PlacedView, ranges: readonly RowRange[]): BoundSegment {
   const { plan } = shape;
   const arena = context.memory.arena();
   try {
@@ -144,7 +169,7 @@ function bindSegment(shape: GroupShape, context: RunContext, view: SegmentView, 
     const predicate = plan.filter === null ? MATCH_ALL : bindFilter(scope, plan.filter, false);
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
-    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, everyRow);
+    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, { everyRow, order: index });
     const bits = takeBits(arena);
     return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };
   } catch (error) {

@@ -65,8 +65,11 @@ export class SegmentGroups {
   readonly #mask: Address;
   readonly #runs: Address;
 
-  /** @param everyRow  whether all rows of the segment will be added, by this thread or another */
-  constructor(scope: SegmentScope, shape: GroupShape, everyRow: boolean) {
+  /**
+   * @param everyRow  whether all rows of the segment will be added, by this thread or another
+   * @param order     place of the segment in the query
+   */
+  constructor(scope: SegmentScope, shape: GroupShape, { everyRow, order }: { readonly everyRow: boolean; readonly order: number }) {
     this.scope = scope;
     this.shape = shape;
     const { arena } = scope;
@@ -85,7 +88,7 @@ export class SegmentGroups {
     this.#keptRows = arena.take(BLOCK_ROWS * 4);
     this.#keptGroups = arena.take(BLOCK_ROWS * 4);
     this.#mask = takeBits(arena);
-    this.#bindAggregators(dense ? cells : Infinity, everyRow);
+    this.#bindAggregators(dense ? cells : Infinity, everyRow, order);
     this.blockRows = this.#usesRuns && this.classes.every(takesStretches) ? STRETCH_ROWS : BLOCK_ROWS;
     this.#runs = arena.take(this.blockRows * RUN_BYTES);
     if (everyRow) this.#chooseShortcuts(cells);
@@ -212,7 +215,7 @@ export class SegmentGroups {
     return this.#mask;
   }
 
-  #bindAggregators(groupCountMax: number, wholeSegment: boolean): void {
+  #bindAggregators(groupCountMax: number, wholeSegment: boolean, order: number): void {
     const { scope, shape } = this;
     const everyRow = this.#classOf(undefined, undefined, undefined);
     const filters = new Map<string, Predicate>();
@@ -244,7 +247,7 @@ export class SegmentGroups {
       }
       if (each.kind === 'collect') {
         if (aggregator.kind !== 'collect') return;
-        const collect = collectAccumulator(scope, index, aggregator, shape.columns.views.indexOf(scope.view));
+        const collect = collectAccumulator(scope, index, aggregator, order);
         if (collect === undefined) return;
         const rows = this.#classOf(filter, collect.nulls, everyRow);
         rows.distincts.push(collect.accumulator);

@@ -66,8 +66,13 @@ export function shapeGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMa
   return { plan, columns, keys, aggregators, layout };
 }
 
-export function queryColumns(plan: GroupPlan, views: QueryColumns['views'], dictionaries: QueryColumns['dictionaries']): QueryColumns {
-  return { views, dictionaries, virtualColumns: virtualColumnsByName(plan.virtualColumns), intervals: plan.intervals };
+export function queryColumns(
+  plan: GroupPlan,
+  views: QueryColumns['views'],
+  dictionaries: QueryColumns['dictionaries'],
+  pieces?: QueryColumns['pieces'],
+): QueryColumns {
+  return { views, dictionaries, virtualColumns: virtualColumnsByName(plan.virtualColumns), intervals: plan.intervals, pieces };
 }
 
 function layoutOf(domains: readonly Domain[], cellsMax: number): GroupLayout {

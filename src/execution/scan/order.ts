@@ -14,7 +14,7 @@ export interface RowBatch {
 }
 
 /** By interval start, version, partition. */
-function inSegmentOrder(views: readonly SegmentView[]): SegmentView[] {
+export function inSegmentOrder(views: readonly SegmentView[]): SegmentView[] {
   const keyed = views.map((view) => ({ view, id: parseSegmentId(view.id) }));
   keyed.sort((a, b) => {
     const byStart = a.view.interval.start - b.view.interval.start;

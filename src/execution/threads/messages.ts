@@ -1,9 +1,8 @@
 import type { ErrorCode } from '../../base/errors.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
-import type { GroupTableParts } from '../group/table.js';
 import type { DataReference } from './sent-data.js';
-import type { StreamItem } from './work.js';
+import type { StreamInput, StreamItem } from './work.js';
 
 /** To a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
 export type ToThread =
@@ -15,8 +14,8 @@ export type ToThread =
       readonly request: object;
       readonly data: DataReference | null;
     }
-  /** Asks for the next frame. */
-  | { readonly kind: 'next'; readonly id: number; readonly priority: number; readonly parts: readonly GroupTableParts[] | undefined }
+  /** Asks for the next frame, and brings what the stream waits for. */
+  | { readonly kind: 'next'; readonly id: number; readonly priority: number; readonly input: StreamInput }
   /** The rest of the stream is not wanted. */
   | { readonly kind: 'close'; readonly id: number; readonly priority: number }
   | { readonly kind: 'end'; readonly priority: number };

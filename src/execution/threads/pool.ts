@@ -1,18 +1,17 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
-import type { GroupTableParts } from '../group/table.js';
 import type { SegmentData } from '../segment-data.js';
 import type { Answer, FromThread, ToThread } from './messages.js';
 import { fromPlainError, ROOM, SIGNALS } from './messages.js';
 import { SentData } from './sent-data.js';
-import type { Calls, RunControl, StreamItem, Streams } from './work.js';
+import type { Calls, RunControl, StreamInput, StreamItem, Streams } from './work.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 
 /** A stream of frames being produced elsewhere, one per `next`. */
 export interface OpenStream {
   /** null: the stream has ended. */
-  next(parts?: readonly GroupTableParts[]): Promise<StreamItem | null>;
+  next(input?: StreamInput): Promise<StreamItem | null>;
   /** Ends it early; harmless when it ended already. */
   close(): Promise<void>;
 }
@@ -34,8 +33,8 @@ export function workHere(memory: KernelMemory, kernels: string): Workplace {
     open: (name, request) => {
       const stream = STREAMS[name](request, bench);
       return {
-        next: async (parts) => {
-          const { value, done } = stream.next(parts);
+        next: async (input) => {
+          const { value, done } = stream.next(input);
           return done === true ? null : (value ?? null);
         },
         close: async () => {
@@ -122,9 +121,9 @@ class Thread implements Workplace {
     const id = this.#nextId++;
     const priority = priorityOf(name, request);
     let state: 'new' | 'open' | 'ended' = 'new';
-    const next = async (parts?: readonly GroupTableParts[]): Promise<StreamItem | null> => {
+    const next = async (input?: StreamInput): Promise<StreamItem | null> => {
       if (state === 'ended') return null;
-      const message: Asked = state === 'new' ? this.#message('open', id, name, request) : { kind: 'next', id, priority, parts };
+      const message: Asked = state === 'new' ? this.#message('open', id, name, request) : { kind: 'next', id, priority, input };
       state = 'open';
       try {
         const answer = await this.#ask(message);

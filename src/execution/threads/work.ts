@@ -21,10 +21,16 @@ import { endGroups, shapeOf } from '../group/operator.js';
 import { mergePlan } from '../group/partial.js';
 import type { Morsel, MorselCut } from '../group/run.js';
 import { morselsOf, runMorsels } from '../group/run.js';
-import type { GroupTableParts } from '../group/table.js';
+import type { GroupTable, GroupTableParts } from '../group/table.js';
 import { concatFrames } from '../merge/concat.js';
 import { scanFrames } from '../scan/operator.js';
 import type { SegmentData } from '../segment-data.js';
+import type { BuildRequest, BuildSide } from '../source/build-side.js';
+import { placeBuildSide } from '../source/build-side.js';
+import type { SessionOptions } from '../source/row-session.js';
+import { RowSession } from '../source/row-session.js';
+import type { Builds } from '../source/staged.js';
+import { boundaryOfPieces, isStaged, runStagedMorsels, scanPieces, stagedPieces, stagedShape } from '../source/staged.js';
 import type { SpillPlace } from '../spill/spill-space.js';
 import { SpillSpace } from '../spill/spill-space.js';
 import { timeBoundary } from '../time-boundary.js';
@@ -66,12 +72,14 @@ export interface Streams {
     readonly control: RunControl;
     readonly plan: ScanPlan;
     readonly data: SegmentData;
+    readonly builds: Builds;
     readonly ending: 'final' | 'partial';
   };
   readonly timeBoundary: {
     readonly control: RunControl;
     readonly plan: TimeBoundaryPlan;
     readonly data: SegmentData;
+    readonly builds: Builds;
     readonly ending: 'final' | 'partial';
   };
   readonly mergeGroups: {
@@ -80,23 +88,41 @@ export interface Streams {
     readonly frames: readonly Frame[];
     readonly ending: 'final' | 'partial';
   };
+  readonly rows: RowsRequest;
+  /** Rows of a build side come as input. */
+  readonly build: { readonly control: RunControl; readonly side: BuildRequest };
+}
+
+/** Rows come as input, and the result as soon as it is known. */
+export interface RowsRequest extends Omit<SessionOptions, 'heldRowsMax'> {
+  readonly control: RunControl;
 }
 
 export interface GroupRequest {
   readonly control: RunControl;
   readonly plan: GroupPlan;
   readonly data: SegmentData;
+  /** Of the joins among the plan's stages. */
+  readonly builds: Builds;
   readonly cut: MorselCut;
 }
 
-/** One answer of a stream. The first one of `group` that awaits parts of other threads has no frame: it means "ready". */
+/** One answer of a stream. One that is not the last and has no frame means that the stream waits for input. */
 export interface StreamItem {
   readonly frame: Frame | null;
   readonly isLast: boolean;
   readonly counts: RowCounts;
+  /** The last of `build`. */
+  readonly built?: BuildSide;
 }
 
-export type Stream = Generator<StreamItem, void, readonly GroupTableParts[] | undefined>;
+/** What streams wait for: tables of other threads (`group`), the next rows, or null after the last of them. */
+export type StreamInput =
+  | { readonly kind: 'parts'; readonly parts: readonly GroupTableParts[] }
+  | { readonly kind: 'rows'; readonly frame: Frame | null }
+  | undefined;
+
+export type Stream = Generator<StreamItem, void, StreamInput>;
 
 /** A thread's own things. */
 export class WorkBench {
@@ -150,8 +176,7 @@ export const CALLS: CallHandlers = {
   findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
   groupPart: (request, bench) => {
     const counts = noCounts();
-    const shape = shapeOf({ plan: request.plan, ...request.data }, request.control.groupBytesMax);
-    const table = runMorsels(shape, bench.context(request.control), morselTaker(request, bench.memory), counts);
+    const table = groupMorsels(request, bench, counts);
     return { parts: table.detach(), counts };
   },
 };
@@ -159,13 +184,13 @@ export const CALLS: CallHandlers = {
 export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
   *group(request, bench) {
     const counts = noCounts();
-    const shape = shapeOf({ plan: request.plan, ...request.data }, request.control.groupBytesMax);
-    const table = runMorsels(shape, bench.context(request.control), morselTaker(request, bench.memory), counts);
+    const table = groupMorsels(request, bench, counts);
     let parts: readonly GroupTableParts[] = [];
     if (request.awaitsParts) {
       let isAnswered = false;
       try {
-        parts = (yield { frame: null, isLast: false, counts }) ?? [];
+        const input = yield { frame: null, isLast: false, counts };
+        if (input?.kind === 'parts') parts = input.parts;
         isAnswered = true;
       } finally {
         if (!isAnswered) table.free();
@@ -173,15 +198,18 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     }
     yield* items(endGroups(table, parts, request.ending, request.control.heldRowsMax, counts), counts);
   },
-  *scan({ control, plan, data: { views }, ending }, bench) {
+  *scan({ control, plan, data: { views }, builds, ending }, bench) {
     const counts = noCounts();
     const context = bench.context(control);
     const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
     const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
+    const frames = isStaged(plan)
+      ? scanPieces(plan, stagedPieces(context, plan, views, builds), context, ending, counts)
+      : scanFrames(plan, views, context, ending, counts);
     // With the last row that is wanted the reader is told that nothing follows, and need not ask once more.
     const rowsMax = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
     const last: Frame[] = [];
-    for (const frame of timed(scanFrames(plan, views, context, ending, counts), counts, 'readMs')) {
+    for (const frame of timed(frames, counts, 'readMs')) {
       counts.rowsToFinish += frame.rowCount;
       for (const each of timed(steps.push(frame), counts, 'finishMs')) {
         counts.rowsFinished += each.rowCount;
@@ -195,11 +223,13 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     }
     yield* items(last, counts);
   },
-  *timeBoundary({ control, plan, data: { views }, ending }, bench) {
+  *timeBoundary({ control, plan, data: { views }, builds, ending }, bench) {
     const counts = noCounts();
     const startMs = performance.now();
     const context = bench.context(control);
-    const rows = timeBoundary(plan, views, context, counts);
+    const rows = isStaged(plan)
+      ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
+      : timeBoundary(plan, views, context, counts);
     counts.readMs += performance.now() - startMs;
     const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
     const finished = ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows;
@@ -219,7 +249,39 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       placed.release();
     }
   },
+  *rows({ control, ...options }, bench) {
+    const counts = noCounts();
+    const session = new RowSession({ ...options, heldRowsMax: control.heldRowsMax }, bench.context(control), counts);
+    try {
+      while (!session.isDone) {
+        const input = yield { frame: null, isLast: false, counts };
+        if (input?.kind !== 'rows' || input.frame === null) break;
+        for (const frame of timed(session.add(input.frame), counts, 'readMs')) yield { frame, isLast: false, counts };
+      }
+      yield* items(session.end(), counts);
+    } finally {
+      session.close();
+    }
+  },
+  *build({ control, side }, bench) {
+    const counts = noCounts();
+    const frames: Frame[] = [];
+    for (;;) {
+      const input = yield { frame: null, isLast: false, counts };
+      if (input?.kind !== 'rows' || input.frame === null) break;
+      frames.push(input.frame);
+    }
+    yield { frame: null, isLast: true, counts, built: placeBuildSide(bench.context(control), concatFrames(frames), side) };
+  },
 };
+
+function groupMorsels(request: GroupRequest, bench: WorkBench, counts: RowCounts): GroupTable {
+  const { control, plan, data, builds } = request;
+  const { groupBytesMax } = control;
+  const [context, next] = [bench.context(control), morselTaker(request, bench.memory)];
+  if (!isStaged(plan)) return runMorsels(shapeOf({ plan, ...data }, groupBytesMax), context, next, counts);
+  return runStagedMorsels(stagedShape(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
+}
 
 /** Threads of a query cut the same morsels and share one counter, so a fast thread takes more. */
 function morselTaker({ control, plan, data, cut }: GroupRequest, memory: KernelMemory): () => Morsel | undefined {

@@ -5,7 +5,7 @@ import type { FromThread, ToThread } from './messages.js';
 import { ROOM, SIGNALS, toPlainError, transferables } from './messages.js';
 import { ReceivedData } from './sent-data.js';
 import { Turns } from './turns.js';
-import type { Calls, Stream, Streams } from './work.js';
+import type { Calls, Stream, StreamInput, Streams } from './work.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 
 /**
@@ -83,7 +83,7 @@ function answer(message: Exclude<ToThread, { kind: 'end' }>, request: object): v
       pull(id, undefined);
       return;
     case 'next':
-      pull(id, message.parts);
+      pull(id, message.input);
       return;
     case 'close':
       streams.get(id)?.return();
@@ -96,8 +96,8 @@ function requestOf({ request, data: reference }: Extract<ToThread, { kind: 'call
   return reference === null ? request : { ...request, data: data.resolve(reference) };
 }
 
-function pull(id: number, parts: Parameters<Stream['next']>[0]): void {
-  const next = streams.get(id)?.next(parts);
+function pull(id: number, input: StreamInput): void {
+  const next = streams.get(id)?.next(input);
   const item = next === undefined || next.done === true ? null : next.value;
   if (item === null || item.isLast) {
     streams.get(id)?.return();

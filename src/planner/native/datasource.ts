@@ -158,11 +158,6 @@ function readJoin(reader: ObjectReader, reading: SourceReading): JoinSource {
   }
   const [first, ...rest] = others;
   const type = ({ INNER: 'inner', LEFT: 'left', RIGHT: 'right', FULL: 'full' } as const)[joinType];
-  if (first !== undefined && type !== 'inner')
-    throw new ServiceError(
-      'unsupported',
-      `${reader.at('condition')}: a ${joinType} join on anything but equalities of a left expression and a right one is not supported`,
-    );
   const condition =
     first === undefined ? null : rest.reduce<Expression>((all, part) => ({ kind: 'call', function: '&&', arguments: [all, part] }), first);
   return { kind: 'join', left, right, prefix, type, keys, condition, leftColumns, rightColumns };

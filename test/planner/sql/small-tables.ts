@@ -3,7 +3,10 @@ import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../../src/execution/engine.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../../src/model/frame.js';
+import { ETERNITY } from '../../../src/model/interval.js';
 import type { ColumnType } from '../../../src/model/schema.js';
+import type { KnownTables } from '../../../src/planner/plan.js';
+import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
 import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
@@ -94,6 +97,13 @@ const SCHEMAS = new Map(
   ]),
 );
 
+const KNOWN: KnownTables = {
+  table: (name) => {
+    const columns = SCHEMAS.get(name)?.columns;
+    return columns && { columns, interval: ETERNITY };
+  },
+};
+
 export const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
 const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
 
@@ -110,7 +120,8 @@ function runner(): SourceRunner {
   const run = { deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: 16 } as const;
   return new SourceRunner({
     engine,
-    placeFrame: (frame) => placeFrame(frame, memory),
+    isServedHere: () => true,
+    columnsOf: (source) => rowSourceColumns(source, KNOWN),
     async *runTables(plan, tables) {
       const placed = tables.map((name) => placeFrame(frameOf(TABLES[name] ?? { columns: [], rows: [] }), memory));
       try {

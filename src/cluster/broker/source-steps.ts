@@ -1,0 +1,105 @@
+import type { Filter } from '../../model/filter.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
+import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
+import { columnsBefore } from '../../model/stage.js';
+
+/** What a source begins with, and what happens to its rows. */
+export interface SourceSteps {
+  readonly base: Extract<RowSource, { kind: 'table' | 'union' | 'inline' | 'lookup' | 'query' }>;
+  readonly steps: readonly SourceStep[];
+}
+
+export type SourceStep = FilterStage | UnnestStage | JoinSource;
+
+export function stepsOf(source: RowSource): SourceSteps {
+  const steps: SourceStep[] = [];
+  let current = source;
+  for (;;) {
+    switch (current.kind) {
+      case 'filtered':
+        steps.unshift({ kind: 'filter', filter: current.filter });
+        current = current.source;
+        break;
+      case 'unnest':
+        steps.unshift({ kind: 'unnest', column: current.column });
+        current = current.source;
+        break;
+      case 'join':
+        steps.unshift(current);
+        current = current.left;
+        break;
+      default:
+        return { base: current, steps };
+    }
+  }
+}
+
+/** Whether each segment can go through the steps by itself: rows that only a right side has are told by all of them. */
+export function isBesideTables(steps: readonly SourceStep[]): boolean {
+  return steps.every((step) => step.kind !== 'join' || (step.type !== 'right' && step.type !== 'full'));
+}
+
+/**
+ * Conditions of the plan's filter on columns that stand there before any step, as the first step: later ones see fewer
+ * rows. Not below joins that make rows of nulls in place of the first ones.
+ */
+export function pushDown(plan: RowsPlan, steps: readonly SourceStep[]): { readonly plan: RowsPlan; readonly steps: readonly SourceStep[] } {
+  if (plan.filter === null || steps.length === 0 || !isBesideTables(steps)) return { plan, steps };
+  const computed = new Set(plan.virtualColumns.map(({ name }) => name));
+  const isFirst = (filter: Filter): boolean =>
+    [...columnsOfFilter(filter)].every((name) => !computed.has(name) && !steps.some((step) => makes(step, name)));
+  const parts = plan.filter.kind === 'and' ? plan.filter.filters : [plan.filter];
+  const [early, late] = [parts.filter(isFirst), parts.filter((part) => !isFirst(part))];
+  if (early.length === 0) return { plan, steps };
+  return { plan: { ...plan, filter: allOf(late) }, steps: [{ kind: 'filter', filter: allOf(early) ?? { kind: 'true' } }, ...steps] };
+}
+
+function makes(step: SourceStep, name: string): boolean {
+  return step.kind === 'join' ? name.startsWith(step.prefix) : step.kind === 'unnest' && step.column.name === name;
+}
+
+function allOf(filters: readonly Filter[]): Filter | null {
+  const [first, second] = filters;
+  return first === undefined ? null : second === undefined ? first : { kind: 'and', filters };
+}
+
+export interface SketchedStage {
+  /** A join's build side is yet to be placed: its id is empty. */
+  readonly stage: Stage;
+  /** With the right side's columns that are needed, by its own names. */
+  readonly join?: JoinSource & { readonly needed: readonly string[] };
+}
+
+/** The steps as stages that give no more than the columns a plan reads. */
+export function sketchStages(steps: readonly SourceStep[], wanted: Iterable<string>): readonly SketchedStage[] {
+  const sketched: SketchedStage[] = [];
+  let needed = new Set(wanted);
+  for (const step of steps.toReversed()) {
+    const made = step.kind === 'join' ? sketchJoin(step, needed) : { stage: step };
+    sketched.unshift(made);
+    needed = columnsBefore(made.stage, needed);
+  }
+  return sketched;
+}
+
+function sketchJoin(join: JoinSource, after: ReadonlySet<string>): SketchedStage {
+  const { prefix, type, condition, keys } = join;
+  const read = condition === null ? after : columnsOfExpression(condition, new Set(after));
+  const names = [...read].filter((name) => name.startsWith(prefix));
+  const needed = names.map((name) => name.slice(prefix.length));
+  const types = new Map(join.rightColumns.map((column) => [column.name, column.type]));
+  const stage: JoinStage = {
+    kind: 'join',
+    type,
+    condition,
+    keys: keys.map((key, index) => ({ probe: key.left, build: `k${index}`, type: key.type })),
+    columns: names.map((name, at) => ({ name, from: `b${at}`, type: types.get(needed[at] ?? '') ?? UNKNOWN_TYPE })),
+    build: { id: '', frames: null },
+  };
+  return { stage, join: { ...join, needed } };
+}
+
+/** Of a column that no row has. */
+const UNKNOWN_TYPE: ColumnType = 'STRING';

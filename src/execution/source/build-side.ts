@@ -1,0 +1,250 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Arena, KernelMemory } from '../../kernels/memory.js';
+import type { Frame } from '../../model/frame.js';
+import { isNumberType } from '../../model/schema.js';
+import type { StageKey } from '../../model/stage.js';
+import { placeFrame } from '../../storage/placed-frame.js';
+import type { Address, ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { clear, kernelFor } from '../context.js';
+import { storedNumbers } from '../expression/vector.js';
+import { SegmentScope } from '../scope.js';
+import type { Numbering } from './join-keys.js';
+import { ABSENT, packNumbers } from './join-keys.js';
+
+/**
+ * The build side of a join in kernel memory: plain data, read by all threads. Text columns have null at id 0, whether or
+ * not a row is null, so that a row without partner can be null there. Who made it frees `owned`.
+ */
+export interface BuildSide {
+  readonly view: SegmentView;
+  /** Ids of text columns as ids that all segments share: the same ones. */
+  readonly dictionaries: Readonly<Record<string, Omit<GlobalDictionaryView, 'remaps'>>>;
+  readonly numbering: Numbering;
+  /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32. */
+  readonly starts: Address;
+  readonly rows: Address;
+  /** u8 for each row: 1 once it has met a partner. 0: nobody asks. */
+  readonly marks: Address;
+  readonly bytes: number;
+  readonly owned: readonly Address[];
+}
+
+export interface BuildRequest {
+  readonly keys: readonly Pick<StageKey, 'build' | 'type'>[];
+  /** Whether rows without a partner will be asked for. */
+  readonly marked: boolean;
+  readonly bytesMax: number;
+  /** How the limit is called. */
+  readonly limit: string;
+}
+
+/** Longs this close together are numbered by their distance, whatever their number. */
+const RANGE_ALWAYS = 1 << 16;
+/** Beyond that, a list for every possible number may take this many times the rows. */
+const RANGE_PER_ROW = 8;
+const RANGE_MAX = 1 << 28;
+
+/** @throws ServiceError `resource_limit`; `unsupported` for a key of several values in a row */
+export function placeBuildSide(context: RunContext, frame: Frame, request: BuildRequest): BuildSide {
+  const { memory, kernels } = context;
+  refuseMultiValue(frame, request);
+  const placed = placeFrame(frame, memory);
+  const owner = new Owner(memory);
+  const scratch = memory.arena();
+  try {
+    const columns = Object.entries(placed.view.columns).map(
+      ([name, column]) => [name, withNull(context, column, placed.view, owner)] as const,
+    );
+    const view = { ...placed.view, columns: Object.fromEntries(columns) };
+    const { rowCount } = view;
+    const numbers = scratch.take(Math.max(1, rowCount) * 4);
+    const { numbering, keyCount } = numberKeys({ context, scratch, owner }, view, request.keys, numbers);
+    const starts = owner.take((keyCount + 1) * 4);
+    const rows = owner.take(Math.max(1, rowCount) * 4);
+    kernels.joinLists(numbers, rowCount, keyCount, starts, rows);
+    const marks = request.marked ? owner.take(Math.max(1, rowCount)) : 0;
+    if (marks !== 0) clear(context, marks, rowCount);
+    const bytes = placed.bytes + owner.bytes;
+    if (bytes > request.bytesMax)
+      throw new ServiceError(
+        'resource_limit',
+        `the right side of a join takes ${bytes} bytes; the limit of ${request.bytesMax} is ${request.limit}`,
+      );
+    const dictionaries = Object.fromEntries(columns.flatMap(([name, column]) => sharedDictionary(memory, name, column, owner)));
+    return { view, dictionaries, numbering, starts, rows, marks, bytes, owned: [...placed.addresses, ...owner.addresses] };
+  } catch (error) {
+    placed.release();
+    owner.free();
+    throw error;
+  } finally {
+    scratch.release();
+  }
+}
+
+class Owner {
+  readonly addresses: Address[] = [];
+  bytes = 0;
+  readonly #memory: KernelMemory;
+
+  constructor(memory: KernelMemory) {
+    this.#memory = memory;
+  }
+
+  take(bytes: number): Address {
+    this.bytes += bytes;
+    const at = this.#memory.allocate(bytes + PADDING_BYTES);
+    this.addresses.push(at);
+    return at;
+  }
+
+  free(): void {
+    for (const at of this.addresses.splice(0)) this.#memory.free(at);
+  }
+}
+
+/** Kernels read in whole words past the end. */
+const PADDING_BYTES = 512;
+
+interface Parts {
+  readonly context: RunContext;
+  readonly scratch: Arena;
+  readonly owner: Owner;
+}
+
+function refuseMultiValue(frame: Frame, { keys }: BuildRequest): void {
+  for (const { build } of keys)
+    if (frame.columns.some((column) => column.name === build && column.kind === 'multi'))
+      throw new ServiceError('unsupported', 'a multi-value column cannot be the key of a join; unnest it first');
+}
+
+/** Ids from 1 on, and an entry for null before them, where the dictionary has none. */
+function withNull({ memory }: RunContext, column: ColumnView, { rowCount }: SegmentView, owner: Owner): ColumnView {
+  if (column.kind === 'number') return column;
+  const { dictionary, physical, offsets } = column;
+  if (dictionary.hasNull || offsets !== 0) return { ...column, isPart: true };
+  const count = dictionary.count + 1;
+  const wider = count <= 0x100 ? 'U8' : count <= 0x10000 ? 'U16' : 'U32';
+  const ids = owner.take(rowCount * PHYSICAL_BYTES[wider]);
+  const from = idsAt(memory, physical, column.ids, rowCount);
+  const to = idsAt(memory, wider, ids, rowCount);
+  for (let row = 0; row < rowCount; row++) to[row] = (from[row] ?? 0) + 1;
+  const bounds = owner.take((count + 1) * 4);
+  const written = memory.u32(bounds, count + 1);
+  written[0] = 0;
+  written.set(memory.u32(dictionary.offsets, count), 1);
+  return { ...column, physical: wider, ids, isPart: true, dictionary: { ...dictionary, count, hasNull: true, offsets: bounds } };
+}
+
+function idsAt(memory: KernelMemory, physical: StringColumnView['physical'], at: Address, count: number) {
+  return physical === 'U8' ? memory.u8(at, count) : physical === 'U16' ? memory.u16(at, count) : memory.u32(at, count);
+}
+
+/** Nothing for columns of several values: their null is no id. */
+function sharedDictionary(memory: KernelMemory, name: string, column: ColumnView, owner: Owner) {
+  if (column.kind === 'number' || column.offsets !== 0) return [];
+  const { count, offsets, bytes } = column.dictionary;
+  const entries = owner.take(count * 8);
+  const bounds = memory.u32(offsets, count + 1);
+  const written = memory.u32(entries, count * 2);
+  for (let id = 0; id < count; id++) {
+    written[id * 2] = bytes + (bounds[id] ?? 0);
+    written[id * 2 + 1] = (bounds[id + 1] ?? 0) - (bounds[id] ?? 0);
+  }
+  return [[name, { count, entries }] as const];
+}
+
+interface NumberedKeys {
+  readonly numbering: Numbering;
+  readonly keyCount: number;
+}
+
+/** Writes the key number of every row; rows with a null in their key have none, or one that nobody asks for. */
+function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'], numbers: Address): NumberedKeys {
+  const { context } = parts;
+  const { memory, kernels } = context;
+  const { rowCount } = view;
+  const fill = (number: number): void => {
+    memory.u32(numbers, rowCount).fill(number);
+  };
+  if (keys.length === 0) {
+    fill(0);
+    return { numbering: { kind: 'none' }, keyCount: 1 };
+  }
+  const columns = keys.map(({ build, type }) => {
+    const column = Object.hasOwn(view.columns, build) ? view.columns[build] : undefined;
+    return column !== undefined && (column.kind === 'number') === isNumberType(type) ? column : undefined;
+  });
+  if (columns.includes(undefined)) {
+    // A column of nulls alone has no type: no row has a key.
+    fill(ABSENT);
+    return { numbering: { kind: 'nothing' }, keyCount: 0 };
+  }
+  const [only] = columns;
+  if (columns.length === 1 && only?.kind === 'string') {
+    eachBlock(context, rowCount, (start, rows) => widenIds(context, only, start, rows, numbers + start * 4));
+    return { numbering: { kind: 'texts', dictionary: only.dictionary }, keyCount: only.dictionary.count };
+  }
+  const range = columns.length === 1 && only?.kind === 'number' ? rangeOf(only, rowCount) : undefined;
+  if (range !== undefined && only?.kind === 'number' && only.physical !== 'F32' && only.physical !== 'F64') {
+    kernelFor(kernels, 'joinRange', only.physical)(only.values, only.base, range.low, range.count, rowCount, numbers);
+    if (only.nulls !== 0) kernels.joinDropNulls(only.nulls, rowCount, numbers);
+    return { numbering: { kind: 'range', ...range }, keyCount: range.count };
+  }
+  return hashKeys(parts, view, columns, numbers);
+}
+
+function rangeOf({ type, min, max }: NumberColumnView, rowCount: number): { readonly low: bigint; readonly count: number } | undefined {
+  if (type !== 'LONG' || typeof min !== 'bigint' || typeof max !== 'bigint') return undefined;
+  const count = max - min + 1n;
+  return count <= BigInt(Math.min(RANGE_MAX, Math.max(RANGE_ALWAYS, rowCount * RANGE_PER_ROW)))
+    ? { low: min, count: Number(count) }
+    : undefined;
+}
+
+function hashKeys(
+  { context, scratch, owner }: Parts,
+  view: SegmentView,
+  columns: readonly (ColumnView | undefined)[],
+  numbers: Address,
+): NumberedKeys {
+  const { kernels } = context;
+  const { rowCount } = view;
+  const scope = new SegmentScope(context, view, {}, scratch);
+  const vectors = columns.map((column) => (column?.kind === 'number' ? storedNumbers(scope, column) : undefined));
+  const words = columns.length;
+  let capacity = 1 << 10;
+  while (capacity < (rowCount + BLOCK_ROWS) * 2) capacity *= 2;
+  const slots = owner.take(capacity * 4);
+  clear(context, slots, capacity * 4);
+  const keys = owner.take(Math.max(1, rowCount) * words * 8);
+  const packed = scratch.take(BLOCK_ROWS * words * 8);
+  const wide = scratch.take(BLOCK_ROWS * 8);
+  let count = 0;
+  eachBlock(context, rowCount, (start, rows) => {
+    columns.forEach((column, word) => {
+      if (column?.kind === 'string') {
+        widenIds(context, column, start, rows, wide);
+        kernels.keyWordU32(wide, 0, rows, words, word, 0, 1, packed);
+      }
+      const vector = vectors[word];
+      if (vector !== undefined) packNumbers(context, vector, { start, rows }, { words, word, wide, packed });
+    });
+    count = kernels.hashKeys(packed, rows, words, slots, capacity, keys, count, numbers + start * 4);
+  });
+  for (const column of columns) if (column?.kind === 'number' && column.nulls !== 0) kernels.joinDropNulls(column.nulls, rowCount, numbers);
+  const dictionaries = columns.map((column) => (column?.kind === 'string' ? column.dictionary : null));
+  return { numbering: { kind: 'hash', words, dictionaries, slots, capacity, keys }, keyCount: count };
+}
+
+function widenIds({ kernels }: RunContext, { physical, ids }: StringColumnView, start: number, rows: number, out: Address): void {
+  kernelFor(kernels, 'keyDense', physical)(ids + start * PHYSICAL_BYTES[physical], 0, rows, 1, 0, out);
+}
+
+function eachBlock(context: RunContext, rowCount: number, visit: (start: number, rows: number) => void): void {
+  for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
+    context.check();
+    visit(start, Math.min(BLOCK_ROWS, rowCount - start));
+  }
+}

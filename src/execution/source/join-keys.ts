@@ -1,0 +1,205 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Arena } from '../../kernels/memory.js';
+import type { StageKey } from '../../model/stage.js';
+import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { Block, RunContext } from '../context.js';
+import { kernelFor } from '../context.js';
+import { allTexts } from '../dictionary.js';
+import { asNumbers, asText } from '../expression/convert.js';
+import type { NumberVector, StringVector } from '../expression/vector.js';
+import type { SegmentScope } from '../scope.js';
+
+/** A key or a row that is not there; see `join.ts` of the kernels. */
+export const ABSENT = 0xffffffff;
+
+/**
+ * How keys of a build side are numbered: by its dictionary, by their distance from the smallest, or by a hash table of
+ * keys of one 64-bit word for each part. `none`: there is no key, all rows have number 0. `nothing`: no key occurs.
+ */
+export type Numbering =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'texts'; readonly dictionary: DictionaryView }
+  | { readonly kind: 'range'; readonly low: bigint; readonly count: number }
+  | {
+      readonly kind: 'hash';
+      readonly words: number;
+      /** Of the parts that are texts; null for numbers. */
+      readonly dictionaries: readonly (DictionaryView | null)[];
+      readonly slots: Address;
+      readonly capacity: number;
+      readonly keys: Address;
+    };
+
+/** Gives the rows of the probe side the numbers of their keys, on one thread. */
+export class KeyReader {
+  readonly #context: RunContext;
+  readonly #keys: readonly StageKey[];
+  readonly #numbering: Numbering;
+  /** Of dictionaries met so far, told by identity as addresses are used again: u32 key number of each entry. */
+  readonly #arena: Arena;
+  readonly #tables = new Map<DictionaryView, Map<DictionaryView, Address>>();
+  readonly #known = new Map<DictionaryView, Map<string | null, number>>();
+
+  constructor(context: RunContext, keys: readonly StageKey[], numbering: Numbering) {
+    this.#context = context;
+    this.#keys = keys;
+    this.#numbering = numbering;
+    this.#arena = context.memory.arena();
+  }
+
+  /** Writes u32 numbers of all rows of the segment; columns of the scope named `keyName(i)` are the parts of the key. */
+  number(scope: SegmentScope, out: Address): void {
+    const { rowCount } = scope.view;
+    const numbering = this.#numbering;
+    const { memory } = this.#context;
+    if (numbering.kind === 'none' || numbering.kind === 'nothing') {
+      memory.u32(out, rowCount).fill(numbering.kind === 'none' ? 0 : ABSENT);
+      return;
+    }
+    const fill = numbering.kind === 'hash' ? this.#packed(scope, numbering) : this.#direct(scope, numbering);
+    for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
+      this.#context.check();
+      fill({ start, rows: Math.min(BLOCK_ROWS, rowCount - start) }, out + start * 4);
+    }
+  }
+
+  /** The dictionaries met so far do not come again. */
+  forget(): void {
+    this.#tables.clear();
+    this.#arena.release();
+  }
+
+  #direct(scope: SegmentScope, numbering: Extract<Numbering, { kind: 'texts' | 'range' }>): Fill {
+    if (numbering.kind === 'texts') return this.#texts(scope, 0, numbering.dictionary);
+    const vector = asNumbers(scope, keySource(scope, 0), 'LONG');
+    if (vector === undefined) return this.#absent;
+    return (block, out) => {
+      this.#range(vector, block, numbering.low, numbering.count, out);
+      const nulls = vector.nulls(block);
+      if (nulls !== 0) this.#context.kernels.joinDropNulls(nulls, block.rows, out);
+    };
+  }
+
+  readonly #absent: Fill = (block, out) => {
+    this.#context.memory.u32(out, block.rows).fill(ABSENT);
+  };
+
+  #range({ physical, values, base }: NumberVector, block: Block, low: bigint, count: number, out: Address): void {
+    if (physical === 'F32' || physical === 'F64') throw new ServiceError('internal', `longs are not stored as ${physical}`);
+    kernelFor(this.#context.kernels, 'joinRange', physical)(values(block), base, low, count, block.rows, out);
+  }
+
+  #packed(scope: SegmentScope, numbering: Extract<Numbering, { kind: 'hash' }>): Fill {
+    const { kernels } = this.#context;
+    const { words, dictionaries, slots, capacity, keys } = numbering;
+    const parts = this.#keys.map((key, index) => {
+      const dictionary = dictionaries[index] ?? null;
+      if (dictionary !== null) return { kind: 'text', fill: this.#texts(scope, index, dictionary) } as const;
+      const vector = asNumbers(scope, keySource(scope, index), key.type === 'LONG' ? 'LONG' : 'DOUBLE');
+      return vector === undefined ? undefined : ({ kind: 'number', vector } as const);
+    });
+    if (parts.includes(undefined)) return this.#absent;
+    const packed = scope.arena.take(BLOCK_ROWS * 8 * words);
+    const wide = scope.arena.take(BLOCK_ROWS * 8);
+    return (block, out) => {
+      parts.forEach((part, word) => {
+        if (part?.kind === 'text') {
+          part.fill(block, wide);
+          kernels.keyWordU32(wide, 0, block.rows, words, word, 0, 1, packed);
+        } else if (part !== undefined) packNumbers(this.#context, part.vector, block, { words, word, wide, packed });
+      });
+      kernels.joinFind(packed, block.rows, words, slots, capacity, keys, out);
+      for (const part of parts) {
+        const nulls = part?.kind === 'number' ? part.vector.nulls(block) : 0;
+        if (nulls !== 0) kernels.joinDropNulls(nulls, block.rows, out);
+      }
+    };
+  }
+
+  /** Numbers of texts are the ids of the build side's dictionary. */
+  #texts(scope: SegmentScope, index: number, dictionary: DictionaryView): Fill {
+    const source = keySource(scope, index);
+    if (source.kind === 'missing') return this.#absent;
+    if (source.kind === 'string') return this.#storedTexts(scope, source.column, dictionary);
+    return this.#computedTexts(asText(scope, source), dictionary);
+  }
+
+  #storedTexts(scope: SegmentScope, column: StringColumnView, dictionary: DictionaryView): Fill {
+    const { kernels } = this.#context;
+    const table = this.#table(column.dictionary, dictionary);
+    if (column.physical === 'U32') return (block, out) => kernels.gather32(table, column.ids + block.start * 4, block.rows, out);
+    const ids = scope.arena.take(BLOCK_ROWS * 4);
+    const bytes = column.physical === 'U8' ? 1 : 2;
+    const widen = kernelFor(kernels, 'keyDense', column.physical);
+    return (block, out) => {
+      widen(column.ids + block.start * bytes, 0, block.rows, 1, 0, ids);
+      kernels.gather32(table, ids, block.rows, out);
+    };
+  }
+
+  #table(one: DictionaryView, other: DictionaryView): Address {
+    const tables = this.#tables.get(other) ?? new Map<DictionaryView, Address>();
+    this.#tables.set(other, tables);
+    const known = tables.get(one);
+    if (known !== undefined) return known;
+    const table = this.#arena.take(Math.max(1, one.count) * 4);
+    const { kernels } = this.#context;
+    const firsts = [one.hasNull ? 1 : 0, other.hasNull ? 1 : 0] as const;
+    kernels.joinTexts(one.bytes, one.offsets, firsts[0], one.count, other.bytes, other.offsets, firsts[1], other.count, table);
+    tables.set(one, table);
+    return table;
+  }
+
+  #computedTexts({ ids, pool }: StringVector, dictionary: DictionaryView): Fill {
+    const known = this.#knownTexts(dictionary);
+    const numbers: number[] = [];
+    const { memory } = this.#context;
+    return (block, out) => {
+      const own = memory.u32(ids(block), block.rows);
+      for (let id = numbers.length; id < pool.texts.length; id++) {
+        const text = pool.texts[id] ?? null;
+        numbers.push(text === null ? ABSENT : (known.get(text) ?? ABSENT));
+      }
+      const found = memory.u32(out, block.rows);
+      for (let row = 0; row < own.length; row++) found[row] = numbers[own[row] ?? 0] ?? ABSENT;
+    };
+  }
+
+  #knownTexts(dictionary: DictionaryView): Map<string | null, number> {
+    const known = this.#known.get(dictionary) ?? new Map(allTexts(this.#context.memory, dictionary).map((text, id) => [text, id]));
+    this.#known.set(dictionary, known);
+    return known;
+  }
+}
+
+/** Writes key numbers of a block. */
+type Fill = (block: Block, out: Address) => void;
+
+export function keyName(index: number): string {
+  return `join key ${index}`;
+}
+
+function keySource(scope: SegmentScope, index: number) {
+  const source = scope.source(keyName(index));
+  if (source.kind === 'string' && source.column.offsets !== 0)
+    throw new ServiceError('unsupported', 'a multi-value column cannot be the key of a join; unnest it first');
+  return source;
+}
+
+/** Numbers of a block as one word of packed keys: longs as they are, doubles as their bits, equal where they are equal. */
+export function packNumbers(
+  { kernels }: RunContext,
+  { type, physical, base, values }: Pick<NumberVector, 'type' | 'physical' | 'base' | 'values'>,
+  block: Block,
+  { words, word, wide, packed }: { readonly words: number; readonly word: number; readonly wide: Address; readonly packed: Address },
+): void {
+  if (type !== 'LONG' || physical === 'F32' || physical === 'F64') {
+    kernelFor(kernels, 'toF64', physical)(values(block), 0, block.rows, base, wide);
+    kernels.keyWordF64(wide, 0, block.rows, words, word, packed);
+    return;
+  }
+  kernelFor(kernels, 'toI64', physical)(values(block), 0, block.rows, base, wide);
+  kernels.keyWordI64(wide, 0, block.rows, words, word, 0, 1, packed);
+}

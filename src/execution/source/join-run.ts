@@ -1,0 +1,244 @@
+import type { Arena } from '../../kernels/memory.js';
+import type { VirtualColumn } from '../../model/aggregator.js';
+import { columnsOfExpression } from '../../model/plan-names.js';
+import type { JoinStage } from '../../model/stage.js';
+import type { Address, ColumnView, SegmentView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { blockAt, clear, takeBits } from '../context.js';
+import { bindFilter } from '../filter/bind.js';
+import { ALL, NONE } from '../filter/predicate.js';
+import { SegmentScope, virtualColumnsByName } from '../scope.js';
+import type { BuildSide } from './build-side.js';
+import { ABSENT, KeyReader, keyName } from './join-keys.js';
+import type { RowNumbers } from './view-rows.js';
+import { gatherColumn } from './view-rows.js';
+
+/** Pairs of rows at a time: of those that are put out as they are, and of those on which a condition is tried first. */
+const PAIRS = 1 << 18;
+const TRIED_PAIRS = 1 << 16;
+
+/** As the kernel `joinPairs` calls them. */
+const PAIR_KINDS = { inner: 0, left: 1, right: 0, full: 1, semi: 2, anti: 3 } as const;
+
+/** A row of the probe side and one of the build side, or absent. */
+interface Pairs {
+  readonly left: Address;
+  readonly right: Address;
+  readonly count: number;
+}
+
+/**
+ * One join on one thread: key numbers of all rows of a view, pairs of rows, then the needed columns gathered by them. A
+ * condition is tried on pairs, of which only its columns are gathered; rows of which no pair was left come after the
+ * pairs.
+ */
+export class JoinRun {
+  readonly #context: RunContext;
+  readonly #stage: JoinStage;
+  readonly #needed: ReadonlySet<string>;
+  readonly #build: BuildSide;
+  readonly #keys: KeyReader;
+  /** Of one view. */
+  readonly #arena: Arena;
+  /** Of one piece. */
+  readonly #piece: Arena;
+
+  constructor(context: RunContext, stage: JoinStage, needed: ReadonlySet<string>, build: BuildSide) {
+    this.#context = context;
+    this.#stage = stage;
+    this.#needed = needed;
+    this.#build = build;
+    this.#keys = new KeyReader(context, stage.keys, build.numbering);
+    this.#arena = context.memory.arena();
+    this.#piece = context.memory.arena();
+  }
+
+  *run(view: SegmentView): Generator<SegmentView> {
+    try {
+      const numbers = this.#numberRows(view);
+      if (this.#stage.condition === null) yield* this.#pairs(view, numbers);
+      else yield* this.#triedPairs(view, numbers);
+    } finally {
+      this.#piece.release();
+      this.#arena.release();
+    }
+  }
+
+  /** Rows of the build side that nothing met, where the join keeps them. */
+  *rest(): Generator<SegmentView> {
+    const { type } = this.#stage;
+    const { view, marks } = this.#build;
+    if (type !== 'right' && type !== 'full') return;
+    const { kernels } = this.#context;
+    const at = this.#arena.take(BLOCK_ROWS * 4);
+    const bits = takeBits(this.#arena);
+    try {
+      for (let start = 0; start < view.rowCount; start += BLOCK_ROWS) {
+        this.#context.check();
+        const block = blockAt(start, view.rowCount);
+        kernels.filterEqU8(marks + start, block.rows, 0, bits);
+        const count = kernels.bitsToRows(bits, 0, block.rows, at);
+        if (count === 0) continue;
+        this.#shift(at, count, start);
+        yield {
+          ...view,
+          id: '',
+          timeMin: -Infinity,
+          timeMax: Infinity,
+          rowCount: count,
+          columns: this.#rightColumns({ at, count }, this.#needed),
+        };
+        this.#piece.release();
+      }
+    } finally {
+      this.#piece.release();
+      this.#arena.release();
+    }
+  }
+
+  forget(): void {
+    this.#keys.forget();
+  }
+
+  close(): void {
+    this.#keys.forget();
+    this.#arena.release();
+    this.#piece.release();
+  }
+
+  #numberRows(view: SegmentView): Address {
+    const columns = this.#stage.keys.map(
+      ({ probe, type }, index): VirtualColumn => ({ name: keyName(index), expression: probe, outputType: type }),
+    );
+    const numbers = this.#arena.take(view.rowCount * 4);
+    this.#keys.number(new SegmentScope(this.#context, view, virtualColumnsByName(columns), this.#arena), numbers);
+    return numbers;
+  }
+
+  *#pairs(view: SegmentView, numbers: Address): Generator<SegmentView> {
+    const { type } = this.#stage;
+    const { marks } = this.#build;
+    // Where every row has one partner the columns of the view stay as they are.
+    const room = Math.min(PAIRS, Math.max(view.rowCount, BLOCK_ROWS));
+    for (const { pairs, isOneEach } of this.#cut(view, numbers, PAIR_KINDS[type], room)) {
+      if (marks !== 0) this.#context.kernels.joinMark(pairs.right, pairs.count, marks);
+      yield this.#output(view, pairs, isOneEach && pairs.count === view.rowCount);
+      this.#piece.release();
+    }
+  }
+
+  /** All pairs of the view's rows, as many at a time as there is room for. */
+  *#cut(
+    view: SegmentView,
+    numbers: Address,
+    kind: number,
+    room: number,
+  ): Generator<{ readonly pairs: Pairs; readonly isOneEach: boolean }> {
+    const { memory, kernels } = this.#context;
+    const { starts, rows } = this.#build;
+    const [left, right, cursor] = [this.#arena.take(room * 4), this.#arena.take(room * 4), this.#arena.take(12)];
+    memory.u32(cursor, 3).set([0, 0, 1]);
+    for (;;) {
+      this.#context.check();
+      const count = kernels.joinPairs(numbers, view.rowCount, starts, rows, kind, cursor, room, left, right);
+      const [next = 0, , isOneEach] = memory.u32(cursor, 3);
+      if (count > 0) yield { pairs: { left, right, count }, isOneEach: isOneEach === 1 && next === view.rowCount };
+      if (next >= view.rowCount) return;
+    }
+  }
+
+  *#triedPairs(view: SegmentView, numbers: Address): Generator<SegmentView> {
+    const { type, condition } = this.#stage;
+    if (condition === null) return;
+    const { kernels } = this.#context;
+    const { marks } = this.#build;
+    const keepsPairs = type !== 'semi' && type !== 'anti';
+    const met = type === 'inner' || type === 'right' ? 0 : this.#arena.take(view.rowCount);
+    if (met !== 0) clear(this.#context, met, view.rowCount);
+    const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
+    for (const { pairs } of this.#cut(view, numbers, PAIR_KINDS.inner, TRIED_PAIRS)) {
+      const count = this.#try(view, pairs, kept);
+      this.#piece.release();
+      if (count === 0) continue;
+      if (met !== 0) kernels.joinMark(kept.left, count, met);
+      if (marks !== 0) kernels.joinMark(kept.right, count, marks);
+      if (!keepsPairs) continue;
+      yield this.#output(view, { ...kept, count }, false);
+      this.#piece.release();
+    }
+    if (met !== 0) yield* this.#byMark(view, met, type === 'semi' ? 1 : 0);
+  }
+
+  /** Writes the pairs for which the condition is true; returns how many. */
+  #try(view: SegmentView, pairs: Pairs, kept: Omit<Pairs, 'count'>): number {
+    const { condition } = this.#stage;
+    if (condition === null) return 0;
+    const { kernels } = this.#context;
+    const piece = this.#columnsOf(view, pairs, columnsOfExpression(condition), false);
+    const scope = new SegmentScope(this.#context, piece, {}, this.#piece);
+    const predicate = bindFilter(scope, { kind: 'expression', expression: condition }, false);
+    if (predicate.constant === NONE) return 0;
+    const positions = this.#piece.take(BLOCK_ROWS * 4);
+    const all = takeBits(this.#piece);
+    let count = 0;
+    for (let start = 0; start < pairs.count; start += BLOCK_ROWS) {
+      this.#context.check();
+      const block = blockAt(start, pairs.count);
+      const match = predicate.test(block);
+      if (match === NONE) continue;
+      if (match === ALL) kernels.bitsFill(all, Math.ceil(block.rows / 64), 0, block.rows);
+      const found = kernels.bitsToRows(match === ALL ? all : match, 0, block.rows, positions);
+      kernels.gather32(pairs.left + start * 4, positions, found, kept.left + count * 4);
+      kernels.gather32(pairs.right + start * 4, positions, found, kept.right + count * 4);
+      count += found;
+    }
+    return count;
+  }
+
+  /** Rows of the view with this mark, and no row of the build side. */
+  *#byMark(view: SegmentView, marks: Address, mark: number): Generator<SegmentView> {
+    const { kernels, memory } = this.#context;
+    const bits = takeBits(this.#arena);
+    const [left, right] = [this.#arena.take(BLOCK_ROWS * 4), this.#arena.take(BLOCK_ROWS * 4)];
+    memory.u32(right, BLOCK_ROWS).fill(ABSENT);
+    for (let start = 0; start < view.rowCount; start += BLOCK_ROWS) {
+      const block = blockAt(start, view.rowCount);
+      kernels.filterEqU8(marks + start, block.rows, mark, bits);
+      const count = kernels.bitsToRows(bits, 0, block.rows, left);
+      if (count === 0) continue;
+      this.#shift(left, count, start);
+      yield this.#output(view, { left, right, count }, false);
+      this.#piece.release();
+    }
+  }
+
+  #shift(rows: Address, count: number, by: number): void {
+    if (by === 0) return;
+    const numbers = this.#context.memory.u32(rows, count);
+    for (let at = 0; at < count; at++) numbers[at] = (numbers[at] ?? 0) + by;
+  }
+
+  /** @param isWhole  the left rows are those of the view, each once */
+  #output(view: SegmentView, pairs: Pairs, isWhole: boolean): SegmentView {
+    return this.#columnsOf(view, pairs, this.#needed, isWhole);
+  }
+
+  #columnsOf(view: SegmentView, { left, right, count }: Pairs, names: ReadonlySet<string>, isWhole: boolean): SegmentView {
+    const columns: Record<string, ColumnView> = {};
+    for (const [name, column] of Object.entries(view.columns)) {
+      if (!names.has(name)) continue;
+      columns[name] = isWhole ? column : gatherColumn(this.#context, this.#piece, column, { at: left, count });
+    }
+    return { ...view, rowCount: count, columns: { ...columns, ...this.#rightColumns({ at: right, count }, names) } };
+  }
+
+  #rightColumns(rows: RowNumbers, names: ReadonlySet<string>): Record<string, ColumnView> {
+    const columns: Record<string, ColumnView> = {};
+    for (const { name, from } of this.#stage.columns) {
+      const column = Object.hasOwn(this.#build.view.columns, from) ? this.#build.view.columns[from] : undefined;
+      if (column !== undefined && names.has(name)) columns[name] = gatherColumn(this.#context, this.#piece, column, rows);
+    }
+    return columns;
+  }
+}

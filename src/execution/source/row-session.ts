@@ -1,0 +1,325 @@
+import { ServiceError } from '../../base/errors.js';
+import { intersect } from '../../base/interval.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import { frameColumnType, isNullAt } from '../../model/frame.js';
+import type { Interval } from '../../model/interval.js';
+import { ETERNITY } from '../../model/interval.js';
+import type { GroupPlan, ScanPlan } from '../../model/plan.js';
+import type { ColumnSchema } from '../../model/schema.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { placeFrame } from '../../storage/placed-frame.js';
+import type { SegmentView } from '../../storage/view.js';
+import { columnsRead } from '../columns-of-plan.js';
+import type { RunContext } from '../context.js';
+import type { RowPlan } from '../contract.js';
+import type { RowCounts } from '../counts.js';
+import { runSteps } from '../finish/steps.js';
+import { StreamedSteps } from '../finish/stream.js';
+import { framesOf } from '../finish/table.js';
+import { endGroups } from '../group/operator.js';
+import { addView } from '../group/run.js';
+import { queryColumns, shapeGroups } from '../group/shape.js';
+import { GroupTable } from '../group/table.js';
+import { concatFrames } from '../merge/concat.js';
+import { boundaryRows } from '../time-boundary.js';
+import { findColumn, frameBytes, gatherFrame, rowsByTime } from './rows.js';
+import { dictionariesAfter, viewAfter, viewOfColumns } from './stage-columns.js';
+import { StageRun } from './stage-run.js';
+import type { Builds } from './staged.js';
+import { boundaryOfPieces, scanPieces } from './staged.js';
+
+/** Enough rows that placing them costs little beside reading them. */
+const CHUNK_ROWS = 1 << 17;
+/** Wide rows fill a chunk earlier. */
+const CHUNK_BYTES = 32 << 20;
+
+/** Where a row stood in its chunk before the chunk was put in order of time. */
+const POSITION = 'position in chunk';
+
+export interface SessionOptions {
+  readonly plan: RowPlan;
+  readonly builds: Builds;
+  /** Of the rows that come, as far as they are known; what frames have besides is taken from the first chunk. */
+  readonly columns: readonly ColumnSchema[];
+  readonly heldRowsMax: number;
+  /** Rows placed at a time; null: as many as is good. For tests. */
+  readonly chunkRows: number | null;
+}
+
+/**
+ * A plan over rows that come as frames, on one thread, from the first row to the result: frames are joined to chunks,
+ * placed in kernel memory, sent through the stages and read as segments are. Groups stay in one table, which spills
+ * where tables do. `add` and `end` are read to their ends before anything else is called; then `close`.
+ */
+export class RowSession {
+  readonly #context: RunContext;
+  readonly #options: SessionOptions;
+  readonly #stages: StageRun;
+  readonly #operator: Operator;
+  #pending: Frame[] = [];
+  #pendingRows = 0;
+  #pendingBytes = 0;
+  #span: Interval | undefined;
+
+  constructor(options: SessionOptions, context: RunContext, counts: RowCounts) {
+    this.#options = options;
+    this.#context = context;
+    const { plan, builds } = options;
+    // Rows keep their place in the chunk through all stages.
+    this.#stages = new StageRun(context, plan.stages ?? [], [...columnsRead(plan), POSITION], builds);
+    this.#operator = operatorOf(options, context, counts);
+  }
+
+  /** No further row can change the result. */
+  get isDone(): boolean {
+    return this.#operator.isDone;
+  }
+
+  *add(frame: Frame): Generator<Frame> {
+    if (frame.rowCount === 0) return;
+    this.#pending.push(frame);
+    this.#pendingRows += frame.rowCount;
+    this.#pendingBytes += frameBytes(frame);
+    if (this.#pendingRows < (this.#options.chunkRows ?? CHUNK_ROWS) && this.#pendingBytes < CHUNK_BYTES) return;
+    yield* this.#runChunk();
+  }
+
+  *end(): Generator<Frame> {
+    if (this.#pendingRows > 0 && !this.isDone) yield* this.#runChunk();
+    if (!this.isDone) yield* this.#operator.read(this.#stages.rest());
+    yield* this.#operator.end(this.#span);
+  }
+
+  close(): void {
+    this.#stages.close();
+    this.#operator.close();
+  }
+
+  *#runChunk(): Generator<Frame> {
+    const chunk = concatFrames(this.#pending);
+    [this.#pending, this.#pendingRows, this.#pendingBytes] = [[], 0, 0];
+    this.#operator.open(chunk);
+    this.#span = widened(this.#span, chunk);
+    for (const { rows, isMoved } of readable(chunk, this.#options.plan)) {
+      if (this.isDone) return;
+      const placed = placeFrame(rows, this.#context.memory);
+      try {
+        const pieces = this.#stages.pieces(placed.view);
+        yield* isMoved ? this.#operator.readMoved(pieces) : this.#operator.read(pieces);
+      } finally {
+        this.#stages.forget();
+        placed.release();
+      }
+    }
+  }
+}
+
+/** What a session does with pieces. */
+interface Operator {
+  readonly isDone: boolean;
+  /** Of every chunk before its rows come: what types they have. */
+  open(chunk: Frame): void;
+  read(pieces: Iterable<SegmentView>): Iterable<Frame>;
+  /** Pieces of a chunk that was put in order of time; `POSITION` tells the order in which its rows came. */
+  readMoved(pieces: Iterable<SegmentView>): Iterable<Frame>;
+  end(span: Interval | undefined): Iterable<Frame>;
+  close(): void;
+}
+
+function operatorOf(options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
+  const { plan } = options;
+  switch (plan.operator) {
+    case 'group':
+      return groupOperator(plan, options, context, counts);
+    case 'scan':
+      return scanOperator(plan, options, context, counts);
+    case 'timeBoundary': {
+      let [min, max] = [Infinity, -Infinity];
+      const read = (pieces: Iterable<SegmentView>): Iterable<Frame> => {
+        const [first, last] = boundaryOfPieces(plan, pieces, context, counts).columns;
+        if (first?.kind !== 'long' || last?.kind !== 'long' || first.values.length === 0) return [];
+        min = Math.min(min, Number(first.values[0]));
+        max = Math.max(max, Number(last.values[0]));
+        return [];
+      };
+      const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+      const end = () => framesOf(runSteps(boundaryRows(min, max), plan.finish, leaf));
+      return { isDone: false, open: () => undefined, read, readMoved: read, end, close: () => undefined };
+    }
+  }
+}
+
+function groupOperator(plan: GroupPlan, options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
+  let table: GroupTable | undefined;
+  const tableFor = (shaped: GroupPlan, columns: readonly ColumnSchema[]): GroupTable => {
+    const { builds } = options;
+    const stages = plan.stages ?? [];
+    const view = { ...EMPTY_VIEW, columns: viewOfColumns(columns) };
+    const after = viewAfter(view, stages, builds);
+    const shared = dictionariesAfter(stages, builds, [EMPTY_VIEW.id]);
+    return new GroupTable(shapeGroups(shaped, queryColumns(shaped, [after], shared, 'open'), context.groupBytesMax), context);
+  };
+  const open = (chunk: Frame): void => {
+    table ??= tableFor(plan, [...columnsOf(chunk), ...options.columns]);
+  };
+  const read = (pieces: Iterable<SegmentView>): Iterable<Frame> => {
+    for (const piece of pieces) {
+      // Rows may come from a build side alone.
+      table ??= tableFor(plan, options.columns);
+      addView(table, context, piece, 0, counts);
+    }
+    return [];
+  };
+  return {
+    isDone: false,
+    open,
+    read,
+    readMoved: read,
+    *end(span) {
+      const within = withinRows(plan, span);
+      if (within === undefined) return;
+      const full = table ?? tableFor(within, options.columns);
+      table = undefined;
+      if (within === plan || full.shape.plan === within) yield* endGroups(full, [], 'final', options.heldRowsMax, counts);
+      else {
+        // Buckets are filled, and named, within the intervals of the rows, which are known only now.
+        const shape = { ...full.shape, plan: within, keys: full.shape.keys.map((key, index) => keyWithin(key, within, index)) };
+        const narrowed = new GroupTable(shape, context);
+        yield* endGroups(narrowed, [full.detach()], 'final', options.heldRowsMax, counts);
+      }
+    },
+    close: () => table?.free(),
+  };
+}
+
+/** The one bucket of granularity `all` begins where the intervals do. */
+function keyWithin<Key extends GroupTable['shape']['keys'][number]>(key: Key, { keys, intervals }: GroupPlan, index: number): Key {
+  const start = intervals[0]?.start;
+  if (key.domain.kind !== 'constant' || keys[index]?.kind !== 'time' || start === undefined) return key;
+  return { ...key, domain: { ...key.domain, value: BigInt(start) } };
+}
+
+const EMPTY_VIEW: SegmentView = {
+  id: '',
+  dataSource: '',
+  interval: ETERNITY,
+  rowCount: 0,
+  timeMin: ETERNITY.start,
+  timeMax: ETERNITY.end,
+  columns: {},
+};
+
+function columnsOf(chunk: Frame): readonly ColumnSchema[] {
+  return chunk.columns.map((column) => ({ name: column.name, type: frameColumnType(column), multiValue: false, hasNulls: true }));
+}
+
+function scanOperator(asked: ScanPlan, options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
+  const plan = { ...asked, stages: [] };
+  const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+  const steps = new StreamedSteps(plan.finish, leaf, options.heldRowsMax);
+  let toSkip = plan.offset;
+  let toTake = plan.limit ?? Infinity;
+  const put = function* (frames: Iterable<Frame>): Generator<Frame> {
+    for (const frame of frames) {
+      const start = Math.min(toSkip, frame.rowCount);
+      const end = Math.min(frame.rowCount, start + toTake);
+      toSkip -= start;
+      toTake -= end - start;
+      counts.rowsToFinish += end - start;
+      if (start < end) yield* steps.push(start === 0 && end === frame.rowCount ? frame : rowsBetween(frame, start, end));
+      if (toTake <= 0) return;
+    }
+  };
+  const limited = () => ({ ...plan, offset: 0, limit: toTake === Infinity ? null : toSkip + toTake });
+  return {
+    get isDone() {
+      return toTake <= 0;
+    },
+    open: () => undefined,
+    read: (pieces) => put(scanPieces(limited(), pieces, context, 'partial', counts)),
+    *readMoved(pieces) {
+      const columns = [...plan.columns, POSITION];
+      const moved = concatFrames([...scanPieces({ ...plan, columns, offset: 0, limit: null }, pieces, context, 'partial', counts)]);
+      const position = moved.columns.at(-1);
+      if (position?.kind !== 'long') return;
+      const places = Float64Array.from(position.values, Number);
+      const order = Uint32Array.from(places, (_, row) => row).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0) || a - b);
+      yield* put([gatherFrame({ ...moved, columns: moved.columns.slice(0, -1) }, order)]);
+    },
+    end: () => steps.end(),
+    close: () => undefined,
+  };
+}
+
+function rowsBetween(frame: Frame, start: number, end: number): Frame {
+  return gatherFrame(
+    frame,
+    Uint32Array.from({ length: end - start }, (_, row) => row + start),
+  );
+}
+
+interface ReadableRows {
+  readonly rows: Frame;
+  /** In order of time, not as they came. */
+  readonly isMoved: boolean;
+}
+
+/**
+ * The chunk as the engine reads segments, whose `__time`, if they have one, ascends and is never null: rows in order of
+ * time, and rows without a time apart.
+ */
+function readable(chunk: Frame, plan: RowPlan): ReadableRows[] {
+  const time = findColumn(chunk, TIME_COLUMN);
+  if (time === undefined) return [{ rows: chunk, isMoved: false }];
+  if (time.kind !== 'long') {
+    if (!isNullEverywhere(time) && columnsRead(plan).includes(TIME_COLUMN) && plan.operator !== 'group')
+      throw new ServiceError(
+        'unsupported',
+        `${TIME_COLUMN} of rows that is of type ${frameColumnType(time)} is not supported; only LONG is`,
+      );
+    return [{ rows: without(chunk, time), isMoved: false }];
+  }
+  const { nulls } = time;
+  if (nulls === null) return [inTimeOrder(chunk)];
+  const numbers = Array.from({ length: chunk.rowCount }, (_, row) => row);
+  const timed = gatherFrame(chunk, Uint32Array.from(numbers.filter((row) => !isNullAt(nulls, row))));
+  const timeless = gatherFrame(without(chunk, time), Uint32Array.from(numbers.filter((row) => isNullAt(nulls, row))));
+  return [inTimeOrder(timed), { rows: timeless, isMoved: false }].filter(({ rows }) => rows.rowCount > 0);
+}
+
+function inTimeOrder(chunk: Frame): ReadableRows {
+  const order = rowsByTime(chunk);
+  if (order === null) return { rows: chunk, isMoved: false };
+  const position = { kind: 'long', name: POSITION, values: BigInt64Array.from(order, BigInt), nulls: null } as const;
+  const sorted = gatherFrame(chunk, order);
+  return { rows: { ...sorted, columns: [...sorted.columns, position] }, isMoved: true };
+}
+
+function without(chunk: Frame, column: FrameColumn): Frame {
+  return { ...chunk, columns: chunk.columns.filter((each) => each !== column) };
+}
+
+function isNullEverywhere(column: FrameColumn): boolean {
+  return column.kind === 'string' && column.dictionary.every((text) => text === null);
+}
+
+function widened(span: Interval | undefined, chunk: Frame): Interval | undefined {
+  const time = findColumn(chunk, TIME_COLUMN);
+  if (time?.kind !== 'long') return span;
+  let { start, end } = span ?? { start: Infinity, end: -Infinity };
+  time.values.forEach((value, row) => {
+    if (isNullAt(time.nulls, row)) return;
+    const at = Number(value);
+    if (at < start) start = at;
+    if (at >= end) end = at + 1;
+  });
+  return start < end ? { start, end } : span;
+}
+
+/** Buckets without rows exist only between the first and the last row; undefined when there are none. */
+function withinRows(plan: GroupPlan, span: Interval | undefined): GroupPlan | undefined {
+  if (plan.withinData !== true || !plan.keys.some(({ kind }) => kind === 'time')) return plan;
+  if (span === undefined) return undefined;
+  const intervals = plan.intervals.flatMap((interval) => intersect(interval, span) ?? []);
+  return intervals.length === 0 ? undefined : { ...plan, intervals };
+}

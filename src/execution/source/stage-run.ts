@@ -1,0 +1,182 @@
+import type { Arena } from '../../kernels/memory.js';
+import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
+import { columnsThrough } from '../../model/stage.js';
+import type { Address, ColumnView, SegmentView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { blockAt } from '../context.js';
+import { bindFilter } from '../filter/bind.js';
+import { ALL, NONE } from '../filter/predicate.js';
+import { SegmentScope, virtualColumnsByName } from '../scope.js';
+import type { BuildSide } from './build-side.js';
+import { JoinRun } from './join-run.js';
+import { unnestRows } from './unnest-rows.js';
+import type { RowNumbers } from './view-rows.js';
+import { gatherColumn, sliceView } from './view-rows.js';
+
+/** Rows that go through the stages at a time; a multiple of BLOCK_ROWS. */
+export const STRETCH_ROWS = 1 << 18;
+
+/** One stage on one thread. A piece that it gives is void when the next one is asked for. */
+interface StageStep {
+  /** What becomes of the rows of a view, which has no more than STRETCH_ROWS. */
+  run(view: SegmentView): Generator<SegmentView>;
+  /** Rows that come from no row of any view: after the last of them. */
+  rest(): Generator<SegmentView>;
+  /** The views so far, and what belongs to them, do not come again. */
+  forget(): void;
+  close(): void;
+}
+
+/** The stages of a plan on one thread. */
+export class StageRun {
+  readonly #steps: readonly StageStep[];
+
+  /**
+   * @param wanted  columns that are read of the result
+   * @param builds  by the ids of build sides
+   */
+  constructor(context: RunContext, stages: readonly Stage[], wanted: Iterable<string>, builds: Readonly<Record<string, BuildSide>>) {
+    const { after } = columnsThrough(stages, wanted);
+    this.#steps = stages.map((stage, index) => stepOf(context, stage, after[index] ?? new Set(), builds));
+  }
+
+  /** Rows [start, end) of a view, `start` a multiple of BLOCK_ROWS, through all stages. */
+  *pieces(view: SegmentView, start = 0, end = view.rowCount): Generator<SegmentView> {
+    for (let at = start; at < end; at += STRETCH_ROWS) yield* this.#through(sliceView(view, at, Math.min(end, at + STRETCH_ROWS)), 0);
+  }
+
+  /** What joins have left of their build sides; once, when all rows of all threads went through. */
+  *rest(): Generator<SegmentView> {
+    for (const [index, step] of this.#steps.entries()) for (const piece of step.rest()) yield* this.#through(piece, index + 1);
+  }
+
+  /** Before views are freed: nothing of them is kept. */
+  forget(): void {
+    for (const step of this.#steps) step.forget();
+  }
+
+  close(): void {
+    for (const step of this.#steps) step.close();
+  }
+
+  *#through(view: SegmentView, from: number): Generator<SegmentView> {
+    const step = this.#steps[from];
+    if (view.rowCount === 0) return;
+    if (step === undefined) {
+      yield view;
+      return;
+    }
+    // Joins make more of their rows than came in.
+    for (let at = 0; at < view.rowCount; at += STRETCH_ROWS) {
+      const stretch = sliceView(view, at, Math.min(view.rowCount, at + STRETCH_ROWS));
+      for (const piece of step.run(stretch)) yield* this.#through(piece, from + 1);
+    }
+  }
+}
+
+function stepOf(context: RunContext, stage: Stage, needed: ReadonlySet<string>, builds: Readonly<Record<string, BuildSide>>): StageStep {
+  switch (stage.kind) {
+    case 'filter':
+      return filterStep(context, stage, needed);
+    case 'unnest':
+      return unnestStep(context, stage, needed);
+    case 'join':
+      return joinStep(context, stage, needed, builds);
+  }
+}
+
+function filterStep(context: RunContext, { filter }: FilterStage, needed: ReadonlySet<string>): StageStep {
+  const arena = context.memory.arena();
+  return {
+    *run(view) {
+      const scope = new SegmentScope(context, view, {}, arena);
+      try {
+        const predicate = bindFilter(scope, filter, false);
+        if (predicate.constant === NONE) return;
+        if (predicate.constant === ALL) {
+          yield view;
+          return;
+        }
+        const at = arena.take(view.rowCount * 4);
+        const count = listRows(context, view, at, (block, out) => {
+          const match = predicate.test(block);
+          if (match === NONE) return 0;
+          if (match !== ALL) return context.kernels.bitsToRows(match, 0, block.rows, out);
+          const rows = context.memory.u32(out, block.rows);
+          for (let row = 0; row < block.rows; row++) rows[row] = row;
+          return block.rows;
+        });
+        if (count > 0) yield count === view.rowCount ? view : pickRows(context, arena, view, { at, count }, needed);
+      } finally {
+        arena.release();
+      }
+    },
+    *rest() {},
+    forget: () => undefined,
+    close: () => arena.release(),
+  };
+}
+
+/** Lists rows block by block; `list` counts rows from the start of its block. */
+export function listRows(
+  { memory, check }: RunContext,
+  { rowCount }: SegmentView,
+  out: Address,
+  list: (block: { readonly start: number; readonly rows: number }, out: Address) => number,
+): number {
+  let count = 0;
+  for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
+    check();
+    const found = list(blockAt(start, rowCount), out + count * 4);
+    if (start > 0) {
+      const rows = memory.u32(out + count * 4, found);
+      for (let at = 0; at < found; at++) rows[at] = (rows[at] ?? 0) + start;
+    }
+    count += found;
+  }
+  return count;
+}
+
+/** A view of these rows with the columns that are needed. */
+export function pickRows(context: RunContext, arena: Arena, view: SegmentView, rows: RowNumbers, needed: ReadonlySet<string>): SegmentView {
+  const columns: Record<string, ColumnView> = {};
+  for (const [name, column] of Object.entries(view.columns))
+    if (needed.has(name)) columns[name] = gatherColumn(context, arena, column, rows);
+  return { ...view, rowCount: rows.count, columns };
+}
+
+function unnestStep(context: RunContext, { column }: UnnestStage, needed: ReadonlySet<string>): StageStep {
+  const arena = context.memory.arena();
+  return {
+    *run(view) {
+      try {
+        const scope = new SegmentScope(context, view, virtualColumnsByName([column]), arena);
+        for (const { rows, values } of unnestRows(scope, column.name)) {
+          const picked = pickRows(context, arena, view, rows, needed);
+          yield { ...picked, columns: { ...picked.columns, [column.name]: values } };
+        }
+      } finally {
+        arena.release();
+      }
+    },
+    *rest() {},
+    forget: () => undefined,
+    close: () => arena.release(),
+  };
+}
+
+function joinStep(
+  context: RunContext,
+  stage: JoinStage,
+  needed: ReadonlySet<string>,
+  builds: Readonly<Record<string, BuildSide>>,
+): StageStep {
+  return new JoinRun(context, stage, needed, buildOf(stage, builds));
+}
+
+export function buildOf({ build }: JoinStage, builds: Readonly<Record<string, BuildSide>>): BuildSide {
+  const found = builds[build.id];
+  if (found === undefined) throw new Error(`the build side ${build.id} was not placed`);
+  return found;
+}

@@ -1,0 +1,164 @@
+import { assert } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { Stage } from '../../model/stage.js';
+import type { SegmentView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { columnsRead } from '../columns-of-plan.js';
+import type { RunContext } from '../context.js';
+import type { RowCounts } from '../counts.js';
+import type { ResultTable } from '../finish/table.js';
+import type { Morsel } from '../group/run.js';
+import { addView } from '../group/run.js';
+import type { GroupShape } from '../group/shape.js';
+import { queryColumns, shapeGroups } from '../group/shape.js';
+import { GroupTable } from '../group/table.js';
+import type { RowRange } from '../row-ranges.js';
+import { meets, rowsWithin } from '../row-ranges.js';
+import { scanFrames } from '../scan/operator.js';
+import { inSegmentOrder } from '../scan/order.js';
+import type { SegmentData } from '../segment-data.js';
+import { boundaryRows, timeBoundary } from '../time-boundary.js';
+import type { BuildSide } from './build-side.js';
+import { gatherFrame } from './rows.js';
+import { dictionariesAfter, viewAfter } from './stage-columns.js';
+import { StageRun } from './stage-run.js';
+
+/*
+ * Plans with stages over segments: each operator reads pieces, which are views like any other, instead of segments.
+ */
+
+export type Builds = Readonly<Record<string, BuildSide>>;
+
+/** A plan whose `stages` are there. */
+export type Staged<Plan> = Plan & { readonly stages: readonly Stage[] };
+
+export function isStaged<Plan extends { readonly stages?: readonly Stage[] }>(plan: Plan): plan is Staged<Plan> {
+  return plan.stages !== undefined && plan.stages.length > 0;
+}
+
+export function stagedShape(
+  plan: Staged<GroupPlan>,
+  { views, dictionaries }: SegmentData,
+  builds: Builds,
+  groupBytesMax: number,
+): GroupShape {
+  const after = views.map((view) => viewAfter(view, plan.stages, builds));
+  const ids = views.map(({ id }) => id);
+  const shared = { ...dictionaries, ...dictionariesAfter(plan.stages, builds, ids) };
+  return shapeGroups(plan, queryColumns(plan, after, shared, 'closed'), groupBytesMax);
+}
+
+/** As `runMorsels`, of rows that go through the stages first. */
+export function runStagedMorsels(
+  shape: GroupShape,
+  context: RunContext,
+  { plan, views, builds }: { readonly plan: Staged<GroupPlan>; readonly views: readonly SegmentView[]; readonly builds: Builds },
+  next: () => Morsel | undefined,
+  counts: RowCounts,
+): GroupTable {
+  const stages = new StageRun(context, plan.stages, columnsRead(plan), builds);
+  const table = new GroupTable(shape, context);
+  try {
+    for (let morsel = next(); morsel !== undefined; morsel = next()) {
+      const view = views[morsel.view];
+      if (view === undefined) continue;
+      for (const piece of piecesWithin(context, stages, view, plan, morsel)) addView(table, context, piece, morsel.view, counts);
+    }
+    return table;
+  } catch (error) {
+    table.free();
+    throw error;
+  } finally {
+    stages.close();
+  }
+}
+
+/** The rows of all views, in segment order. */
+export function* stagedPieces(
+  context: RunContext,
+  plan: Staged<ScanPlan | TimeBoundaryPlan>,
+  views: readonly SegmentView[],
+  builds: Builds,
+): Generator<SegmentView> {
+  const stages = new StageRun(context, plan.stages, columnsRead(plan), builds);
+  try {
+    for (const view of inSegmentOrder(views))
+      if (meets(view, plan.intervals)) yield* piecesWithin(context, stages, view, plan, { start: 0, end: view.rowCount });
+  } finally {
+    stages.close();
+  }
+}
+
+/** Of blocks that have rows in the intervals; a piece may hold others too, which its `__time` tells. */
+function* piecesWithin(
+  context: RunContext,
+  stages: StageRun,
+  view: SegmentView,
+  { intervals }: Pick<GroupPlan, 'intervals'>,
+  { start, end }: RowRange,
+): Generator<SegmentView> {
+  // Where stretches meet within a block, it goes to the earlier one.
+  const upTo = (row: number): number => Math.min(view.rowCount, Math.ceil(row / BLOCK_ROWS) * BLOCK_ROWS);
+  let done = upTo(start);
+  for (const range of rowsWithin(context, view, intervals)) {
+    const from = Math.max(done, range.start - (range.start % BLOCK_ROWS));
+    const to = Math.min(upTo(end), upTo(range.end));
+    if (from >= to) continue;
+    yield* stages.pieces(view, from, to);
+    done = to;
+  }
+}
+
+/** Rows of pieces as a scan gives them; `partial`: from the first one on, up to offset + limit. */
+export function* scanPieces(
+  plan: ScanPlan,
+  pieces: Iterable<SegmentView>,
+  context: RunContext,
+  ending: 'final' | 'partial',
+  counts: RowCounts,
+): Generator<Frame> {
+  assert(plan.timeOrder === null, 'pieces are not in order of time');
+  let toSkip = ending === 'partial' ? 0 : plan.offset;
+  let toTake = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
+  if (toTake <= 0) return;
+  for (const piece of pieces) {
+    const limit = toTake === Infinity ? null : toTake + toSkip;
+    let seen = 0;
+    for (const frame of scanFrames({ ...plan, offset: 0, limit }, [piece], context, 'partial', counts)) {
+      const start = Math.min(frame.rowCount, Math.max(0, toSkip - seen));
+      seen += frame.rowCount;
+      if (start === frame.rowCount) continue;
+      const kept = start === 0 ? frame : rowsFrom(frame, start);
+      toTake -= kept.rowCount;
+      yield kept;
+    }
+    toSkip = Math.max(0, toSkip - seen);
+    if (toTake <= 0) return;
+  }
+}
+
+function rowsFrom(frame: Frame, start: number): Frame {
+  return gatherFrame(
+    frame,
+    Uint32Array.from({ length: frame.rowCount - start }, (_, row) => row + start),
+  );
+}
+
+export function boundaryOfPieces(
+  plan: TimeBoundaryPlan,
+  pieces: Iterable<SegmentView>,
+  context: RunContext,
+  counts: RowCounts,
+): ResultTable {
+  let [min, max] = [Infinity, -Infinity];
+  for (const piece of pieces) {
+    if (piece.columns[TIME_COLUMN] === undefined) continue;
+    const [first, last] = timeBoundary(plan, [piece], context, counts).columns;
+    if (first?.kind !== 'long' || last?.kind !== 'long' || first.values.length === 0) continue;
+    min = Math.min(min, Number(first.values[0]));
+    max = Math.max(max, Number(last.values[0]));
+  }
+  return boundaryRows(min, max);
+}

@@ -1,0 +1,120 @@
+import type { Scalar, Value } from '../../expression/value.js';
+import { convert, isArrayValue, textOfValue } from '../../expression/value.js';
+import type { FrameColumn } from '../../model/frame.js';
+import type { ColumnType } from '../../model/schema.js';
+import { elementType, isArrayType, isNumberType } from '../../model/schema.js';
+import { placeFrame } from '../../storage/placed-frame.js';
+import type { Address, ColumnView, StringColumnView } from '../../storage/view.js';
+import { PHYSICAL_BYTES } from '../../storage/view.js';
+import { blockAt } from '../context.js';
+import { rowReader } from '../expression/row-reader.js';
+import { nullBits, typed } from '../finish/table.js';
+import type { SegmentScope, Source } from '../scope.js';
+import type { RowNumbers } from './view-rows.js';
+
+/** Rows of a view, each as often as it has values, and those values. Void when the next one is asked for. */
+export interface UnnestedRows {
+  readonly rows: RowNumbers;
+  readonly values: ColumnView;
+}
+
+/** What a block of rows may come to at a time. */
+const VALUES_MAX = 1 << 18;
+
+/** The values of a column, stored or computed: of multi-value texts and of arrays each, of others the value itself. */
+export function* unnestRows(scope: SegmentScope, name: string): Generator<UnnestedRows> {
+  const source = scope.source(name);
+  if (source.kind === 'missing') return;
+  if (source.kind === 'string' && source.column.offsets !== 0) {
+    const listed = multiValues(scope, source.column);
+    if (listed !== undefined) yield listed;
+    return;
+  }
+  yield* readValues(scope, source, scope.typeOf(name) ?? 'STRING');
+}
+
+/** The type of the values of a column of this type. */
+export function unnestedType(type: ColumnType): ColumnType {
+  return isArrayType(type) ? elementType(type) : type;
+}
+
+/** The ids lie one after another already; only the numbers of their rows are missing. */
+function multiValues({ context, view, arena }: SegmentScope, column: StringColumnView): UnnestedRows | undefined {
+  const { memory } = context;
+  const bounds = memory.u32(column.offsets, view.rowCount + 1);
+  const first = bounds[0] ?? 0;
+  const count = (bounds[view.rowCount] ?? 0) - first;
+  if (count === 0) return undefined;
+  const at = arena.take(count * 4);
+  const rows = memory.u32(at, count);
+  for (let row = 0; row < view.rowCount; row++) rows.fill(row, (bounds[row] ?? 0) - first, (bounds[row + 1] ?? 0) - first);
+  const ids = alignedIds(arena.take(Math.ceil(count / 64) * 64 * PHYSICAL_BYTES[column.physical]));
+  return { rows: { at, count }, values: { ...column, offsets: 0, ids, isPart: true } };
+
+  /** Columns begin at multiples of 64 bytes. */
+  function alignedIds(room: Address): Address {
+    const bytes = PHYSICAL_BYTES[column.physical];
+    const from = column.ids + first * bytes;
+    if (from % 64 === 0) return from;
+    memory.u8(room, count * bytes).set(memory.u8(from, count * bytes));
+    return room;
+  }
+}
+
+/** Row by row, as values: arrays and computed columns have no dictionary of what is in them. */
+function* readValues(scope: SegmentScope, source: Source, type: ColumnType): Generator<UnnestedRows> {
+  const { context, view, arena } = scope;
+  const { memory } = context;
+  const reader = rowReader(scope, source);
+  const at = arena.take(VALUES_MAX * 4);
+  const rows = memory.u32(at, VALUES_MAX);
+  let values: Value[] = [];
+  for (let row = 0; row < view.rowCount; row++) {
+    const block = blockAt(row, view.rowCount);
+    if (row === block.start) {
+      context.check();
+      reader.open(block);
+    }
+    const value = reader.get(row - block.start);
+    if (value === null) continue;
+    for (const each of isArrayValue(value) ? value : [value]) {
+      rows[values.length] = row;
+      values.push(each);
+      if (values.length < VALUES_MAX) continue;
+      yield* placed();
+      reader.open(block);
+    }
+  }
+  if (values.length > 0) yield* placed();
+
+  function* placed(): Generator<UnnestedRows> {
+    const column = valuesColumn(values, unnestedType(type));
+    const { view: own, release } = placeFrame({ rowCount: values.length, columns: [column] }, memory);
+    try {
+      const placedColumn = own.columns[column.name];
+      if (placedColumn !== undefined) yield { rows: { at, count: values.length }, values: placedColumn };
+    } finally {
+      release();
+    }
+    values = [];
+  }
+}
+
+function valuesColumn(values: readonly Value[], type: ColumnType): FrameColumn {
+  const name = 'values';
+  if (!isNumberType(type)) {
+    const ids = new Map<string | null, number>();
+    const numbers = Uint32Array.from(values, (value) => {
+      const text = textOfValue(value, type);
+      const id = ids.get(text) ?? ids.size;
+      ids.set(text, id);
+      return id;
+    });
+    return { kind: 'string', name, ...typed(type), ids: numbers, dictionary: [...ids.keys()] };
+  }
+  const converted: Scalar[] = values.map((value) => convert(value, type));
+  const nulls = nullBits(Uint8Array.from(converted, (value) => (value === null ? 1 : 0)));
+  return type === 'LONG'
+    ? { kind: 'long', name, values: BigInt64Array.from(converted, (value) => (typeof value === 'bigint' ? value : 0n)), nulls }
+    : { kind: 'double', name, type, values: Float64Array.from(converted, (value) => Number(value ?? 0)), nulls };
+}

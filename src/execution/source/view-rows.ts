@@ -1,0 +1,80 @@
+import type { Arena } from '../../kernels/memory.js';
+import type { Address, ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { kernelFor } from '../context.js';
+
+/*
+ * Views of some rows of a view: a stretch of it, which is arithmetic on addresses, or rows by number, which kernels
+ * gather into an arena. Dictionaries are shared, so strings stay ids.
+ */
+
+/** Rows [start, end) as a view of their own; `start` is a multiple of BLOCK_ROWS. */
+export function sliceView(view: SegmentView, start: number, end: number): SegmentView {
+  if (start === 0 && end === view.rowCount) return view;
+  const columns = Object.entries(view.columns).map(([name, column]) => [name, sliceColumn(column, start)] as const);
+  return { ...view, rowCount: end - start, columns: Object.fromEntries(columns) };
+}
+
+function sliceColumn(column: ColumnView, start: number): ColumnView {
+  const bytes = PHYSICAL_BYTES[column.physical];
+  if (column.kind === 'string')
+    return column.offsets === 0
+      ? { ...column, ids: column.ids + start * bytes, isPart: true }
+      : { ...column, offsets: column.offsets + start * 4, isPart: true };
+  return {
+    ...column,
+    values: column.values + start * bytes,
+    nulls: column.nulls === 0 ? 0 : column.nulls + start / 8,
+    blockRanges: column.blockRanges === 0 ? 0 : column.blockRanges + (start / BLOCK_ROWS) * 16,
+  };
+}
+
+/** Numbers of rows, u32, of which some may be absent (0xffffffff). */
+export interface RowNumbers {
+  readonly at: Address;
+  readonly count: number;
+}
+
+/**
+ * The column of these rows, in the arena. An absent row is null: id 0 of a string column, whose dictionary must have
+ * null there, or a row without values.
+ */
+export function gatherColumn(context: RunContext, arena: Arena, column: ColumnView, rows: RowNumbers): ColumnView {
+  return column.kind === 'number' ? gatherNumbers(context, arena, column, rows) : gatherTexts(context, arena, column, rows);
+}
+
+function gatherNumbers({ kernels }: RunContext, arena: Arena, column: NumberColumnView, { at, count }: RowNumbers): NumberColumnView {
+  const { physical } = column;
+  const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);
+  kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
+  const nulls = arena.take(padded(count) / 8);
+  const anyNull = kernels.joinNulls(column.nulls, at, count, nulls) > 0;
+  return { ...column, values, nulls: anyNull ? nulls : 0, blockRanges: 0 };
+}
+
+/** Values are moved as they are, whatever they mean. */
+function bitsOf(physical: NumberColumnView['physical']): 'U8' | 'U16' | 'U32' | 'I64' {
+  if (physical === 'F32') return 'U32';
+  return physical === 'F64' ? 'I64' : physical;
+}
+
+function gatherTexts({ kernels }: RunContext, arena: Arena, column: StringColumnView, { at, count }: RowNumbers): StringColumnView {
+  const { physical } = column;
+  const bytes = PHYSICAL_BYTES[physical];
+  if (column.offsets === 0) {
+    const ids = arena.take(padded(count) * bytes);
+    kernelFor(kernels, 'joinValues', physical)(column.ids, at, count, ids);
+    return { ...column, ids, isPart: true };
+  }
+  const offsets = arena.take(padded(count + 1) * 4);
+  const total = kernels.joinOffsets(column.offsets, at, count, offsets);
+  const ids = arena.take(padded(total) * bytes);
+  kernelFor(kernels, 'joinListValues', physical)(column.ids, column.offsets, at, count, ids);
+  return { ...column, ids, offsets, isPart: true };
+}
+
+/** Arrays are readable up to a multiple of 64 elements. */
+function padded(count: number): number {
+  return Math.max(64, Math.ceil(count / 64) * 64);
+}

@@ -1,0 +1,104 @@
+import type { VirtualColumn } from './aggregator.js';
+import type { Expression } from './expression.js';
+import type { Filter } from './filter.js';
+import type { Frame } from './frame.js';
+import { columnsOfExpression, columnsOfFilter } from './plan-names.js';
+import type { ColumnType } from './schema.js';
+import { TIME_COLUMN } from './schema.js';
+
+/**
+ * What happens to rows between where they lie (segments, chunks of frames) and the plan that reads them, in order. Runs
+ * on the processing threads, a stretch of rows at a time.
+ */
+export type Stage = FilterStage | UnnestStage | JoinStage;
+
+export interface FilterStage {
+  readonly kind: 'filter';
+  readonly filter: Filter;
+}
+
+/** Each row once for every value of the column, which is added to it; rows without a value vanish. */
+export interface UnnestStage {
+  readonly kind: 'unnest';
+  readonly column: VirtualColumn;
+}
+
+/**
+ * Rows met with rows that were placed before (the build side). `semi` keeps the rows that have a partner, `anti` those
+ * that have none, neither adds columns. Rows of the build side without a partner (`right`, `full`) come last, from who
+ * runs the stage over all rows of the other side.
+ */
+export interface JoinStage {
+  readonly kind: 'join';
+  readonly type: JoinType;
+  /** All must be equal; null equals nothing. None: every row meets every row. */
+  readonly keys: readonly StageKey[];
+  /** What else must be true of a pair, over the columns of both. */
+  readonly condition: Expression | null;
+  /** Columns that are added, by their names here and on the build side. */
+  readonly columns: readonly BuildColumn[];
+  readonly build: BuildRows;
+}
+
+export type JoinType = 'inner' | 'left' | 'right' | 'full' | 'semi' | 'anti';
+
+export interface StageKey {
+  readonly probe: Expression;
+  /** A column of the build side, of this type. */
+  readonly build: string;
+  readonly type: ColumnType;
+}
+
+export interface BuildColumn {
+  readonly name: string;
+  readonly from: string;
+  readonly type: ColumnType;
+}
+
+/**
+ * The rows of a build side. They lie in the kernel memory of the process that made the id; every other process places
+ * the frames, which come along where one takes part.
+ */
+export interface BuildRows {
+  readonly id: string;
+  readonly frames: readonly Frame[] | null;
+}
+
+/** The columns that rows need after each stage, and before the first, for a plan that reads `wanted` of the result. */
+export function columnsThrough(
+  stages: readonly Stage[],
+  wanted: Iterable<string>,
+): { readonly before: ReadonlySet<string>; readonly after: readonly ReadonlySet<string>[] } {
+  let needed = new Set([...wanted, TIME_COLUMN]);
+  const after: ReadonlySet<string>[] = [];
+  for (const stage of stages.toReversed()) {
+    after.unshift(needed);
+    needed = columnsBefore(stage, needed);
+  }
+  return { before: needed, after };
+}
+
+/** The columns that rows need before a stage, when these are needed after it. */
+export function columnsBefore(stage: Stage, after: ReadonlySet<string>): Set<string> {
+  const before = new Set(after);
+  switch (stage.kind) {
+    case 'filter':
+      return columnsOfFilter(stage.filter, before);
+    case 'unnest':
+      before.delete(stage.column.name);
+      if (stage.column.keeps !== undefined) columnsOfExpression(stage.column.keeps, before);
+      return columnsOfExpression(stage.column.expression, before);
+    case 'join':
+      if (stage.condition !== null) columnsOfExpression(stage.condition, before);
+      for (const { name } of stage.columns) before.delete(name);
+      for (const { probe } of stage.keys) columnsOfExpression(probe, before);
+      return before;
+  }
+}
+
+/** Whether a stage makes a column of the name, so that it is not the one that was stored. */
+export function isMadeBy(stages: readonly Stage[], name: string): boolean {
+  return stages.some((stage) =>
+    stage.kind === 'join' ? stage.columns.some((column) => column.name === name) : stage.kind === 'unnest' && stage.column.name === name,
+  );
+}

@@ -1,0 +1,277 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { createEngine } from '../../src/execution/engine.js';
+import { parseExpression } from '../../src/expression/parse.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Frame } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
+import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import type { Plain } from './plain-rows.js';
+import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+
+/* Joins against nested loops over plain rows, whichever way the left side comes: in frames or as segments. */
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+/** As in another process: it knows no rows that the first one placed. */
+const elsewhere = createEngine({ memory, kernels: 'scalar', threads: 0 });
+const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
+
+const LEFT = { text: 'STRING', number: 'LONG', amount: 'DOUBLE' } as const;
+const RIGHT = { text: 'STRING', number: 'LONG', amount: 'DOUBLE', name: 'STRING' } as const;
+const text = fc.option(fc.constantFrom('a', 'b', 'B', '', 'é', '1', '2'), { nil: null, freq: 5 });
+const number = fc.option(fc.oneof(fc.bigInt({ min: -2n, max: 3n }), fc.constant(2n ** 62n)), { nil: null, freq: 5 });
+const amount = fc.option(fc.constantFrom(0, -0, 1, 2, 2.5, Number.NaN), { nil: null, freq: 5 });
+const leftRow = fc.record({ text, number, amount });
+const rightRow = fc.record({ text, number, amount, name: fc.constantFrom('p', 'q', null) });
+type LeftRow = { text: string | null; number: bigint | null; amount: number | null };
+type RightRow = LeftRow & { name: string | null };
+
+/** Equal when both sides give the same text and neither is null. */
+interface KeyCase {
+  readonly key: JoinKey;
+  readonly left: (row: LeftRow) => string | null;
+  readonly right: (row: RightRow) => string | null;
+}
+
+const doubleText = (value: number | null): string | null => (value === null ? null : String(value === 0 ? 0 : value));
+const asNumber = (value: string | null): string | null => (value !== null && /^\d$/.test(value) ? value : null);
+
+const KEYS: Readonly<Record<string, KeyCase>> = {
+  text: {
+    key: { left: parseExpression('text'), right: parseExpression('text'), type: 'STRING' },
+    left: (row) => row.text,
+    right: (row) => row.text,
+  },
+  computedText: {
+    key: { left: parseExpression("concat(text, 'x')"), right: parseExpression("concat(upper(text), 'x')"), type: 'STRING' },
+    left: (row) => row.text,
+    right: (row) => row.text?.toUpperCase() ?? null,
+  },
+  number: {
+    key: { left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' },
+    left: (row) => row.number?.toString() ?? null,
+    right: (row) => row.number?.toString() ?? null,
+  },
+  computedNumber: {
+    key: { left: parseExpression('number + 1'), right: parseExpression('number'), type: 'LONG' },
+    left: (row) => (row.number === null ? null : (row.number + 1n).toString()),
+    right: (row) => row.number?.toString() ?? null,
+  },
+  amount: {
+    key: { left: parseExpression('amount'), right: parseExpression('amount'), type: 'DOUBLE' },
+    left: (row) => doubleText(row.amount),
+    right: (row) => doubleText(row.amount),
+  },
+  mixed: {
+    key: { left: parseExpression('text'), right: parseExpression('number'), type: 'DOUBLE' },
+    left: (row) => asNumber(row.text),
+    right: (row) => doubleText(row.number === null ? null : Number(row.number)),
+  },
+};
+
+const CONDITIONS: Readonly<Record<string, (left: LeftRow, right: RightRow) => boolean>> = {
+  'number < "r.number"': (left, right) => left.number !== null && right.number !== null && left.number < right.number,
+  '"r.name" == \'p\'': (_, right) => right.name === 'p',
+  'text != "r.text" || number == 1': (left, right) =>
+    (left.text !== null && right.text !== null && left.text !== right.text) || left.number === 1n,
+  '1 == 2': () => false,
+};
+
+const TYPES = ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const;
+
+interface Case {
+  readonly left: readonly LeftRow[];
+  readonly right: readonly RightRow[];
+  readonly type: JoinSource['type'];
+  readonly keys: readonly string[];
+  readonly condition: string | null;
+}
+
+const joinCase = fc.record({
+  left: fc.array(leftRow, { maxLength: 25 }),
+  right: fc.array(rightRow, { maxLength: 25 }),
+  type: fc.constantFrom(...TYPES),
+  keys: fc.oneof(fc.subarray(Object.keys(KEYS), { maxLength: 3 }), fc.constantFrom(['text'], ['number'])),
+  condition: fc.option(fc.constantFrom(...Object.keys(CONDITIONS)), { nil: null }),
+});
+
+/** The pairs of a join, with null where there is no row. */
+function pairsOf({ left, right, type, keys, condition }: Case): [LeftRow | null, RightRow | null][] {
+  const meets = (one: LeftRow, other: RightRow): boolean =>
+    keys.every((name) => {
+      const value = KEYS[name]?.left(one) ?? null;
+      return value !== null && value === KEYS[name]?.right(other);
+    }) &&
+    (condition === null || CONDITIONS[condition]?.(one, other) === true);
+  const pairs: [LeftRow | null, RightRow | null][] = [];
+  for (const one of left) {
+    const partners = right.filter((other) => meets(one, other));
+    if (type === 'semi' || type === 'anti') {
+      if (partners.length > 0 === (type === 'semi')) pairs.push([one, null]);
+      continue;
+    }
+    for (const other of partners) pairs.push([one, other]);
+    if (partners.length === 0 && (type === 'left' || type === 'full')) pairs.push([one, null]);
+  }
+  if (type === 'right' || type === 'full') for (const other of right) if (!left.some((one) => meets(one, other))) pairs.push([null, other]);
+  return pairs;
+}
+
+type Way = 'frames' | 'segments here' | 'segments elsewhere';
+
+function joinOf({ left, right, type, keys, condition }: Case, way: Way): JoinSource {
+  return {
+    kind: 'join',
+    left: way === 'frames' ? piecesOf(left, LEFT) : { kind: 'table', name: 'left' },
+    right: piecesOf(right, RIGHT),
+    prefix: 'r.',
+    type,
+    keys: keys.flatMap((name) => KEYS[name]?.key ?? []),
+    condition: condition === null ? null : parseExpression(condition),
+    leftColumns: schemaOf(LEFT),
+    rightColumns: schemaOf(RIGHT),
+  };
+}
+
+function piecesOf(rows: readonly Plain[], types: typeof LEFT | typeof RIGHT): RowSource {
+  const inline = (from: number): RowSource => ({ kind: 'inline', frame: frameOf(rows.slice(from, from + 6), types) });
+  return { kind: 'union', sources: Array.from({ length: Math.max(1, Math.ceil(rows.length / 6)) }, (_, at) => inline(at * 6)) };
+}
+
+function runnerOf(left: readonly LeftRow[], way: Way, chunkRows: number): SourceRunner {
+  return new SourceRunner({
+    engine,
+    isServedHere: () => way === 'segments here',
+    columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(LEFT), interval: ETERNITY }) }),
+    async *runTables(plan): AsyncGenerator<Frame> {
+      // Three segments, each with dictionaries of its own.
+      const placed = [0, 1, 2].map((part) =>
+        placeFrame(
+          frameOf(
+            left.filter((_, row) => row % 3 === part),
+            LEFT,
+          ),
+          memory,
+        ),
+      );
+      const views = placed.map(({ view }, part) => ({ ...view, id: `left_${part}` }));
+      try {
+        const runs = way === 'segments here' ? engine : elsewhere;
+        yield* runs.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
+      } finally {
+        for (const { release } of placed) release();
+      }
+    },
+    lookup: () => ({ rowCount: 0, columns: [] }),
+    runOptions: RUN,
+    signal: new AbortController().signal,
+    subqueryRowsMax: null,
+    subqueryBytesMax: null,
+    chunkRows,
+  });
+}
+
+const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] } as const;
+const way = fc.constantFrom<Way>('frames', 'segments here', 'segments elsewhere');
+const chunks = fc.constantFrom(1, 7, 4096);
+
+const joins = suite('joins');
+
+joins('scanned rows of every type, any keys and conditions', async () => {
+  const columns = ['text', 'number', 'amount', 'r.text', 'r.number', 'r.amount', 'r.name'];
+  const plan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
+  await fc.assert(
+    fc.asyncProperty(joinCase, way, chunks, async (one, from, chunkRows) => {
+      const found = await rowsOf(runnerOf(one.left, from, chunkRows).run(plan, joinOf(one, from)));
+      const expected = pairsOf(one).map(
+        ([left, right]): Plain => ({
+          text: left?.text ?? null,
+          number: left?.number ?? null,
+          amount: left?.amount ?? null,
+          'r.text': right?.text ?? null,
+          'r.number': right?.number ?? null,
+          'r.amount': right?.amount ?? null,
+          'r.name': right?.name ?? null,
+        }),
+      );
+      assert.equal(sortedText(found), sortedText(expected));
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+joins('groups by columns of both sides, filtered by columns of both', async () => {
+  const plan: GroupPlan = {
+    operator: 'group',
+    ...LEAF,
+    filter: {
+      kind: 'and',
+      filters: [
+        { kind: 'not', filter: { kind: 'equals', column: 'text', type: 'STRING', value: 'b' } },
+        { kind: 'not', filter: { kind: 'equals', column: 'r.text', type: 'STRING', value: 'a' } },
+      ],
+    },
+    keys: [
+      { kind: 'column', name: 'text', column: 'text', type: null },
+      { kind: 'column', name: 'name', column: 'r.name', type: null },
+      { kind: 'column', name: 'number', column: 'r.number', type: null },
+    ],
+    aggregators: [
+      { kind: 'count', name: 'pairs', filter: null },
+      { kind: 'sum', name: 'left', column: 'number', type: 'LONG', filter: null },
+      { kind: 'sum', name: 'right', column: 'r.number', type: 'LONG', filter: null },
+      { kind: 'distinct', name: 'texts', column: 'r.text', filter: null },
+    ],
+    emptyGroup: false,
+  };
+  await fc.assert(
+    fc.asyncProperty(joinCase, way, chunks, async (one, from, chunkRows) => {
+      // No column of the right side is there; it is null.
+      if (one.type === 'semi' || one.type === 'anti') return;
+      const found = await rowsOf(runnerOf(one.left, from, chunkRows).run(plan, joinOf(one, from)));
+      const groups = new Map<string, [LeftRow | null, RightRow | null][]>();
+      for (const pair of pairsOf(one)) {
+        const [left, right] = pair;
+        // Unknown where a side is null, and then not true.
+        if (left?.text == null || left.text === 'b' || right?.text == null || right.text === 'a') continue;
+        const key = sortedText([{ text: left.text, name: right.name, number: right.number }]).join();
+        groups.set(key, [...(groups.get(key) ?? []), pair]);
+      }
+      const sum = (values: readonly (bigint | null | undefined)[]): bigint | null => {
+        const known = values.filter((value) => value !== null && value !== undefined);
+        return known.length === 0
+          ? null
+          : BigInt.asIntN(
+              64,
+              known.reduce((total, value) => total + value, 0n),
+            );
+      };
+      const expected = [...groups.values()].map((pairs): Plain => {
+        const [[left, right] = [null, null]] = pairs;
+        return {
+          text: left?.text ?? null,
+          name: right?.name ?? null,
+          number: right?.number ?? null,
+          pairs: BigInt(pairs.length),
+          left: sum(pairs.map(([each]) => each?.number)),
+          right: sum(pairs.map(([, each]) => each?.number)),
+          texts: BigInt(new Set(pairs.map(([, each]) => each?.text)).size),
+        };
+      });
+      assert.equal(sortedText(found), sortedText(expected));
+    }),
+    { numRuns: 700 },
+  );
+});
+
+joins('gives back all memory', () => {
+  assert.is(memory.allocatedBytes, 0);
+});
+
+joins.run();
