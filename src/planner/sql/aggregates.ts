@@ -1,8 +1,9 @@
 import type { Collector } from '../../model/collector.js';
+import { stateType } from '../../model/state-type.js';
 import type { SqlType } from '../../model/statement.js';
 import { and, type Bound, boundKey, call, literal, not, settledType, text } from './bound.js';
 import type { FunctionCall } from './function-call.js';
-import { isInstant, isNumeric, nativeType } from './sql-type.js';
+import { isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /** An aggregate of a query, over the rows that also meet `filter`. */
 export interface BoundAggregate {
@@ -14,7 +15,7 @@ export interface BoundAggregate {
   /** Of GROUPING(a, b): a bit for each, set where it is not a key of the row's grouping set. */
   readonly operands?: readonly Bound[];
   /** Of kind collect: what is kept, and whether its value or its state is wanted. */
-  readonly collect?: { readonly collector: Collector; readonly output: 'value' | 'state' };
+  readonly collect?: { readonly collector: Collector; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
 }
 
 /** Collects the aggregates of a query, each once. */
@@ -102,13 +103,16 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     const target = use.call.constantText(2, 'HLL_4').toUpperCase();
     if (target !== 'HLL_4' && target !== 'HLL_6' && target !== 'HLL_8') throw use.call.mismatch(2, "'HLL_4', 'HLL_6' or 'HLL_8'");
     const width = target === 'HLL_4' ? 4 : target === 'HLL_6' ? 6 : 8;
-    return collect(use, { type: 'hll', lgK, target: width, round: true }, { operand: use.call.any(0), type: 'BIGINT', argumentsMax: 3 });
+    return collect(
+      use,
+      { type: 'hll', lgK, target: width, round: true },
+      { operand: () => use.call.any(0), type: 'BIGINT', argumentsMax: 3 },
+    );
   },
   APPROX_COUNT_DISTINCT_DS_THETA(use) {
     const size = use.call.constantInteger(1, 16384);
     if (size < 16 || size > 1 << 26 || !Number.isInteger(Math.log2(size))) throw use.call.mismatch(1, 'a power of 2 from 16 on');
-    const estimate = collect(use, { type: 'theta', size }, { operand: use.call.any(0), type: 'DOUBLE', argumentsMax: 2 });
-    return call('BIGINT', 'cast', call('DOUBLE', 'round', estimate), text('LONG'));
+    return roundedTheta(use, size, 2);
   },
   APPROX_QUANTILE_DS(use) {
     const k = use.call.constantInteger(2, 128);
@@ -116,30 +120,62 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     const fraction = use.call.number(1);
     if (fraction.kind !== 'literal' || fraction.value === null || Number(fraction.value) < 0 || Number(fraction.value) > 1)
       throw use.call.mismatch(1, 'a literal number from 0 to 1');
-    const state = collect(use, { type: 'quantiles', k }, { operand: numericOperand(use), type: 'VARCHAR', argumentsMax: 3 }, 'state');
+    const state = collect(use, { type: 'quantiles', k }, { operand: () => numericOperand(use), type: 'VARCHAR', argumentsMax: 3 }, 'state');
     return call('DOUBLE', ':quantile', state, text('classic'), literal('DOUBLE', Number(fraction.value)));
   },
 };
 
 function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVariance'): Bound {
-  return collect(use, { type: 'moments', result }, { operand: numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
+  return collect(use, { type: 'moments', result }, { operand: () => numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
 }
 
+function roundedTheta(use: AggregateUse, size: number, argumentsMax: number): Bound {
+  const estimate = collect(use, { type: 'theta', size }, { operand: () => use.call.any(0), type: 'DOUBLE', argumentsMax });
+  return call('BIGINT', 'cast', call('DOUBLE', 'round', estimate), text('LONG'));
+}
+
+/**
+ * An aggregate of values, or of stored states where its argument is a column of them.
+ * @param operand  the argument as a value
+ */
 function collect(
   { call: bound, distinct, filter, list }: AggregateUse,
   collector: Collector,
-  { operand, type, argumentsMax }: { readonly operand: Bound; readonly type: SqlType; readonly argumentsMax: number },
+  { operand, type, argumentsMax }: { readonly operand: () => Bound; readonly type: SqlType; readonly argumentsMax: number },
   output: 'value' | 'state' = 'value',
 ): Bound {
   if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
   if (bound.count > argumentsMax)
     throw bound.error(bound.at, `${bound.name} takes at most ${argumentsMax} arguments, found ${bound.count}`);
-  return list.add({ kind: 'collect', operand, filter, type, collect: { collector, output } });
+  const given = bound.any(0);
+  if (!isComplex(given.type))
+    return list.add({ kind: 'collect', operand: operand(), filter, type, collect: { collector, input: 'values', output } });
+  if (given.type !== stateType(collector)) throw bound.mismatch(0, `values or ${stateType(collector)}`);
+  return list.add({ kind: 'collect', operand: given, filter, type, collect: { collector, input: 'states', output } });
 }
 
-function countDistinct({ call: bound, filter, list }: AggregateUse): Bound {
+function countDistinct(use: AggregateUse): Bound {
+  const { call: bound, filter, list } = use;
   if (bound.count !== 1) throw bound.session.source.unsupported(bound.at, `${bound.name} of several values`);
-  return list.add({ kind: 'distinct', operand: bound.any(0), filter, type: 'BIGINT' });
+  const operand = bound.any(0);
+  return isComplex(operand.type)
+    ? countStored({ ...use, distinct: false }, operand.type)
+    : list.add({ kind: 'distinct', operand, filter, type: 'BIGINT' });
+}
+
+/** Of a column of sketches not the sketches are counted but what they have seen. */
+function countStored(use: AggregateUse, type: SqlType): Bound {
+  const settings = { operand: () => use.call.any(0), type: 'BIGINT', argumentsMax: 1 } as const;
+  switch (type) {
+    case 'COMPLEX<hyperUnique>':
+      return collect(use, { type: 'cardinality', byRow: false, round: true }, settings);
+    case 'COMPLEX<HLLSketch>':
+      return collect(use, { type: 'hll', lgK: 12, target: 4, round: true }, settings);
+    case 'COMPLEX<thetaSketch>':
+      return roundedTheta(use, 16384, 1);
+    default:
+      throw use.call.mismatch(0, 'values or a sketch of distinct values');
+  }
 }
 
 function numericOperand({ call: bound, distinct }: AggregateUse): Bound {

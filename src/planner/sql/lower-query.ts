@@ -206,7 +206,7 @@ function aggregator({ name, kind, operand, filter, type, collect }: NamedAggrega
   const column = virtual.nameOf(operand);
   if (kind === 'collect') {
     assert(collect !== undefined, `aggregate ${name} does not say what it keeps`);
-    return { kind, name, filter: rows, ...collect, columns: [column], input: 'values', type: nativeType(type) };
+    return { kind, name, filter: rows, ...collect, columns: [column], type: nativeType(type) };
   }
   if (kind === 'distinct') return { kind, name, column, filter: rows };
   const native = nativeType(type);
