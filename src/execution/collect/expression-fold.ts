@@ -1,9 +1,16 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { compileExpression } from '../../expression/evaluate.js';
+import { EACH_VALUE } from '../../expression/functions/apply.js';
+import { eachValueOf } from '../../expression/multi-value.js';
 import type { Value } from '../../expression/value.js';
 import { convert, isArrayValue, toText, valueOfJson } from '../../expression/value.js';
 import type { Collector } from '../../model/collector.js';
+import type { Expression } from '../../model/expression.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { StringColumnView } from '../../storage/view.js';
+import { PHYSICAL_BYTES } from '../../storage/view.js';
+import { multiValue } from '../expression/multi-value.js';
 import type { RowReader } from '../expression/row-reader.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../scope.js';
@@ -64,18 +71,19 @@ function constant(expression: ExpressionFold['initial']): Value {
 function bindRows(scope: SegmentScope, collector: ExpressionFold, columns: readonly string[]): Feed<Folded> {
   const { memory } = scope.context;
   const { accumulator, fields } = collector;
-  const readers = new Map<string, RowReader>();
-  columns.forEach((column, index) => {
-    const source = scope.source(column);
-    if (source.kind === 'string' && source.column.offsets !== 0)
-      throw new ServiceError('unsupported', `an expression aggregator over the multi-value column "${column}" is not supported`);
-    readers.set(fields[index] ?? '', rowReader(scope, source));
-  });
-  const typeOf = (name: string) => {
-    const at = fields.indexOf(name);
-    return name === accumulator ? collector.valueType : at < 0 ? undefined : scope.typeOf(columns[at] ?? '');
+  const columnOf = new Map(fields.map((field, index) => [field, columns[index] ?? '']));
+  const isMultiValue = (name: string): boolean => multiValue(scope, columnOf.get(name) ?? '') !== undefined;
+  const readers = new Map(
+    [...columnOf].map(([field, column]) => {
+      const listed = multiValue(scope, column);
+      return [field, listed === undefined ? rowReader(scope, scope.source(column)) : listReader(scope, listed)] as const;
+    }),
+  );
+  const typeOf = (name: string): ColumnType | undefined => {
+    if (name === accumulator) return collector.valueType;
+    return isMultiValue(name) ? 'ARRAY<STRING>' : columnOf.has(name) ? scope.typeOf(columnOf.get(name) ?? '') : undefined;
   };
-  const fold = compileExpression(collector.fold, typeOf);
+  const fold = compileExpression(foldOfEach(collector, isMultiValue), typeOf, () => scope.context.check());
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {
@@ -95,6 +103,40 @@ function bindRows(scope: SegmentScope, collector: ExpressionFold, columns: reado
         );
         state.parts = 1;
       }
+    },
+  };
+}
+
+/** Where the fold takes single values of a multi-value field, it is a fold over each of them in turn. */
+function foldOfEach({ fold, accumulator }: ExpressionFold, isMultiValue: (name: string) => boolean): Expression {
+  const { expression } = eachValueOf(fold, isMultiValue);
+  if (expression.kind !== 'call' || expression.function !== EACH_VALUE) return expression;
+  const [lambda, ...lists] = expression.arguments;
+  if (lambda?.kind !== 'lambda') return expression;
+  return {
+    kind: 'call',
+    function: lists.length === 1 ? 'fold' : 'cartesian_fold',
+    arguments: [{ ...lambda, parameters: [...lambda.parameters, accumulator] }, ...lists, { kind: 'column', name: accumulator }],
+  };
+}
+
+/** The values of a multi-value row as an array; null of none. */
+function listReader(scope: SegmentScope, column: StringColumnView): RowReader {
+  const { memory } = scope.context;
+  const texts = scope.texts(column);
+  const bytes = PHYSICAL_BYTES[column.physical];
+  let bounds = new Uint32Array(0);
+  return {
+    open: ({ start, rows }) => {
+      bounds = memory.u32(column.offsets + start * 4, rows + 1).slice();
+    },
+    get(row) {
+      const [start = 0, end = 0] = [bounds[row], bounds[row + 1]];
+      const at = column.ids + start * bytes;
+      const count = end - start;
+      const ids =
+        column.physical === 'U8' ? memory.u8(at, count) : column.physical === 'U16' ? memory.u16(at, count) : memory.u32(at, count);
+      return count === 0 ? null : Array.from(ids, (id) => texts[id] ?? null);
     },
   };
 }

@@ -489,6 +489,76 @@ for (const { name, spec, whole, parts = whole } of [
     assert.is(several?.x, parts);
   });
 
+/** Rows of a, b; none; b; and a. */
+const LISTS: Frame = {
+  rowCount: 4,
+  columns: [
+    { kind: 'long', name: '__time', values: BigInt64Array.of(0n, 1n, 2n, 3n), nulls: null },
+    { kind: 'multi', name: 'many', offsets: Uint32Array.of(0, 2, 2, 3, 4), ids: Uint32Array.of(0, 1, 1, 0), dictionary: ['a', 'b'] },
+    { kind: 'long', name: 'n', values: BigInt64Array.of(3n, 1n, 2n, 1n), nulls: null },
+  ],
+};
+const DISTINCT = { combine: 'array_set_add_all(__acc, x)' };
+for (const { name, spec, expected } of [
+  {
+    name: 'distinct numbers',
+    spec: { ...DISTINCT, fields: ['n'], initialValue: '<LONG>[]', fold: 'array_set_add(__acc, n)' },
+    expected: [1n, 2n, 3n],
+  },
+  {
+    name: 'distinct texts of all',
+    spec: { ...DISTINCT, fields: ['n'], initialValue: '[]', fold: 'array_set_add(__acc, n)' },
+    expected: ['1', '2', '3'],
+  },
+  {
+    name: 'a list, finished as text',
+    spec: {
+      fields: ['n'],
+      initialValue: '<LONG>[]',
+      fold: 'array_append(__acc, n)',
+      combine: 'array_concat(__acc, x)',
+      finalize: "array_to_string(o, '|')",
+    },
+    expected: '3|1|2|1|3|1|2|1',
+  },
+  {
+    name: 'each of several values of a row in turn',
+    spec: {
+      fields: ['many'],
+      initialValue: "''",
+      fold: 'concat(__acc, upper(many))',
+      combine: 'concat(__acc, x)',
+      shouldAggregateNullInputs: false,
+    },
+    expected: 'ABBAABBA',
+  },
+  {
+    name: 'the values of a row as an array',
+    spec: {
+      fields: ['many'],
+      initialValue: '0',
+      fold: '__acc + array_length(many)',
+      combine: '__acc + x',
+      shouldAggregateNullInputs: false,
+    },
+    expected: 8n,
+  },
+])
+  folds(`of lists: ${name}`, async () => {
+    const [row] = await answersOver([LISTS, LISTS], fold(spec));
+    assert.equal(row?.x, expected);
+  });
+
+folds('of lists that grow too long is refused', async () => {
+  const spec = { fields: ['n'], initialValue: '[]', fold: 'array_append(__acc, n)', combine: 'array_concat(__acc, x)', maxSizeBytes: 10 };
+  try {
+    await answersOver([LISTS], fold(spec));
+  } catch (error) {
+    return assert.match(String(error), /maxSizeBytes/);
+  }
+  assert.unreachable('was accepted');
+});
+
 folds('of no rows is null, or the initial value finished', async () => {
   const spec = { initialValue: '0', fold: '__acc + 1', combine: '__acc + x', finalize: 'o + 100' };
   const none = { filter: { type: 'false' } };

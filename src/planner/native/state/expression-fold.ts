@@ -34,8 +34,8 @@ function readFold(reader: ObjectReader, columns: VirtualColumns): Aggregator {
     ? readExpression(reader, 'combine', [name, accumulator])
     : combineLikeFold(reader, fold, fields, name);
   const finalize = reader.has('finalize') ? readExpression(reader, 'finalize', ['o']) : null;
-  // The accumulator begins with the type of its initial value, and has the type that folding makes of it.
-  const untyped: ColumnType | undefined = initial.kind === 'literal' && initial.value === null ? undefined : typeOf(initial);
+  // The accumulator begins with the type of its initial value, if that has one, and has the type that folding makes of it.
+  const untyped = foldConstant(initial) === null ? undefined : typeOf(initial);
   const folded = (given: ColumnType | undefined): ColumnType =>
     expressionType(fold, (column) => (column === accumulator ? given : columns.typeOf(column)));
   const first = folded(untyped);
