@@ -157,7 +157,7 @@ class LocalEngine implements ProcessingEngine {
         }
         const rows = boundaryRows(min, max);
         const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: checkOf(signal) };
-        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows);
+        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows, leaf.check);
       }
     }
   }

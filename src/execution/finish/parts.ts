@@ -38,7 +38,7 @@ export function* finishParts(
   } else if (decisive?.step === 'topPerBucket') {
     yield* reduced(prepared, decisive, steps.slice(whole), leaf);
   } else {
-    yield* streamed(frames(prepared), new StreamedSteps(whole < 0 ? [] : steps.slice(whole), leaf, heldRowsMax));
+    yield* streamed(frames(prepared, leaf), new StreamedSteps(whole < 0 ? [] : steps.slice(whole), leaf, heldRowsMax));
   }
 }
 
@@ -46,8 +46,8 @@ function* prepare(parts: Iterable<ResultTable>, steps: readonly FinishStep[], le
   for (const part of parts) yield runSteps(part, steps, leaf);
 }
 
-function* frames(parts: Iterable<ResultTable>): Generator<Frame> {
-  for (const part of parts) yield* framesOf(part);
+function* frames(parts: Iterable<ResultTable>, { check }: LeafResult): Generator<Frame> {
+  for (const part of parts) yield* framesOf(part, check);
 }
 
 function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame> {
@@ -63,17 +63,17 @@ function* reduced(parts: Iterable<ResultTable>, step: FinishStep, ending: readon
   let held: Frame[] = [];
   let keys: readonly string[] = [];
   let [rows, rowsReduced] = [0, 0];
-  const whole = (): ResultTable => ({ ...tableOf(concatFrames(held)), keys });
+  const whole = (): ResultTable => ({ ...tableOf(concatFrames(held, leaf.check)), keys });
   for (const part of parts) {
     keys = part.keys;
-    const best = [...framesOf(runSteps(part, [step], leaf))];
+    const best = [...framesOf(runSteps(part, [step], leaf), leaf.check)];
     held.push(...best);
     rows += best.reduce((sum, frame) => sum + frame.rowCount, 0);
     if (rows < 2 * rowsReduced + HELD_ROWS_MAX / 16) continue;
-    held = [...framesOf(runSteps(whole(), [step], leaf))];
+    held = [...framesOf(runSteps(whole(), [step], leaf), leaf.check)];
     rows = rowsReduced = held.reduce((sum, frame) => sum + frame.rowCount, 0);
   }
-  if (held.length > 0) yield* framesOf(runSteps(whole(), ending, leaf));
+  if (held.length > 0) yield* framesOf(runSteps(whole(), ending, leaf), leaf.check);
 }
 
 function* sortOnDisk(parts: Iterable<ResultTable>, sort: SortStep, leaf: LeafResult, spill: SpillSpace): Generator<Frame> {

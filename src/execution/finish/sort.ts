@@ -2,6 +2,8 @@ import { ServiceError } from '../../base/errors.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { compareText, STRING_ORDERINGS } from '../ordering.js';
+import type { Check } from '../pieces.js';
+import { ascending, inPieces, ROWS_PER_CHECK } from '../pieces.js';
 import type { ResultColumn, ResultTable } from './table.js';
 import { columnNamed, typed } from './table.js';
 
@@ -27,9 +29,6 @@ export function compareCells({ descending, nulls, ordering }: SortKey): (a: Fram
   };
 }
 
-/** Rows between two looks at whether the query still runs. */
-export const ROWS_PER_CHECK = 4096;
-
 /**
  * Rows [offset, offset + limit) in the order that sort keys ask for; ties go by the remaining key columns ascending, then
  * by row. With a limit well below the number of rows the rest is never sorted.
@@ -38,7 +37,7 @@ export function sortedRows(
   table: ResultTable,
   by: readonly SortKey[],
   { offset, limit }: { readonly offset: number; readonly limit: number | null },
-  check: () => void,
+  check: Check,
 ): Uint32Array {
   const { rowCount } = table;
   const wanted = limit === null ? rowCount : Math.min(rowCount, offset + limit);
@@ -52,16 +51,17 @@ export function sortedRows(
   const [first, ...rest] = ranked;
   const order = (parts: typeof ranked): CompareRows => inTurn(parts.map(({ key, column }) => compareRanked(column, key, check)));
   if (first?.column.kind !== 'string') {
-    const rows = Uint32Array.from({ length: rowCount }, (_, row) => row);
-    return mergeSort(rows, order(ranked), check).subarray(offset, wanted);
+    return mergeSort(ascending(rowCount, check), order(ranked), check).subarray(offset, wanted);
   }
   return sortTies(ranksOf(first.column, first.key, check), () => order(rest), check).subarray(offset, wanted);
 }
 
 /** Rows by their ranks, those of one rank by an order that is made when there are such. */
-function sortTies(ranks: Uint32Array, makeOrder: () => CompareRows, check: () => void): Uint32Array {
+function sortTies(ranks: Uint32Array, makeOrder: () => CompareRows, check: Check): Uint32Array {
   const ends = new Uint32Array(ranks.length + 1);
-  for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1;
+  inPieces(ranks.length, check, (start, end) => {
+    for (const rank of ranks.subarray(start, end)) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1;
+  });
   for (let rank = 1; rank < ends.length; rank++) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0);
   const rows = new Uint32Array(ranks.length);
   ranks.forEach((rank, row) => {
@@ -95,7 +95,7 @@ function inTurn(parts: readonly CompareRows[]): CompareRows {
 }
 
 /** Sorted pieces merged pairwise, so that no step takes long. May return `items` or another array of its length. */
-function mergeSort(items: Uint32Array, compare: CompareRows, check: () => void): Uint32Array {
+function mergeSort(items: Uint32Array, compare: CompareRows, check: Check): Uint32Array {
   for (let start = 0; start < items.length; start += ROWS_PER_CHECK) {
     check();
     items.subarray(start, start + ROWS_PER_CHECK).sort(compare);
@@ -119,14 +119,14 @@ function mergeSort(items: Uint32Array, compare: CompareRows, check: () => void):
 }
 
 /** The same order as `compareColumn`; each text is compared to others once, and rows by the ranks of their texts. */
-function compareRanked(column: ResultColumn, key: SortKey, check: () => void): CompareRows {
+function compareRanked(column: ResultColumn, key: SortKey, check: Check): CompareRows {
   if (column.kind !== 'string') return compareColumn(column, key);
   const ranks = ranksOf(column, key, check);
   return (a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0);
 }
 
 /** Per row: how many of the different texts come before its own. */
-function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: () => void): Uint32Array {
+function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: Check): Uint32Array {
   const { text, type } = column;
   const numbers = new Map<number, number>();
   const ids: number[] = [];
@@ -149,6 +149,7 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
   );
   const ranks = new Uint32Array(ids.length);
   sorted.forEach((number, at) => {
+    if (at % ROWS_PER_CHECK === 0) check();
     const before = sorted[at - 1];
     // Several ids may stand for one text.
     ranks[number] = before === undefined ? 0 : (ranks[before] ?? 0) + (compare(before, number) === 0 ? 0 : 1);
@@ -157,7 +158,7 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
 }
 
 /** A heap whose root is the worst row kept. */
-function bestRows(rowCount: number, compare: CompareRows, count: number, check: () => void): Uint32Array {
+function bestRows(rowCount: number, compare: CompareRows, count: number, check: Check): Uint32Array {
   if (count === 0) return new Uint32Array(0);
   const heap: number[] = [];
   const sink = (from: number): void => {

@@ -58,7 +58,7 @@ export class SortedRuns {
   add(table: ResultTable, by: readonly SortKey[]): void {
     if (table.rowCount === 0) return;
     this.#keys = sortKeys(table, by);
-    this.#write(0, framesOf(table, RUN_FRAME_ROWS));
+    this.#write(0, framesOf(table, this.#leaf.check, RUN_FRAME_ROWS));
     for (let number = 0; this.#levels[number]?.runs.length === FAN_IN; number++) {
       const level = this.#levels[number];
       if (level === undefined) return;

@@ -1,15 +1,13 @@
-import { assert } from '../../base/errors.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import type { Value } from '../../expression/value.js';
 import { convert } from '../../expression/value.js';
-import type { Granularity } from '../../model/granularity.js';
-import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
+import { ascending, ROWS_PER_CHECK } from '../pieces.js';
+import { fillBuckets } from './fill-buckets.js';
 import { rankColumn } from './rank.js';
 import { rowFilter } from './row-filter.js';
-import { ROWS_PER_CHECK, sortedRows } from './sort.js';
+import { sortedRows } from './sort.js';
 import type { ResultColumn, ResultTable } from './table.js';
 import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
 
@@ -21,8 +19,6 @@ export interface LeafResult {
   /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
   check(): void;
 }
-
-const FILLED_BUCKETS_MAX = 10_000_000;
 
 export function runSteps(table: ResultTable, steps: readonly FinishStep[], leaf: LeafResult): ResultTable {
   return steps.reduce((current, step) => runStep(current, step, leaf), table);
@@ -39,18 +35,15 @@ function runStep(table: ResultTable, step: FinishStep, leaf: LeafResult): Result
         if (row % ROWS_PER_CHECK === 0) leaf.check();
         if (keeps(row) === true) kept.push(row);
       }
-      return kept.length === table.rowCount ? table : pickRows(table, Uint32Array.from(kept));
+      return kept.length === table.rowCount ? table : pickRows(table, Uint32Array.from(kept), leaf.check);
     }
     case 'sort':
-      return pickRows(table, sortedRows(table, step.by, step, leaf.check));
+      return pickRows(table, sortedRows(table, step.by, step, leaf.check), leaf.check);
     case 'topPerBucket':
       return topPerBucket(table, step.bucket, step.by, step.limit, leaf);
     case 'limit': {
       const end = step.limit === null ? table.rowCount : Math.min(table.rowCount, step.offset + step.limit);
-      return pickRows(
-        table,
-        Uint32Array.from({ length: Math.max(0, end - step.offset) }, (_, row) => row + step.offset),
-      );
+      return pickRows(table, ascending(Math.max(0, end - step.offset), leaf.check, step.offset), leaf.check);
     }
     case 'fillBuckets':
       return fillBuckets(table, step.bucket, step.granularity, leaf);
@@ -100,53 +93,12 @@ function topPerBucket(table: ResultTable, bucket: string, by: readonly SortKey[]
   const kept: number[] = [];
   let current: Value | undefined;
   let taken = 0;
-  for (const row of sorted) {
+  for (const [at, row] of sorted.entries()) {
+    if (at % ROWS_PER_CHECK === 0) leaf.check();
     const value = valueAt(buckets, row);
     taken = value === current ? taken + 1 : 1;
     current = value;
     if (taken <= limit) kept.push(row);
   }
-  return pickRows(table, Uint32Array.from(kept));
-}
-
-function fillBuckets(table: ResultTable, bucket: string, granularity: Granularity, leaf: LeafResult): ResultTable {
-  const buckets = columnNamed(table, bucket);
-  assert(buckets.kind === 'long', `bucket column ${bucket} is not LONG`);
-  const rowOf = new Map<bigint, number>();
-  buckets.values.forEach((start, row) => rowOf.set(start, row));
-  const starts = wantedBuckets(granularity, leaf.intervals, [...rowOf.keys()]);
-  if (starts.length === table.rowCount && starts.every((start, row) => buckets.values[row] === start)) return table;
-  const rows = starts.map((start) => rowOf.get(start));
-  const columns = table.columns.map((column): ResultColumn => {
-    if (column.name === bucket) return { ...column, kind: 'long', values: BigInt64Array.from(starts), nulls: null };
-    const empty: Value = leaf.zeroColumns.has(column.name) ? (column.kind === 'long' ? 0n : 0) : null;
-    return columnOf(
-      column.name,
-      typeOfResult(column),
-      rows.map((row) => (row === undefined ? empty : valueAt(column, row))),
-    );
-  });
-  return { ...table, rowCount: starts.length, columns };
-}
-
-/** An interval that is open at an end is filled only as far as there are rows. */
-function wantedBuckets(granularity: Granularity, intervals: readonly Interval[], present: readonly bigint[]): bigint[] {
-  const found = present.map(Number).sort((a, b) => a - b);
-  const [first] = found;
-  const last = found.at(-1);
-  const wanted = new Set<bigint>();
-  for (const interval of intervals) {
-    const start = interval.start > ETERNITY.start ? interval.start : first;
-    const end =
-      interval.end < ETERNITY.end
-        ? interval.end
-        : last === undefined
-          ? undefined
-          : Math.min(ETERNITY.end, nextBucketStart(granularity, last));
-    if (start === undefined || end === undefined || start >= end) continue;
-    if (granularity.kind === 'all') wanted.add(BigInt(interval.start));
-    else if (granularity.kind === 'none') for (const instant of present) wanted.add(instant);
-    else for (const boundary of bucketBoundaries(granularity, { start, end }, FILLED_BUCKETS_MAX).subarray(0, -1)) wanted.add(boundary);
-  }
-  return [...wanted].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return pickRows(table, Uint32Array.from(kept), leaf.check);
 }

@@ -2,6 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { FinishStep } from '../../model/plan.js';
 import { concatFrames } from '../merge/concat.js';
+import { ascending } from '../pieces.js';
 import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
 import type { ResultTable } from './table.js';
@@ -38,7 +39,15 @@ export class StreamedSteps {
 
   /** Frames that can be sent on now. */
   push(frame: Frame): Iterable<Frame> {
-    const frames = this.#first.length === 0 ? [frame] : [...framesOf(this.#first.reduce((table, step) => step.run(table), tableOf(frame)))];
+    const frames =
+      this.#first.length === 0
+        ? [frame]
+        : [
+            ...framesOf(
+              this.#first.reduce((table, step) => step.run(table), tableOf(frame)),
+              this.#leaf.check,
+            ),
+          ];
     if (this.#rest.length === 0) return frames;
     for (const each of frames) {
       this.#held.push(each);
@@ -55,7 +64,7 @@ export class StreamedSteps {
   /** What was held back. */
   end(): Iterable<Frame> {
     if (this.#held.length === 0) return [];
-    return framesOf(runSteps(tableOf(concatFrames(this.#held)), this.#rest, this.#leaf));
+    return framesOf(runSteps(tableOf(concatFrames(this.#held, this.#leaf.check)), this.#rest, this.#leaf), this.#leaf.check);
   }
 }
 
@@ -74,10 +83,7 @@ function streamedStep(step: FinishStep, leaf: LeafResult): StreamedStep {
       const to = Math.max(from, Math.min(table.rowCount, end - seen));
       seen += table.rowCount;
       if (from === 0 && to === table.rowCount) return table;
-      return pickRows(
-        table,
-        Uint32Array.from({ length: to - from }, (_, row) => row + from),
-      );
+      return pickRows(table, ascending(to - from, leaf.check, from), leaf.check);
     },
     isFull: () => seen >= end,
   };

@@ -5,6 +5,8 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import { isNullAt } from '../../model/frame.js';
 import type { ColumnType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
+import type { Check } from '../pieces.js';
+import { inPieces, ROWS_PER_CHECK } from '../pieces.js';
 
 /** Result rows outside of kernel memory, before and between finish steps. Strings stay ids until they are needed. */
 export interface ResultTable {
@@ -91,17 +93,35 @@ export function typed(type: TextType | undefined): { readonly type?: TextType } 
 }
 
 /** Rows `rows` in that order. */
-export function pickRows(table: ResultTable, rows: Uint32Array): ResultTable {
-  const pickNulls = (nulls: Uint8Array | null): Uint8Array | null =>
-    nulls === null ? null : Uint8Array.from(rows, (row) => nulls[row] ?? 0);
+export function pickRows(table: ResultTable, rows: Uint32Array, check: Check): ResultTable {
+  const pickNumbers = (from: Uint32Array): Uint32Array => {
+    const picked = new Uint32Array(rows.length);
+    inPieces(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) picked[at] = from[rows[at] ?? 0] ?? 0;
+    });
+    return picked;
+  };
+  const pickNulls = (nulls: Uint8Array | null): Uint8Array | null => {
+    if (nulls === null) return null;
+    const picked = new Uint8Array(rows.length);
+    inPieces(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) picked[at] = nulls[rows[at] ?? 0] ?? 0;
+    });
+    return picked;
+  };
   const columns = table.columns.map((column): ResultColumn => {
-    if (column.kind === 'string') return { ...column, ids: Uint32Array.from(rows, (row) => column.ids[row] ?? 0) };
-    if (column.kind === 'multi') return { ...column, rows: Uint32Array.from(rows, (row) => column.rows[row] ?? 0) };
-    if (column.kind === 'double')
-      return { ...column, values: Float64Array.from(rows, (row) => column.values[row] ?? 0), nulls: pickNulls(column.nulls) };
+    if (column.kind === 'string') return { ...column, ids: pickNumbers(column.ids) };
+    if (column.kind === 'multi') return { ...column, rows: pickNumbers(column.rows) };
+    if (column.kind === 'double') {
+      const values = new Float64Array(rows.length);
+      inPieces(rows.length, check, (start, end) => {
+        for (let at = start; at < end; at++) values[at] = column.values[rows[at] ?? 0] ?? 0;
+      });
+      return { ...column, values, nulls: pickNulls(column.nulls) };
+    }
     const values = new BigInt64Array(rows.length);
-    rows.forEach((row, index) => {
-      values[index] = column.values[row] ?? 0n;
+    inPieces(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) values[at] = column.values[rows[at] ?? 0] ?? 0n;
     });
     return { ...column, values, nulls: pickNulls(column.nulls) };
   });
@@ -111,17 +131,18 @@ export function pickRows(table: ResultTable, rows: Uint32Array): ResultTable {
 /** Rows of one frame; a result is cut into several so that it can be sent while it is being read. */
 const FRAME_ROWS = 65536;
 
-export function* framesOf(table: ResultTable, frameRows = FRAME_ROWS): Generator<Frame> {
+export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_ROWS): Generator<Frame> {
   for (let start = 0; start < table.rowCount; start += frameRows) {
     const end = Math.min(table.rowCount, start + frameRows);
-    yield { rowCount: end - start, columns: table.columns.map((column) => frameColumn(column, start, end)) };
+    yield { rowCount: end - start, columns: table.columns.map((column) => frameColumn(column, start, end, check)) };
   }
 }
 
-function frameColumn(column: ResultColumn, start: number, end: number): FrameColumn {
+function frameColumn(column: ResultColumn, start: number, end: number, check: Check): FrameColumn {
+  check();
   const { name } = column;
   if (column.kind === 'string')
-    return { kind: 'string', name, ...typed(column.type), ...compactTexts(column.ids.subarray(start, end), column.text) };
+    return { kind: 'string', name, ...typed(column.type), ...compactTexts(column.ids.subarray(start, end), column.text, check) };
   if (column.kind === 'multi') return pickMultiple(name, column.of, column.rows.subarray(start, end));
   const nulls = column.nulls === null ? null : nullBits(column.nulls.subarray(start, end));
   if (column.kind === 'long') return { kind: 'long', name, values: column.values.slice(start, end), nulls };
@@ -158,10 +179,15 @@ function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
 }
 
 /** Only the texts that these rows use. */
-function compactTexts(ids: Uint32Array, text: (id: number) => string | null): { ids: Uint32Array; dictionary: (string | null)[] } {
+function compactTexts(
+  ids: Uint32Array,
+  text: (id: number) => string | null,
+  check: Check,
+): { ids: Uint32Array; dictionary: (string | null)[] } {
   const dictionary: (string | null)[] = [];
   const entries = new Map<number, number>();
-  const compact = Uint32Array.from(ids, (id) => {
+  const compact = Uint32Array.from(ids, (id, row) => {
+    if (row % ROWS_PER_CHECK === 0) check();
     let entry = entries.get(id);
     if (entry === undefined) {
       entry = dictionary.length;

@@ -1,6 +1,7 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { takeZeroed } from '../context.js';
+import { ROWS_PER_CHECK } from '../pieces.js';
 import type { SegmentScope } from '../scope.js';
 import { nullIdOf } from './domain.js';
 import type { AggregatorShape } from './shape.js';
@@ -78,6 +79,7 @@ export function foldPairs(
   const groups = scope.arena.take(BLOCK_ROWS * 4);
   const ids = scope.arena.take(BLOCK_ROWS * 4);
   for (let from = 0; from < count; from += BLOCK_ROWS) {
+    scope.context.check();
     const n = Math.min(BLOCK_ROWS, count - from);
     kernels.gather32(keys + from * 8, positions, n, local);
     kernels.gather32(groupOf, local, n, groups);
@@ -96,6 +98,7 @@ export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number
   const values = scope.arena.take(BLOCK_ROWS * 8);
   const packed = scope.arena.take(BLOCK_ROWS * 16);
   for (let from = 0; from < count; from += BLOCK_ROWS) {
+    scope.context.check();
     const n = Math.min(BLOCK_ROWS, count - from);
     kernels.gather32(keys + from * 16, halves, n, local);
     kernels.gather32(groupOf, local, n, groups);
@@ -143,6 +146,7 @@ export function countDistinct(scope: FoldScope, table: GroupTable, index: number
     const words = shape.store.bitsPerGroup / 64;
     const view = memory.u32(counts, groupCount * 2);
     for (let group = 0; group < groupCount; group++) {
+      if (group % ROWS_PER_CHECK === 0) context.check();
       const at = state.bits + group * words * 8;
       const hasNull = nullId >= 0 && ((memory.u8(at + (nullId >> 3), 1)[0] ?? 0) & (1 << (nullId & 7))) !== 0;
       view[group * 2] = kernels.bitsCount(at, words) - (hasNull ? 1 : 0);

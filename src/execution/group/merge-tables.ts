@@ -3,6 +3,7 @@ import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import { clear, kernelFor } from '../context.js';
+import { ROWS_PER_CHECK } from '../pieces.js';
 import { foldPairs, foldWidePairs, multiplesOf } from './distinct-fold.js';
 import type { ValuePool } from './domain.js';
 import { foldPackedKeys, GroupWriter } from './fold.js';
@@ -36,8 +37,10 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
     clear(context, groupOf, parts.groupCount * 4);
     if (layout.kind === 'dense' && parts.cells !== 0) {
       const inOrder = multiplesOf(scratch, 1);
-      for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS)
+      for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS) {
+        context.check();
         addStates(base, inOrder, parts.cells + base * 4, Math.min(BLOCK_ROWS, parts.groupCount - base));
+      }
     } else if (layout.kind === 'dense') {
       eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
     } else {
@@ -97,9 +100,10 @@ function mergeBits({ context }: GroupTable, parts: GroupTableParts, bitsPerGroup
     kernels.bitsOr(into, from, parts.groupCount * words, into);
     return;
   }
-  memory
-    .u32(parts.cells, parts.groupCount)
-    .forEach((cell, group) => kernels.bitsOr(into + cell * words * 8, from + group * words * 8, words, into + cell * words * 8));
+  memory.u32(parts.cells, parts.groupCount).forEach((cell, group) => {
+    if (group % ROWS_PER_CHECK === 0) context.check();
+    kernels.bitsOr(into + cell * words * 8, from + group * words * 8, words, into + cell * words * 8);
+  });
 }
 
 interface Scratch {
@@ -172,6 +176,7 @@ export function internAll(
   const at = arena.take(Math.max(1, values.length) * 4);
   const ids = context.memory.u32(at, values.length);
   values.forEach((value, id) => {
+    if (id % ROWS_PER_CHECK === 0) context.check();
     ids[id] = pool?.idOf(value) ?? 0;
   });
   return at;

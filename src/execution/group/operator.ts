@@ -6,6 +6,7 @@ import type { LeafResult } from '../finish/steps.js';
 import { runSteps } from '../finish/steps.js';
 import type { ResultTable } from '../finish/table.js';
 import { framesOf } from '../finish/table.js';
+import type { Check } from '../pieces.js';
 import type { FoldScope } from './distinct-fold.js';
 import { mergeSpilled } from './merge-spilled.js';
 import { freeParts, mergeTable } from './merge-tables.js';
@@ -47,7 +48,8 @@ export function* endGroups(
   try {
     if (context.spill !== undefined && !fitsWith(table, others)) {
       const parts = rowsOfParts({ context, arena }, table, waiting.splice(0), ending, counts);
-      const frames = ending === 'partial' ? framesOfAll(parts) : finishParts(parts, finish, leaf, { spill: context.spill, heldRowsMax });
+      const frames =
+        ending === 'partial' ? framesOfAll(parts, context.check) : finishParts(parts, finish, leaf, { spill: context.spill, heldRowsMax });
       for (const frame of frames) {
         counts.finishMs += lap();
         counts.rowsFinished += frame.rowCount;
@@ -64,7 +66,7 @@ export function* endGroups(
     counts.rowsToFinish += groups.rowCount;
     counts.rowsFinished += rows.rowCount;
     counts.finishMs += lap();
-    yield* framesOf(rows);
+    yield* framesOf(rows, context.check);
   } finally {
     for (const parts of waiting) freeParts(context, parts);
     arena.release();
@@ -120,8 +122,8 @@ function* rowsOfParts(
   }
 }
 
-function* framesOfAll(parts: Iterable<ResultTable>): Generator<Frame> {
-  for (const part of parts) yield* framesOf(part);
+function* framesOfAll(parts: Iterable<ResultTable>, check: Check): Generator<Frame> {
+  for (const part of parts) yield* framesOf(part, check);
 }
 
 function leafOf({ plan, aggregators }: GroupShape, { check }: RunContext): LeafResult {

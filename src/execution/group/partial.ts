@@ -1,8 +1,11 @@
+import { assert } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
 import type { GroupPlan } from '../../model/plan.js';
 import { isNumberType } from '../../model/schema.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
-import { columnOf, pickRows, textColumn, valueAt } from '../finish/table.js';
+import { columnOf, pickRows, textColumn } from '../finish/table.js';
+import type { Check } from '../pieces.js';
+import { ascending, ROWS_PER_CHECK } from '../pieces.js';
 import type { FoldScope } from './distinct-fold.js';
 import { nullIdOf } from './domain.js';
 import { listGroups, rowsOfGroups, valueOfId } from './result.js';
@@ -60,40 +63,78 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
 /** The rows described above, of every group of the table. */
 export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   const { shape } = table;
+  const { check } = scope.context;
   const groups = listGroups(scope, table);
   const states = rowsOfGroups(scope, table, groups, { isEmpty: false, asStates: true });
-  const rowOf = new Map<number, number>();
-  groups.forEach((group, row) => rowOf.set(group, row));
+  const keys = states.columns.slice(0, shape.keys.length);
   const sets = shape.aggregators.map((aggregator, index) =>
     aggregator.kind === 'distinct' ? listSet(scope, table, index, aggregator) : undefined,
   );
-  const repeated = sets.flatMap((set) => (set === undefined ? [] : set.map(({ group }) => rowOf.get(group) ?? 0)));
-  const source = Uint32Array.from([...groups.keys(), ...repeated]);
-  const keys = pickRows({ ...states, columns: states.columns.slice(0, shape.keys.length) }, source).columns.map((column, index) => ({
-    ...column,
-    name: `k${index}`,
-  }));
+  const extra = sets.reduce((sum, set) => sum + (set?.length ?? 0), 0);
+  const rowCount = groups.length + extra;
   let from = groups.length;
   const aggregates = shape.aggregators.map((aggregator, index): ResultColumn => {
+    const name = `a${index}`;
     const set = sets[index];
-    const values: Value[] = new Array<Value>(source.length).fill(null);
-    if (set !== undefined && aggregator.kind === 'distinct') {
-      set.forEach(({ value }, at) => {
-        values[from + at] = value;
-      });
-      from += set.length;
-      const { type } = aggregator.domain;
-      return isNumberType(type) ? columnOf(`a${index}`, type, values) : textColumn(`a${index}`, type, values.map(textOrNull));
+    if (set === undefined || aggregator.kind !== 'distinct') {
+      const column = states.columns[shape.keys.length + index];
+      assert(column !== undefined, 'an aggregator has one column of states');
+      return { ...(extra === 0 ? column : withNulls(column, rowCount)), name };
     }
-    const column = states.columns[shape.keys.length + index];
-    if (aggregator.kind === 'collect' && column !== undefined) {
-      for (let row = 0; row < groups.length; row++) values[row] = valueAt(column, row);
-      return columnOf(`a${index}`, 'STRING', values);
-    }
-    for (let row = 0; column !== undefined && row < groups.length; row++) values[row] = valueAt(column, row);
-    return columnOf(`a${index}`, aggregator.type, values);
+    const values: Value[] = new Array<Value>(rowCount).fill(null);
+    set.forEach(({ value }, at) => {
+      if (at % ROWS_PER_CHECK === 0) check();
+      values[from + at] = value;
+    });
+    from += set.length;
+    const { type } = aggregator.domain;
+    return isNumberType(type) ? columnOf(name, type, values) : textColumn(name, type, values.map(textOrNull));
   });
-  return { rowCount: source.length, columns: [...keys, ...aggregates], keys: [] };
+  const repeated = extra === 0 ? keys : pickRows({ ...states, columns: keys }, sourceRows(groups, sets, rowCount, check), check).columns;
+  return { rowCount, columns: [...repeated.map((column, index) => ({ ...column, name: `k${index}` })), ...aggregates], keys: [] };
+}
+
+type SetEntry = { readonly group: number; readonly value: Value };
+
+/** Row of states that each row repeats the keys of. */
+function sourceRows(groups: Uint32Array, sets: readonly (readonly SetEntry[] | undefined)[], rowCount: number, check: Check): Uint32Array {
+  const rowOf = new Map<number, number>();
+  groups.forEach((group, row) => {
+    if (row % ROWS_PER_CHECK === 0) check();
+    rowOf.set(group, row);
+  });
+  const source = new Uint32Array(rowCount);
+  source.set(ascending(groups.length, check));
+  let at = groups.length;
+  for (const set of sets) {
+    for (const { group } of set ?? []) {
+      if (at % ROWS_PER_CHECK === 0) check();
+      source[at++] = rowOf.get(group) ?? 0;
+    }
+  }
+  return source;
+}
+
+/** The column with rows of null appended. */
+function withNulls(column: ResultColumn, rowCount: number): ResultColumn {
+  if (column.kind === 'string') {
+    // No dictionary has so many entries.
+    const none = 0xffffffff;
+    const ids = new Uint32Array(rowCount).fill(none);
+    ids.set(column.ids);
+    return { ...column, ids, text: (id) => (id === none ? null : column.text(id)) };
+  }
+  assert(column.kind !== 'multi', 'states are single values');
+  const nulls = new Uint8Array(rowCount).fill(1);
+  nulls.set(column.nulls ?? new Uint8Array(column.values.length));
+  if (column.kind === 'double') {
+    const values = new Float64Array(rowCount);
+    values.set(column.values);
+    return { ...column, values, nulls };
+  }
+  const values = new BigInt64Array(rowCount);
+  values.set(column.values);
+  return { ...column, values, nulls };
 }
 
 function textOrNull(value: Value): string | null {
@@ -106,16 +147,17 @@ function listSet(
   table: GroupTable,
   index: number,
   { domain, store }: Extract<AggregatorShape, { kind: 'distinct' }>,
-): { group: number; value: Value }[] {
-  const { memory } = context;
+): SetEntry[] {
+  const { memory, check } = context;
   const state = table.states[index];
-  const pairs: { group: number; value: Value }[] = [];
+  const pairs: SetEntry[] = [];
   const nullId = nullIdOf(domain);
   const decode = valueOfId(memory, domain, table.distinctPools[index]?.values ?? []);
   if (store.kind === 'bits') {
     const words = store.bitsPerGroup / 32;
     const bits = memory.u32(state?.bits ?? 0, table.groupCount * words);
     bits.forEach((word, at) => {
+      if (at % ROWS_PER_CHECK === 0) check();
       for (let rest = word; rest !== 0; rest &= rest - 1) {
         const id = (at % words) * 32 + (31 - Math.clz32(rest & -rest));
         if (id !== nullId) pairs.push({ group: Math.floor(at / words), value: decode(id) });
@@ -128,6 +170,7 @@ function listSet(
   const longs = memory.i64(keys, count * store.words);
   const doubles = memory.f64(keys, count * store.words);
   for (let at = 0; at < count; at++) {
+    if (at % ROWS_PER_CHECK === 0) check();
     const group = halves[at * store.words * 2] ?? 0;
     if (store.words === 2) pairs.push({ group, value: domain.type === 'LONG' ? (longs[at * 2 + 1] ?? 0n) : (doubles[at * 2 + 1] ?? 0) });
     else {

@@ -4,6 +4,7 @@ import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { CollectedParts } from '../collect/collected-states.js';
 import type { RunContext } from '../context.js';
+import { ascending } from '../pieces.js';
 import type { FoldScope } from './distinct-fold.js';
 import type { GroupShape } from './shape.js';
 import type { GroupTableParts } from './table.js';
@@ -39,7 +40,7 @@ export class PartitionedGroups {
     this.#shape = shape;
     this.#parts = parts;
     const partitionOf = partitionsOf(context, shape, parts, level);
-    const groups = listed ?? Uint32Array.from({ length: parts.groupCount }, (_, group) => group);
+    const groups = listed ?? ascending(parts.groupCount, context.check);
     const byPartition = sortByPartition(context, groups.length, (at) => partitionOf[groups[at] ?? 0] ?? 0);
     this.#starts = byPartition.starts;
     this.#order = byPartition.order;
@@ -47,6 +48,7 @@ export class PartitionedGroups {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const start = this.#starts[partition] ?? 0;
       for (let at = start; at < (this.#starts[partition + 1] ?? 0); at++) {
+        if (at % GROUPS_PER_CHECK === 0) context.check();
         const group = groups[this.#order[at] ?? 0] ?? 0;
         this.#order[at] = group;
         this.#placeOf[group] = at - start;
@@ -121,7 +123,10 @@ export class PartitionedGroups {
     const source = memory.u8(seen, this.#parts.groupCount);
     const target = memory.u8(out, this.countOf(partition));
     const start = this.#starts[partition] ?? 0;
-    for (let at = 0; at < target.length; at++) target[at] = source[this.#order[start + at] ?? 0] ?? 0;
+    for (let at = 0; at < target.length; at++) {
+      if (at % GROUPS_PER_CHECK === 0) this.#context.check();
+      target[at] = source[this.#order[start + at] ?? 0] ?? 0;
+    }
   }
 
   copyBits(partition: number, bits: Address, bytesPerGroup: number, out: Address): void {
@@ -129,6 +134,7 @@ export class PartitionedGroups {
     const start = this.#starts[partition] ?? 0;
     const count = this.countOf(partition);
     for (let at = 0; at < count; at++) {
+      if (at % GROUPS_PER_CHECK === 0) this.#context.check();
       const group = this.#order[start + at] ?? 0;
       memory.u8(out + at * bytesPerGroup, bytesPerGroup).set(memory.u8(bits + group * bytesPerGroup, bytesPerGroup));
     }
@@ -198,7 +204,10 @@ function partitionsOf(context: RunContext, shape: GroupShape, parts: GroupTableP
   const partitions = new Uint8Array(parts.groupCount);
   const seed = Math.imul(level + 1, 0x9e3779b1);
   if (layout.kind === 'dense') {
-    for (let cell = 0; cell < partitions.length; cell++) partitions[cell] = finalMix(mix(seed, cell)) >>> PARTITION_SHIFT;
+    for (let cell = 0; cell < partitions.length; cell++) {
+      if (cell % GROUPS_PER_CHECK === 0) context.check();
+      partitions[cell] = finalMix(mix(seed, cell)) >>> PARTITION_SHIFT;
+    }
     return partitions;
   }
   const halvesEach = layout.words * 2;

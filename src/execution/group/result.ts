@@ -6,9 +6,12 @@ import { isNumberType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { collectedColumns } from '../collect/result.js';
+import type { RunContext } from '../context.js';
 import { globalTextAt, textAt } from '../dictionary.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
 import { columnOf, rememberTexts, typed } from '../finish/table.js';
+import type { Check } from '../pieces.js';
+import { ascending, inPieces } from '../pieces.js';
 import type { FoldScope } from './distinct-fold.js';
 import { countDistinct } from './distinct-fold.js';
 import type { Domain } from './domain.js';
@@ -56,12 +59,13 @@ function stateAddresses(scope: FoldScope, table: GroupTable): Address[] {
 
 /** Numbers of the groups that exist, ascending. */
 export function listGroups({ context, arena }: FoldScope, table: Pick<GroupTable, 'present' | 'groupCount'>): Uint32Array {
-  if (table.present === 0) return Uint32Array.from({ length: table.groupCount }, (_, group) => group);
-  const { kernels, memory } = context;
+  const { kernels, memory, check } = context;
+  if (table.present === 0) return ascending(table.groupCount, check);
   const bits = arena.take(BLOCK_ROWS / 8);
   const rows = arena.take(BLOCK_ROWS * 4);
   const found: Uint32Array[] = [];
   for (let base = 0; base < table.groupCount; base += BLOCK_ROWS) {
+    check();
     const n = Math.min(BLOCK_ROWS, table.groupCount - base);
     kernels.filterRangeU8(table.present + base, n, 1, 255, bits);
     const count = kernels.bitsToRows(bits, 0, n, rows);
@@ -83,13 +87,13 @@ function keyColumn(
   index: number,
   groups: Uint32Array,
 ): ResultColumn {
-  const { memory } = context;
+  const { memory, check } = context;
   const { layout } = table.shape;
   if (domain.kind === 'constant')
     return columnOf(
       name,
       domain.type,
-      Array.from(groups, () => domain.value),
+      mapPieces(groups, context.check, () => domain.value),
     );
   if (layout.kind === 'hash') {
     const place = layout.places[index];
@@ -98,46 +102,53 @@ function keyColumn(
     if (place.kind === 'word') {
       const flags = memory.u32(table.keys, table.groupCount * words * 2);
       const flagWord = layout.flagWord ?? 0;
-      const nulls = Uint8Array.from(groups, (group) => ((flags[(group * words + flagWord) * 2] ?? 0) >>> place.flag) & 1);
+      const nulls = new Uint8Array(groups.length);
+      inPieces(groups.length, check, (start, end) => {
+        for (let row = start; row < end; row++) nulls[row] = ((flags[((groups[row] ?? 0) * words + flagWord) * 2] ?? 0) >>> place.flag) & 1;
+      });
       const known = nulls.includes(1) ? nulls : null;
       if (domain.type === 'LONG') {
         const longs = memory.i64(table.keys, table.groupCount * words);
         const values = new BigInt64Array(groups.length);
-        groups.forEach((group, row) => {
-          values[row] = longs[group * words + place.word] ?? 0n;
+        inPieces(groups.length, check, (start, end) => {
+          for (let row = start; row < end; row++) values[row] = longs[(groups[row] ?? 0) * words + place.word] ?? 0n;
         });
         return { kind: 'long', name, values, nulls: known };
       }
       const doubles = memory.f64(table.keys, table.groupCount * words);
-      const values = Float64Array.from(groups, (group) => doubles[group * words + place.word] ?? 0);
+      const values = new Float64Array(groups.length);
+      inPieces(groups.length, check, (start, end) => {
+        for (let row = start; row < end; row++) values[row] = doubles[(groups[row] ?? 0) * words + place.word] ?? 0;
+      });
       return { kind: 'double', name, type: domain.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
     }
     const halves = memory.u32(table.keys, table.groupCount * words * 2);
     const half = place.word * 2 + place.shift / 32;
-    return idColumn(
-      context.memory,
-      table,
-      name,
-      domain,
-      index,
-      Uint32Array.from(groups, (group) => halves[group * words * 2 + half] ?? 0),
-    );
+    const ids = new Uint32Array(groups.length);
+    inPieces(groups.length, check, (start, end) => {
+      for (let row = start; row < end; row++) ids[row] = halves[(groups[row] ?? 0) * words * 2 + half] ?? 0;
+    });
+    return idColumn(context, table, name, domain, index, ids);
   }
   const stride = layout.strides[index] ?? 1;
   const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
-  return idColumn(
-    context.memory,
-    table,
-    name,
-    domain,
-    index,
-    Uint32Array.from(groups, (group) => Math.floor(group / stride) % card),
-  );
+  const ids = new Uint32Array(groups.length);
+  inPieces(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) ids[row] = Math.floor((groups[row] ?? 0) / stride) % card;
+  });
+  return idColumn(context, table, name, domain, index, ids);
 }
 
-function idColumn(memory: KernelMemory, table: GroupTable, name: string, domain: Domain, index: number, ids: Uint32Array): ResultColumn {
+function idColumn(
+  { memory, check }: RunContext,
+  table: GroupTable,
+  name: string,
+  domain: Domain,
+  index: number,
+  ids: Uint32Array,
+): ResultColumn {
   const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
-  if (isNumberType(domain.type)) return columnOf(name, domain.type, Array.from(ids, decode));
+  if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
 }
 
@@ -162,6 +173,15 @@ export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly S
   }
 }
 
+/** An array with an entry per group or id. */
+function mapPieces<Result>(from: Uint32Array, check: Check, each: (value: number) => Result): Result[] {
+  const results: Result[] = [];
+  inPieces(from.length, check, (start, end) => {
+    for (let at = start; at < end; at++) results.push(each(from[at] ?? 0));
+  });
+  return results;
+}
+
 function textOf(value: Scalar): string | null {
   return value === null ? null : String(value);
 }
@@ -175,21 +195,26 @@ function aggregateColumn(
   groups: Uint32Array,
   isEmpty: boolean,
 ): ResultColumn {
-  const { memory } = context;
+  const { memory, check } = context;
   const { name } = aggregator;
   const nulls =
-    aggregator.kind === 'count' || aggregator.kind === 'distinct' ? null : nullsOf(table, aggregator, index, groups, isEmpty, memory);
+    aggregator.kind === 'count' || aggregator.kind === 'distinct' ? null : nullsOf(table, aggregator, index, groups, isEmpty, context);
   const isZeroWhenNull = aggregator.aggregator.emptyIsZero === true;
   const known = nulls === null || isZeroWhenNull ? null : nulls;
   if (aggregator.type === 'LONG') {
     const state = memory.i64(at, table.groupCount);
     const values = new BigInt64Array(groups.length);
-    for (let row = 0; row < groups.length; row++) if (nulls === null || nulls[row] === 0) values[row] = state[groups[row] ?? 0] ?? 0n;
+    inPieces(groups.length, check, (start, end) => {
+      for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = state[groups[row] ?? 0] ?? 0n;
+    });
     return { kind: 'long', name, values, nulls: known };
   }
   const state = memory.f64(at, table.groupCount);
   const round = aggregator.type === 'FLOAT' ? Math.fround : (value: number): number => value;
-  const values = Float64Array.from(groups, (group, row) => (nulls === null || nulls[row] === 0 ? round(state[group] ?? 0) : 0));
+  const values = new Float64Array(groups.length);
+  inPieces(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = round(state[groups[row] ?? 0] ?? 0);
+  });
   return { kind: 'double', name, type: aggregator.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
 }
 
@@ -199,12 +224,15 @@ function nullsOf(
   index: number,
   groups: Uint32Array,
   isEmpty: boolean,
-  memory: FoldScope['context']['memory'],
+  { memory, check }: RunContext,
 ): Uint8Array | null {
-  if (isEmpty) return Uint8Array.from(groups, () => 1);
+  if (isEmpty) return new Uint8Array(groups.length).fill(1);
   const seenAt = table.states[index]?.seen ?? 0;
   if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return null;
   const seen = memory.u8(seenAt, table.groupCount);
-  const nulls = Uint8Array.from(groups, (group) => (seen[group] === 1 ? 0 : 1));
+  const nulls = new Uint8Array(groups.length);
+  inPieces(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) nulls[row] = seen[groups[row] ?? 0] === 1 ? 0 : 1;
+  });
   return nulls.includes(1) ? nulls : null;
 }

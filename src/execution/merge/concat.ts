@@ -4,12 +4,14 @@ import { cellAt, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
 import { isTextType, widestType } from '../../model/schema.js';
 import { typed } from '../finish/table.js';
+import type { Check } from '../pieces.js';
 
 /**
  * Frames after each other as one. Columns go by position and take their names from the first frame; where types differ
  * (a column that is null everywhere has no type of its own) the widest wins.
+ * @param check  called before each column of each frame
  */
-export function concatFrames(frames: readonly Frame[]): Frame {
+export function concatFrames(frames: readonly Frame[], check: Check = () => undefined): Frame {
   const filled = frames.filter((frame) => frame.rowCount > 0);
   const [first] = filled;
   if (first === undefined) return frames[0] ?? { rowCount: 0, columns: [] };
@@ -21,6 +23,7 @@ export function concatFrames(frames: readonly Frame[]): Frame {
       concatColumns(
         filled.map((frame) => ({ frame, column: columnAt(frame, index) })),
         rowCount,
+        check,
       ),
     ),
   };
@@ -35,12 +38,13 @@ function columnAt(frame: Frame, index: number): FrameColumn {
   return frame.columns[index] ?? { kind: 'string', name: '', ids: new Uint32Array(frame.rowCount), dictionary: [null] };
 }
 
-function concatColumns(parts: readonly Part[], rowCount: number): FrameColumn {
+function concatColumns(parts: readonly Part[], rowCount: number, check: Check): FrameColumn {
   const name = parts[0]?.column.name ?? '';
   const typed = parts.filter(({ column }) => !isAllNull(column));
-  if (typed.some(({ column }) => column.kind === 'multi') && typeOfTexts(parts) === 'STRING') return concatMultiple(name, parts, rowCount);
+  if (typed.some(({ column }) => column.kind === 'multi') && typeOfTexts(parts) === 'STRING')
+    return concatMultiple(name, parts, rowCount, check);
   if (typed.length === 0 || typed.some(({ column }) => column.kind === 'string' || column.kind === 'multi'))
-    return concatTexts(name, parts, rowCount);
+    return concatTexts(name, parts, rowCount, check);
   const isLong = typed.every(({ column }) => column.kind === 'long');
   const longs = new BigInt64Array(isLong ? rowCount : 0);
   const doubles = new Float64Array(isLong ? 0 : rowCount);
@@ -48,6 +52,7 @@ function concatColumns(parts: readonly Part[], rowCount: number): FrameColumn {
   let anyNull = false;
   let at = 0;
   for (const { frame, column } of parts) {
+    check();
     for (let row = 0; row < frame.rowCount; row++, at++) {
       const value = (column.kind === 'long' || column.kind === 'double') && !isNullAt(column.nulls, row) ? column.values[row] : undefined;
       if (value === undefined) {
@@ -62,12 +67,13 @@ function concatColumns(parts: readonly Part[], rowCount: number): FrameColumn {
   return { kind: 'double', name, type: isFloat ? 'FLOAT' : 'DOUBLE', values: doubles, nulls: anyNull ? nulls : null };
 }
 
-function concatTexts(name: string, parts: readonly Part[], rowCount: number): FrameColumn {
+function concatTexts(name: string, parts: readonly Part[], rowCount: number, check: Check): FrameColumn {
   const type = typeOfTexts(parts);
   const ids = new Uint32Array(rowCount);
   const dictionary: (string | null)[] = [null];
   let at = 0;
   for (const { frame, column } of parts) {
+    check();
     const base = dictionary.length;
     if (column.kind === 'string') {
       const from = column.type ?? 'STRING';
@@ -97,12 +103,13 @@ function typeOfTexts(parts: readonly Part[]): TextType {
   return isTextType(type) ? type : 'STRING';
 }
 
-function concatMultiple(name: string, parts: readonly Part[], rowCount: number): FrameColumn {
+function concatMultiple(name: string, parts: readonly Part[], rowCount: number, check: Check): FrameColumn {
   const offsets = new Uint32Array(rowCount + 1);
   const ids: number[] = [];
   const dictionary: (string | null)[] = [];
   let at = 0;
   for (const { frame, column } of parts) {
+    check();
     const base = dictionary.length;
     if (column.kind === 'string' || column.kind === 'multi') for (const text of column.dictionary) dictionary.push(text);
     for (let row = 0; row < frame.rowCount; row++) {

@@ -2,6 +2,7 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { framesOf, pickRows, tableOf } from '../finish/table.js';
+import { ascending } from '../pieces.js';
 import { partialColumns } from '../scan/operator.js';
 import { concatFrames } from './concat.js';
 
@@ -94,12 +95,12 @@ function precedes(reader: Reader, at: number, rival: Reader, sign: number): bool
   return sign > 0 ? left < right : left > right;
 }
 
+/** Of one frame at a time: whoever reads them looks between frames whether the query still runs. */
+const unchecked = (): void => undefined;
+
 function sliceFrame(frame: Frame, start: number, end: number): Frame {
-  const picked = pickRows(
-    tableOf(frame),
-    Uint32Array.from({ length: end - start }, (_, row) => start + row),
-  );
-  const [slice] = framesOf(picked);
+  const picked = pickRows(tableOf(frame), ascending(end - start, unchecked, start), unchecked);
+  const [slice] = framesOf(picked, unchecked, end - start);
   const columns: readonly FrameColumn[] = slice?.columns ?? [];
   return { rowCount: end - start, columns };
 }

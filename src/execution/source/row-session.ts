@@ -143,7 +143,7 @@ function operatorOf(options: SessionOptions, context: RunContext, counts: RowCou
         return [];
       };
       const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
-      const end = () => framesOf(runSteps(boundaryRows(min, max), plan.finish, leaf));
+      const end = () => framesOf(runSteps(boundaryRows(min, max), plan.finish, leaf), context.check);
       return { isDone: false, open: () => undefined, read, readMoved: read, end, close: () => undefined };
     }
   }

@@ -233,12 +233,12 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     counts.readMs += performance.now() - startMs;
     const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
     const finished = ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows;
-    yield* items([...framesOf(finished)], counts);
+    yield* items([...framesOf(finished, context.check)], counts);
   },
   *mergeGroups({ control, plan, frames, ending }, bench) {
     const counts = noCounts();
     const context = bench.context(control);
-    const placed = placeFrame(concatFrames(frames), context.memory);
+    const placed = placeFrame(concatFrames(frames, context.check), context.memory);
     try {
       const merged = mergePlan(plan);
       const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} }, control.groupBytesMax);

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { RunContext } from '../../src/execution/context.js';
+import { noCounts } from '../../src/execution/counts.js';
+import { endGroups, shapeOf } from '../../src/execution/group/operator.js';
+import { runMorsels } from '../../src/execution/group/run.js';
+import type { GroupTableParts } from '../../src/execution/group/table.js';
+import { concatFrames } from '../../src/execution/merge/concat.js';
+import { SpillSpace } from '../../src/execution/spill/spill-space.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import { instantiateKernels } from '../../src/kernels/registry.js';
+import type { Frame } from '../../src/model/frame.js';
+import type { GroupPlan } from '../../src/model/plan.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+
+/*
+ * Grouping in stages, with a look at the cancel flag that counts: each stage looks often for the rows it handles, and
+ * stopping at any look gives everything back.
+ */
+const ROWS = 50_000;
+/** A stage that takes longer than this many rows between two looks could not be stopped in time. */
+const ROWS_PER_LOOK_MAX = 1 << 14;
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const kernels = instantiateKernels('simd', memory);
+const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-cancel-'));
+
+const frame: Frame = {
+  rowCount: ROWS,
+  columns: [
+    { kind: 'long', name: '__time', values: BigInt64Array.from({ length: ROWS }, (_, row) => BigInt(row)), nulls: null },
+    { kind: 'long', name: 'number', values: BigInt64Array.from({ length: ROWS }, (_, row) => BigInt(row) * 0x1_0000_0001n), nulls: null },
+    {
+      kind: 'string',
+      name: 'text',
+      ids: Uint32Array.from({ length: ROWS }, (_, row) => row),
+      dictionary: Array.from({ length: ROWS }, (_, row) => `text ${row}`),
+    },
+    {
+      kind: 'string',
+      name: 'few',
+      ids: Uint32Array.from({ length: ROWS }, (_, row) => row % 50),
+      dictionary: Array.from({ length: 50 }, (_, row) => `value ${row}`),
+    },
+  ],
+};
+
+const plan = (changes: Partial<GroupPlan>): GroupPlan => ({
+  operator: 'group',
+  dataSource: 'none',
+  intervals: [{ start: 0, end: ROWS }],
+  filter: null,
+  virtualColumns: [],
+  emptyGroup: false,
+  keys: [],
+  aggregators: [{ kind: 'count', name: 'n', filter: null }],
+  finish: [],
+  ...changes,
+});
+const key = (column: string, type: 'LONG' | 'STRING') => ({ kind: 'column', name: column, column, type }) as const;
+const distinct = (column: string) => ({ kind: 'distinct', name: 'different', column, filter: null }) as const;
+
+const plans: Readonly<Record<string, GroupPlan>> = {
+  'by a number': plan({ keys: [key('number', 'LONG')] }),
+  'by text': plan({ keys: [key('text', 'STRING')] }),
+  'computed texts': plan({
+    virtualColumns: [
+      {
+        name: 'computed',
+        expression: {
+          kind: 'call',
+          function: 'concat',
+          arguments: [
+            { kind: 'column', name: 'text' },
+            { kind: 'column', name: 'few' },
+          ],
+        },
+        outputType: 'STRING',
+      },
+    ],
+    keys: [key('computed', 'STRING')],
+  }),
+  'by text, in an order': plan({
+    keys: [key('text', 'STRING')],
+    finish: [
+      { step: 'sort', by: [{ column: 'text', descending: true, nulls: 'first', ordering: 'lexicographic' }], offset: 0, limit: null },
+    ],
+  }),
+  'different numbers': plan({ keys: [key('few', 'STRING')], aggregators: [distinct('number')] }),
+  'different texts': plan({ keys: [key('few', 'STRING')], aggregators: [distinct('text')] }),
+};
+
+interface Run {
+  readonly groupBytesMax: number;
+  readonly ending: 'final' | 'partial';
+  /** Tables of other threads that are joined in. */
+  readonly others: number;
+}
+
+const runs: Readonly<Record<string, Run>> = {
+  'in memory': { groupBytesMax: 1 << 30, ending: 'final', others: 0 },
+  'in memory, partial': { groupBytesMax: 1 << 30, ending: 'partial', others: 0 },
+  'joined from two threads': { groupBytesMax: 1 << 30, ending: 'final', others: 1 },
+  spilled: { groupBytesMax: 1 << 20, ending: 'final', others: 1 },
+};
+
+class Stopped extends Error {}
+
+/** Runs a plan in stages, with `look` as its check. Returns the rows of the result. */
+function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look: () => void): number {
+  const placed = placeFrame(frame, memory);
+  const flags = memory.allocate(64);
+  memory.i32(flags, 16).fill(0);
+  const spill = new SpillSpace({ folder, bytesMax: 1 << 30, used: flags }, memory, 0);
+  const context: RunContext = { memory, kernels, batchRows: 16384, groupBytesMax, spill, check: look };
+  const parts: GroupTableParts[] = [];
+  let rows = 0;
+  try {
+    const shape = shapeOf({ plan: groupPlan, views: [placed.view], dictionaries: {} }, groupBytesMax);
+    const morsels = () => [{ view: 0, start: 0, end: ROWS }];
+    for (let other = 0; other < others; other++) {
+      const left = morsels();
+      parts.push(runMorsels(shape, context, () => left.pop(), noCounts()).detach());
+    }
+    const left = morsels();
+    const table = runMorsels(shape, context, () => left.pop(), noCounts());
+    const frames = [...endGroups(table, parts.splice(0), ending, 1 << 30, noCounts())];
+    rows = concatFrames(frames, look).rowCount;
+  } finally {
+    for (const { owned } of parts) for (const address of owned) memory.free(address);
+    memory.free(flags);
+    placed.release();
+    // As whoever runs a query does: what threads that failed have left there.
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+const cancelling = suite('cancelling');
+
+for (const [planName, groupPlan] of Object.entries(plans)) {
+  for (const [runName, each] of Object.entries(runs)) {
+    cancelling(`${planName}, ${runName}: looks often, and gives everything back wherever it stops`, () => {
+      let looks = 0;
+      const rows = run(groupPlan, each, () => void looks++);
+      assert.is(memory.allocatedBytes, 0);
+      const handled = ROWS * (1 + each.others) + rows;
+      assert.ok(looks >= handled / ROWS_PER_LOOK_MAX, `${looks} looks for ${handled} rows`);
+      for (let part = 1; part <= 4; part++) {
+        const stopAt = Math.max(1, Math.floor((looks * part) / 4));
+        let seen = 0;
+        assert.throws(
+          () =>
+            run(groupPlan, each, () => {
+              if (++seen >= stopAt) throw new Stopped();
+            }),
+          (error: unknown) => error instanceof Stopped,
+        );
+        assert.is(seen, stopAt, 'nobody looks again');
+        assert.is(memory.allocatedBytes, 0, `stopped at look ${stopAt} of ${looks}`);
+      }
+    });
+  }
+}
+
+cancelling.run();
