@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
-import { cellAt, type Frame, type FrameCell } from '../../model/frame.js';
-import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import type { Frame } from '../../model/frame.js';
+import { type OutputColumn, type PlannedQuery, type PlannedStatement, sqlTypeName } from '../../model/statement.js';
+import { inputCell } from '../column/text-reading.js';
 import type { TaskContext } from '../contract.js';
 import type { RowStatistics } from './row-statistics.js';
 
@@ -19,7 +20,7 @@ export class QueryReport {
   private readonly write: WriteStatement | null;
   private readonly startMs: number;
   private writingMs: number | null = null;
-  private readonly results: FrameCellJson[][] = [];
+  private readonly results: unknown[][] = [];
   private resultsTruncated = false;
 
   constructor(context: TaskContext, query: PlannedQuery, write: WriteStatement | null) {
@@ -40,7 +41,7 @@ export class QueryReport {
         this.resultsTruncated = true;
         return false;
       }
-      this.results.push(frame.columns.map((column, position) => toJson(cellAt(column, row), this.query.columns[position])));
+      this.results.push(frame.columns.map((column, position) => toJson(inputCell(column, row), this.query.columns[position])));
       this.rowsOut++;
     }
     return true;
@@ -64,7 +65,7 @@ export class QueryReport {
     if (this.write === null && status === 'SUCCESS') {
       payload['results'] = {
         signature: this.query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
-        sqlTypeNames: this.query.columns.map(({ sqlType }) => sqlType),
+        sqlTypeNames: this.query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
         results: this.results,
         resultsTruncated: this.resultsTruncated,
       };
@@ -147,10 +148,8 @@ const ERROR_CODES: Readonly<Record<string, string>> = {
   input_invalid: 'QueryRuntimeError',
 };
 
-type FrameCellJson = FrameCell | boolean;
-
 /** Longs as JSON numbers where those are exact, times as text. */
-function toJson(cell: FrameCell, column: OutputColumn | undefined): FrameCellJson {
+function toJson(cell: unknown, column: OutputColumn | undefined): unknown {
   if (typeof cell !== 'bigint') return cell;
   if (column?.sqlType === 'TIMESTAMP' || column?.sqlType === 'DATE') return formatInstant(Number(cell));
   if (column?.sqlType === 'BOOLEAN') return cell !== 0n;

@@ -10,6 +10,8 @@ export interface QuerySettings {
   readonly failOnEmptyInsert: boolean;
   /** Dimensions that rows are sorted by after their time, before all others; null: those of CLUSTERED BY. */
   readonly segmentSortOrder: readonly string[] | null;
+  /** `mvd`: arrays of strings are stored as strings of several values. */
+  readonly arrayIngestMode: 'array' | 'mvd';
 }
 
 const ROWS_PER_SEGMENT = 3_000_000;
@@ -40,6 +42,7 @@ export function parseQuerySettings(context: Fields): QuerySettings {
     maxRowsInMemory: context.integer('rowsInMemory', maxRowsInMemory, { min: 1 }),
     failOnEmptyInsert: context.boolean('failOnEmptyInsert', false),
     segmentSortOrder: parseSortOrder(context),
+    arrayIngestMode: context.choice('arrayIngestMode', ['array', 'mvd'], 'array'),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Frame } from '../../model/frame.js';
 import { bucketsOf } from '../../model/granularity.js';
 import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { buildSegments } from '../build/build-segments.js';
 import { RowStore } from '../build/row-store.js';
@@ -54,7 +54,9 @@ export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
   return { query, context, parameters, statement, settings };
 }
 
-function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement, { segmentSortOrder }: QuerySettings): void {
+function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement, settings: QuerySettings): void {
+  const { segmentSortOrder } = settings;
+  for (const column of columns) storedType(column, settings);
   const names = columns.map(({ name }) => name);
   const unknown = segmentSortOrder?.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new ServiceError('sql_plan_invalid', `context.segmentSortOrder: the SELECT has no column "${unknown}"`);
@@ -162,7 +164,7 @@ async function writeTable(
 ): Promise<void> {
   const store = new RowStore({
     dataSource: statement.dataSource,
-    dimensions: dimensionsOf(statement, task.settings).map(({ name, nativeType }) => columnPlan(name, nativeType, 'ARRAY')),
+    dimensions: dimensionsOf(statement, task.settings).map((column) => columnPlan(column.name, storedType(column, task.settings), 'ARRAY')),
     metrics: [],
     rollup: false,
     segmentGranularity: statement.partitionedBy,
@@ -202,6 +204,12 @@ async function writeTable(
   } finally {
     store.close();
   }
+}
+
+function storedType({ name, nativeType }: OutputColumn, { arrayIngestMode }: QuerySettings): ColumnType {
+  if (arrayIngestMode === 'array' || !isArrayType(nativeType)) return nativeType;
+  if (nativeType === 'ARRAY<STRING>') return 'STRING';
+  throw new ServiceError('sql_plan_invalid', `context.arrayIngestMode: "mvd" stores no ${nativeType}, which the column "${name}" is`);
 }
 
 /** CLUSTERED BY comes first: rows are sorted by it within a time. */

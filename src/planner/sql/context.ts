@@ -11,12 +11,15 @@ export interface SqlContext extends QueryContext {
   readonly sqlQueryId: string | null;
   /** What TIMESTAMP '...' means, where days begin, how results are written. */
   readonly timeZone: string;
+  /** Results have arrays as their text. */
+  readonly stringifyArrays: boolean;
 }
 
 /** Read here or by `readContext`, on behalf of any statement. */
 export const SQL_HONOURED_KEYS: readonly string[] = [
   'sqlQueryId',
   'sqlTimeZone',
+  'sqlStringifyArrays',
   'timeout',
   'priority',
   'kernels',
@@ -78,7 +81,10 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   const { sqlQueryId = null } = context;
   if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
     throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
-  return { ...common, sqlQueryId, timeZone: sqlTimeZone(context) };
+  const stringify = context['sqlStringifyArrays'] ?? true;
+  if (!['true', 'false'].includes(String(stringify)))
+    throw new ServiceError('query_invalid', `context.sqlStringifyArrays: expected true or false, found ${describeValue(stringify)}`);
+  return { ...common, sqlQueryId, timeZone: sqlTimeZone(context), stringifyArrays: String(stringify) === 'true' };
 }
 
 export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {

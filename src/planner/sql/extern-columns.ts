@@ -23,8 +23,10 @@ export function externColumns(stream: TokenStream, from: number, to: number): re
 
 function columnType(stream: TokenStream, from: number, to: number): ColumnType {
   if (from >= to) throw stream.source.error('sql_invalid', stream.start(from), 'expected the type of a column');
-  const text = stream.source.text.slice(stream.start(from), stream.tokens[to - 1]?.end).toUpperCase();
-  const type = sqlTypeOf(text.replace(/\s*\([\d\s,]*\)$/, '').replace(/\s+/g, ' '));
-  if (type === undefined) throw stream.source.unsupported(stream.start(from), `the column type ${text}`);
+  const text = stream.source.text.slice(stream.start(from), stream.tokens[to - 1]?.end);
+  // A type that SQL has no word for is named in quotes.
+  const named = /^TYPE\s*\(\s*'([^']*)'\s*\)$/i.exec(text)?.[1] ?? text;
+  const type = sqlTypeOf(named.replace(/\s*\([\d\s,]*\)$/, '').replace(/\s+/g, ' '));
+  if (type === undefined) throw stream.source.unsupported(stream.start(from), `the column type ${text.toUpperCase()}`);
   return nativeType(type);
 }

@@ -89,7 +89,9 @@ function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   const word = stream.text(index);
   if (word === 'IN' && stream.is(index + 1, '(')) rewriteList(stream, index + 1, marks);
   if (word === 'INTERVAL' && stream.tokens[index + 1]?.kind === 'string' && stream.isWord(index + 2)) rewriteInterval(stream, index, marks);
-  if (word === 'ARRAY' && stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(')) stream.replace(index, '[]');
+  // Where columns were declared nothing is left of the words.
+  const isArrayType = stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(') && stream.edited(index) !== '';
+  if (word === 'ARRAY' && isArrayType) stream.replace(index, '[]');
   if (word === 'NATURAL') rewriteNatural(stream, index, marks);
   if (RESERVED_BY_PARSER.has(word)) stream.replace(index, `"${stream.name(index)}"`);
 }

@@ -199,7 +199,11 @@ function answer(
     'X-Svc-SQL-Query-Id': sqlQueryId,
     ...(body.result.header ? { 'X-Svc-SQL-Header-Included': 'yes' } : {}),
   };
-  const chunks = writeResult(logged.frames(frames), columns, { ...body.result, timeZone: body.read.timeZone });
+  const chunks = writeResult(logged.frames(frames), columns, {
+    ...body.result,
+    timeZone: body.read.timeZone,
+    stringifyArrays: body.read.stringifyArrays,
+  });
   const lateHeaders = profileHeader(logged, body.read.profile);
   return withWarnings({ status: 200, headers, lateHeaders, body: logged.body(chunks) }, body);
 }

@@ -1,10 +1,10 @@
 import { doubleText, floatText } from '../../../expression/value.js';
-import type { ArrayElement } from '../../../model/array-text.js';
 import { arrayElements } from '../../../model/array-text.js';
 import type { Frame, FrameColumn } from '../../../model/frame.js';
 import { isNullAt } from '../../../model/frame.js';
 import type { TextType } from '../../../model/schema.js';
 import { isArrayType, JSON_TYPE } from '../../../model/schema.js';
+import { arrayJson, doubleJson } from '../array-json.js';
 
 /** Gives the JSON of one row's value. */
 export type CellWriter = (row: number) => string;
@@ -51,28 +51,6 @@ function dictionaryWriter(dictionary: readonly (string | null)[], type: TextType
 function jsonOf(text: string, type: TextType): string {
   if (isArrayType(type)) return arrayJson(arrayElements(text, type));
   return type === JSON_TYPE ? text : JSON.stringify(text);
-}
-
-/** Numbers as in columns of their own. */
-function arrayJson(elements: readonly ArrayElement[]): string {
-  return `[${elements.map(elementJson).join(',')}]`;
-}
-
-function elementJson(element: ArrayElement): string {
-  switch (typeof element) {
-    case 'string':
-      return JSON.stringify(element);
-    case 'bigint':
-      return String(element);
-    case 'number':
-      return doubleJson(element);
-    default:
-      return element === null ? 'null' : arrayJson(element);
-  }
-}
-
-function doubleJson(value: number, print: (value: number) => string = doubleText): string {
-  return Number.isFinite(value) ? print(value) : `"${value}"`;
 }
 
 function multiWriter({ offsets, ids, dictionary }: Extract<FrameColumn, { kind: 'multi' }>): CellWriter {

@@ -1,7 +1,10 @@
 import { findZone, UTC } from '../../../base/calendar.js';
 import { formatInstantIn } from '../../../base/time.js';
+import { arrayElements } from '../../../model/array-text.js';
 import { type FrameColumn, isNullAt } from '../../../model/frame.js';
+import { isArrayType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
+import { arrayJson } from '../array-json.js';
 
 /** The text of one cell of a column, ready to be written. */
 export type CellText = (row: number) => string;
@@ -12,16 +15,31 @@ export interface Spelling {
   text(value: string): string;
   /** An instant, or a number JSON has no word for. */
   word(value: string): string;
+  /** An array, given as its JSON. */
+  array(json: string): string;
 }
 
-export const JSON_SPELLING: Spelling = { null: 'null', text: (value) => JSON.stringify(value), word: (value) => `"${value}"` };
+export const JSON_SPELLING: Spelling = {
+  null: 'null',
+  text: (value) => JSON.stringify(value),
+  word: (value) => `"${value}"`,
+  array: (json) => JSON.stringify(json),
+};
+
+/** With arrays as arrays of JSON rather than as their text. */
+export const JSON_ARRAYS_SPELLING: Spelling = { ...JSON_SPELLING, array: (json) => json };
 
 /** Quotes only what needs it; null is an empty field. */
 export const CSV_SPELLING: Spelling = {
   null: '',
-  text: (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value),
+  text: csvField,
   word: (value) => value,
+  array: csvField,
 };
+
+function csvField(value: string): string {
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
 
 /** Decides once for a column of a frame; the function it gives only looks up and prints. */
 export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string, spelling: Spelling): CellText {
@@ -29,12 +47,15 @@ export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string
     case 'string': {
       const { ids, dictionary } = column;
       const spelled = new Map<number, string>();
+      // JSON is written as its text, as clients of SQL expect it.
+      const { type } = column;
+      const spell = isArrayType(type) ? (text: string) => spelling.array(arrayJson(arrayElements(text, type))) : spelling.text;
       return (row) => {
         const id = ids[row] ?? 0;
         let text = spelled.get(id);
         if (text === undefined) {
           const value = dictionary[id] ?? null;
-          text = value === null ? spelling.null : spelling.text(value);
+          text = value === null ? spelling.null : spell(value);
           spelled.set(id, text);
         }
         return text;

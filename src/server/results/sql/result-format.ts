@@ -1,6 +1,7 @@
 import type { Frame } from '../../../model/frame.js';
 import type { OutputColumn } from '../../../model/statement.js';
-import { type CellText, CSV_SPELLING, cellText, JSON_SPELLING } from './cell-text.js';
+import { sqlTypeName } from '../../../model/statement.js';
+import { type CellText, CSV_SPELLING, cellText, JSON_ARRAYS_SPELLING, JSON_SPELLING, type Spelling } from './cell-text.js';
 
 export type ResultFormatName = 'object' | 'array' | 'objectLines' | 'arrayLines' | 'csv';
 
@@ -22,7 +23,14 @@ export interface ResultFormat {
   readonly close: string;
   headerRows(columns: readonly OutputColumn[], options: HeaderOptions): readonly string[];
   /** Compiled once for a frame. */
-  rowWriter(columns: readonly OutputColumn[], frame: Frame, timeZone: string): (row: number) => string;
+  rowWriter(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions): (row: number) => string;
+}
+
+export interface WritingOptions {
+  /** Instants are written on the wall clock of this zone. */
+  readonly timeZone: string;
+  /** Arrays as their text; else as arrays of JSON, in the formats that are JSON. Left out: true. */
+  readonly stringifyArrays?: boolean;
 }
 
 const JSON_ARRAY = { contentType: 'application/json', open: '[', separator: ',', rowEnd: '', close: ']\n' };
@@ -44,7 +52,7 @@ export const RESULT_FORMATS: Readonly<Record<ResultFormatName, ResultFormat>> = 
     ...LINES,
     contentType: 'text/csv',
     headerRows: (columns, options) => headerCells(columns, options).map((row) => row.map(CSV_SPELLING.text).join(',')),
-    rowWriter: (columns, frame, timeZone) => {
+    rowWriter: (columns, frame, { timeZone }) => {
       const cells = cellTexts(columns, frame, timeZone, CSV_SPELLING);
       return (row) => cells.map((cell) => cell(row)).join(',');
     },
@@ -59,7 +67,7 @@ function headerCells(
   const rows: string[][] = [];
   if (header) rows.push(columns.map(({ name }) => name));
   if (header && typesHeader) rows.push(columns.map(({ nativeType }) => nativeType));
-  if (header && sqlTypesHeader) rows.push(columns.map(({ sqlType }) => sqlType));
+  if (header && sqlTypesHeader) rows.push(columns.map(({ sqlType }) => sqlTypeName(sqlType)));
   return rows;
 }
 
@@ -67,14 +75,14 @@ function headerCells(
 function objectHeader(columns: readonly OutputColumn[], { header, typesHeader, sqlTypesHeader }: HeaderOptions): readonly string[] {
   if (!header) return [];
   const members = columns.map(({ name, nativeType, sqlType }) => {
-    const types = { ...(typesHeader ? { type: nativeType } : {}), ...(sqlTypesHeader ? { sqlType } : {}) };
+    const types = { ...(typesHeader ? { type: nativeType } : {}), ...(sqlTypesHeader ? { sqlType: sqlTypeName(sqlType) } : {}) };
     return `${JSON.stringify(name)}:${typesHeader || sqlTypesHeader ? JSON.stringify(types) : 'null'}`;
   });
   return [`{${members.join(',')}}`];
 }
 
-function arrayRow(columns: readonly OutputColumn[], frame: Frame, timeZone: string): (row: number) => string {
-  const cells = cellTexts(columns, frame, timeZone, JSON_SPELLING);
+function arrayRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions): (row: number) => string {
+  const cells = cellTexts(columns, frame, options.timeZone, jsonSpelling(options));
   return (row) => {
     let text = '[';
     for (let index = 0; index < cells.length; index++) text += `${index === 0 ? '' : ','}${cells[index]?.(row) ?? 'null'}`;
@@ -82,8 +90,8 @@ function arrayRow(columns: readonly OutputColumn[], frame: Frame, timeZone: stri
   };
 }
 
-function objectRow(columns: readonly OutputColumn[], frame: Frame, timeZone: string): (row: number) => string {
-  const cells = cellTexts(columns, frame, timeZone, JSON_SPELLING);
+function objectRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions): (row: number) => string {
+  const cells = cellTexts(columns, frame, options.timeZone, jsonSpelling(options));
   const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return (row) => {
     let text = '';
@@ -92,7 +100,11 @@ function objectRow(columns: readonly OutputColumn[], frame: Frame, timeZone: str
   };
 }
 
-function cellTexts(columns: readonly OutputColumn[], frame: Frame, timeZone: string, spelling: typeof JSON_SPELLING): readonly CellText[] {
+function jsonSpelling({ stringifyArrays = true }: WritingOptions): Spelling {
+  return stringifyArrays ? JSON_SPELLING : JSON_ARRAYS_SPELLING;
+}
+
+function cellTexts(columns: readonly OutputColumn[], frame: Frame, timeZone: string, spelling: Spelling): readonly CellText[] {
   return columns.map(({ sqlType }, index) => {
     const column = frame.columns[index];
     return column === undefined ? () => spelling.null : cellText(column, sqlType, timeZone, spelling);

@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Frame } from '../../../model/frame.js';
 import type { OutputColumn } from '../../../model/statement.js';
-import { type HeaderOptions, RESULT_FORMATS, type ResultFormatName } from './result-format.js';
+import { type HeaderOptions, RESULT_FORMATS, type ResultFormatName, type WritingOptions } from './result-format.js';
 
-export interface ResultOptions extends HeaderOptions {
+export interface ResultOptions extends HeaderOptions, WritingOptions {
   readonly format: ResultFormatName;
-  /** Instants are written on the wall clock of this zone. */
-  readonly timeZone: string;
 }
 
 /** Characters after which a chunk is handed over. */
@@ -36,7 +34,7 @@ export async function* writeResult(
     let rowsBefore = headers.length;
     while (next.done !== true) {
       const frame = next.value;
-      const write = format.rowWriter(columns, frame, options.timeZone);
+      const write = format.rowWriter(columns, frame, options);
       let sliceStart = performance.now();
       for (let row = 0; row < frame.rowCount; row++) {
         buffer += `${rowsBefore++ === 0 ? '' : format.separator}${write(row)}${format.rowEnd}`;
