@@ -45,7 +45,8 @@ function bindCall(call: Call, names: Names): Operand {
   const called = getFunction(call.function, call.arguments.length);
   const type = inferType(call, (name) => names.typeOf(name));
   const operands = call.arguments.map((argument) => bindExpression(argument, names));
-  const bound = called.bindLazy?.(operands) ?? eager(called.bind(call.arguments.map(constantOf)), operands);
+  const types = (): MaybeType[] => call.arguments.map((argument) => inferType(argument, (name) => names.typeOf(name)));
+  const bound = called.bindLazy?.(operands) ?? eager(called.bind(call.arguments.map(constantOf), types()), operands);
   return converted(bound, type);
 }
 

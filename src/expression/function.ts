@@ -31,8 +31,8 @@ export interface ExpressionFunction {
   readonly arrays?: 'all' | readonly number[];
   /** Throws `query_invalid` for arguments the function is not made for. Of the constants only `cast` makes use. */
   type(argumentTypes: readonly MaybeType[], constants: readonly (Constant | undefined)[]): MaybeType;
-  /** Throws `query_invalid` for a constant that is no pattern, unit, zone, ... */
-  bind(constants: readonly (Constant | undefined)[]): (values: readonly Value[]) => Value;
+  /** Throws `query_invalid` for a constant that is no pattern, unit, zone, ... Types tell sketches from other texts. */
+  bind(constants: readonly (Constant | undefined)[], argumentTypes?: readonly MaybeType[]): (values: readonly Value[]) => Value;
   /** Instead of `bind`, of functions that do not need all of their arguments: those of them that are not asked for are not computed. */
   readonly bindLazy?: (operands: readonly Operand[]) => Operand;
 }

@@ -6,6 +6,7 @@ import { BIT_FUNCTIONS } from './functions/bits.js';
 import { COMPLEX_FUNCTIONS } from './functions/complex.js';
 import { CONDITIONAL_FUNCTIONS } from './functions/conditional.js';
 import { EXTRACTION_SUPPORT } from './functions/extraction.js';
+import { HYPER_UNIQUE_FUNCTIONS } from './functions/hyper-unique.js';
 import { JSON_FUNCTIONS } from './functions/json.js';
 import { LOOKUP_FUNCTIONS } from './functions/lookup.js';
 import { MATH_FUNCTIONS } from './functions/math.js';
@@ -32,6 +33,7 @@ export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     ...EXTRACTION_SUPPORT,
     ...LOOKUP_FUNCTIONS,
     ...MEMBERSHIP_FUNCTIONS,
+    ...HYPER_UNIQUE_FUNCTIONS,
     ...STATE_FUNCTIONS,
     ...ARRAY_FUNCTIONS,
     ...MULTI_VALUE_FUNCTIONS,
@@ -50,26 +52,19 @@ export function findApplyFunction(name: string): ApplyFunction | undefined {
 /** Every name that calls can have. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...APPLY.keys()];
 
-/** Documented and not to be had here: refused by name, told apart from names that do not exist. */
-export const UNSUPPORTED_FUNCTIONS: ReadonlySet<string> = new Set(
-  'hyper_unique hyper_unique_add hyper_unique_estimate hyper_unique_round_estimate'.split(' '),
-);
-
 /**
  * A function that takes values only.
  * @throws ServiceError for a name that is not there, or a wrong number of arguments
  */
 export function getFunction(name: string, argumentCount: number): ExpressionFunction {
   const found = FUNCTIONS.get(name);
-  if (found === undefined) {
-    if (UNSUPPORTED_FUNCTIONS.has(name)) throw new ServiceError('unsupported', `expression function ${name} is not supported`);
+  if (found === undefined)
     throw new ServiceError(
       'query_invalid',
       `unknown expression function "${name}"; accepted: ${FUNCTION_NAMES.filter((each) => /^\w/.test(each))
         .sort()
         .join(', ')}`,
     );
-  }
   refuseCount(found, argumentCount);
   return found;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../src/base/errors.js';
-import { FUNCTION_NAMES, UNSUPPORTED_FUNCTIONS } from '../../src/expression/functions.js';
+import { FUNCTION_NAMES } from '../../src/expression/functions.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from '../../src/planner/native/context-keys.js';
 import { planNative } from '../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../src/planner/plan.js';
@@ -116,7 +116,6 @@ export function treatmentInQuery(name: string, query: object): Treatment {
 
 function treatmentOfFunction(name: string): Treatment {
   if (FUNCTION_NAMES.includes(name)) return { state: 'answered', note: '' };
-  if (UNSUPPORTED_FUNCTIONS.has(name)) return { state: 'refused', reason: reasonOf(name) ?? '' };
   return { state: 'unknown', message: `unknown expression function "${name}"` };
 }
 

@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { evaluate } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
-import { FUNCTIONS, UNSUPPORTED_FUNCTIONS } from '../../src/expression/functions.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import type { Value } from '../../src/expression/value.js';
 import { doubleText } from '../../src/expression/value.js';
@@ -395,10 +394,4 @@ for (const [text, type] of typeCases)
     ),
   );
 
-typing('no function is both there and refused', () => {
-  assert.equal(
-    [...FUNCTIONS.keys()].filter((name) => UNSUPPORTED_FUNCTIONS.has(name)),
-    [],
-  );
-});
 typing.run();

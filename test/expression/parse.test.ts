@@ -38,7 +38,7 @@ const refused: readonly { text: string; code: string; message: RegExp }[] = [
   { text: 'nosuch(a)', code: 'query_invalid', message: /unknown expression function "nosuch"; accepted: abs/ },
   { text: 'strlen(a, b)', code: 'query_invalid', message: /strlen takes 1 arguments, found 2/ },
   { text: '9223372036854775808', code: 'query_invalid', message: /beyond 64 bits/ },
-  { text: 'hyper_unique(a)', code: 'unsupported', message: /hyper_unique is not supported \(at column 1/ },
+  { text: 'hyper_unique(a)', code: 'query_invalid', message: /hyper_unique takes 0 arguments, found 1/ },
   { text: `${'('.repeat(10_000)}1${')'.repeat(10_000)}`, code: 'query_invalid', message: /nested deeper/ },
   { text: `${'-'.repeat(10_000)}1`, code: 'query_invalid', message: /operators/ },
   { text: Array.from({ length: 10_000 }, () => '1').join('+'), code: 'query_invalid', message: /operators/ },

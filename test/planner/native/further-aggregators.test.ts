@@ -549,6 +549,25 @@ for (const { name, spec, expected } of [
     assert.equal(row?.x, expected);
   });
 
+folds('a sketch of distinct values, as the hyperUnique aggregator has it', async () => {
+  const [row] = await answersOver([visits, visits], {
+    aggregations: [
+      {
+        type: 'expression',
+        name: 'x',
+        fields: ['user'],
+        initialValue: 'hyper_unique()',
+        fold: 'hyper_unique_add(user, __acc)',
+        combine: 'hyper_unique_add(x, __acc)',
+        finalize: 'hyper_unique_estimate(o)',
+      },
+      { type: 'hyperUnique', name: 'same', fieldName: 'user' },
+    ],
+  });
+  assert.is(row?.x, row?.same);
+  assert.ok(Math.abs(Number(row?.x) / 250 - 1) < 0.1, String(row?.x));
+});
+
 folds('of lists that grow too long is refused', async () => {
   const spec = { fields: ['n'], initialValue: '[]', fold: 'array_append(__acc, n)', combine: 'array_concat(__acc, x)', maxSizeBytes: 10 };
   try {
