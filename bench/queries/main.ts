@@ -20,6 +20,7 @@ export interface QueryBenchOptions {
   readonly kernels: readonly string[];
   readonly json: string | null;
   readonly only: readonly string[] | null;
+  readonly queries: readonly BenchQuery[];
 }
 
 interface QueryFigure {
@@ -72,7 +73,7 @@ export async function runQueryBench(options: QueryBenchOptions): Promise<QueryBe
     const rowsPerSecond = options.rows / ((performance.now() - began) / 1000);
     await waitForCount(server.url, 'wiki', options.rows);
     const figures: QueryFigure[] = [];
-    const wanted = QUERIES.filter((query) => options.only === null || options.only.includes(query.id));
+    const wanted = options.queries.filter((query) => options.only === null || options.only.includes(query.id));
     for (const query of wanted) figures.push(await measure(query, options, server.url, connection));
     const result = {
       rows: options.rows,
@@ -121,7 +122,8 @@ async function measure(
         );
     }
     const expected = answers.get('duckdb') ?? [];
-    for (const set of options.kernels) {
+    if (query.estimates !== undefined && round <= 0) await checkEstimates(query.id, query.estimates, answers, connection);
+    for (const set of query.estimates === undefined ? options.kernels : []) {
       const difference = round <= 0 ? findDifference(query, expected, answers.get(set) ?? []) : null;
       if (difference !== null) throw new Error(`${query.id}: ${set} disagrees with DuckDB: ${difference}`);
     }
@@ -133,6 +135,27 @@ async function measure(
     dolmenMs: Object.fromEntries(options.kernels.map((set) => [set, median(times.get(set) ?? [])])),
     rows,
   };
+}
+
+/** Every contender's estimates against exact numbers. */
+async function checkEstimates(
+  id: string,
+  { exact, error }: NonNullable<BenchQuery['estimates']>,
+  answers: ReadonlyMap<string, Cell[][]>,
+  connection: Awaited<ReturnType<DuckDBInstance['connect']>>,
+): Promise<void> {
+  const truth = ((await connection.runAndReadAll(exact)).getRows() as unknown[][]).map((row) => row.map((cell) => plainCell(cell, false)));
+  for (const [name, rows] of answers) {
+    if (rows.length !== truth.length) throw new Error(`${id}: ${name} has ${rows.length} rows instead of ${truth.length}`);
+    truth.forEach((row, index) => {
+      row.forEach((cell, column) => {
+        const found = rows[index]?.[column] ?? null;
+        const allowed = (name === 'duckdb' ? error.duckdb : error.dolmen) * Math.abs(Number(cell));
+        const isNear = typeof cell === 'number' && typeof found === 'number' && Math.abs(found - cell) <= allowed;
+        if (!isNear && found !== cell) throw new Error(`${id}: ${name} estimates ${found} for ${cell}, row ${index}, column ${column}`);
+      });
+    });
+  }
 }
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
@@ -241,8 +264,8 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
-// npm run bench -- queries [--rows N] [--rounds N] [--threads N] [--kernels a,b] [--only id,id] [--json FILE]
-if (process.argv[1] === import.meta.filename) {
+/** [--rows N] [--rounds N] [--threads N] [--kernels a,b] [--only id,id] [--json FILE] */
+export async function runBenchCommand(queries: readonly BenchQuery[]): Promise<void> {
   const { values } = parseArgs({
     options: {
       rows: { type: 'string', default: '1000000' },
@@ -260,5 +283,9 @@ if (process.argv[1] === import.meta.filename) {
     kernels: values.kernels.split(','),
     only: values.only?.split(',') ?? null,
     json: values.json ?? null,
+    queries,
   });
 }
+
+// npm run bench -- queries
+if (process.argv[1] === import.meta.filename) await runBenchCommand(QUERIES);

@@ -13,6 +13,8 @@ export interface BenchQuery {
   readonly orderedBy?: number;
   /** Positions that hold timestamps. */
   readonly timeColumns?: readonly number[];
+  /** Both engines estimate: each is compared with what DuckDB answers to `exact`, within so much of a number. */
+  readonly estimates?: { readonly exact: string; readonly error: { readonly dolmen: number; readonly duckdb: number } };
 }
 
 const users = Array.from({ length: 100 }, (_, index) => `'${userName(index * index + 2)}'`).join(', ');
