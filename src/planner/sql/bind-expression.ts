@@ -1,6 +1,8 @@
 import { parseInstant } from '../../base/time.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
-import { type AggregateList, SQL_AGGREGATES } from './aggregates.js';
+import type { AggregateList } from './aggregate-list.js';
+import { SQL_AGGREGATES } from './aggregates.js';
 import { and, type Bound, call, FALSE, literal, NULL, not, or, settledType, TRUE } from './bound.js';
 import { castTo } from './cast.js';
 import { compare } from './comparison.js';
@@ -171,6 +173,7 @@ function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' 
       name: (path[0] ?? '').toUpperCase(),
       arguments: [],
       unit: null,
+      returning: null,
       distinct: false,
       filter: null,
       orderBy: [],
@@ -391,7 +394,14 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
     const filter = expression.filter === null ? null : condition(inner, expression.filter);
     if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
-    return aggregate({ call: bind(), distinct: expression.distinct, filter, list: place.aggregates });
+    const { aggregates: list } = place;
+    return aggregate({
+      call: bind(),
+      distinct: expression.distinct,
+      filter,
+      list,
+      time: () => inner.scope.resolve(source, at, [TIME_COLUMN]),
+    });
   }
   if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
   const scalar = SQL_FUNCTIONS.get(name);

@@ -1,4 +1,4 @@
-import { AggregateList } from './aggregates.js';
+import { AggregateList } from './aggregate-list.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
 import { type Binding, bindFrom } from './bind-from.js';
 import { bindSet } from './bind-set.js';

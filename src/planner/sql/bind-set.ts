@@ -103,7 +103,7 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
   const extreme = (kind: 'min' | 'max'): NamedAggregate => ({
     kind,
     name: `${kind} ${SIDE}`,
-    operand: column('BIGINT', SIDE),
+    operands: [column('BIGINT', SIDE)],
     filter: null,
     type: 'BIGINT',
   });

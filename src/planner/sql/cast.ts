@@ -1,7 +1,8 @@
 import { parseInstant } from '../../base/time.js';
+import { JSON_TYPE } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, type BoundLiteral, call, FALSE, integer, literal, NULL, not, retype, settledType, text } from './bound.js';
-import { isInstant, isNumeric, nativeType } from './sql-type.js';
+import { isArray, isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /**
  * CAST(bound AS type). Literals are converted here.
@@ -9,11 +10,12 @@ import { isInstant, isNumeric, nativeType } from './sql-type.js';
  */
 export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | undefined {
   if (bound.type === type) return bound;
-  if (bound.kind === 'literal') {
+  if (bound.kind === 'literal' && (bound.value === null || !isStructure(bound.type))) {
     const converted = castLiteral(bound, type, timeZone);
     if (converted !== undefined) return converted;
   }
   const from = settledType(bound.type);
+  if (isArray(type) || isArray(from) || isComplex(type) || isComplex(from)) return castStructure(bound, from, type);
   const zone = text(timeZone);
   if (type === 'DATE' && from !== 'VARCHAR')
     return from === 'TIMESTAMP' ? call('DATE', 'timestamp_floor', bound, text('P1D'), NULL, zone) : undefined;
@@ -47,6 +49,17 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
   }
 }
 
+function isStructure(type: Bound['type']): boolean {
+  return isArray(type) || isComplex(type);
+}
+
+/** Between arrays, of a single value as an array, and of anything as JSON. */
+function castStructure(bound: Bound, from: SqlType, type: SqlType): Bound | undefined {
+  if (isArray(type) && isComplex(from)) return undefined;
+  if (isArray(type)) return nativeType(from) === nativeType(type) ? retype(bound, type) : call(type, 'cast', bound, text(nativeType(type)));
+  return type === JSON_TYPE ? call(type, 'cast', bound, text(JSON_TYPE)) : undefined;
+}
+
 /** The expression language computes in doubles; a FLOAT is rounded when its column is made. */
 function castName(type: SqlType): string {
   return type === 'FLOAT' ? 'DOUBLE' : nativeType(type);
@@ -55,6 +68,7 @@ function castName(type: SqlType): string {
 function castLiteral(bound: BoundLiteral, type: SqlType, timeZone: string): BoundLiteral | undefined {
   const { value } = bound;
   if (value === null) return literal(type, null);
+  if (isStructure(type)) return undefined;
   if (typeof value === 'string') return castText(value.trim(), value, type, timeZone);
   const from = settledType(bound.type);
   if (isInstant(from) || from === 'BOOLEAN') return isNumeric(type) && typeof value === 'bigint' ? numeric(value, type) : undefined;

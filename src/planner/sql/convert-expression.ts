@@ -353,12 +353,13 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
     ...call(at, name, mark?.kind === 'function' && mark.swapped ? converted.reverse() : converted, null),
     distinct: args?.distinctKw !== undefined,
     filter,
+    returning: mark?.kind === 'returning' ? mark.type : null,
     orderBy: args?.orderBy?.specifications.items.map((item) => orderItem(conversion, item)) ?? [],
   };
 }
 
 function call(at: number, name: string, args: readonly SqlExpression[], unit: string | null): SqlCall & { readonly at: number } {
-  return { kind: 'call', at, name, arguments: args, unit, distinct: false, filter: null, orderBy: [] };
+  return { kind: 'call', at, name, arguments: args, unit, returning: null, distinct: false, filter: null, orderBy: [] };
 }
 
 function convertType(conversion: Conversion, node: DataType): NonNullable<ReturnType<typeof sqlTypeOf>> {

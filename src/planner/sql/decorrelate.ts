@@ -78,7 +78,7 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
         return { relation: { ...node, input, columns: added.projected() }, correlations: kept, emptyRow: emptied };
       }
       case 'aggregate': {
-        const parts = [...node.keys.map(({ bound }) => bound), ...node.aggregates.flatMap(({ operand, filter }) => [operand, filter])];
+        const parts = [...node.keys.map(({ bound }) => bound), ...node.aggregates.flatMap(({ operands, filter }) => [...operands, filter])];
         if (parts.some((part) => part !== null && hasOuter(part))) throw refuse('in its aggregates');
         const { relation: input, correlations, emptyRow } = visit(node.input);
         if (emptyRow !== null || correlations.some(({ operator }) => operator !== '=')) throw refuse('by anything but equality');
@@ -213,7 +213,7 @@ export function isCorrelated(relation: Relation): boolean {
     case 'aggregate':
       return (
         relation.keys.some(({ bound }) => hasOuter(bound)) ||
-        relation.aggregates.some(({ operand, filter }) => [operand, filter].some((part) => part !== null && hasOuter(part))) ||
+        relation.aggregates.some(({ operands, filter }) => [...operands, filter].some((part) => part !== null && hasOuter(part))) ||
         isCorrelated(relation.input)
       );
     case 'sort':

@@ -6,7 +6,7 @@ import type { SqlType } from '../../model/statement.js';
 import { type Bound, type BoundType, call, children, literal, settledType, toExpression } from './bound.js';
 import { castTo } from './cast.js';
 import type { Session } from './session.js';
-import { commonType, isInstant, isNumeric, nativeType } from './sql-type.js';
+import { arrayOf, commonType, elementOf, isArray, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /** A SQL function: how a call of it is expressed in the native expression language. */
 export interface SqlFunction {
@@ -23,11 +23,13 @@ export class FunctionCall {
   readonly session: Session;
   /** Of FLOOR(x TO unit) and the like. */
   readonly unit: string | null;
+  /** Of JSON_VALUE(x, path RETURNING type). */
+  readonly returning: SqlType | null;
   readonly arguments: readonly Bound[];
   private readonly positions: readonly number[];
 
   constructor(
-    call: { readonly name: string; readonly at: number; readonly unit: string | null },
+    call: { readonly name: string; readonly at: number; readonly unit: string | null; readonly returning: SqlType | null },
     args: readonly Bound[],
     positions: readonly number[],
     session: Session,
@@ -35,6 +37,7 @@ export class FunctionCall {
     this.name = call.name;
     this.at = call.at;
     this.unit = call.unit;
+    this.returning = call.returning;
     this.arguments = args;
     this.positions = positions;
     this.session = session;
@@ -71,6 +74,24 @@ export class FunctionCall {
     if (argument.type !== 'NULL' && isInstant(argument.type)) return argument;
     if (argument.type !== 'NULL' && argument.type !== 'VARCHAR') throw this.mismatch(index, 'a TIMESTAMP or DATE');
     return this.as(index, 'TIMESTAMP');
+  }
+
+  /** An array; a text is one too, as it may have several values. */
+  array(index: number): Bound {
+    const argument = this.any(index);
+    if (argument.type === 'NULL' || argument.type === 'VARCHAR' || isArray(argument.type)) return argument;
+    throw this.mismatch(index, 'an ARRAY');
+  }
+
+  /** The type of an array's elements. */
+  elementType(index: number): SqlType {
+    const { type } = this.array(index);
+    return type !== 'NULL' && isArray(type) ? elementOf(type) : 'VARCHAR';
+  }
+
+  /** The type an argument has as an array. */
+  arrayType(index: number): SqlType {
+    return arrayOf(this.elementType(index));
   }
 
   /** An argument that must be a literal text; `otherwise` when it is left out or NULL. */
@@ -192,14 +213,19 @@ function isConstant(bound: Bound): boolean {
 export function plain(
   name: string,
   native: string,
-  parameters: readonly ('text' | 'number' | 'integer' | 'instant')[],
-  type: SqlType,
+  parameters: readonly ('text' | 'number' | 'integer' | 'instant' | 'any' | 'array')[],
+  type: SqlType | ((bound: FunctionCall) => BoundType),
   optional = 0,
 ): SqlFunction {
   return {
     name,
     minArguments: parameters.length - optional,
     maxArguments: parameters.length,
-    bind: (bound) => call(type, native, ...bound.arguments.map((_, index) => bound[parameters[index] ?? 'text'](index))),
+    bind: (bound) =>
+      call(
+        typeof type === 'function' ? type(bound) : type,
+        native,
+        ...bound.arguments.map((_, index) => bound[parameters[index] ?? 'text'](index)),
+      ),
   };
 }

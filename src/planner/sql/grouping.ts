@@ -1,4 +1,4 @@
-import type { AggregateList } from './aggregates.js';
+import type { AggregateList } from './aggregate-list.js';
 import { type Bound, boundKey, column, integer, literal, settledType, transform } from './bound.js';
 import type { NamedAggregate, NamedBound, ProjectedColumn, Relation } from './relation.js';
 import type { Session } from './session.js';
@@ -78,7 +78,7 @@ export function aggregation(
       }),
       ...aggregates.map(({ name, type }): ProjectedColumn => ({ name, type, bound: column(type, name) })),
       ...groupings.map(({ name, operands }): ProjectedColumn => {
-        const bits = (operands ?? []).reduce((so, operand) => so * 2n + (present.has(boundKey(operand)) ? 0n : 1n), 0n);
+        const bits = operands.reduce((so, operand) => so * 2n + (present.has(boundKey(operand)) ? 0n : 1n), 0n);
         return { name, type: 'BIGINT', bound: integer(bits) };
       }),
     ];

@@ -151,7 +151,7 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   const { having, sort, offset, limit } = clauses;
   const read = [
     ...aggregate.keys.map(({ bound }) => bound),
-    ...aggregate.aggregates.flatMap(({ operand, filter }) => [operand, filter]),
+    ...aggregate.aggregates.flatMap(({ operands, filter }) => [...operands, filter]),
     clauses.where,
   ].filter((bound) => bound !== null);
   const virtual = new ComputedColumns('v', read);
@@ -200,13 +200,14 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   };
 }
 
-function aggregator({ name, kind, operand, filter, type, collect }: NamedAggregate, virtual: ComputedColumns): Aggregator {
+function aggregator({ name, kind, operands, filter, type, collect }: NamedAggregate, virtual: ComputedColumns): Aggregator {
   const rows = filter === null ? null : toFilter(filter);
-  if (kind === 'count' || operand === null) return { kind: 'count', name, filter: rows };
-  const column = virtual.nameOf(operand);
+  const columns = operands.map((operand) => virtual.nameOf(operand));
+  const [column] = columns;
+  if (kind === 'count' || column === undefined) return { kind: 'count', name, filter: rows };
   if (kind === 'collect') {
     assert(collect !== undefined, `aggregate ${name} does not say what it keeps`);
-    return { kind, name, filter: rows, ...collect, columns: [column], type: nativeType(type) };
+    return { kind, name, filter: rows, ...collect, columns, type: nativeType(type) };
   }
   if (kind === 'distinct') return { kind, name, column, filter: rows };
   const native = nativeType(type);

@@ -1,6 +1,6 @@
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../model/statement.js';
-import type { BoundAggregate } from './aggregates.js';
+import type { BoundAggregate } from './aggregate-list.js';
 import { type Bound, settledType } from './bound.js';
 import type { JoinType } from './syntax.js';
 

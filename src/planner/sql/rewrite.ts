@@ -1,5 +1,7 @@
+import type { SqlType } from '../../model/statement.js';
 import { externColumns } from './extern-columns.js';
 import type { SourceText } from './source-text.js';
+import { sqlTypeOf } from './sql-type.js';
 import type { ExternColumn, SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';
 
@@ -14,6 +16,8 @@ type Mark =
   | { readonly kind: 'interval'; readonly from: string; readonly to: string | null }
   /** At a function's name: it is called by another one. */
   | { readonly kind: 'function'; readonly name: string; readonly swapped: boolean }
+  /** At JSON_VALUE: the type of RETURNING. */
+  | { readonly kind: 'returning'; readonly type: SqlType }
   /** At a string: its real value. */
   | { readonly kind: 'text'; readonly value: string }
   /** At the first item of an IN list of literals: all of its items. */
@@ -139,7 +143,8 @@ function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
   const at = stream.start(index);
   const first = index + 2;
   const close = stream.closing(index + 1);
-  if (name.startsWith('JSON_') || name === 'TRY_CAST') throw stream.source.unsupported(at, `the function ${name}`);
+  if (name === 'TRY_CAST') throw stream.source.unsupported(at, `the function ${name}`);
+  if (name.startsWith('JSON_')) rewriteJson(stream, index, marks);
   if (name === 'FLOOR' || name === 'CEIL' || name === 'CEILING') {
     if (!stream.is(close - 2, 'TO') || !stream.isWord(close - 1)) return;
     marks.set(at, { kind: 'unit', unit: stream.text(close - 1) });
@@ -160,6 +165,34 @@ function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
     stream.replace(close, '');
     rewriteColumns(stream, first, close + 1, marks);
   } else if (name === 'EXTERN') rewriteColumns(stream, index, close + 1, marks);
+}
+
+/** JSON_VALUE(x, path RETURNING type) and JSON_OBJECT(KEY 'a' VALUE b, 'c': d). */
+function rewriteJson(stream: TokenStream, index: number, marks: Marks): void {
+  const first = index + 2;
+  const close = stream.closing(index + 1);
+  const depth = stream.depth(first);
+  for (let inner = first; inner < close; inner++) {
+    if (stream.depth(inner) !== depth) continue;
+    if (stream.is(inner, 'ON') && (stream.is(inner + 1, 'EMPTY') || stream.is(inner + 1, 'ERROR') || stream.is(inner + 1, 'NULL')))
+      throw stream.source.unsupported(stream.start(inner), `ON ${stream.text(inner + 1)} in ${stream.text(index)}`);
+    if (stream.is(index, 'JSON_OBJECT')) {
+      const starts = inner === first || stream.is(inner - 1, ',');
+      if (starts && stream.is(inner, 'KEY') && !stream.is(inner + 1, ',') && !stream.is(inner + 1, ':')) stream.replace(inner, '');
+      else if (stream.is(inner, ':') || stream.is(inner, 'VALUE')) stream.replace(inner, ',');
+    } else if (stream.is(inner, 'RETURNING')) {
+      marks.set(stream.start(index), { kind: 'returning', type: returnedType(stream, inner + 1, close) });
+      stream.blank(inner, close);
+      return;
+    }
+  }
+}
+
+function returnedType(stream: TokenStream, from: number, to: number): SqlType {
+  const text = stream.source.text.slice(stream.start(from), stream.tokens[to - 1]?.end ?? stream.start(from));
+  const type = sqlTypeOf(text.replace(/\s*\([\d\s,]*\)/, '').replace(/\s+/g, ' '));
+  if (type === undefined) throw stream.source.unsupported(stream.start(from), `the type ${text}`);
+  return type;
 }
 
 /** TRIM(BOTH c FROM s), TRIM(LEADING FROM s), TRIM(c FROM s). */

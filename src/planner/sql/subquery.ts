@@ -127,7 +127,7 @@ export class Subqueries {
     const [equality] = equalities;
     if (equality === undefined) throw source.error('internal', query.at, 'IN without a value');
     const keys = correlations.map(({ inner }, index): NamedBound => ({ name: `k${index}`, bound: inner }));
-    const count = (name: string, filter: Bound | null): NamedAggregate => ({ kind: 'count', name, operand: null, filter, type: 'BIGINT' });
+    const count = (name: string, filter: Bound | null): NamedAggregate => ({ kind: 'count', name, operands: [], filter, type: 'BIGINT' });
     const counted: Relation = {
       kind: 'aggregate',
       input: right,
@@ -148,7 +148,7 @@ export class Subqueries {
   /** Whether a row of `right` meets all of the correlations. */
   private matched(place: Place, query: SqlQuery, right: Relation, correlations: readonly Correlation[]): Bound {
     if (correlations.length === 0) {
-      const one: NamedAggregate = { kind: 'count', name: 'rows', operand: null, filter: null, type: 'BIGINT' };
+      const one: NamedAggregate = { kind: 'count', name: 'rows', operands: [], filter: null, type: 'BIGINT' };
       const limited: Relation = { kind: 'limit', input: right, offset: 0, limit: 1 };
       const prefix = this.add({ kind: 'aggregate', input: limited, keys: [], aggregates: [one] }, []);
       return comparison('>', column('BIGINT', `${prefix}rows`), integer(0));
@@ -189,7 +189,7 @@ export class Subqueries {
         `a subquery that compares its ${describe(inner)} with the query around it by anything but equality`,
       );
     const type = inner.type;
-    const extreme = (kind: 'min' | 'max'): NamedAggregate => ({ kind, name: kind, operand: inner, filter: null, type });
+    const extreme = (kind: 'min' | 'max'): NamedAggregate => ({ kind, name: kind, operands: [inner], filter: null, type });
     const prefix = this.add({ kind: 'aggregate', input: right, keys, aggregates: [extreme('min'), extreme('max')] }, keyed);
     const test = (name: 'min' | 'max'): Bound => ({
       kind: 'compare',

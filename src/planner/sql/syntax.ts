@@ -77,6 +77,8 @@ export interface SqlCall {
   readonly arguments: readonly SqlExpression[];
   /** FLOOR(x TO unit), CEIL(x TO unit), EXTRACT(unit FROM x); null for a plain call. */
   readonly unit: string | null;
+  /** JSON_VALUE(x, path RETURNING type); null when it is not said. */
+  readonly returning: SqlType | null;
   readonly distinct: boolean;
   readonly filter: SqlExpression | null;
   /** Of an aggregate: the order it meets its values in. */

@@ -159,9 +159,14 @@ tables('every scalar function ends in functions of the expression language', () 
         ["'x'", '2', 'page'].map((third) => `${name}(${[first, second, third].slice(0, minArguments).join(', ')})`),
       ),
     );
+    const sketch = name.startsWith('HLL') ? 'DS_HLL(page)' : name.startsWith('THETA') ? 'DS_THETA(page)' : 'DS_QUANTILES_SKETCH(added)';
     const special = [
       unit ?? '',
+      `${name}(${sketch})`,
+      `${name}(${sketch}, 1)`,
+      `${name}(PARSE_JSON(page), '$.x')`,
       minArguments === 0 ? name : '',
+      `${name}(page, city)`,
       `${name}('day', __time)`,
       `${name}(__time, 'DAY')`,
       `${name}(__time, '2015/2016')`,

@@ -12,7 +12,7 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: 'SELECT 1 FROM other.wiki', says: /unknown schema other/ },
     { sql: 'SELECT x.page FROM wiki', says: /column 8: unknown table x; this query reads wiki/ },
     { sql: 'SELECT UPER(page) FROM wiki', says: /unknown function UPER; did you mean UPPER\?/ },
-    { sql: 'SELECT EARLIEST(page) FROM wiki', code: 'unsupported', says: /function EARLIEST/ },
+    { sql: 'SELECT TDIGEST_QUANTILE(page, 1) FROM wiki', code: 'unsupported', says: /function TDIGEST_QUANTILE/ },
     { sql: 'SELECT * FROM sys.segments', code: 'unsupported', says: /sys\.segments/ },
     { sql: 'SELECT * FROM INFORMATION_SCHEMA.TABELS', says: /did you mean TABLES/ },
     { sql: 'SELECT page, COUNT(*) FROM wiki', says: /column page is neither in GROUP BY/ },

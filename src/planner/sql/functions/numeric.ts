@@ -80,6 +80,11 @@ function pairs(list: string): [string, string][] {
 export const NUMERIC_FUNCTIONS: readonly SqlFunction[] = [
   ...pairs(DOUBLE_FUNCTIONS).map(([name, native]) => plain(name, native, ['number'], 'DOUBLE')),
   ...pairs(BITWISE_FUNCTIONS).map(([name, native]) => plain(name, native, ['integer', 'integer'], 'BIGINT')),
+  plain('BITWISE_CONVERT_DOUBLE_TO_LONG_BITS', 'bitwiseConvertDoubleToLongBits', ['number'], 'BIGINT'),
+  plain('BITWISE_CONVERT_LONG_BITS_TO_DOUBLE', 'bitwiseConvertLongBitsToDouble', ['integer'], 'DOUBLE'),
+  plain('HUMAN_READABLE_BINARY_BYTE_FORMAT', 'human_readable_binary_byte_format', ['number', 'integer'], 'VARCHAR', 1),
+  plain('HUMAN_READABLE_DECIMAL_BYTE_FORMAT', 'human_readable_decimal_byte_format', ['number', 'integer'], 'VARCHAR', 1),
+  plain('HUMAN_READABLE_DECIMAL_FORMAT', 'human_readable_decimal_format', ['number', 'integer'], 'VARCHAR', 1),
   plain('BITWISE_COMPLEMENT', 'bitwiseComplement', ['integer'], 'BIGINT'),
   plain('PI', 'pi', [], 'DOUBLE'),
   plain('POWER', 'pow', ['number', 'number'], 'DOUBLE'),

@@ -60,6 +60,13 @@ export const STRING_FUNCTIONS: readonly SqlFunction[] = [
   plain('REGEXP_EXTRACT', 'regexp_extract', ['text', 'text', 'integer'], 'VARCHAR', 1),
   plain('REGEXP_REPLACE', 'regexp_replace', ['text', 'text', 'text'], 'VARCHAR'),
   plain('LOOKUP', 'lookup', ['text', 'text', 'text'], 'VARCHAR', 1),
+  plain('DECODE_BASE64_UTF8', 'decode_base64_utf8', ['text'], 'VARCHAR'),
+  {
+    name: 'STRING_FORMAT',
+    minArguments: 1,
+    maxArguments: Infinity,
+    bind: (bound) => call('VARCHAR', 'format', bound.text(0), ...bound.arguments.slice(1)),
+  },
   plain('PARSE_LONG', 'parse_long', ['text', 'integer'], 'BIGINT', 1),
   concatenation('CONCAT'),
   concatenation('TEXTCAT'),

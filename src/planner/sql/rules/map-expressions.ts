@@ -26,9 +26,10 @@ export function mapExpressions(relation: Relation, change: (bound: Bound) => Bou
     case 'aggregate': {
       const keys = list(relation.keys);
       const aggregates = relation.aggregates.map((aggregate) => {
-        const operand = aggregate.operand === null ? null : change(aggregate.operand);
+        const operands = aggregate.operands.map(change);
         const filter = aggregate.filter === null ? null : change(aggregate.filter);
-        return operand === aggregate.operand && filter === aggregate.filter ? aggregate : { ...aggregate, operand, filter };
+        const same = filter === aggregate.filter && operands.every((operand, index) => operand === aggregate.operands[index]);
+        return same ? aggregate : { ...aggregate, operands, filter };
       });
       const same = keys === relation.keys && aggregates.every((aggregate, index) => aggregate === relation.aggregates[index]);
       return same ? relation : { ...relation, keys, aggregates };

@@ -18,7 +18,7 @@ function divided(node: AggregateRelation, inputs: readonly Relation[]): Relation
       (aggregate): NamedAggregate => ({
         ...aggregate,
         kind: aggregate.kind === 'count' ? 'sum' : aggregate.kind,
-        operand: column(aggregate.type, aggregate.name),
+        operands: [column(aggregate.type, aggregate.name)],
         filter: null,
       }),
     ),

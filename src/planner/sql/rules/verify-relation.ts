@@ -37,7 +37,7 @@ export function expressionsOf(relation: Relation): readonly Bound[] {
     case 'aggregate':
       return [
         ...relation.keys.map(({ bound }) => bound),
-        ...relation.aggregates.flatMap(({ operand, filter }) => [operand, filter].filter((part) => part !== null)),
+        ...relation.aggregates.flatMap(({ operands, filter }) => [...operands, filter].filter((part) => part !== null)),
       ];
     case 'sort':
       return relation.by.map(({ bound }) => bound);

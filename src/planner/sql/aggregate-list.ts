@@ -1,0 +1,94 @@
+import type { Collector } from '../../model/collector.js';
+import { stateType } from '../../model/state-type.js';
+import type { SqlType } from '../../model/statement.js';
+import { type Bound, boundKey, literal } from './bound.js';
+import type { FunctionCall } from './function-call.js';
+import { isComplex } from './sql-type.js';
+
+/** An aggregate of a query, over the rows that also meet `filter`. */
+export interface BoundAggregate {
+  /** `grouping`: a bit for each operand, set where it is not a key of the row's grouping set. */
+  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'collect' | 'grouping';
+  /** None for COUNT. */
+  readonly operands: readonly Bound[];
+  readonly filter: Bound | null;
+  readonly type: SqlType;
+  /** Of kind collect: what is kept, and whether its value or its state is wanted, over values or over states. */
+  readonly collect?: { readonly collector: Collector; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
+}
+
+/** Collects the aggregates of a query, each once. */
+export class AggregateList {
+  readonly aggregates: BoundAggregate[] = [];
+  private readonly indexes = new Map<string, number>();
+
+  add(aggregate: BoundAggregate): Bound {
+    const key = [
+      aggregate.kind,
+      aggregate.type,
+      JSON.stringify(aggregate.collect ?? null, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
+      ...aggregate.operands.map(boundKey),
+      aggregate.filter === null ? '' : boundKey(aggregate.filter),
+    ].join('|');
+    let index = this.indexes.get(key);
+    if (index === undefined) {
+      index = this.aggregates.push(aggregate) - 1;
+      this.indexes.set(key, index);
+    }
+    return { kind: 'aggregate', type: aggregate.type, index };
+  }
+}
+
+/** A call of an aggregate function, with what stands around its arguments. */
+export interface AggregateUse {
+  readonly call: FunctionCall;
+  readonly distinct: boolean;
+  readonly filter: Bound | null;
+  readonly list: AggregateList;
+  /** The time of a row. */
+  time(): Bound;
+}
+
+export type AggregateFunction = (use: AggregateUse) => Bound;
+
+interface CollectSettings {
+  readonly type: SqlType;
+  readonly argumentsMax: number;
+}
+
+/**
+ * An aggregate of values, or of stored states where its argument is a column of them.
+ * @param operand  the argument as a value
+ */
+export function collectStates(
+  use: AggregateUse,
+  collector: Collector,
+  { operand, ...settings }: CollectSettings & { readonly operand: () => Bound },
+  output: 'value' | 'state' = 'value',
+): Bound {
+  const given = use.call.any(0);
+  if (given.type === 'NULL' || !isComplex(given.type)) return collect(use, collector, { ...settings, operands: [operand()] }, output);
+  if (given.type !== stateType(collector)) throw use.call.mismatch(0, `values or ${stateType(collector)}`);
+  return collect(use, collector, { ...settings, operands: [given], input: 'states' }, output);
+}
+
+/** Adds an aggregate that keeps more than a number. */
+export function collect(
+  { call: bound, distinct, filter, list }: AggregateUse,
+  collector: Collector,
+  settings: CollectSettings & { readonly operands: readonly Bound[]; readonly input?: 'values' | 'states' },
+  output: 'value' | 'state' = 'value',
+): Bound {
+  const { operands, type, argumentsMax, input = 'values' } = settings;
+  if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
+  if (bound.count > argumentsMax)
+    throw bound.error(bound.at, `${bound.name} takes at most ${argumentsMax} arguments, found ${bound.count}`);
+  return list.add({ kind: 'collect', operands, filter, type, collect: { collector, input, output } });
+}
+
+/** The first argument, which must be a number; DISTINCT is refused. */
+export function numericOperand({ call: bound, distinct }: AggregateUse): Bound {
+  if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
+  const operand = bound.number(0);
+  return operand.type === 'NULL' ? literal('BIGINT', null) : operand;
+}

@@ -1,0 +1,150 @@
+import type { ExpressionFold } from '../../../model/collector.js';
+import type { Expression } from '../../../model/expression.js';
+import type { ColumnType } from '../../../model/schema.js';
+import type { SqlType } from '../../../model/statement.js';
+import { type AggregateFunction, type AggregateUse, collect } from '../aggregate-list.js';
+import { and, type Bound, isNull, literal, not, settledType } from '../bound.js';
+import { arrayOf, isArray, isInstant, nativeType } from '../sql-type.js';
+
+/** Aggregates that keep values: one of them, a list of them, their bits. */
+export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
+  EARLIEST: (use) => atExtremeTime(use, 'first', use.time(), 1),
+  LATEST: (use) => atExtremeTime(use, 'last', use.time(), 1),
+  EARLIEST_BY: (use) => atExtremeTime(use, 'first', use.call.instant(1), 2),
+  LATEST_BY: (use) => atExtremeTime(use, 'last', use.call.instant(1), 2),
+  ANY_VALUE: (use) => atExtremeTime(use, 'first', null, 1),
+  ARRAY_AGG(use) {
+    const operand = use.call.any(0);
+    const type = settledType(operand.type);
+    return listOf(use, { operand, type: arrayOf(type), bytesAt: 1, adds: use.distinct ? 'array_set_add' : 'array_append' });
+  },
+  ARRAY_CONCAT_AGG(use) {
+    const operand = use.call.any(0);
+    const type = settledType(operand.type);
+    const isText = type === 'VARCHAR';
+    if (!isArray(type) && !isText) throw use.call.mismatch(0, 'an ARRAY');
+    return listOf(withoutNulls(use, operand), {
+      operand,
+      type: isArray(type) ? type : arrayOf('VARCHAR'),
+      bytesAt: 1,
+      adds: use.distinct ? 'array_set_add_all' : 'array_concat',
+    });
+  },
+  STRING_AGG: joined,
+  LISTAGG: joined,
+  BIT_AND: (use) => bits(use, 'bitwiseAnd', -1n),
+  BIT_OR: (use) => bits(use, 'bitwiseOr', 0n),
+  BIT_XOR: (use) => bits(use, 'bitwiseXor', 0n),
+};
+
+const STRING_BYTES = 1024;
+const LIST_BYTES = 1024;
+
+/** `time` null: any value. `bytesAt`: the argument that limits texts. */
+function atExtremeTime(use: AggregateUse, type: 'first' | 'last', time: Bound | null, bytesAt: number): Bound {
+  const operand = use.call.any(0);
+  const sqlType = settledType(operand.type);
+  const valueType = nativeType(sqlType);
+  const maxStringBytes = use.call.constantInteger(bytesAt, STRING_BYTES);
+  const value = operand.type === 'NULL' ? literal(sqlType, null) : operand;
+  const operands = time === null ? [value] : [value, time];
+  return collect(use, { type, valueType, maxStringBytes }, { operands, type: sqlType, argumentsMax: bytesAt + 1 });
+}
+
+const ACCUMULATOR = '__acc';
+const FIELD = 'value';
+const RESULT = 'list';
+
+function column(name: string): Expression {
+  return { kind: 'column', name };
+}
+
+function call(name: string, ...operands: readonly Expression[]): Expression {
+  return { kind: 'call', function: name, arguments: operands };
+}
+
+interface List {
+  readonly operand: Bound;
+  readonly type: SqlType;
+  /** The argument that limits the bytes of the list. */
+  readonly bytesAt: number;
+  readonly adds: 'array_append' | 'array_set_add' | 'array_concat' | 'array_set_add_all';
+}
+
+function listOf(use: AggregateUse, { operand, type, bytesAt, adds }: List): Bound {
+  const valueType = nativeType(type);
+  const isSet = adds.startsWith('array_set');
+  const collector = fold(use, bytesAt, {
+    valueType,
+    resultType: valueType,
+    fold: call(adds, column(ACCUMULATOR), column(FIELD)),
+    combine: call(isSet ? 'array_set_add_all' : 'array_concat', column(ACCUMULATOR), column(RESULT)),
+    finalize: null,
+    foldsNulls: true,
+    initial: { kind: 'literal', type: valueType, value: '' },
+  });
+  return collect({ ...use, distinct: false }, collector, { operands: [operand], type, argumentsMax: bytesAt + 1 });
+}
+
+/** STRING_AGG(text[, separator[, bytes]]): nulls are left out; of none it is null. */
+function joined(use: AggregateUse): Bound {
+  const separator = use.call.constantText(1, '');
+  const operand = use.call.text(0);
+  const adds = use.distinct ? 'array_set_add' : 'array_append';
+  const text: Expression = call('array_to_string', column('o'), { kind: 'literal', type: 'STRING', value: separator });
+  const isEmpty: Expression = call('==', call('array_length', column('o')), { kind: 'literal', type: 'LONG', value: 0n });
+  const collector = fold(use, 2, {
+    valueType: 'ARRAY<STRING>',
+    resultType: 'STRING',
+    fold: call(adds, column(ACCUMULATOR), column(FIELD)),
+    combine: call(use.distinct ? 'array_set_add_all' : 'array_concat', column(ACCUMULATOR), column(RESULT)),
+    finalize: call('if', isEmpty, { kind: 'literal', type: 'STRING', value: null }, text),
+    foldsNulls: false,
+    initial: { kind: 'literal', type: 'ARRAY<STRING>', value: '' },
+  });
+  return collect({ ...withoutNulls(use, operand), distinct: false }, collector, { operands: [operand], type: 'VARCHAR', argumentsMax: 3 });
+}
+
+function withoutNulls(use: AggregateUse, operand: Bound): AggregateUse {
+  const present = not(isNull(operand));
+  return { ...use, filter: use.filter === null ? present : and([use.filter, present]) };
+}
+
+function bits(use: AggregateUse, operator: string, initial: bigint): Bound {
+  const step = (other: string): Expression => call(operator, column(ACCUMULATOR), column(other));
+  const collector = fold(use, 1, {
+    valueType: 'LONG',
+    resultType: 'LONG',
+    fold: step(FIELD),
+    combine: step(RESULT),
+    finalize: null,
+    foldsNulls: false,
+    initial: { kind: 'literal', type: 'LONG', value: initial },
+  });
+  const operand = use.call.any(0);
+  if (operand.type !== 'NULL' && (isInstant(operand.type) || operand.type === 'VARCHAR')) throw use.call.mismatch(0, 'an integer');
+  return collect(use, collector, { operands: [use.call.integer(0)], type: 'BIGINT', argumentsMax: 1 });
+}
+
+function fold(
+  use: AggregateUse,
+  bytesAt: number,
+  steps: Pick<ExpressionFold, 'fold' | 'combine' | 'finalize' | 'foldsNulls' | 'initial'> & {
+    readonly valueType: ColumnType;
+    readonly resultType: ColumnType;
+  },
+): ExpressionFold {
+  const maxBytes = bytesAt < use.call.count ? use.call.constantInteger(bytesAt, LIST_BYTES) : LIST_BYTES;
+  return {
+    type: 'expression',
+    name: RESULT,
+    fields: [FIELD],
+    accumulator: ACCUMULATOR,
+    compare: null,
+    initialCombine: steps.initial,
+    isNullUnlessAggregated: true,
+    combinesNulls: steps.foldsNulls,
+    maxBytes,
+    ...steps,
+  };
+}
