@@ -7,7 +7,7 @@ import type { NumberColumnView, SegmentView, StringColumnView } from '../storage
 import type { RunContext } from './context.js';
 import { allTexts } from './dictionary.js';
 import { compileVector } from './expression/compile.js';
-import { mapMultiValue } from './expression/multi-value.js';
+import { multiValueSource } from './expression/multi-value.js';
 import type { Vector } from './expression/vector.js';
 
 /** What a column name means in a segment. */
@@ -108,7 +108,11 @@ export class SegmentScope {
           inner.kind === 'missing' ||
           outputType === this.typeOf(expression.kind === 'column' ? expression.name : name))
           ? inner
-          : (mapMultiValue(this, virtual) ?? { kind: 'computed', vector: compileVector(this, keptOnly(virtual), outputType), expression });
+          : (multiValueSource(this, virtual) ?? {
+              kind: 'computed',
+              vector: compileVector(this, keptOnly(virtual), outputType),
+              expression,
+            });
       this.#computed.set(name, source);
       return source;
     } finally {

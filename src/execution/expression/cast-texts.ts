@@ -5,10 +5,10 @@ import type { TextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { SegmentScope, Source } from '../scope.js';
-import { valuesVector } from './compile.js';
 import { asText, numbersAsText } from './convert.js';
-import { dictionaryFunction } from './dictionary-function.js';
+import { dictionaryCast } from './dictionary-function.js';
 import { numberReader } from './row-reader.js';
+import { valuesVector } from './values-vector.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
 import { oncePerBlock, StringPool, storedNumbers } from './vector.js';
 
@@ -23,7 +23,7 @@ export function asTexts(scope: SegmentScope, source: Source, type: TextType): St
     return source.vector.kind === 'number' ? castNumbers(scope, source.vector, type) : castTexts(scope, source.vector, type);
   const { column } = source;
   if (column.offsets !== 0) return castLists(scope, column, type);
-  return textsOnly(dictionaryFunction(scope, column, (text) => valueOfText(text, column.type), type));
+  return textsOnly(dictionaryCast(scope, column, type));
 }
 
 function castNumbers(scope: SegmentScope, vector: NumberVector, type: TextType): StringVector {

@@ -1,11 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
-import { valueOfText } from '../../expression/value.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { kernelFor } from '../context.js';
 import type { SegmentScope, Source } from '../scope.js';
-import { valuesVector } from './compile.js';
-import { dictionaryFunction } from './dictionary-function.js';
+import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
+import { valuesVector } from './values-vector.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
 import { oncePerBlock, StringPool, storedNumbers } from './vector.js';
 
@@ -18,8 +17,7 @@ export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'D
       return castNumbers(scope, storedNumbers(scope, source.column), type);
     case 'string': {
       if (source.column.offsets !== 0) throw new ServiceError('unsupported', 'a multi-value column cannot be read as numbers');
-      const { column } = source;
-      return numbersOnly(dictionaryFunction(scope, column, (text) => valueOfText(text, column.type), type));
+      return numbersOnly(dictionaryCast(scope, source.column, type));
     }
     case 'computed': {
       if (source.vector.kind === 'number') return castNumbers(scope, source.vector, type);
@@ -45,7 +43,7 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
     case 'number':
       return numbersAsText(scope, storedNumbers(scope, source.column));
     case 'string':
-      return textsOnly(dictionaryFunction(scope, source.column, (text) => valueOfText(text, source.column.type), 'STRING'));
+      return textsOnly(dictionaryCast(scope, source.column, 'STRING'));
     case 'computed':
       return source.vector.kind === 'string' ? source.vector : numbersAsText(scope, source.vector);
   }

@@ -1,5 +1,5 @@
 import type { Value } from '../../expression/value.js';
-import { convert, textOfValue } from '../../expression/value.js';
+import { convert, textOfValue, valueOfText } from '../../expression/value.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
@@ -7,30 +7,45 @@ import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { SegmentScope } from '../scope.js';
+import type { RowFunction } from './row-function.js';
 import type { Vector } from './vector.js';
 import { oncePerBlock, StringPool } from './vector.js';
 
-/** A function of one string column: computed once per entry of its dictionary, then looked up by id. */
+/** Between two looks at whether to go on. */
+const VALUES_PER_CHECK = 64;
+
+/** A function of one dictionary column: computed once per entry of its dictionary, then looked up by id. */
 export function dictionaryFunction(
   scope: SegmentScope,
   column: StringColumnView,
-  compute: (text: string | null) => Value,
+  { cells, compute }: RowFunction,
   type: ColumnType,
 ): Vector {
-  const texts = scope.texts(column);
-  if (!isNumberType(type))
-    return textTable(
-      scope,
-      column,
-      texts.map((text) => textOfValue(compute(text), type)),
-      type,
-    );
-  return numberTable(
-    scope,
-    column,
-    texts.map((text) => convert(compute(text), type)),
-    type,
-  );
+  const ofEach = <Result>(convert: (value: Value) => Result): Result[] =>
+    scope.texts(column).map((text, id) => {
+      if (id % VALUES_PER_CHECK === 0) scope.context.check();
+      cells[0] = valueOfText(text, column.type);
+      return convert(compute());
+    });
+  return isNumberType(type)
+    ? numberTable(
+        scope,
+        column,
+        ofEach((value) => convert(value, type)),
+        type,
+      )
+    : textTable(
+        scope,
+        column,
+        ofEach((value) => textOfValue(value, type)),
+        type,
+      );
+}
+
+/** The values of a dictionary column in another type. */
+export function dictionaryCast(scope: SegmentScope, column: StringColumnView, type: ColumnType): Vector {
+  const cells: Value[] = [null];
+  return dictionaryFunction(scope, column, { cells, compute: () => cells[0] ?? null }, type);
 }
 
 function textTable(scope: SegmentScope, column: StringColumnView, results: readonly (string | null)[], type: TextType): Vector {

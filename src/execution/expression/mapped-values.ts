@@ -1,8 +1,9 @@
 import type { Value } from '../../expression/value.js';
-import { packTexts } from '../../storage/columns/packed-texts.js';
-import type { Address, StringColumnView } from '../../storage/view.js';
-import { takeZeroed } from '../context.js';
+import type { StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
 import type { SegmentScope } from '../scope.js';
+import type { ListedRows } from './placed-column.js';
+import { byCodeUnits, idsView, placedColumn, wellFormed } from './placed-column.js';
 
 /** What becomes of a value of a multi-value column; null among `value`s is that of a row without any. */
 export interface ValueMapping {
@@ -28,79 +29,28 @@ export function mappedColumn(scope: SegmentScope, column: StringColumnView, { ma
   const newIds = Int32Array.from(results, (result) => (result === undefined ? -1 : (ids.get(result) ?? 0)));
   // A row without values stays without, unless the mapping makes a value of null.
   const idOfNone = ofNone === undefined || ofNone === null ? -1 : (ids.get(ofNone) ?? 0);
-  const count = entries.length + (hasNull ? 1 : 0);
-  const physical = count <= 1 << 8 ? 'U8' : count <= 1 << 16 ? 'U16' : 'U32';
-  const rows = mapRows(scope, column, newIds, idOfNone, physical);
-  return { kind: 'string', type: 'STRING', physical, ...rows, dictionary: { count, hasNull, ...placeTexts(scope, entries, hasNull) } };
+  return placedColumn(scope, mapRows(scope, column, newIds, idOfNone), entries, hasNull);
 }
 
-function mapRows(
-  scope: SegmentScope,
-  column: StringColumnView,
-  newIds: Int32Array,
-  idOfNone: number,
-  physical: StringColumnView['physical'],
-): { readonly ids: Address; readonly offsets: Address } {
+function mapRows(scope: SegmentScope, column: StringColumnView, newIds: Int32Array, idOfNone: number): ListedRows {
   const { memory } = scope.context;
   const { rowCount } = scope.view;
   const bounds = memory.u32(column.offsets, rowCount + 1);
   const stored = idsView(scope, column.physical, column.ids, bounds[rowCount] ?? 0);
   // Every row without values may gain one.
-  const mapped = new Uint32Array(stored.length + (idOfNone < 0 ? 0 : rowCount));
-  const offsets = takeZeroed(scope.arena, scope.context, (rowCount + 1) * 4 + PADDING_BYTES);
-  const newBounds = memory.u32(offsets, rowCount + 1);
+  const ids = new Uint32Array(stored.length + (idOfNone < 0 ? 0 : rowCount));
+  const offsets = new Uint32Array(rowCount + 1);
   let at = 0;
   for (let row = 0; row < rowCount; row++) {
+    if (row % BLOCK_ROWS === 0) scope.context.check();
     const start = bounds[row] ?? 0;
     const end = bounds[row + 1] ?? start;
     for (let value = start; value < end; value++) {
       const id = newIds[stored[value] ?? 0] ?? -1;
-      if (id >= 0) mapped[at++] = id;
+      if (id >= 0) ids[at++] = id;
     }
-    if (start === end && idOfNone >= 0) mapped[at++] = idOfNone;
-    newBounds[row + 1] = at;
+    if (start === end && idOfNone >= 0) ids[at++] = idOfNone;
+    offsets[row + 1] = at;
   }
-  const bytes = physical === 'U8' ? 1 : physical === 'U16' ? 2 : 4;
-  const ids = takeZeroed(scope.arena, scope.context, at * bytes + PADDING_BYTES);
-  idsView(scope, physical, ids, at).set(mapped.subarray(0, at));
-  return { ids, offsets };
-}
-
-function placeTexts(
-  scope: SegmentScope,
-  entries: readonly string[],
-  hasNull: boolean,
-): { readonly offsets: Address; readonly bytes: Address } {
-  const { memory } = scope.context;
-  const packed = packTexts(entries);
-  const first = hasNull ? 2 : 1;
-  const offsets = takeZeroed(scope.arena, scope.context, (entries.length + first) * 4 + PADDING_BYTES);
-  memory.u32(offsets + first * 4, entries.length).set(packed.ends);
-  const bytes = takeZeroed(scope.arena, scope.context, packed.bytes.length + PADDING_BYTES);
-  memory.u8(bytes, packed.bytes.length).set(packed.bytes);
-  return { offsets, bytes };
-}
-
-/** Kernels read in whole words past the end. */
-const PADDING_BYTES = 256;
-
-function idsView(
-  scope: SegmentScope,
-  physical: StringColumnView['physical'],
-  at: Address,
-  count: number,
-): Uint8Array | Uint16Array | Uint32Array {
-  const { memory } = scope.context;
-  return physical === 'U8' ? memory.u8(at, count) : physical === 'U16' ? memory.u16(at, count) : memory.u32(at, count);
-}
-
-/** Dictionaries are UTF-8, which has no lone surrogates: each becomes U+FFFD. */
-function wellFormed(value: Value): string | null {
-  if (value === null) return null;
-  const text = String(value);
-  return /[\ud800-\udfff]/.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text;
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return { ids: ids.subarray(0, at), offsets };
 }

@@ -1,15 +1,39 @@
 import { compileExpression } from '../../expression/evaluate.js';
+import type { TypeOf } from '../../expression/expression-type.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';
+import type { EachValue } from '../../expression/multi-value.js';
 import { eachValueOf } from '../../expression/multi-value.js';
 import type { Value } from '../../expression/value.js';
 import { convert, toTruth } from '../../expression/value.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
+import { isArrayType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { SegmentScope, Source } from '../scope.js';
+import { codedColumns, codedLoop } from './coded-function.js';
+import { listedColumn } from './listed-values.js';
 import { mappedColumn } from './mapped-values.js';
+import { columnsThere, rowFunction, rowLoop } from './row-function.js';
+
+/** An expression as one over arrays, where columns of the segment are multi-value. */
+export interface Formed extends EachValue {
+  readonly typeOf: TypeOf;
+}
+
+export function formOf(scope: SegmentScope, expression: Expression): Formed {
+  const isMultiValue = (name: string): boolean => multiValue(scope, name) !== undefined;
+  return {
+    ...eachValueOf(expression, isMultiValue),
+    typeOf: (name) => (isMultiValue(name) ? 'ARRAY<STRING>' : scope.typeOf(name)),
+  };
+}
+
+export function multiValue(scope: SegmentScope, name: string): StringColumnView | undefined {
+  const source = scope.source(name);
+  return source.kind === 'string' && source.column.offsets !== 0 ? source.column : undefined;
+}
 
 /** An expression of each value of one multi-value column that reads no other: computed once per distinct value. */
 export interface ValueFunction {
@@ -19,36 +43,42 @@ export interface ValueFunction {
 }
 
 /** Undefined for an expression of another shape. */
-export function valueFunction(scope: SegmentScope, expression: Expression): ValueFunction | undefined {
-  const formed = eachValueOf(expression, (name) => multiValue(scope, name) !== undefined).expression;
-  if (formed.kind === 'column') {
-    const column = multiValue(scope, formed.name);
+export function valueFunction(scope: SegmentScope, { expression }: Formed): ValueFunction | undefined {
+  if (expression.kind === 'column') {
+    const column = multiValue(scope, expression.name);
     return column === undefined ? undefined : { column, compute: (text) => text };
   }
-  if (formed.kind !== 'call' || formed.function !== EACH_VALUE) return undefined;
-  const [lambda, source, ...others] = formed.arguments;
+  if (expression.kind !== 'call' || expression.function !== EACH_VALUE) return undefined;
+  const [lambda, source, ...others] = expression.arguments;
   if (lambda?.kind !== 'lambda' || source?.kind !== 'column' || others.length > 0 || columnsOfExpression(lambda).size > 0) return undefined;
   const column = multiValue(scope, source.name);
   if (column === undefined) return undefined;
-  const compute = compileExpression(
-    lambda.body,
-    () => column.type,
-    () => scope.context.check(),
-  );
+  const check = (): void => scope.context.check();
+  const compute = compileExpression(lambda.body, () => 'STRING', check);
   return { column, compute: (text) => compute(() => text) };
 }
 
-export function multiValue(scope: SegmentScope, name: string): StringColumnView | undefined {
-  const source = scope.source(name);
-  return source.kind === 'string' && source.column.offsets !== 0 ? source.column : undefined;
-}
-
-/** A virtual column over a multi-value one as a multi-value column; undefined when it is not, or does not give text. */
-export function mapMultiValue(scope: SegmentScope, { expression, outputType, keeps }: VirtualColumn): Source | undefined {
-  const values = valueFunction(scope, expression);
-  if (values === undefined) return undefined;
-  if ((outputType ?? expressionType(expression, (name) => scope.typeOf(name))) !== 'STRING') return undefined;
-  const condition = keeps === undefined ? undefined : valueFunction(scope, keeps);
+/**
+ * A virtual column whose rows have several values: an expression of each value of multi-value columns, or one that gives
+ * arrays where STRING is asked for. Undefined when it is neither.
+ */
+export function multiValueSource(scope: SegmentScope, { expression, outputType, keeps }: VirtualColumn): Source | undefined {
+  const formed = formOf(scope, expression);
+  const type = outputType ?? (formed.isMultiValue ? expressionType(expression, (name) => scope.typeOf(name)) : null);
+  if (type !== 'STRING') return undefined;
+  const inferred = expressionType(formed.expression, formed.typeOf);
+  if (!formed.isMultiValue && !isArrayType(inferred)) return undefined;
+  const values = valueFunction(scope, formed);
+  if (values === undefined) {
+    const names = columnsThere(scope, formed.expression);
+    const bound = rowFunction(scope, formed.expression, names, formed.typeOf);
+    const coded = codedColumns(scope, names);
+    return {
+      kind: 'string',
+      column: listedColumn(scope, coded === undefined ? rowLoop(scope, names, bound) : codedLoop(scope, coded, bound)),
+    };
+  }
+  const condition = keeps === undefined ? undefined : valueFunction(scope, formOf(scope, keeps));
   const mapped = mappedColumn(scope, values.column, {
     map: (text) => convert(values.compute(text), 'STRING'),
     keeps: (text) => condition === undefined || toTruth(condition.compute(text)) === true,

@@ -5,7 +5,7 @@ import { takeBits, wordsOf } from '../context.js';
 import { compileLongPair } from '../expression/arithmetic.js';
 import { compileVector } from '../expression/compile.js';
 import type { ValueFunction } from '../expression/multi-value.js';
-import { multiValue, valueFunction } from '../expression/multi-value.js';
+import { formOf, multiValue, valueFunction } from '../expression/multi-value.js';
 import type { SegmentScope } from '../scope.js';
 import { rangePredicate } from './number-predicate.js';
 import type { Match, Predicate } from './predicate.js';
@@ -25,7 +25,7 @@ const COMPARISONS: Readonly<Record<string, { readonly operation: 0 | 1 | 2; read
 
 /** An expression used as a filter: true, false or, of null, unknown. */
 export function bindCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
-  const values = valueFunction(scope, expression);
+  const values = valueFunction(scope, formOf(scope, expression));
   if (values !== undefined) return bindValues(scope, values, matchUnknown);
   // Where it is not of one value, only a column that one operand alone names keeps its meaning when operands are parted.
   if (expression.kind === 'call' && canPart(scope, expression)) {

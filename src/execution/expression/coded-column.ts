@@ -1,0 +1,128 @@
+import type { Value } from '../../expression/value.js';
+import { valueOfText } from '../../expression/value.js';
+import type { StringColumnView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { Block } from '../context.js';
+import type { SegmentScope, Source } from '../scope.js';
+import type { NumberVector, StringVector } from './vector.js';
+import { storedNumbers } from './vector.js';
+
+export type Codes = Uint8Array | Uint16Array | Uint32Array;
+
+/** A column of few values, as numbers: equal codes are equal values. */
+export interface CodedColumn {
+  /** Codes are below it; undefined: new ones appear as rows are read. */
+  readonly card: number | undefined;
+  /** One per row of a block; readable until the next block is asked for. */
+  codes(block: Block): Codes;
+  value(code: number): Value;
+}
+
+/** Undefined for numbers of more than 16 bits. Of a multi-value column, a value is the array of a row's values, or null. */
+export function codedColumn(scope: SegmentScope, source: Source): CodedColumn | undefined {
+  switch (source.kind) {
+    case 'missing':
+      return undefined;
+    case 'number':
+      return narrowNumbers(scope, storedNumbers(scope, source.column));
+    case 'string':
+      return source.column.offsets === 0 ? singleValues(scope, source.column) : valueLists(scope, source.column);
+    case 'computed':
+      return source.vector.kind === 'string' ? pooledTexts(scope, source.vector) : narrowNumbers(scope, source.vector);
+  }
+}
+
+/** Each value made once. */
+function remembered(make: (code: number) => Value): (code: number) => Value {
+  const values: (Value | undefined)[] = [];
+  return (code) => {
+    const known = values[code];
+    if (known !== undefined) return known;
+    const value = make(code);
+    values[code] = value;
+    return value;
+  };
+}
+
+function singleValues(scope: SegmentScope, column: StringColumnView): CodedColumn {
+  const texts = scope.texts(column);
+  const { type } = column;
+  return {
+    card: texts.length,
+    codes: ({ start, rows }) => idsOf(scope, column, start, rows),
+    value: type === 'STRING' ? (code) => texts[code] ?? null : remembered((code) => valueOfText(texts[code] ?? null, type)),
+  };
+}
+
+function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: StringColumnView, start: number, count: number): Codes {
+  if (physical === 'U8') return memory.u8(ids + start, count);
+  return physical === 'U16' ? memory.u16(ids + start * 2, count) : memory.u32(ids + start * 4, count);
+}
+
+function pooledTexts(scope: SegmentScope, vector: StringVector): CodedColumn {
+  const { pool, type } = vector;
+  return {
+    card: vector.complete ? pool.texts.length : undefined,
+    codes: (block) => scope.context.memory.u32(vector.ids(block), block.rows),
+    value: type === 'STRING' ? (code) => pool.texts[code] ?? null : remembered((code) => valueOfText(pool.texts[code] ?? null, type)),
+  };
+}
+
+/** Codes are what is stored; one more is null. */
+function narrowNumbers(scope: SegmentScope, vector: NumberVector): CodedColumn | undefined {
+  const { physical, base, values } = vector.decimals ?? vector;
+  const scale = vector.decimals?.scale;
+  if (physical !== 'U8' && physical !== 'U16') return undefined;
+  const { memory } = scope.context;
+  const ofNull = physical === 'U8' ? 1 << 8 : 1 << 16;
+  const withNulls = new Uint32Array(vector.mayBeNull ? BLOCK_ROWS : 0);
+  const numberOf = (code: number): Value => (scale === undefined ? base + BigInt(code) : Number(base + BigInt(code)) / scale);
+  return {
+    card: ofNull + 1,
+    codes(block) {
+      const at = values(block);
+      const stored = physical === 'U8' ? memory.u8(at, block.rows) : memory.u16(at, block.rows);
+      const bits = vector.nulls(block);
+      if (bits === 0) return stored;
+      const words = memory.u32(bits, Math.ceil(block.rows / 32));
+      for (let row = 0; row < block.rows; row++)
+        withNulls[row] = ((words[row >>> 5] ?? 0) & (1 << (row & 31))) === 0 ? (stored[row] ?? 0) : ofNull;
+      return withNulls;
+    },
+    value: remembered((code) => (code === ofNull ? null : numberOf(code))),
+  };
+}
+
+/** Lists are told apart by their ids: written one behind the other in a number while that is exact, then in a text. */
+function valueLists(scope: SegmentScope, column: StringColumnView): CodedColumn {
+  const { memory } = scope.context;
+  const texts = scope.texts(column);
+  const codes = new Uint32Array(BLOCK_ROWS);
+  const codeOfKey = new Map<number | string, number>([[0, 0]]);
+  const lists: (readonly (string | null)[] | null)[] = [null];
+  const radix = texts.length + 1;
+  const longest = Math.floor(Math.log(Number.MAX_SAFE_INTEGER) / Math.log(Math.max(2, radix)));
+  return {
+    card: undefined,
+    codes({ start, rows }) {
+      const bounds = memory.u32(column.offsets + start * 4, rows + 1);
+      const first = bounds[0] ?? 0;
+      const ids = idsOf(scope, column, first, (bounds[rows] ?? first) - first);
+      for (let row = 0; row < rows; row++) {
+        const from = (bounds[row] ?? first) - first;
+        const to = (bounds[row + 1] ?? first) - first;
+        let key: number | string = 0;
+        if (to - from <= longest) for (let at = from; at < to; at++) key = Number(key) * radix + (ids[at] ?? 0) + 1;
+        else key = ids.subarray(from, to).join();
+        let code = codeOfKey.get(key);
+        if (code === undefined) {
+          code = lists.push(Array.from(ids.subarray(from, to), (id) => texts[id] ?? null)) - 1;
+          codeOfKey.set(key, code);
+        }
+        codes[row] = code;
+      }
+      return codes;
+    },
+    value: (code) => lists[code] ?? null,
+  };
+}

@@ -1,0 +1,222 @@
+import type { Value } from '../../expression/value.js';
+import { convert, textOfValue } from '../../expression/value.js';
+import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { Block } from '../context.js';
+import { takeBits } from '../context.js';
+import type { SegmentScope } from '../scope.js';
+import type { CodedColumn, Codes } from './coded-column.js';
+import { codedColumn } from './coded-column.js';
+import type { RowFunction } from './row-function.js';
+import type { NumberVector, StringVector, Vector } from './vector.js';
+import { oncePerBlock, StringPool } from './vector.js';
+
+/** More combinations than this are not worth a table of their own. */
+const COMBINATIONS_MAX = 1 << 20;
+
+/** The columns by codes, when a table of all their combinations is smaller than the work it saves. */
+export function codedColumns(scope: SegmentScope, names: readonly string[]): readonly CodedColumn[] | undefined {
+  const columns = names.map((name) => codedColumn(scope, scope.source(name)));
+  if (!columns.every((column) => column !== undefined) || columns.length === 0) return undefined;
+  if (columns.length === 1) return columns;
+  const combinations = columns.reduce((product, { card = Infinity }) => product * card, 1);
+  return combinations <= Math.min(COMBINATIONS_MAX, Math.max(1 << 12, scope.view.rowCount)) ? columns : undefined;
+}
+
+/** A function of columns of few values: computed once for each combination of them that occurs. */
+export function codedFunction(scope: SegmentScope, columns: readonly CodedColumn[], bound: RowFunction, type: ColumnType): Vector {
+  const combinations = combinationsOf(columns, bound);
+  return isNumberType(type) ? numbers(scope, combinations, type) : texts(scope, combinations, type);
+}
+
+/** As `rowLoop`, with a value computed once for each combination. */
+export function codedLoop(
+  scope: SegmentScope,
+  columns: readonly CodedColumn[],
+  bound: RowFunction,
+): (block: Block, put: (row: number, value: Value) => void) => void {
+  const combinations = combinationsOf(columns, bound);
+  const values: (Value | undefined)[] = [];
+  let computed = 0;
+  return (block, put) => {
+    const codes = combinations.open(block);
+    for (let row = 0; row < block.rows; row++) {
+      const combination = codes[row] ?? 0;
+      let value = values[combination];
+      if (value === undefined) {
+        if (++computed % VALUES_PER_CHECK === 0) scope.context.check();
+        value = combinations.value(row);
+        values[combination] = value;
+      }
+      put(row, value);
+    }
+  };
+}
+
+function combinationsOf(columns: readonly CodedColumn[], { cells, compute }: RowFunction): Combinations {
+  let opened: readonly Codes[] = [];
+  const combined = new Uint32Array(columns.length === 1 ? 0 : BLOCK_ROWS);
+  return {
+    open(block) {
+      opened = columns.map((column) => column.codes(block));
+      const [first] = opened;
+      if (first !== undefined && opened.length === 1) return first;
+      combined.fill(0, 0, block.rows);
+      columns.forEach(({ card = 1 }, index) => {
+        const codes = opened[index] ?? combined;
+        for (let row = 0; row < block.rows; row++) combined[row] = (combined[row] ?? 0) * card + (codes[row] ?? 0);
+      });
+      return combined;
+    },
+    value(row) {
+      columns.forEach((column, index) => {
+        cells[index] = column.value(opened[index]?.[row] ?? 0);
+      });
+      return compute();
+    },
+  };
+}
+
+interface Combinations {
+  /** The number of the combination that each row of a block is. */
+  open(block: Block): Codes;
+  /** What is computed of a row of that block. */
+  value(row: number): Value;
+}
+
+/** Numbers of results by combination; 0 stands for one that was not met yet. */
+class Met {
+  #results = new Uint32Array(1 << 10);
+
+  /** Long enough for combinations up to `last`. */
+  upTo(last: number): Uint32Array {
+    if (last >= this.#results.length) {
+      const longer = new Uint32Array(2 ** Math.ceil(Math.log2(last + 1)));
+      longer.set(this.#results);
+      this.#results = longer;
+    }
+    return this.#results;
+  }
+}
+
+function largest(codes: ArrayLike<number>, count: number): number {
+  let max = 0;
+  for (let row = 0; row < count; row++) max = Math.max(max, codes[row] ?? 0);
+  return max;
+}
+
+/** Between two looks at whether to go on. */
+const VALUES_PER_CHECK = 64;
+
+function texts(scope: SegmentScope, combinations: Combinations, type: TextType): StringVector {
+  const { memory } = scope.context;
+  const pool = new StringPool();
+  const met = new Met();
+  const at = scope.arena.take(BLOCK_ROWS * 4);
+  let computed = 0;
+  const run = oncePerBlock((block) => {
+    const codes = combinations.open(block);
+    const results = met.upTo(largest(codes, block.rows));
+    const ids = memory.u32(at, block.rows);
+    for (let row = 0; row < block.rows; row++) {
+      const combination = codes[row] ?? 0;
+      let result = results[combination] ?? 0;
+      if (result === 0) {
+        if (++computed % VALUES_PER_CHECK === 0) scope.context.check();
+        result = pool.idOf(textOfValue(combinations.value(row), type)) + 1;
+        results[combination] = result;
+      }
+      ids[row] = result - 1;
+    }
+  });
+  return {
+    kind: 'string',
+    type,
+    pool,
+    complete: false,
+    ids: (block) => {
+      run(block);
+      return at;
+    },
+  };
+}
+
+function numbers(scope: SegmentScope, combinations: Combinations, type: NumberType): NumberVector {
+  const { memory } = scope.context;
+  const met = new Met();
+  const made = new NumberResults(type);
+  const at = scope.arena.take(BLOCK_ROWS * 8);
+  const nulls = takeBits(scope.arena);
+  let anyNull = false;
+  let computed = 0;
+  const run = oncePerBlock((block) => {
+    const codes = combinations.open(block);
+    const results = met.upTo(largest(codes, block.rows));
+    const bits = memory.u32(nulls, BLOCK_ROWS / 32).fill(0);
+    // Half by half: the bits of a double, or of a long, without making a number of them.
+    const halves = memory.u32(at, block.rows * 2);
+    anyNull = false;
+    for (let row = 0; row < block.rows; row++) {
+      const combination = codes[row] ?? 0;
+      let result = results[combination] ?? 0;
+      if (result === 0) {
+        if (++computed % VALUES_PER_CHECK === 0) scope.context.check();
+        result = made.add(convert(combinations.value(row), type));
+        results[combination] = result;
+      }
+      const from = result * 2;
+      halves[row * 2] = made.halves[from] ?? 0;
+      halves[row * 2 + 1] = made.halves[from + 1] ?? 0;
+      if (made.isNull[result] === 1) {
+        anyNull = true;
+        bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
+      }
+    }
+  });
+  return {
+    kind: 'number',
+    type,
+    physical: type === 'LONG' ? 'I64' : 'F64',
+    base: 0n,
+    mayBeNull: true,
+    stored: undefined,
+    values: (block) => {
+      run(block);
+      return at;
+    },
+    nulls: (block) => {
+      run(block);
+      return anyNull ? nulls : 0;
+    },
+  };
+}
+
+/** Results of 64 bits, from number 1 on; a null's bits are 0. */
+class NumberResults {
+  halves = new Uint32Array(1 << 10);
+  isNull = new Uint8Array(1 << 9);
+  readonly #isLong: boolean;
+  #count = 1;
+
+  constructor(type: NumberType) {
+    this.#isLong = type === 'LONG';
+  }
+
+  add(value: bigint | number | null): number {
+    const number = this.#count++;
+    if (number === this.isNull.length) this.#grow();
+    if (value === null) this.isNull[number] = 1;
+    else if (this.#isLong) new BigInt64Array(this.halves.buffer)[number] = BigInt(value);
+    else new Float64Array(this.halves.buffer)[number] = Number(value);
+    return number;
+  }
+
+  #grow(): void {
+    const [halves, isNull] = [new Uint32Array(this.halves.length * 2), new Uint8Array(this.isNull.length * 2)];
+    halves.set(this.halves);
+    isNull.set(this.isNull);
+    this.halves = halves;
+    this.isNull = isNull;
+  }
+}

@@ -1,0 +1,73 @@
+import { bindExpression } from '../../expression/bind.js';
+import type { TypeOf } from '../../expression/expression-type.js';
+import type { Operand } from '../../expression/function.js';
+import type { Value } from '../../expression/value.js';
+import type { Expression } from '../../model/expression.js';
+import { columnsOfExpression } from '../../model/plan-names.js';
+import type { Block } from '../context.js';
+import type { SegmentScope } from '../scope.js';
+import type { CodedColumn, Codes } from './coded-column.js';
+import { codedColumn } from './coded-column.js';
+import type { RowReader } from './row-reader.js';
+import { rowReader } from './row-reader.js';
+
+/** A bound expression: `compute` reads the values of its columns from `cells`, in the order of their names. */
+export interface RowFunction {
+  readonly cells: Value[];
+  readonly compute: Operand;
+}
+
+/** The columns that an expression reads, but missing ones: null in every row, as a cell is that nobody writes. */
+export function columnsThere(scope: SegmentScope, expression: Expression): readonly string[] {
+  return [...columnsOfExpression(expression)].filter((name) => scope.source(name).kind !== 'missing');
+}
+
+export function rowFunction(scope: SegmentScope, expression: Expression, names: readonly string[], typeOf: TypeOf): RowFunction {
+  const cells: Value[] = names.map(() => null);
+  const compute = bindExpression(expression, {
+    typeOf,
+    operand(name) {
+      const index = names.indexOf(name);
+      return () => cells[index] ?? null;
+    },
+    check: () => scope.context.check(),
+  });
+  return { cells, compute };
+}
+
+/** Between two looks at whether to go on: one row may take long. */
+const ROWS_PER_CHECK = 64;
+
+/** What computes every row of a block, for functions that nothing else fits. */
+export function rowLoop(
+  scope: SegmentScope,
+  names: readonly string[],
+  { cells, compute }: RowFunction,
+): (block: Block, put: (row: number, value: Value) => void) => void {
+  const readers = names.map((name) => readerOf(scope, name));
+  return (block, put) => {
+    for (const reader of readers) reader.open(block);
+    for (let row = 0; row < block.rows; row++) {
+      if (row % ROWS_PER_CHECK === 0) scope.context.check();
+      for (let index = 0; index < readers.length; index++) cells[index] = readers[index]?.get(row) ?? null;
+      put(row, compute());
+    }
+  };
+}
+
+/** Texts and lists of values are made once each, numbers read as they are. */
+function readerOf(scope: SegmentScope, name: string): RowReader {
+  const source = scope.source(name);
+  const column = source.kind === 'string' ? codedColumn(scope, source) : undefined;
+  return column === undefined ? rowReader(scope, source) : codedReader(column);
+}
+
+function codedReader(column: CodedColumn): RowReader {
+  let codes: Codes = new Uint8Array(0);
+  return {
+    open(block) {
+      codes = column.codes(block);
+    },
+    get: (row) => column.value(codes[row] ?? 0),
+  };
+}

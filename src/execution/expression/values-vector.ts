@@ -1,0 +1,87 @@
+import type { Value } from '../../expression/value.js';
+import { convert, textOfValue } from '../../expression/value.js';
+import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { Block } from '../context.js';
+import { takeBits } from '../context.js';
+import type { SegmentScope } from '../scope.js';
+import type { NumberVector, StringVector, Vector } from './vector.js';
+import { oncePerBlock, StringPool } from './vector.js';
+
+/** A vector from values that `fill` puts row by row. */
+export function valuesVector(
+  scope: SegmentScope,
+  type: ColumnType,
+  fill: (block: Block, put: (row: number, value: Value) => void) => void,
+): Vector {
+  return isNumberType(type) ? numberValues(scope, type, fill) : textValues(scope, type, fill);
+}
+
+function textValues(
+  scope: SegmentScope,
+  type: TextType,
+  fill: (block: Block, put: (row: number, value: Value) => void) => void,
+): StringVector {
+  const { memory } = scope.context;
+  const pool = new StringPool();
+  const at = scope.arena.take(BLOCK_ROWS * 4);
+  const run = oncePerBlock((block) => {
+    const ids = memory.u32(at, BLOCK_ROWS);
+    fill(block, (row, value) => {
+      ids[row] = pool.idOf(textOfValue(value, type));
+    });
+  });
+  return {
+    kind: 'string',
+    type,
+    pool,
+    complete: false,
+    ids: (block) => {
+      run(block);
+      return at;
+    },
+  };
+}
+
+function numberValues(
+  scope: SegmentScope,
+  type: NumberType,
+  fill: (block: Block, put: (row: number, value: Value) => void) => void,
+): NumberVector {
+  const { memory } = scope.context;
+  const at = scope.arena.take(BLOCK_ROWS * 8);
+  const nulls = takeBits(scope.arena);
+  let anyNull = false;
+  const run = oncePerBlock((block) => {
+    const bits = memory.u32(nulls, BLOCK_ROWS / 32).fill(0);
+    const longs = memory.i64(at, BLOCK_ROWS);
+    const doubles = memory.f64(at, BLOCK_ROWS);
+    anyNull = false;
+    fill(block, (row, value) => {
+      const converted = value === null ? null : convert(value, type);
+      if (converted === null) {
+        anyNull = true;
+        bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
+        longs[row] = 0n;
+      } else if (typeof converted === 'bigint') longs[row] = converted;
+      else doubles[row] = Number(converted);
+    });
+  });
+  return {
+    kind: 'number',
+    type,
+    physical: type === 'LONG' ? 'I64' : 'F64',
+    base: 0n,
+    mayBeNull: true,
+    stored: undefined,
+    values: (block) => {
+      run(block);
+      return at;
+    },
+    nulls: (block) => {
+      run(block);
+      return anyNull ? nulls : 0;
+    },
+  };
+}
