@@ -1,4 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import type { Hash64 } from './murmur3.js';
+import { murmur64 } from './murmur3.js';
 
 /**
  * A Bloom filter in blocks of 512 bits, laid out and hashed as Hive's BloomKFilter is: made for 5 % false positives at
@@ -102,72 +104,38 @@ function positive(value: number): number {
   return value < 0 ? ~value : value;
 }
 
-/** A hash of 64 bits in halves. */
-export interface Hash64 {
-  readonly high: number;
-  readonly low: number;
-}
-
 /** What stands for the hash of null. */
-export const NULL_HASH: Hash64 = halves(2862933555777941757n);
+export const NULL_HASH: Hash64 = { high: 0x27bb2ee6, low: 0x87b0b0fd | 0 };
+
+/** Of the bytes of a text, UTF-8. */
+export function hash64(bytes: DataView): Hash64 {
+  return murmur64(bytes, SEED);
+}
 
 /** Of a text, its UTF-8 bytes. */
 export function hash64OfText(text: string): Hash64 {
-  return hash64(Buffer.from(text));
+  const bytes = Buffer.from(text);
+  return hash64(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 /** Of a LONG, its 8 bytes, highest first. */
 export function hash64OfLong(value: bigint): Hash64 {
-  NUMBER.setBigInt64(0, value);
-  return hash64(NUMBER_BYTES);
+  EIGHT_BYTES.setBigInt64(0, value);
+  return hash64(EIGHT_BYTES);
 }
 
 /** Of a DOUBLE, the bits of IEEE 754 as 8 bytes, highest first. */
 export function hash64OfDouble(value: number): Hash64 {
-  NUMBER.setFloat64(0, value);
-  return hash64(NUMBER_BYTES);
+  EIGHT_BYTES.setFloat64(0, value);
+  return hash64(EIGHT_BYTES);
 }
 
 /** Of a FLOAT, the bits of IEEE 754 as 4 bytes, lowest first. */
 export function hash64OfFloat(value: number): Hash64 {
-  NUMBER.setFloat32(0, value, true);
-  return hash64(NUMBER_BYTES.subarray(0, 4));
+  FOUR_BYTES.setFloat32(0, value, true);
+  return hash64(FOUR_BYTES);
 }
 
-const NUMBER = new DataView(new ArrayBuffer(8));
-const NUMBER_BYTES = new Uint8Array(NUMBER.buffer);
-
-const SEED = 104_729n;
-
-/** Hive's MurmurHash3 of 64 bits: the steps of the 128-bit variant for one of its two words. */
-export function hash64(bytes: Uint8Array): Hash64 {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let hash = SEED;
-  let at = 0;
-  for (; at + 8 <= bytes.length; at += 8) hash = wrap(rotate(hash ^ scramble(view.getBigUint64(at, true)), 27n) * 5n + 0x52dce729n);
-  if (at < bytes.length) {
-    let tail = 0n;
-    for (let index = bytes.length - 1; index >= at; index--) tail = (tail << 8n) | BigInt(bytes[index] ?? 0);
-    hash ^= scramble(tail);
-  }
-  hash ^= BigInt(bytes.length);
-  hash = wrap((hash ^ (hash >> 33n)) * 0xff51afd7ed558ccdn);
-  hash = wrap((hash ^ (hash >> 33n)) * 0xc4ceb9fe1a85ec53n);
-  return halves(hash ^ (hash >> 33n));
-}
-
-function scramble(word: bigint): bigint {
-  return wrap(rotate(wrap(word * 0x87c37b91114253d5n), 31n) * 0x4cf5ad432745937fn);
-}
-
-function rotate(word: bigint, by: bigint): bigint {
-  return wrap((word << by) | (word >> (64n - by)));
-}
-
-function wrap(word: bigint): bigint {
-  return BigInt.asUintN(64, word);
-}
-
-function halves(hash: bigint): Hash64 {
-  return { high: Number(BigInt.asIntN(32, hash >> 32n)), low: Number(BigInt.asIntN(32, hash)) };
-}
+const SEED = 104_729;
+const EIGHT_BYTES = new DataView(new ArrayBuffer(8));
+const FOUR_BYTES = new DataView(new ArrayBuffer(4));

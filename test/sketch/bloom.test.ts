@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Hash64 } from '../../src/sketch/bloom.js';
 import { Bloom, hash64OfDouble, hash64OfFloat, hash64OfLong, hash64OfText, NULL_HASH } from '../../src/sketch/bloom.js';
+import type { Hash64 } from '../../src/sketch/murmur3.js';
 
 const hashes = suite('64-bit MurmurHash3 of Hive');
 

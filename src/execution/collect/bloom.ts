@@ -1,8 +1,8 @@
 import type { Collector } from '../../model/collector.js';
 import { isNumberType } from '../../model/schema.js';
 import { fromBase64, toBase64 } from '../../sketch/base64.js';
-import type { Hash64 } from '../../sketch/bloom.js';
 import { Bloom, hash64, hash64OfDouble, hash64OfFloat, hash64OfLong, hash64OfText, NULL_HASH } from '../../sketch/bloom.js';
+import type { Hash64 } from '../../sketch/murmur3.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../scope.js';
 import type { TextHash } from './hash-feed.js';
@@ -77,7 +77,7 @@ class TextHash64 implements TextHash {
   last: Hash64 = NULL_HASH;
 
   hash(bytes: DataView): void {
-    this.last = hash64(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    this.last = hash64(bytes);
   }
 
   hashText(text: string): void {
