@@ -165,7 +165,7 @@ expressions('agree with one row after the other', async () => {
         expected,
       );
     }),
-    { numRuns: 250, includeErrorInReport: true },
+    { numRuns: 150, includeErrorInReport: true },
   );
 });
 
@@ -224,7 +224,7 @@ expressions('of each value of a multi-value column, beside other columns, are mu
         expected,
       );
     }),
-    { numRuns: 150, includeErrorInReport: true },
+    { numRuns: 80, includeErrorInReport: true },
   );
 });
 

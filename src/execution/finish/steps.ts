@@ -3,6 +3,7 @@ import type { Value } from '../../expression/value.js';
 import { convert } from '../../expression/value.js';
 import type { Interval } from '../../model/interval.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
+import type { ColumnType } from '../../model/schema.js';
 import { ascending, ROWS_PER_CHECK } from '../pieces.js';
 import { fillBuckets } from './fill-buckets.js';
 import { rankColumn } from './rank.js';
@@ -68,10 +69,11 @@ function computeColumn(
   leaf: LeafResult,
 ): ResultColumn {
   const columns = new Map(table.columns.map((column) => [column.name, column]));
-  const evaluate = compileExpression(expression, (column) => {
+  const typeOf = (column: string): ColumnType | undefined => {
     const found = columns.get(column);
     return found === undefined ? undefined : typeOfResult(found);
-  });
+  };
+  const evaluate = compileExpression(expression, typeOf, leaf.check);
   let row = 0;
   const read = (column: string): Value => {
     const found = columns.get(column);

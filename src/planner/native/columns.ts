@@ -6,7 +6,7 @@ import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { isArrayType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
@@ -72,6 +72,9 @@ export class VirtualColumns {
     // An expression that does not type fails here, with its own message, rather than on a server.
     for (const { name } of this.list) this.typeOf(name);
   }
+
+  readonly isComputedArray = (name: string): boolean =>
+    this.list.some((each) => each.name === name && each.outputType === null) && isArrayType(this.typeOf(name));
 
   /** A column for an expression that has no name of its own. */
   add(expression: string): string {

@@ -70,7 +70,12 @@ export function readDimensionSpec(value: unknown, path: string, reader: ObjectRe
       : readByType(reader.reader(value, path), tableAt(columns, depth), [], 'dimension spec');
   if (spec.name === TIME_COLUMN)
     throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
-  return spec;
+  if (spec.type !== 'STRING' || !columns.isComputedArray(spec.column)) return spec;
+  // Arrays that expressions give are grouped by their elements, as rows of several values are.
+  return {
+    ...spec,
+    column: columns.compute({ kind: 'call', function: 'array_to_mv', arguments: [{ kind: 'column', name: spec.column }] }),
+  };
 }
 
 /**

@@ -23,6 +23,8 @@ export interface FilterColumns {
   readonly typeOf: ColumnTypes;
   /** A virtual column for an expression, whose name is given back. `keeps`: as in `VirtualColumn`. */
   compute(expression: Expression, keeps?: Expression): string;
+  /** Whether the name is that of an expression which gives arrays, and whose type the query does not state. */
+  isComputedArray(name: string): boolean;
 }
 
 /** Columns of which none can be computed: outside of queries, and over the rows of a result. */
@@ -32,6 +34,7 @@ export function givenColumns(typeOf: ColumnTypes): FilterColumns {
     compute() {
       throw new ServiceError('unsupported', 'extraction functions are supported in the filters of queries and aggregators only');
     },
+    isComputedArray: () => false,
   };
 }
 

@@ -233,6 +233,14 @@ const filteredCases: readonly { name: string; dimension: object; expected: Recor
 for (const { name, dimension, expected } of filteredCases)
   filtered(name, async () => assert.equal(await values(groupBy(dimension)), expected));
 
+filtered('arrays of expressions are grouped by their elements, unless arrays are asked for', async () => {
+  const virtualColumns = [{ type: 'expression', name: 'v', expression: "array_append(tags, 'new')" }];
+  assert.equal(await values(groupBy('v', { virtualColumns })), { a: 2, b: 2, ab: 1, c: 2, new: 4, null: 1 });
+  const dimension = { type: 'default', dimension: 'v', outputType: 'ARRAY<LONG>' };
+  const length = [{ type: 'expression', name: 'v', expression: 'array(array_length(tags))' }];
+  assert.is((await ask(groupBy(dimension, { virtualColumns: length }))).length, 4);
+});
+
 filtered('a topN leaves out rows without values', async () => {
   const topN = { ...groupBy('x'), queryType: 'topN', dimensions: undefined, metric: 'rows', threshold: 9 };
   assert.equal(await ask({ ...topN, dimension: listed }), [
