@@ -11,6 +11,8 @@ export interface RunContext {
   readonly kernels: KernelSet;
   /** Throws `cancelled` or `timeout`; called between blocks. */
   check(): void;
+  /** From here on rows of another segment are read: the time that one may take begins anew. */
+  beginSegment(): void;
   /** Rows handled by one set of kernel calls; at most BLOCK_ROWS. */
   readonly batchRows: number;
   /** What group tables of this thread may hold. */

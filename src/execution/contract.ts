@@ -11,6 +11,8 @@ export type RowPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 export interface RunOptions {
   readonly ending: 'final' | 'partial';
   readonly deadlineMs: number;
+  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
+  readonly perSegmentTimeoutMs?: number | null | undefined;
   /** Higher ones go first, between any two blocks; left out: 0. */
   readonly priority?: number | undefined;
   readonly kernels: string | null;

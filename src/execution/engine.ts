@@ -362,6 +362,7 @@ class LocalEngine implements ProcessingEngine {
       spill,
       heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
       priority: options.priority ?? 0,
+      perSegmentTimeoutMs: options.perSegmentTimeoutMs ?? null,
       account: { at: flags + ACCOUNT_OFFSET, bytesMax: queryBytesMax, limit: 'svc.query.maxMemoryBytes' },
     };
     const abort = (): void => this.#raiseFlag(control);

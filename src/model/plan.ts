@@ -40,6 +40,8 @@ export interface GroupPlan extends Leaf {
    * the span of the segments it pinned; nothing left gives no rows at all.
    */
   readonly withinData?: boolean;
+  /** A key whose column has rows of several values is an error. */
+  readonly refusesMultiValues?: boolean;
 }
 
 export type GroupKey =

@@ -391,6 +391,30 @@ for (const [name, historicals, code] of [
     await broker.stop();
   });
 
+queries('each segment of a query is run over by itself, in the part of it that is visible', async () => {
+  const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
+  const found: string[] = [];
+  for await (const { id, interval, run } of broker.bySegment('ds', [{ start: OLD[0]?.id.interval.start ?? 0, end: Infinity }], options())) {
+    const segment = OLD.find((each) => segmentIdText(each.id) === id);
+    assert.equal(interval, segment?.id.interval);
+    await rowsOf(run(scanPlan('ds')));
+    found.push(id);
+  }
+  assert.equal(found, ids(OLD));
+  assert.equal(
+    asked.map(({ segmentIds, ending }) => [segmentIds, ending]),
+    ids(OLD).map((id) => [[id], 'final']),
+  );
+  await broker.stop();
+});
+
+queries('without published segments a table has no rows', async () => {
+  const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
+  assert.is(await rowsOf(broker.run(scanPlan('ds'), { ...options(), realtimeSegmentsOnly: true })), 0);
+  assert.equal(asked, []);
+  await broker.stop();
+});
+
 queries('what is gathered has a limit', async () => {
   const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
   const read = (gatherBytesMax: number) => rowsOf(broker.run(scanPlan('ds'), { ...options(), gatherBytesMax }));

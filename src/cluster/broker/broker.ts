@@ -1,3 +1,4 @@
+import { intersect } from '../../base/interval.js';
 import type { Engine } from '../../execution/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
@@ -14,7 +15,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
-import type { BrokerQueries, QueryOptions, ServerLocation, TableSchema } from './contract.js';
+import type { BrokerQueries, QueryOptions, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import type { ResultCache } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { chunksWithin, planReads, withinData } from './scatter.js';
@@ -154,6 +155,35 @@ export class Broker implements BrokerQueries, BrokerService {
     }
   }
 
+  async *bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncGenerator<SegmentToRun> {
+    const query = this.#begin([dataSource], options);
+    const { signal } = query.deadline;
+    const cluster = { ...this.#cluster, results: null };
+    try {
+      for (const chunk of chunksWithin(
+        query.pinned.flatMap(({ view }) => view.chunks),
+        intervals,
+      )) {
+        const parts = chunk.visible.flatMap((piece) => intervals.flatMap((interval) => intersect(piece, interval) ?? []));
+        const [first, last] = [parts[0], parts.at(-1)];
+        if (first === undefined || last === undefined) continue;
+        for (const segment of chunk.segments) {
+          const run = (plan: RowsPlan): AsyncIterable<Frame> => {
+            const only = [{ ...chunk, segments: [segment] }];
+            const resolved = withinData(
+              resolveLookups(plan, (name) => this.lookups.values(name)),
+              only,
+            );
+            return resolved === undefined ? framesOfAll([]) : runOverSegments(cluster, resolved, only, options, signal);
+          };
+          yield { id: segmentIdText(segment.id), interval: { start: first.start, end: last.end }, run };
+        }
+      }
+    } finally {
+      this.#end(options, query);
+    }
+  }
+
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
     const query = this.#begin([plan.dataSource], options);
     try {
@@ -188,7 +218,8 @@ export class Broker implements BrokerQueries, BrokerService {
   #begin(tables: readonly string[], options: QueryOptions): RunningQuery {
     const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal);
     this.#running.add(options.queryId, deadline);
-    return { deadline, pinned: tables.flatMap((table) => this.#view.pin(table) ?? []) };
+    const read = options.realtimeSegmentsOnly === true ? [] : tables;
+    return { deadline, pinned: read.flatMap((table) => this.#view.pin(table) ?? []) };
   }
 
   #end(options: QueryOptions, { deadline, pinned }: RunningQuery): void {

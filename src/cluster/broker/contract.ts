@@ -28,6 +28,10 @@ export interface QueryOptions {
   readonly kernels: string | null;
   /** Bytes on disk that groups may take on a server; null or absent: what the server allows. */
   readonly maxOnDiskStorage?: number | null;
+  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
+  readonly perSegmentTimeoutMs?: number | null;
+  /** Published segments are left out: with no others, tables have no rows. */
+  readonly realtimeSegmentsOnly?: boolean;
   readonly signal: AbortSignal;
   /** Of each subquery that is read; left out or null: no limit but those of memory. */
   readonly subqueryRowsMax?: number | null;
@@ -48,6 +52,15 @@ export interface CacheUse {
   readonly populateResultLevelCache: boolean;
 }
 
+/** One of the segments that a query reads. */
+export interface SegmentToRun {
+  readonly id: string;
+  /** The part of the query's intervals that it answers for. */
+  readonly interval: Interval;
+  /** The final result of a plan over it alone. */
+  run(plan: Exclude<Plan, SegmentMetadataPlan>): AsyncIterable<Frame>;
+}
+
 /** What the query routes (native and SQL) ask of the broker. */
 export interface BrokerQueries extends SchemaSource {
   /**
@@ -57,6 +70,8 @@ export interface BrokerQueries extends SchemaSource {
   run(plan: Exclude<Plan, SegmentMetadataPlan>, options: QueryOptions): AsyncIterable<Frame>;
   /** The same plans over rows from anywhere; see `RowSource`. */
   runOver(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, options: QueryOptions): AsyncIterable<Frame>;
+  /** The segments of a table that a query over these intervals reads, each to be run over by itself; they stay until the end. */
+  bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncIterable<SegmentToRun>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
   /** Segments a query over these intervals would read, with the servers of each. */
   candidates(

@@ -150,7 +150,8 @@ function isServerGone(error: unknown): boolean {
 export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
   const { queryId, deadlineMs, priority, kernels, caching } = options;
   const { useCache = true, populateCache = true } = caching ?? {};
-  const limits = { deadlineMs, maxOnDiskStorage: options.maxOnDiskStorage ?? null };
+  const { maxOnDiskStorage = null, perSegmentTimeoutMs = null } = options;
+  const limits = { deadlineMs, maxOnDiskStorage, perSegmentTimeoutMs };
   return { queryId, plan, segmentIds: read.segmentIds, ending, ...limits, priority, kernels, useCache, populateCache };
 }
 

@@ -26,6 +26,8 @@ export interface RunPlanRequest {
   readonly kernels: string | null;
   /** Bytes on disk that groups may take, at most what this server allows; null or absent: that. */
   readonly maxOnDiskStorage?: number | null;
+  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
+  readonly perSegmentTimeoutMs?: number | null;
   /** Whether answers for single segments may be taken from the cache, and put there. */
   readonly useCache: boolean;
   readonly populateCache: boolean;

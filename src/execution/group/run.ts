@@ -1,3 +1,4 @@
+import { ServiceError } from '../../base/errors.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
@@ -119,6 +120,7 @@ function openView(shape: GroupShape, context: RunContext, placed: PlacedView, co
     lastMs = performance.now();
     return lastMs - startMs;
   };
+  context.beginSegment();
   const ranges = rowsWithin(context, view, shape.plan.intervals);
   let bound = bindSegment(shape, context, placed, ranges);
   counts.bindMs += lap();
@@ -170,12 +172,24 @@ function bindSegment(shape: GroupShape, context: RunContext, { view, index }: Pl
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
     const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, { everyRow, order: index });
+    if (plan.refusesMultiValues === true && groups !== undefined) refuseMultiValues(plan, groups);
     const bits = takeBits(arena);
     return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };
   } catch (error) {
     arena.release();
     throw error;
   }
+}
+
+function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
+  const index = groups.keys.findIndex(({ kind }) => kind === 'multi');
+  const key = keys[index];
+  if (key === undefined) return;
+  const column = key.kind === 'column' ? key.column : key.name;
+  throw new ServiceError(
+    'query_invalid',
+    `dimension "${column}" has rows of several values, which context.groupByEnableMultiValueUnnesting: false does not allow; group by MV_TO_ARRAY of it, or unnest it`,
+  );
 }
 
 /** Empties the table first where it might not hold them all. */

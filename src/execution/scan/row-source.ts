@@ -28,6 +28,7 @@ export interface RowSource {
 }
 
 export function openRows(context: RunContext, view: SegmentView, query: RowQuery, counts: RowCounts): RowSource {
+  context.beginSegment();
   const arena: Arena = context.memory.arena();
   const scope = new SegmentScope(context, view, query.virtualColumns, arena);
   return { scope, blocks: (descending) => matchingBlocks(scope, query, descending, counts), release: () => arena.release() };

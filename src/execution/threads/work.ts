@@ -49,6 +49,8 @@ export interface RunControl {
   readonly heldRowsMax: number;
   /** Work of a higher one goes first, between any two blocks. */
   readonly priority: number;
+  /** For one segment on one thread; null: no limit. */
+  readonly perSegmentTimeoutMs: number | null;
   /** Where everything that the query allocates is counted. */
   readonly account: MemoryAccount;
 }
@@ -147,9 +149,10 @@ export class WorkBench {
     return kernels;
   }
 
-  context({ flags, deadlineMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
+  context({ flags, deadlineMs, perSegmentTimeoutMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
     const words = this.memory.i32(flags, 1);
     const lookUp = this.#lookUp;
+    let segmentDeadlineMs = Infinity;
     return {
       memory: this.memory.charging(account),
       kernels: this.kernels(kernels),
@@ -158,9 +161,15 @@ export class WorkBench {
       spill: spill === null ? undefined : new SpillSpace(spill, this.memory, threadId),
       check: () => {
         if (Atomics.load(words, 0) !== 0) throw cancelledError();
-        if (Date.now() > deadlineMs)
+        const now = Date.now();
+        if (now > segmentDeadlineMs)
+          throw new ServiceError('timeout', 'the query worked on one segment for longer than the context key perSegmentTimeout allows');
+        if (now > deadlineMs)
           throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
         lookUp();
+      },
+      beginSegment: () => {
+        if (perSegmentTimeoutMs !== null) segmentDeadlineMs = Date.now() + perSegmentTimeoutMs;
       },
     };
   }

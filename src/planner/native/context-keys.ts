@@ -15,6 +15,10 @@ export const HONOURED_KEYS: readonly string[] = [
   'maxSubqueryBytes',
   'profile',
   'maxOnDiskStorage',
+  'perSegmentTimeout',
+  'bySegment',
+  'realtimeSegmentsOnly',
+  'groupByEnableMultiValueUnnesting',
   'maxScatterGatherBytes',
   'lane',
   'useCache',
@@ -34,7 +38,7 @@ export const NOTHING_TO_DO_KEYS: readonly string[] = (
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +
   'bufferGrouperInitialBuckets bufferGrouperMaxLoadFactor forceHashAggregation intermediateCombineDegree numParallelCombineThreads mergeThreadLocal ' +
   'forceLimitPushDown applyLimitPushDownToSegment deferExpressionDimensions maxRowsQueuedForOrdering maxSegmentPartitionsOrderedInMemory searchStrategy ' +
-  'maxSelectorDictionarySize maxMergingDictionarySize maxSpillFileCount'
+  'maxSelectorDictionarySize maxMergingDictionarySize maxSpillFileCount serializeDateTimeAsLongInner'
 ).split(' ');
 
 /** They concern SQL statements and ingestion tasks; a native query is neither. */
@@ -53,10 +57,5 @@ export const SQL_ONLY_KEYS: readonly string[] = (
  * for what happens anyway.
  */
 export const REFUSED_KEYS: Readonly<Record<string, { readonly unless: unknown }>> = {
-  bySegment: { unless: false },
-  serializeDateTimeAsLongInner: { unless: false },
-  realtimeSegmentsOnly: { unless: false },
-  groupByEnableMultiValueUnnesting: { unless: true },
   brokerService: { unless: null },
-  perSegmentTimeout: { unless: null },
 };

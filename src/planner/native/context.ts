@@ -29,6 +29,14 @@ export interface QueryContext {
   /** Of each subquery and each right side of a join; null: no limit of its own. */
   readonly subqueryRowsMax: number | null;
   readonly subqueryBytesMax: number | null;
+  /** Milliseconds that a thread may work on the rows of one segment; null: no limit of its own. */
+  readonly perSegmentTimeoutMs: number | null;
+  /** Whether each segment has a result of its own. */
+  readonly bySegment: boolean;
+  /** Whether published segments are left out. */
+  readonly realtimeSegmentsOnly: boolean;
+  /** Whether a row of several values may be in the groups of each; else such a column cannot be a key. */
+  readonly unnestsMultiValues: boolean;
   readonly skipEmptyBuckets: boolean;
   /** Whether aggregators put out values, not their states. */
   readonly finalizes: boolean;
@@ -79,6 +87,10 @@ export function readContext(query: ObjectReader): QueryContext {
     subqueryRowsMax: integer(keys, 'maxSubqueryRows', 1),
     // `auto` and `disabled` leave it to the memory there is.
     subqueryBytesMax: ['auto', 'disabled'].includes(String(keys['maxSubqueryBytes'])) ? null : integer(keys, 'maxSubqueryBytes', 1),
+    perSegmentTimeoutMs: integer(keys, 'perSegmentTimeout', 0) || null,
+    bySegment: boolean(keys, 'bySegment'),
+    realtimeSegmentsOnly: boolean(keys, 'realtimeSegmentsOnly'),
+    unnestsMultiValues: boolean(keys, 'groupByEnableMultiValueUnnesting', true),
     skipEmptyBuckets: boolean(keys, 'skipEmptyBuckets'),
     finalizes: boolean(keys, 'finalize', true),
     grandTotal: boolean(keys, 'grandTotal'),

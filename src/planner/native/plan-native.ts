@@ -3,6 +3,7 @@ import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
 import { planQuery } from '../plan.js';
 import { tablesOf } from './datasource.js';
+import { refusingMultiValues, sourceRefusingMultiValues } from './multi-value-keys.js';
 import type { ParsedQuery } from './query.js';
 import { parseQuery } from './query.js';
 import { unfinished } from './unfinished.js';
@@ -20,5 +21,8 @@ export interface PlannedNative extends ParsedQuery {
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
   const parsed = parseQuery(body, lenient, tables);
   const plans = planQuery(parsed.query, tablesOf(parsed.source, tables));
-  return { ...parsed, plans: parsed.context.finalizes ? plans : plans.map(unfinished) };
+  const finished = parsed.context.finalizes ? plans : plans.map(unfinished);
+  if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };
+  const isGroupBy = parsed.query.queryType === 'groupBy';
+  return { ...parsed, plans: isGroupBy ? finished.map(refusingMultiValues) : finished, source: sourceRefusingMultiValues(parsed.source) };
 }

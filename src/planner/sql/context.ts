@@ -26,6 +26,8 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'queryId',
   'profile',
   'maxOnDiskStorage',
+  'perSegmentTimeout',
+  'realtimeSegmentsOnly',
   'maxScatterGatherBytes',
   'lane',
   'maxSubqueryRows',
@@ -38,6 +40,8 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
 
 /** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
 export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
+  bySegment: [false],
+  groupByEnableMultiValueUnnesting: [true],
   grandTotal: [false],
   serializeDateTimeAsLong: [false],
   useNativeQueryExplain: [true],

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
-import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
+import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
@@ -12,6 +12,7 @@ import { planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query.js';
 import { scanColumns } from '../../planner/plan.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { writeBySegment } from '../results/native/by-segment.js';
 import { candidatesBody } from '../results/native/candidates.js';
 import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
 import { indentJson } from '../results/native/text-stream.js';
@@ -67,12 +68,14 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
     ...limits,
     kernels,
     maxOnDiskStorage: context.maxOnDiskStorage,
+    perSegmentTimeoutMs: context.perSegmentTimeoutMs,
+    realtimeSegmentsOnly: context.realtimeSegmentsOnly,
     caching,
     profile: run.profile,
     signal: request.signal,
   };
   const body = run.body(
-    options.scheduler.during(asked, (granted) => writeResult(broker, planned, { ...queryOptions, priority: granted }, run)),
+    options.scheduler.during(asked, (granted) => writeAnswer(broker, planned, { ...queryOptions, priority: granted }, run)),
   );
   const warnings = [...context.warnings, ...planned.ignoredKeys.map((path) => `${path} is not a known key and was ignored`)];
   return {
@@ -97,19 +100,29 @@ function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs 
   return timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
 }
 
+/** The answer as a whole, or one for each segment. */
+function writeAnswer(broker: BrokerQueries, planned: PlannedNative, options: QueryOptions, run: QueryRun): AsyncIterable<string> {
+  const { source, plans, query, context } = planned;
+  if (!context.bySegment) return writeResult(broker, planned, options, (plan) => run.frames(broker.runOver(plan, source, options)));
+  if (source.kind !== 'table' || query.queryType === 'segmentMetadata')
+    throw new ServiceError('unsupported', 'context.bySegment: only queries of the rows of one table have results by segment');
+  const segments = broker.bySegment(source.name, plans[0]?.intervals ?? [], options);
+  const results = (segment: SegmentToRun): AsyncIterable<string> =>
+    writeResult(broker, planned, options, (plan) => run.frames(segment.run(plan)));
+  return writeBySegment(segments, results, { timesAsLong: context.serializeDateTimeAsLong });
+}
+
 /** Frames to the JSON of the query's type. */
 function writeResult(
   broker: BrokerQueries,
-  { query, source, plans, context }: PlannedNative,
+  { query, plans, context }: PlannedNative,
   queryOptions: QueryOptions,
-  run: QueryRun,
+  framesOf: (plan: Exclude<Plan, SegmentMetadataPlan>) => AsyncIterable<Frame>,
 ): AsyncIterable<string> {
   const writeOptions = { timesAsLong: context.serializeDateTimeAsLong };
   // No interval of a plan means that no segment can have a row for it.
   const frames = (plan: Plan | undefined): AsyncIterable<Frame> =>
-    plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0
-      ? noFrames()
-      : run.frames(broker.runOver(plan, source, queryOptions));
+    plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0 ? noFrames() : framesOf(plan);
   const [plan, second] = plans;
   switch (query.queryType) {
     case 'timeseries':

@@ -231,7 +231,9 @@ function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: S
     );
   const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
   const limits = { deadlineMs: options.now() + allowedMs, gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
-  return { queryId, ...limits, priority, kernels, maxOnDiskStorage: context.maxOnDiskStorage, caching, signal: request.signal };
+  const { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly } = context;
+  const bounds = { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly };
+  return { queryId, ...limits, ...bounds, priority, kernels, caching, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

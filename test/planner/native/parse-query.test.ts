@@ -226,7 +226,13 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
     body: { ...timeseries, context: { timeout: -1 } },
     message: /context\.timeout: expected an integer of at least 0/,
   },
-  { name: 'bySegment', body: { ...timeseries, context: { bySegment: true } }, code: 'unsupported', message: /context\.bySegment/ },
+  { name: 'bySegment', body: { ...timeseries, context: { bySegment: 'maybe' } }, code: 'query_invalid', message: /context\.bySegment/ },
+  {
+    name: 'brokerService',
+    body: { ...timeseries, context: { brokerService: 'hot' } },
+    code: 'unsupported',
+    message: /context\.brokerService/,
+  },
 ];
 for (const { name, body, code = 'query_invalid', message } of refused) {
   refusals(name, () => {

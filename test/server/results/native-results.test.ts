@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
-import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/contract.js';
+import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../../src/cluster/broker/contract.js';
 import type { Frame, FrameColumn } from '../../../src/model/frame.js';
+import type { Interval } from '../../../src/model/interval.js';
 import type { Plan } from '../../../src/model/plan.js';
 import type { RowSource } from '../../../src/model/row-source.js';
 import type { SegmentAnalysis } from '../../../src/model/segment.js';
@@ -87,6 +88,10 @@ class FakeBroker implements BrokerQueries {
   }
   runOver(plan: Plan, _source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
     return this.run(plan, options);
+  }
+  async *bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncIterable<SegmentToRun> {
+    for (const [index, interval] of intervals.entries())
+      yield { id: `${dataSource}_${index}`, interval, run: (plan) => this.run(plan, options) };
   }
   analyze = async () => this.#analyses;
   candidates = (dataSource: string) => [
@@ -190,6 +195,40 @@ results('timeseries: the grand total comes last, without a time', async () => {
   const broker = new FakeBroker([[frame(long('__time', [BigInt(NOON)]), long('added', [3n]))], [frame(long('added', [9n]))]]);
   const { text: answer } = await send(broker, { ...base, queryType: 'timeseries', context: { grandTotal: true } });
   assert.is(answer, '[{"timestamp":"2015-09-12T12:00:00.000Z","result":{"added":3}},{"timestamp":null,"result":{"added":9}}]');
+});
+
+results('by segment: each has the result of the query over it alone, its id and its interval', async () => {
+  const rows = frame(long('__time', [BigInt(NOON)]), long('added', [3n]));
+  const query = { ...base, queryType: 'timeseries', intervals: ['2015-09-12/P1D', '2015-09-14/P1D'], context: { bySegment: true } };
+  const { text: answer } = await send(new FakeBroker([[rows], []]), query);
+  assert.equal(JSON.parse(answer), [
+    {
+      timestamp: '2015-09-12T00:00:00.000Z',
+      result: {
+        results: [{ timestamp: '2015-09-12T12:00:00.000Z', result: { added: 3 } }],
+        segment: 'wiki_0',
+        interval: '2015-09-12T00:00:00.000Z/2015-09-13T00:00:00.000Z',
+      },
+    },
+    {
+      timestamp: '2015-09-14T00:00:00.000Z',
+      result: { results: [], segment: 'wiki_1', interval: '2015-09-14T00:00:00.000Z/2015-09-15T00:00:00.000Z' },
+    },
+  ]);
+  const none = await send(new FakeBroker([]), { ...query, intervals: [] });
+  assert.is(none.text, '[]');
+});
+
+results('by segment: of rows that are no segments there is none', async () => {
+  const inline = { type: 'inline', columnNames: ['added'], rows: [[1]] };
+  for (const body of [
+    { ...base, queryType: 'timeseries', dataSource: inline },
+    { queryType: 'segmentMetadata', dataSource: 'wiki' },
+  ])
+    await send(new FakeBroker([]), { ...body, context: { bySegment: true } }).then(
+      () => assert.unreachable('it was answered'),
+      (error: unknown) => assert.ok(error instanceof ServiceError && error.code === 'unsupported' && error.message.includes('bySegment')),
+    );
 });
 
 results('topN: one entry per bucket, also when a bucket spans frames', async () => {

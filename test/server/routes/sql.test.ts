@@ -36,6 +36,7 @@ function brokerOf(seen: Seen): BrokerQueries {
     table: (name) => (name === 'wiki' ? TABLE : undefined),
     run: (_plan, options) => answer(options),
     runOver: (_plan, _source, options) => answer(options),
+    bySegment: async function* () {},
     analyze: async () => [],
     candidates: () => [],
     cancel: (queryId) => queryId === 'running',
