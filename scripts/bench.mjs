@@ -7,21 +7,22 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|sketches|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|sketches|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
+  joins     joins and a nested query in this process against DuckDB; answers must agree
   sketches  estimates of distinct values and quantiles over HTTP, against DuckDB's
   http      requests per second against bare servers (also: npm run bench:http)
             without a name: kernels and queries
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels: names matching a pattern; queries, sketches: these ids, a,b
+  --only WHAT         kernels: names matching a pattern; queries, joins, sketches: these ids, a,b
   --smoke             kernels: small and quick, answers only
-  --rows N            queries, sketches: rows of the table (1000000)
-  --threads N         queries, sketches: threads of DuckDB and of Dolmen (1)
-  --rounds N          queries, sketches (7), http (3)
+  --rows N            queries, joins, sketches: rows of the table (1000000)
+  --threads N         queries, joins, sketches: threads of DuckDB and of Dolmen (1)
+  --rounds N          queries, joins, sketches (7), http (3)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
 `;
@@ -30,6 +31,7 @@ const HELP = `npm run bench [-- kernels|queries|sketches|http ...] [flags]    bu
 const BENCHMARKS = {
   kernels: ['kernels', 'only', 'smoke'],
   queries: ['kernels', 'only', 'rows', 'threads', 'rounds'],
+  joins: ['only', 'rows', 'threads', 'rounds'],
   sketches: ['kernels', 'only', 'rows', 'threads', 'rounds'],
   http: ['rounds', 'seconds', 'connections'],
 };

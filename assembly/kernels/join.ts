@@ -160,22 +160,30 @@ export function joinPairs(numbers: usize, n: u32, starts: usize, rows: usize, ki
   let count: u32 = 0;
   for (; row < n && count < capacity; row++) {
     const number = load<u32>(numbers + (<usize>row << 2));
-    let from: u32 = 0;
-    let to: u32 = 0;
-    if (number != ABSENT) {
-      const list = starts + (<usize>number << 2);
-      from = load<u32>(list);
-      to = load<u32>(list, 4);
-    }
-    if (kind >= SEMI || from == to) {
-      if (kind >= SEMI ? from < to == (kind == SEMI) : kind == LEFT) {
-        store<u32>(outLeft + (<usize>count << 2), row);
-        store<u32>(outRight + (<usize>count << 2), ABSENT);
-        count++;
-      } else oneEach = 0;
+    const isKnown = u32(number != ABSENT);
+    const list = starts + (<usize>(isKnown ? number : 0) << 2);
+    let from = load<u32>(list);
+    const to = isKnown ? load<u32>(list, 4) : from;
+    if (to - from <= 1 && kind < SEMI) {
+      // By far the most frequent, and without a branch: the pair is written, and counts where there is one.
+      const other = load<u32>(rows + (<usize>from << 2));
+      const isOne = to - from;
+      const isKept = isOne | u32(kind == LEFT);
+      store<u32>(outLeft + (<usize>count << 2), row);
+      store<u32>(outRight + (<usize>count << 2), isOne ? other : ABSENT);
+      count += isKept;
+      oneEach &= isKept;
       continue;
     }
-    if (to - from > 1) oneEach = 0;
+    if (kind >= SEMI) {
+      const isKept = u32(from < to == (kind == SEMI));
+      store<u32>(outLeft + (<usize>count << 2), row);
+      store<u32>(outRight + (<usize>count << 2), ABSENT);
+      count += isKept;
+      oneEach &= isKept;
+      continue;
+    }
+    oneEach = 0;
     from += place;
     for (const end = min(to, from + (capacity - count)); from < end; from++) {
       store<u32>(outLeft + (<usize>count << 2), row);

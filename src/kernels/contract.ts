@@ -228,7 +228,8 @@ export type KernelSet =
      * Pairs of a row of n and each row of its key's list, in order, at most `capacity`; returns how many. `kind` says
      * what becomes of lists: 0 pairs; 1 pairs, and (row, absent) for an empty list; 2 and 3 (row, absent) once for a list
      * that is not empty, and that is empty. `cursor` u32[3], at first {0, 0, 1}: next row, place in its list, and 1 as
-     * long as every row gave one pair exactly; pass it on until its row is n.
+     * long as every row gave one pair exactly; pass it on until its row is n. `starts` and `rows` are readable one past
+     * their ends; what lies in `out` behind the pairs is undefined.
      */
     readonly joinPairs: (numbers: Address, n: number, starts: Address, rows: Address, kind: number, cursor: Address, capacity: number, outLeft: Address, outRight: Address) => number;
     /** u8 marks[row] = 1 for rows that are not absent. */

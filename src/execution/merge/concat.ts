@@ -53,6 +53,12 @@ function concatColumns(parts: readonly Part[], rowCount: number, check: Check): 
   let at = 0;
   for (const { frame, column } of parts) {
     check();
+    if (column.kind === (isLong ? 'long' : 'double') && column.nulls === null) {
+      if (column.kind === 'long') longs.set(column.values, at);
+      else doubles.set(column.values, at);
+      at += frame.rowCount;
+      continue;
+    }
     for (let row = 0; row < frame.rowCount; row++, at++) {
       const value = (column.kind === 'long' || column.kind === 'double') && !isNullAt(column.nulls, row) ? column.values[row] : undefined;
       if (value === undefined) {

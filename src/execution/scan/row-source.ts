@@ -72,10 +72,7 @@ function* matchingBlocks(
         const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
         if (count === 0) continue;
         counts.rowsMatched += count;
-        const found =
-          match === ALL
-            ? Uint32Array.from({ length: count }, (_, row) => block.start + from + row)
-            : memory.u32(rows, count).map((row) => row + block.start);
+        const found = match === ALL ? rowsFrom(block.start + from, count) : memory.u32(rows, count).map((row) => row + block.start);
         yield descending ? found.reverse() : found;
       }
     }
@@ -83,4 +80,10 @@ function* matchingBlocks(
     counts.filterMs += clock.filterMs;
     counts.readMs -= clock.filterMs;
   }
+}
+
+function rowsFrom(first: number, count: number): Uint32Array {
+  const rows = new Uint32Array(count);
+  for (let at = 0; at < count; at++) rows[at] = first + at;
+  return rows;
 }

@@ -99,7 +99,7 @@ export class RowSession {
     const chunk = concatFrames(this.#pending);
     [this.#pending, this.#pendingRows, this.#pendingBytes] = [[], 0, 0];
     this.#operator.open(chunk);
-    this.#span = widened(this.#span, chunk);
+    if (this.#options.plan.operator === 'group' && this.#options.plan.withinData === true) this.#span = widened(this.#span, chunk);
     for (const { rows, isMoved } of readable(chunk, this.#options.plan)) {
       if (this.isDone) return;
       const placed = placeFrame(rows, this.#context.memory);
