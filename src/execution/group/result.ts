@@ -147,6 +147,13 @@ function idColumn(
   index: number,
   ids: Uint32Array,
 ): ResultColumn {
+  if (domain.kind === 'longs') {
+    const values = new BigInt64Array(ids.length);
+    inPieces(ids.length, check, (start, end) => {
+      for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
+    });
+    return { kind: 'long', name, values, nulls: null };
+  }
   const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
   if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
