@@ -190,6 +190,9 @@ export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/di
 export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
 export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }
 
+// hash.ts
+export { murmurF64, murmurI64, murmurTexts } from './kernels/hash';
+
 // join.ts
 export { joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinPairs, joinTexts } from './kernels/join';
 export function joinRangeU8(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u8>(values, base, low, count, n, out); }

@@ -211,6 +211,16 @@ export type KernelSet =
     readonly dictionaryRehash: (entries: Address, entryCount: number, slots: Address, capacity: number) => void;
   } &
 
+  // ── hash.ts: any number of rows. MurmurHash3 of 128 bits: out[2i] and out[2i + 1] are the two u64 words ────────────
+  {
+    /** Of packed texts (as above): of entry ids[i], or of entry i where `ids` is 0. */
+    readonly murmurTexts: (bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address) => void;
+    /** Of 8 bytes each, lowest first. */
+    readonly murmurI64: (values: Address, n: number, seed: number, out: Address) => void;
+    /** The same; zeros hash alike, and NaNs. */
+    readonly murmurF64: (values: Address, n: number, seed: number, out: Address) => void;
+  } &
+
   // ── join.ts: any number of rows. A row or a key number of 0xffffffff is absent: a row of nulls, a key that is not there.
   {
     /**

@@ -7,6 +7,7 @@ import { DECODE_CHECKS } from './decode.js';
 import { DICTIONARY_CHECKS } from './dictionary.js';
 import { FILTER_CHECKS } from './filter.js';
 import { GROUP_CHECKS } from './group.js';
+import { HASH_CHECKS } from './hash.js';
 import { JOIN_CHECKS } from './join.js';
 import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
@@ -26,6 +27,7 @@ export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...COMPUTE_CHECKS,
   ...DECODE_CHECKS,
   ...DICTIONARY_CHECKS,
+  ...HASH_CHECKS,
   ...JOIN_CHECKS,
   ...TOP_CHECKS,
 };

@@ -7,6 +7,7 @@ import { decodeKernels } from './decode.js';
 import { dictionaryKernels } from './dictionary.js';
 import { filterKernels } from './filter.js';
 import { groupKernels } from './group.js';
+import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
 import { tallyKernels } from './tally.js';
@@ -26,6 +27,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...computeKernels(memory),
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
+    ...hashKernels(memory),
     ...joinKernels(memory),
     ...topKernels(memory),
   };

@@ -1,0 +1,86 @@
+import { isAligned } from './lanes';
+
+// MurmurHash3 of 128 bits, the variant for 64-bit machines, as sketches use it.
+
+// @ts-ignore: decorator
+@inline
+const C1: u64 = 0x87c37b91114253d5;
+// @ts-ignore: decorator
+@inline
+const C2: u64 = 0x4cf5ad432745937f;
+
+// @ts-ignore: decorator
+@inline
+function mixFirst(word: u64): u64 {
+  return rotl<u64>(word * C1, 31) * C2;
+}
+
+// @ts-ignore: decorator
+@inline
+function mixSecond(word: u64): u64 {
+  return rotl<u64>(word * C2, 33) * C1;
+}
+
+// @ts-ignore: decorator
+@inline
+function finish(word: u64): u64 {
+  word = (word ^ (word >> 33)) * 0xff51afd7ed558ccd;
+  word = (word ^ (word >> 33)) * 0xc4ceb9fe1a85ec53;
+  return word ^ (word >> 33);
+}
+
+// @ts-ignore: decorator
+@inline
+function storeHash(a: u64, b: u64, length: u64, out: usize): void {
+  a ^= length;
+  b ^= length;
+  a += b;
+  b += a;
+  a = finish(a);
+  b = finish(b);
+  a += b;
+  store<u64>(out, a);
+  store<u64>(out, b + a, 8);
+}
+
+/** Up to eight bytes, lowest first; nothing behind them is read. */
+function restOf(at: usize, length: usize): u64 {
+  let word: u64 = 0;
+  for (let byte = length; byte > 0; byte--) word = (word << 8) | <u64>load<u8>(at + byte - 1);
+  return word;
+}
+
+export function murmurTexts(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
+  assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
+  for (let i: u32 = 0; i < n; i++) {
+    const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
+    const bounds = offsets + (<usize>entry << 2);
+    let at = bytes + <usize>load<u32>(bounds);
+    const end = bytes + <usize>load<u32>(bounds, 4);
+    const length = <u64>(end - at);
+    let a: u64 = seed;
+    let b: u64 = seed;
+    for (; at + 16 <= end; at += 16) {
+      a = (rotl<u64>(a ^ mixFirst(load<u64>(at)), 27) + b) * 5 + 0x52dce729;
+      b = (rotl<u64>(b ^ mixSecond(load<u64>(at, 8)), 31) + a) * 5 + 0x38495ab5;
+    }
+    if (at + 8 < end) b ^= mixSecond(restOf(at + 8, end - at - 8));
+    if (at < end) a ^= mixFirst(at + 8 <= end ? load<u64>(at) : restOf(at, end - at));
+    storeHash(a, b, length, out);
+    out += 16;
+  }
+}
+
+export function murmurI64(values: usize, n: u32, seed: u32, out: usize): void {
+  assert(isAligned<u64>(values) && isAligned<u64>(out));
+  for (let i: u32 = 0; i < n; i++, values += 8, out += 16) storeHash(<u64>seed ^ mixFirst(load<u64>(values)), seed, 8, out);
+}
+
+export function murmurF64(values: usize, n: u32, seed: u32, out: usize): void {
+  assert(isAligned<u64>(values) && isAligned<u64>(out));
+  for (let i: u32 = 0; i < n; i++, values += 8, out += 16) {
+    const value = load<f64>(values);
+    const bits: u64 = value == 0 ? 0 : value != value ? 0x7ff8000000000000 : load<u64>(values);
+    storeHash(<u64>seed ^ mixFirst(bits), seed, 8, out);
+  }
+}

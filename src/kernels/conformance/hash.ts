@@ -1,0 +1,108 @@
+import type { Lab } from './lab.js';
+
+const SEEDS = [0, 9001, 0xffffffff] as const;
+const ORDERS = ['as they come', 'by their numbers'] as const;
+const FRAGMENTS = ['', 'a', 'wiki', '0123456789', 'é', '日本', '😀', 'the quick brown fox'];
+
+export const HASH_CHECKS = {
+  murmurTexts(lab: Lab) {
+    for (const seed of SEEDS) {
+      lab.each(ORDERS, (rows, order) => {
+        const texts = Array.from({ length: Math.max(1, Math.min(rows, 300)) }, () =>
+          Buffer.from(Array.from({ length: lab.random(5) }, () => FRAGMENTS[lab.random(FRAGMENTS.length)]).join('')),
+        );
+        let end = 0;
+        const offsets = lab.place('U32', [0, ...texts.map((text) => (end += text.length))]);
+        const bytes = lab.placeBytes(Buffer.concat(texts));
+        const ids = order === 'as they come' ? null : Array.from({ length: Math.min(rows, 1000) }, () => lab.random(texts.length));
+        const at = ids === null ? 0 : lab.place('U32', ids);
+        const hashed = ids === null ? texts : ids.map((id) => texts[id] ?? Buffer.alloc(0));
+        const out = lab.output('I64', hashed.length * 2);
+        lab.call(() => lab.kernels.murmurTexts(bytes, offsets, at, hashed.length, seed, out));
+        lab.expect(
+          'I64',
+          out,
+          hashed.flatMap((text) => murmur(text, seed)),
+          'word',
+        );
+      });
+    }
+  },
+  murmurI64(lab: Lab) {
+    lab.each(SEEDS, (rows, seed) => {
+      const values = lab.values('I64', Math.min(rows, 2000)).map(BigInt);
+      const at = lab.place('I64', values);
+      const out = lab.output('I64', values.length * 2);
+      lab.call(() => lab.kernels.murmurI64(at, values.length, seed, out));
+      lab.expect(
+        'I64',
+        out,
+        values.flatMap((value) => murmur(eightBytes(value), seed)),
+        'word',
+      );
+    });
+  },
+  murmurF64(lab: Lab) {
+    lab.each(SEEDS, (rows, seed) => {
+      const values = lab.values('F64', Math.min(rows, 2000)).map(Number);
+      const at = lab.place('F64', values);
+      const out = lab.output('I64', values.length * 2);
+      lab.call(() => lab.kernels.murmurF64(at, values.length, seed, out));
+      lab.expect(
+        'I64',
+        out,
+        values.flatMap((value) => murmur(eightBytes(bitsOf(value)), seed)),
+        'word',
+      );
+    });
+  },
+};
+
+function eightBytes(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(value);
+  return bytes;
+}
+
+/** One zero, one NaN. */
+function bitsOf(value: number): bigint {
+  if (value === 0) return 0n;
+  if (Number.isNaN(value)) return 0x7ff8000000000000n;
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return bytes.readBigInt64LE();
+}
+
+const U64 = (1n << 64n) - 1n;
+const C1 = 0x87c37b91114253d5n;
+const C2 = 0x4cf5ad432745937fn;
+
+/** The algorithm as it was published, in whole numbers. */
+function murmur(bytes: Buffer, seed: number): [bigint, bigint] {
+  const rotate = (word: bigint, bits: bigint): bigint => ((word << bits) | (word >> (64n - bits))) & U64;
+  const first = (word: bigint): bigint => (rotate((word * C1) & U64, 31n) * C2) & U64;
+  const second = (word: bigint): bigint => (rotate((word * C2) & U64, 33n) * C1) & U64;
+  const finish = (word: bigint): bigint => {
+    const once = ((word ^ (word >> 33n)) * 0xff51afd7ed558ccdn) & U64;
+    const twice = ((once ^ (once >> 33n)) * 0xc4ceb9fe1a85ec53n) & U64;
+    return twice ^ (twice >> 33n);
+  };
+  const padded = Buffer.concat([bytes, Buffer.alloc(16)]);
+  let [a, b] = [BigInt(seed), BigInt(seed)];
+  let at = 0;
+  for (; at + 16 <= bytes.length; at += 16) {
+    a = ((rotate(a ^ first(padded.readBigUInt64LE(at)), 27n) + b) * 5n + 0x52dce729n) & U64;
+    b = ((rotate(b ^ second(padded.readBigUInt64LE(at + 8)), 31n) + a) * 5n + 0x38495ab5n) & U64;
+  }
+  if (bytes.length > at + 8) b ^= second(padded.readBigUInt64LE(at + 8));
+  if (bytes.length > at) a ^= first(padded.readBigUInt64LE(at));
+  a ^= BigInt(bytes.length);
+  b ^= BigInt(bytes.length);
+  a = (a + b) & U64;
+  b = (b + a) & U64;
+  a = finish(a);
+  b = finish(b);
+  a = (a + b) & U64;
+  b = (b + a) & U64;
+  return [BigInt.asIntN(64, a), BigInt.asIntN(64, b)];
+}
