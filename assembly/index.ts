@@ -4,7 +4,7 @@ import { maxRuns, minRuns, sumRuns, sumRunsFloat } from './kernels/aggregate';
 import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
 import { unpack } from './kernels/decode';
 import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
-import { maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
+import { countSumGroups, maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
 import { joinListValues, joinRange, joinValues } from './kernels/join';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
 import { keyNarrow, tally, tallyCounts, tallyF64 } from './kernels/tally';
@@ -64,7 +64,9 @@ export function maxRunsF32(values: at, mask: at, runs: at, runCount: u32, state:
 export function maxRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f64, f64>(values, mask, runs, runCount, state); }
 
 // group.ts
-export { compactMask, compactNotMask, countGroups, foldSums, presentGroups } from './kernels/group';
+export { compactMask, compactNotMask, countGroups, foldCountSums, foldSums, presentGroups } from './kernels/group';
+export function countSumGroupsU8(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u8>(values, rows, groups, n, words); }
+export function countSumGroupsU16(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u16>(values, rows, groups, n, words); }
 export function sumGroupsU8(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u8>(values, rows, groups, n, state); }
 export function sumGroupsU16(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u16>(values, rows, groups, n, state); }
 export function sumGroupsU32(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u32>(values, rows, groups, n, state); }

@@ -37,28 +37,53 @@ export function presentGroups(groups: usize, n: u32, state: usize): void {
 
 // @ts-ignore: decorator
 @inline
-function addValue<T>(values: usize, rows: usize, groups: usize, offset: usize, state: usize): void {
+function addValue<T>(values: usize, rows: usize, groups: usize, offset: usize, state: usize, more: u64): void {
   const at = state + (<usize>load<u32>(groups + offset) << 3);
-  store<u64>(at, load<u64>(at) + <u64>valueAt<T>(values, rows, offset));
+  store<u64>(at, load<u64>(at) + (<u64>valueAt<T>(values, rows, offset) + more));
 }
 
 // @ts-ignore: decorator
 @inline
-function addValues<T>(values: usize, rows: usize, groups: usize, end: usize, state: usize): void {
+function addValues<T>(values: usize, rows: usize, groups: usize, end: usize, state: usize, more: u64): void {
   let offset: usize = 0;
   for (; offset + 16 <= end; offset += 16) {
-    addValue<T>(values, rows, groups, offset, state);
-    addValue<T>(values, rows, groups, offset + 4, state);
-    addValue<T>(values, rows, groups, offset + 8, state);
-    addValue<T>(values, rows, groups, offset + 12, state);
+    addValue<T>(values, rows, groups, offset, state, more);
+    addValue<T>(values, rows, groups, offset + 4, state, more);
+    addValue<T>(values, rows, groups, offset + 8, state, more);
+    addValue<T>(values, rows, groups, offset + 12, state, more);
   }
-  for (; offset < end; offset += 4) addValue<T>(values, rows, groups, offset, state);
+  for (; offset < end; offset += 4) addValue<T>(values, rows, groups, offset, state, more);
 }
 
 export function sumGroups<T>(values: usize, rows: usize, groups: usize, n: u32, state: usize): void {
   assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(state));
-  if (rows == 0) addValues<T>(values, 0, groups, <usize>n << 2, state);
-  else addValues<T>(values, rows, groups, <usize>n << 2, state);
+  if (rows == 0) addValues<T>(values, 0, groups, <usize>n << 2, state, 0);
+  else addValues<T>(values, rows, groups, <usize>n << 2, state, 0);
+}
+
+// A count in the upper 24 bits of a word and a sum below: where groups are many, reaching their states is what costs.
+
+// @ts-ignore: decorator
+@inline
+const COUNT_SHIFT: u64 = 40;
+// @ts-ignore: decorator
+@inline
+const ONE: u64 = 1 << COUNT_SHIFT;
+
+export function countSumGroups<T>(values: usize, rows: usize, groups: usize, n: u32, words: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(words));
+  if (rows == 0) addValues<T>(values, 0, groups, <usize>n << 2, words, ONE);
+  else addValues<T>(values, rows, groups, <usize>n << 2, words, ONE);
+}
+
+export function foldCountSums(words: usize, cells: usize, groups: usize, n: u32, counts: usize, sums: usize): void {
+  assert(isAligned<u64>(words) && isAligned<u32>(cells) && isAligned<u32>(groups) && isAligned<u64>(counts) && isAligned<u64>(sums));
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const word = valueAt<u64>(words, cells, offset);
+    const group = <usize>load<u32>(groups + offset) << 3;
+    if (counts != 0) store<u64>(counts + group, load<u64>(counts + group) + (word >> COUNT_SHIFT));
+    if (sums != 0) store<u64>(sums + group, load<u64>(sums + group) + (word & (ONE - 1)));
+  }
 }
 
 // @ts-ignore: decorator

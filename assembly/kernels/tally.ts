@@ -1,7 +1,7 @@
 import { isAligned } from './lanes';
 
-// Narrow keys of few groups: ids are the group numbers, counts and sums are taken in one pass. While a block lasts, a
-// group's count and integer sum share a word (count in the upper 16 bits: a block has fewer than 2^16 rows, and their
+// Narrow keys of few groups: ids are the group numbers, counts and sums are taken in one pass. While a call lasts, a
+// group's count and integer sum share a word (count in the upper 16 bits: a call has fewer than 2^16 rows, and their
 // sum stays below 2^48), so a row costs one addition in memory. Neighbours of one group wait for each other there,
 // which four copies avoid; with many groups neighbours differ anyway and copies only fill the cache.
 

@@ -357,6 +357,32 @@ function grouping(bench: Bench): BenchCase[] {
       (k, block) => k.sumGroupsU16(narrow + block * B * 2, 0, few + block * B * 4, B, state),
       250,
     ),
+    ...[64_000, 1_000_000].flatMap((groupCount) => {
+      const groups = groupCount === 64_000 ? many : bench.u32(rows, () => bench.below(groupCount));
+      const words = bench.allocate(groupCount * 8);
+      const present = bench.allocate(groupCount);
+      const common = { rows, bytes: rows * 6, blocks: rows / B, reset: () => memory.u8(words, groupCount * 8).fill(0) };
+      const at = (block: number): [Address, Address, Address, number] => [narrow + block * B * 2, 0, groups + block * B * 4, B];
+      return [
+        {
+          ...common,
+          name: `group by: sum u16 and presence, ${groupCount} groups`,
+          kernels: ['sumGroupsU16', 'presentGroups'],
+          call: (k, block) => {
+            k.sumGroupsU16(...at(block), words);
+            k.presentGroups(groups + block * B * 4, B, present);
+          },
+          outputs: [{ at: words, bytes: groupCount * 8 }],
+        },
+        {
+          ...common,
+          name: `group by: sum u16 and count in one word, ${groupCount} groups`,
+          kernels: ['countSumGroupsU16'],
+          call: (k, block) => k.countSumGroupsU16(...at(block), words),
+          outputs: [{ at: words, bytes: groupCount * 8 }],
+        },
+      ] satisfies BenchCase[];
+    }),
     grouped(
       'tally: sum u16 and count, 250 groups',
       ['tallyU16U16'],

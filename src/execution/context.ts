@@ -27,10 +27,18 @@ export interface Block {
   readonly rows: number;
 }
 
-/** The block of a row; with it those that follow, up to `rows`, where all that reads it can do with that many. */
-export function blockAt(row: number, rowCount: number, rows = BLOCK_ROWS): Block {
+export function blockAt(row: number, rowCount: number): Block {
   const start = row - (row % BLOCK_ROWS);
-  return { start, rows: Math.min(rows, rowCount - start) };
+  return { start, rows: Math.min(BLOCK_ROWS, rowCount - start) };
+}
+
+/** The block that rows [from, to) begin in, and with it those that follow as far as they lie within, `rowsMax` rows in all. */
+export function stretchAt(from: number, to: number, rowCount: number, rowsMax: number): Block {
+  const block = blockAt(from, rowCount);
+  if (block.start !== from) return block;
+  const rows = Math.min(rowsMax, to - from);
+  const whole = from + rows === rowCount ? rows : rows - (rows % BLOCK_ROWS);
+  return whole > block.rows ? { start: from, rows: whole } : block;
 }
 
 /** 64-bit words of a bit array over the rows of a block; what lies behind them is undefined. */

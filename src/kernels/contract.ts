@@ -9,7 +9,7 @@ import type { Address } from '../storage/view.js';
  *   multiple of 64 rows. `rows` counts elements. 0 as an address means "absent" where a parameter says so.
  * - Bits: 64-bit little-endian words, lowest bit first; bits past `rows` in the last word are written as 0.
  * - Calls cover at most one block (16,384 rows) unless a kernel says otherwise; runs without a mask, and `timeRuns`, may
- *   span STRETCH_ROWS.
+ *   span STRETCH_ROWS, `keyNarrow` any number.
  * - Every set gives the same bytes. Floating-point sums have a fixed order (`sumRuns`), so that this can hold.
  * - NaN: comparisons with NaN are false; min and max skip NaN and give a zero as +0.
  *
@@ -23,6 +23,9 @@ export type Narrow = 'U8' | 'U16';
 
 /** Rows of runs without a mask: longer calls, because a narrow column's block is too short for memory to get up to speed. */
 export const STRETCH_ROWS = 65_536;
+
+/** Rows of one `tally`, whose counts have 16 bits until it ends: three blocks. */
+export const TALLY_ROWS = 49_152;
 
 type Tally = (ids: Address, values: Address, n: number, groupCount: number, scratch: Address, counts: Address, sums: Address) => void;
 
@@ -97,6 +100,12 @@ export type KernelSet =
    * value. The host folds copies as (c0 + c2) + (c1 + c3) with `foldSums`.
    */
   PerType<'sumGroups', 'F32' | 'F64', (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number) => void> &
+  /** Count and sum in one word: u64 words[group] += 2^40 + value. The host keeps counts below 2^23, and so sums below 2^40. */
+  PerType<'countSumGroups', Narrow, (values: Address, rows: Address, groups: Address, n: number, words: Address) => void> &
+  {
+    /** Takes words apart: i64 sums[groups[i]] += the low 40 bits of words[cells[i]], counts the bits above; 0: not wanted. */
+    readonly foldCountSums: (words: Address, cells: Address, groups: Address, n: number, counts: Address, sums: Address) => void;
+  } &
   PerType<'minGroups', Num, (values: Address, rows: Address, groups: Address, n: number, state: Address) => void> &
   PerType<'maxGroups', Num, (values: Address, rows: Address, groups: Address, n: number, state: Address) => void> &
   {
@@ -109,8 +118,8 @@ export type KernelSet =
   } &
 
   // ── tally.ts: all rows of a stretch, under keys of few values. Position i of n belongs to group ids[i] < groupCount,
-  // and groupCount is at most 4,096. `scratch`: u64[4 * groupCount], zeros before and after the call. Counts are taken
-  // along with sums: i64 counts[group] += rows, where `counts` is not 0.
+  // and groupCount is at most 4,096; n is at most TALLY_ROWS. `scratch`: u64[4 * groupCount], zeros before and after the
+  // call. Counts are taken along with sums: i64 counts[group] += rows, where `counts` is not 0.
   PerType<'tally', Narrow, (ids: Address, n: number, groupCount: number, scratch: Address, counts: Address) => void> &
   /** i64 sums[group] += values (without base). */
   PerType<`tally${Narrow}`, Id, Tally> &

@@ -43,6 +43,8 @@ export const KERNEL_PARAMETERS: Readonly<Record<KernelName, number>> = {
   presentGroups: 3,
   ...perType('sumGroups', INTEGERS, () => 5),
   ...perType('sumGroups', FLOATS, () => 6),
+  ...perType('countSumGroups', NARROWS, () => 5),
+  foldCountSums: 6,
   ...perType('minGroups', NUMBERS, () => 5),
   ...perType('maxGroups', NUMBERS, () => 5),
   foldSums: 3,

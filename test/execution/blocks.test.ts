@@ -30,6 +30,7 @@ const rowsOf = (segment: number, rowCount = SEGMENT_ROWS): Row[] =>
       country: seed % 17 === 0 ? null : `country ${(seed >>> 5) % 200}`,
       tags: Array.from({ length: seed % 3 }, (_, tag) => `tag ${(seed >>> (tag + 3)) % 9}`),
       amount: BigInt((seed >>> 3) % 70_000) - 100n,
+      views: BigInt((seed >>> 2) % 5000),
       wide: BigInt(seed) * 1_000_003n,
       cost: ((seed >>> 4) % 1000) / 8 - 50,
       price: seed % 11 === 0 ? null : ((seed >>> 7) % 4000) / 4,
@@ -74,6 +75,7 @@ function frameOf(rows: readonly Row[]): Frame {
       text('country'),
       { kind: 'multi', name: 'tags', offsets, ids: Uint32Array.from(lists.flat(), tags.id), dictionary: tags.dictionary },
       long('amount'),
+      long('views'),
       long('wide'),
       { kind: 'double', name: 'cost', type: 'DOUBLE', values: Float64Array.from(rows, (row) => Number(row['cost'])), nulls: null },
       { kind: 'double', name: 'price', type: 'DOUBLE', values: Float64Array.from(rows, (row) => Number(row['price'] ?? 0)), nulls },
@@ -128,6 +130,19 @@ const cases: { readonly name: string; readonly plan: Pick<GroupPlan, 'keys' | 'a
   {
     name: 'a key of many values',
     plan: { keys: [by('page')], aggregators: [sum('amount', 'LONG'), sum('price', 'DOUBLE'), distinct('country')] },
+  },
+  { name: 'a key of many values, counted with a sum', plan: { keys: [by('page')], aggregators: [sum('views', 'LONG')] } },
+  {
+    name: 'two keys, counted with a sum, and of fewer rows',
+    plan: {
+      keys: [by('page'), by('country')],
+      aggregators: [count, sum('views', 'LONG'), sum('views', 'LONG', tagged), least('views', 'LONG'), distinct('country')],
+      filter: { kind: 'not', filter: tagged },
+    },
+  },
+  {
+    name: 'hashed keys, counted with a sum',
+    plan: { keys: [by('page'), by('country'), by('wide')], aggregators: [sum('views', 'LONG'), count] },
   },
   { name: 'keys that are hashed', plan: { keys: [by('page'), by('country'), by('wide')], aggregators: [count, least('price', 'DOUBLE')] } },
   { name: 'a key of doubles with nulls', plan: { keys: [by('price')], aggregators: [count, distinct('tags')] } },

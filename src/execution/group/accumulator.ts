@@ -33,7 +33,7 @@ export interface Accumulator {
   readonly bytesPerGroup: number;
   /** The state of a group without rows is 0 and folds to nothing. */
   readonly sums: boolean;
-  /** `addRuns` without a mask takes blocks of STRETCH_ROWS: it reads stored columns only. */
+  /** It reads stored columns only: `addRuns` without a mask takes blocks of STRETCH_ROWS, `tally` of TALLY_ROWS. */
   readonly takesStretches: boolean;
   state: Address;
   initialise(from: number, to: number): void;
@@ -41,12 +41,19 @@ export interface Accumulator {
   addGroups(block: Block, rows: Address, groups: Address, n: number): void;
   /** All rows of a block under narrow ids, counted into `counts` (or 0) by the way. Absent where no kernel does it. */
   readonly tally?: (block: Block, ids: NarrowIds, tallying: Tallying, counts: Address) => void;
+  /** Present where a group's count can share the word of its sum (`countSumGroups`). From the call on it does, in `state`. */
+  readonly pack?: () => void;
   /** Once, before the first fold: brings states to what fold expects. `counts`: i64 rows that took part, or 0. */
   finish(groupCount: number, counts: Address): void;
   fold(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
 }
 
-export function countAccumulator(scope: SegmentScope, index: number, counts: () => Address): Accumulator {
+/** @param rows  where the rows of each group are counted: `state` of i64, or of words that are shared with a sum */
+export function countAccumulator(
+  scope: SegmentScope,
+  index: number,
+  rows: { readonly state: Address; readonly words: Accumulator | undefined },
+): Accumulator {
   const { kernels } = scope.context;
   return {
     bytesPerGroup: 0,
@@ -57,7 +64,11 @@ export function countAccumulator(scope: SegmentScope, index: number, counts: () 
     addRuns: () => undefined,
     addGroups: () => undefined,
     finish: () => undefined,
-    fold: (base, cells, groups, n, table) => kernels.sumGroupsI64(counts() + base * 8, cells, groups, n, table.states[index]?.at ?? 0),
+    fold(base, cells, groups, n, table) {
+      const [from, to] = [rows.state + base * 8, table.states[index]?.at ?? 0];
+      if (rows.words === undefined) kernels.sumGroupsI64(from, cells, groups, n, to);
+      else kernels.foldCountSums(from, cells, groups, n, to, 0);
+    },
   };
 }
 
@@ -71,7 +82,8 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
   const { physical, base } = vector;
   const type = physical === 'F32' || physical === 'F64' ? 'I64' : physical;
   const sumRuns = kernelFor(kernels, 'sumRuns', type);
-  const sumGroups = kernelFor(kernels, 'sumGroups', type);
+  let sumGroups = kernelFor(kernels, 'sumGroups', type);
+  let isPacked = false;
   const self: Accumulator = {
     bytesPerGroup: 8,
     sums: true,
@@ -86,10 +98,22 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
           tally: (block, ids, { groupCount, scratch }, counts) =>
             kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
         }),
+    ...(base === 0n && (type === 'U8' || type === 'U16')
+      ? {
+          pack() {
+            isPacked = true;
+            sumGroups = kernelFor(kernels, 'countSumGroups', type);
+          },
+        }
+      : {}),
     finish: (groupCount, counts) => {
       if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
     },
-    fold: (from, cells, groups, n, table) => kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
+    fold(base, cells, groups, n, table) {
+      const [from, to] = [self.state + base * 8, table.states[index]?.at ?? 0];
+      if (isPacked) kernels.foldCountSums(from, cells, groups, n, 0, to);
+      else kernels.sumGroupsI64(from, cells, groups, n, to);
+    },
   };
   return self;
 }

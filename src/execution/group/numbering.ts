@@ -1,4 +1,4 @@
-import type { Narrow } from '../../kernels/contract.js';
+import { type Narrow, TALLY_ROWS } from '../../kernels/contract.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -101,7 +101,7 @@ function narrowIds(
   const [only, second] = columns;
   if (only === undefined || columns.length < keys.length) return undefined;
   if (second === undefined) return (block) => ({ type: only.type, at: only.at(block) });
-  const composed = arena.take(BLOCK_ROWS * 2);
+  const composed = arena.take(TALLY_ROWS * 2);
   return (block) => {
     columns.forEach(({ type, at, stride }, index) => {
       kernelFor(kernels, 'keyNarrow', type)(at(block), block.rows, stride, index === 0 ? 0 : 1, composed);

@@ -5,7 +5,7 @@ import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/v
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { hasOrderedStates } from '../collect/kinds.js';
 import type { Block, RunContext } from '../context.js';
-import { blockAt, takeBits, wordsOf } from '../context.js';
+import { stretchAt, takeBits, wordsOf } from '../context.js';
 import type { RowCounts } from '../counts.js';
 import { FilterClock } from '../counts.js';
 import { bindFilter } from '../filter/bind.js';
@@ -219,7 +219,7 @@ function runRange(run: RangeRun, from: number, to: number, rowCount: number): nu
   let at = from;
   do {
     context.check();
-    const block = blockAt(at, rowCount, blockRows);
+    const block = stretchAt(at, to, rowCount, blockRows);
     const start = at - block.start;
     const end = Math.min(block.rows, to - block.start);
     clock?.start();

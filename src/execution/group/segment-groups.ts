@@ -1,5 +1,5 @@
 import { assert } from '../../base/errors.js';
-import { STRETCH_ROWS } from '../../kernels/contract.js';
+import { STRETCH_ROWS, TALLY_ROWS } from '../../kernels/contract.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 
@@ -38,13 +38,19 @@ export interface RowClass {
   counts: boolean;
   /** Every group is known to have a row: its `state` says so from the beginning. */
   allPresent: boolean;
-  /** i64 rows per group, or u8 1 where there is one. */
+  /** i64 rows per group, or u8 1 where there is one; with `words` its state. */
   state: Address;
+  /** The sum in whose words rows are counted: `counts` is then set as well. */
+  words: Accumulator | undefined;
+  /** Whether sums need counts of their own to add what the stored values left out. */
+  addsBases: boolean;
   /** Positions of aggregators whose `seen` this class decides. */
   readonly seen: number[];
 }
 
 const DENSE_CELLS_MAX = 1 << 20;
+/** Of a segment whose rows are counted in the upper bits of words (`countSumGroups`). */
+const WORD_ROWS_MAX = (1 << 23) - 1;
 
 /** The groups of one segment: local ids, local states; folded into the thread's table when its rows are through. */
 export class SegmentGroups {
@@ -53,7 +59,7 @@ export class SegmentGroups {
   readonly keys: readonly LocalKey[];
   readonly numbering: Numbering;
   readonly classes: RowClass[] = [];
-  /** Rows that one call of `addRows` may cover when all of them pass the query's filter. */
+  /** Rows of a block that `addRows` takes when all of them pass the query's filter. */
   readonly blockRows: number;
   readonly #states: LocalStates & { capacity: number };
   readonly #usesRuns: boolean;
@@ -89,9 +95,10 @@ export class SegmentGroups {
     this.#keptGroups = arena.take(BLOCK_ROWS * 4);
     this.#mask = takeBits(arena);
     this.#bindAggregators(dense ? cells : Infinity, everyRow, order);
-    this.blockRows = this.#usesRuns && this.classes.every(takesStretches) ? STRETCH_ROWS : BLOCK_ROWS;
-    this.#runs = arena.take(this.blockRows * RUN_BYTES);
     if (everyRow) this.#chooseShortcuts(cells);
+    this.#shareWords();
+    this.blockRows = this.classes.every(takesStretches) ? this.#stretchRows() : BLOCK_ROWS;
+    this.#runs = arena.take((this.#usesRuns ? this.blockRows : BLOCK_ROWS) * RUN_BYTES);
     this.#allocate();
   }
 
@@ -183,8 +190,10 @@ export class SegmentGroups {
       [rows, groups] = [this.#keptRows, this.#keptGroups];
     }
     if (n === 0) return;
-    if (each.counts) kernels.countGroups(groups, n, each.state);
-    else if (!each.allPresent) kernels.presentGroups(groups, n, each.state);
+    if (each.words === undefined) {
+      if (each.counts) kernels.countGroups(groups, n, each.state);
+      else if (!each.allPresent) kernels.presentGroups(groups, n, each.state);
+    }
     for (const accumulator of each.accumulators) accumulator.addGroups(block, rows, groups, n);
     for (const reader of each.readers) reader.addGroups(block, rows, groups, n);
   }
@@ -234,7 +243,7 @@ export class SegmentGroups {
       if (each.kind === 'count') {
         const rows = this.#classOf(filter, undefined, everyRow);
         rows.counts = true;
-        rows.accumulators.push(countAccumulator(scope, index, () => rows.state));
+        rows.accumulators.push(countAccumulator(scope, index, rows));
         return;
       }
       if (each.kind === 'distinct') {
@@ -262,9 +271,10 @@ export class SegmentGroups {
       if (each.nullable) rows.seen.push(index);
       if (linear !== undefined) {
         rows.counts ||= linear.needsCounts;
+        rows.addsBases ||= linear.needsCounts;
         rows.accumulators.push(linear.accumulator);
       } else if (vector !== undefined) {
-        if (each.kind === 'sum' && (vector.decimals ?? vector).base !== 0n) rows.counts = true;
+        if (each.kind === 'sum' && (vector.decimals ?? vector).base !== 0n) [rows.counts, rows.addsBases] = [true, true];
         rows.accumulators.push(
           each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind),
         );
@@ -285,6 +295,8 @@ export class SegmentGroups {
       counts: false,
       allPresent: false,
       state: 0,
+      words: undefined,
+      addsBases: false,
       seen: [],
     };
     this.classes.push(created);
@@ -307,19 +319,38 @@ export class SegmentGroups {
     everyRow.allPresent = key?.kind === 'ids' && key.usesAll && second === undefined && adding.every(({ sums }) => sums);
   }
 
+  /** Where groups are many, a row costs the way to their states: counts are then taken along with some sum. */
+  #shareWords(): void {
+    const [everyRow] = this.classes;
+    if (everyRow === undefined || this.#usesRuns || this.#tallying !== undefined) return;
+    const { allPresent, addsBases, accumulators } = everyRow;
+    const rowsRepeat = this.keys.some(({ kind }) => kind === 'multi');
+    if (allPresent || addsBases || rowsRepeat || this.scope.view.rowCount > WORD_ROWS_MAX) return;
+    everyRow.words = accumulators.find(({ pack }) => pack !== undefined);
+    if (everyRow.words === undefined) return;
+    everyRow.words.pack?.();
+    everyRow.counts = true;
+  }
+
   #allocate(): void {
     const { arena, context } = this.scope;
     const { capacity } = this.#states;
     for (const each of this.classes) {
       // Groups of a hash table exist because a row was put in them; of a dense one only the first class can tell.
-      each.state = takeZeroed(arena, context, capacity * (each.counts ? 8 : 1));
+      if (each.words === undefined) each.state = takeZeroed(arena, context, capacity * (each.counts ? 8 : 1));
       if (each.allPresent && !each.counts) context.memory.u8(each.state, capacity).fill(1);
       for (const accumulator of each.accumulators) {
         if (accumulator.bytesPerGroup === 0) continue;
         accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);
         accumulator.initialise(0, capacity);
       }
+      if (each.words !== undefined) each.state = each.words.state;
     }
+  }
+
+  #stretchRows(): number {
+    if (this.#usesRuns) return STRETCH_ROWS;
+    return this.#tallying === undefined ? BLOCK_ROWS : TALLY_ROWS;
   }
 
   /** Doubles the room for states when a hash table outgrew it. */
@@ -337,14 +368,17 @@ export class SegmentGroups {
       return larger;
     };
     for (const each of this.classes) {
-      const bytes = each.counts ? 8 : 1;
-      each.state = enlarge(each.state, bytes);
-      clear(context, each.state + old * bytes, (capacity - old) * bytes);
+      if (each.words === undefined) {
+        const bytes = each.counts ? 8 : 1;
+        each.state = enlarge(each.state, bytes);
+        clear(context, each.state + old * bytes, (capacity - old) * bytes);
+      }
       for (const accumulator of each.accumulators) {
         if (accumulator.bytesPerGroup === 0) continue;
         accumulator.state = enlarge(accumulator.state, accumulator.bytesPerGroup);
         accumulator.initialise(old, capacity);
       }
+      if (each.words !== undefined) each.state = each.words.state;
     }
   }
 

@@ -1,9 +1,13 @@
 import type { Num } from '../contract.js';
-import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
+import { FLOATS, INTEGERS, NARROWS, NUMBERS, perType } from '../families.js';
 import { betterOf, stateOf, worstOf, wrap } from './aggregate.js';
 import { type Lab, MASKS, type Value } from './lab.js';
 
 const GROUPS = 9;
+const ONE = 2n ** 40n;
+/** Counts and sums that carry between the halves of a word. */
+const wordsAtFirst = (): bigint[] => Array.from({ length: GROUPS }, (_, group) => ONE * 2n ** 19n * BigInt(group) + 2n ** 32n - 5n);
+
 const SELECTIONS = ['all rows', 'some rows'] as const;
 
 interface Positions {
@@ -52,6 +56,38 @@ export const GROUP_CHECKS = {
       lab.expect('I64', out, state, 'sum');
     });
   }),
+  ...perType('countSumGroups', NARROWS, (type) => (lab: Lab) => {
+    eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {
+      const values = lab.values(type, rows).map(Number);
+      const words = wordsAtFirst();
+      const at = lab.place(type, values);
+      const out = lab.output('I64', GROUPS, words);
+      lab.call(() => lab.kernels[`countSumGroups${type}`](at, atRows, atGroups, n, out));
+      for (const [i, group] of groups.entries()) words[group] = (words[group] ?? 0n) + ONE + BigInt(values[picked[i] ?? 0] ?? 0);
+      lab.expect('I64', out, words, 'word');
+    });
+  }),
+  foldCountSums(lab: Lab) {
+    for (const wanted of ['both', 'counts', 'sums'] as const) {
+      eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {
+        const words = Array.from({ length: rows }, () => ONE * BigInt(lab.random(2 ** 23)) + BigInt(lab.random(2 ** 40)));
+        const counts = new Array<bigint>(GROUPS).fill(2n ** 32n - 2n);
+        const sums = new Array<bigint>(GROUPS).fill(2n ** 32n - 2n);
+        const at = lab.place('I64', words);
+        const [atCounts, atSums] = [lab.output('I64', GROUPS, counts), lab.output('I64', GROUPS, sums)];
+        lab.call(() =>
+          lab.kernels.foldCountSums(at, atRows, atGroups, n, wanted === 'sums' ? 0 : atCounts, wanted === 'counts' ? 0 : atSums),
+        );
+        for (const [i, group] of groups.entries()) {
+          const word = words[picked[i] ?? 0] ?? 0n;
+          if (wanted !== 'sums') counts[group] = (counts[group] ?? 0n) + word / ONE;
+          if (wanted !== 'counts') sums[group] = (sums[group] ?? 0n) + (word % ONE);
+        }
+        lab.expect('I64', atCounts, counts, 'count');
+        lab.expect('I64', atSums, sums, 'sum');
+      });
+    }
+  },
   ...perType('sumGroups', FLOATS, (type) => (lab: Lab) => {
     for (const copies of [1, 4]) {
       eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {

@@ -1,4 +1,4 @@
-import type { Narrow } from '../contract.js';
+import { type Narrow, TALLY_ROWS } from '../contract.js';
 import { IDS, NARROWS, perType } from '../families.js';
 import { wrap } from './aggregate.js';
 import type { Lab } from './lab.js';
@@ -86,17 +86,19 @@ function floats(lab: Lab, keys: Narrow): void {
 }
 
 function eachTrial(lab: Lab, type: Narrow, trial: (positions: Trial) => void): void {
+  const oneTrial = (n: number, groupCount: number): void => {
+    // Many groups make long trials: one tail, more than a word, a block.
+    if (groupCount > 250 && n % 64 !== 3 && n <= 131) return;
+    const ids = Array.from({ length: n }, () => lab.random(groupCount));
+    const atIds = lab.place(type, ids);
+    const scratch = lab.output('I64', groupCount * 4, new Array<bigint>(groupCount * 4).fill(0n));
+    trial({ n, groupCount, ids, atIds, scratch });
+  };
   lab.each(
     GROUP_COUNTS.filter((count) => type !== 'U8' || count <= 256),
-    (n, groupCount) => {
-      // Many groups make long trials: one tail, more than a word, a block.
-      if (groupCount > 250 && n % 64 !== 3 && n <= 131) return;
-      const ids = Array.from({ length: n }, () => lab.random(groupCount));
-      const atIds = lab.place(type, ids);
-      const scratch = lab.output('I64', groupCount * 4, new Array<bigint>(groupCount * 4).fill(0n));
-      trial({ n, groupCount, ids, atIds, scratch });
-    },
+    oneTrial,
   );
+  lab.each([1], oneTrial, [TALLY_ROWS]);
 }
 
 /** Counts that carry out of the low half. */

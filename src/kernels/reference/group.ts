@@ -1,9 +1,12 @@
 import type { Address } from '../../storage/view.js';
-import { FLOATS, IDS, perType } from '../families.js';
+import { FLOATS, IDS, NARROWS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
 import { EXACT, hasBit, rowsView, viewOf } from './views.js';
 
 type GroupKernel = (values: Address, rows: Address, groups: Address, n: number, state: Address) => void;
+
+/** 2^40, in the upper half of a word. */
+const ONE_HIGH = 2 ** 8;
 
 export function groupKernels(memory: KernelMemory) {
   const extreme =
@@ -77,6 +80,29 @@ export function groupKernels(memory: KernelMemory) {
           for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, 0);
         },
     ),
+    ...perType(
+      'countSumGroups',
+      NARROWS,
+      (type): GroupKernel =>
+        (values, rows, groups, n, words) => {
+          const column = viewOf(memory, type)(values);
+          const picked = rowsView(memory, rows, n);
+          const ids = memory.u32(groups, n);
+          const halves = memory.u32(words);
+          for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, ONE_HIGH);
+        },
+    ),
+    foldCountSums(words: Address, cells: Address, groups: Address, n: number, counts: Address, sums: Address) {
+      const halves = memory.u32(words);
+      const picked = rowsView(memory, cells, n);
+      const ids = memory.u32(groups, n);
+      for (let i = 0; i < n; i++) {
+        const cell = picked === null ? i : (picked[i] ?? 0);
+        const high = halves[cell * 2 + 1] ?? 0;
+        if (counts !== 0) addTo(memory.u32(counts), ids[i] ?? 0, high >>> 8, 0);
+        if (sums !== 0) addTo(memory.u32(sums), ids[i] ?? 0, halves[cell * 2] ?? 0, high & 0xff);
+      }
+    },
     sumGroupsI64: ((values, rows, groups, n, state) => {
       const column = memory.u32(values);
       const picked = rowsView(memory, rows, n);
