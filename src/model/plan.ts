@@ -1,5 +1,5 @@
 import type { Aggregator, VirtualColumn } from './aggregator.js';
-import type { ExpressionFold } from './collector.js';
+import type { Collector } from './collector.js';
 import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
@@ -97,13 +97,15 @@ export type FinishStep =
   | { readonly step: 'limit'; readonly offset: number; readonly limit: number | null }
   /** timeseries: one row for every bucket of `granularity` that meets `intervals`; aggregates of an empty group. */
   | { readonly step: 'fillBuckets'; readonly bucket: string; readonly granularity: Granularity }
-  /** Appends the places of the states of an aggregator in the order that the expression `by` gives them, a LONG from 0 on. */
+  /**
+   * Appends the places of the states of an aggregator, a LONG from 0 on, in the order that their collector has: that of its
+   * comparison, or by how much they hold.
+   */
   | {
       readonly step: 'rank';
       readonly name: string;
       readonly state: string;
-      readonly by: Expression;
-      readonly collector: ExpressionFold;
+      readonly collector: Collector;
     }
   /** Keeps, renames and orders columns. */
   | { readonly step: 'project'; readonly columns: readonly { readonly name: string; readonly from: string }[] };

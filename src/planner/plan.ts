@@ -1,5 +1,6 @@
 import { condenseIntervals } from '../base/interval.js';
 import type { Aggregator } from '../model/aggregator.js';
+import type { Collector } from '../model/collector.js';
 import { isStateColumn, stateColumn } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import type { Interval } from '../model/interval.js';
@@ -138,14 +139,18 @@ function planTopN(query: TopNQuery): Plan {
 
 type RankStep = Extract<FinishStep, { step: 'rank' }>;
 
-/** Results of an aggregator that says itself how they compare are ordered by their places. */
+/** Whose results are ordered as the states say, rather than by value. */
+function isRanked(collector: Collector): boolean {
+  const { type } = collector;
+  return type === 'expression' ? collector.compare !== null : type === 'bloom' || type === 'histogram' || type === 'fixedHistogram';
+}
+
+/** Results that do not order by their values are ordered by the places of their states. */
 function rankSteps({ aggregators }: { readonly aggregators: readonly Aggregator[] }, columns: readonly string[]): RankStep[] {
   return aggregators.flatMap((each) => {
-    if (each.kind !== 'collect' || each.collector.type !== 'expression' || !columns.includes(each.name)) return [];
+    if (each.kind !== 'collect' || !isRanked(each.collector) || !columns.includes(each.name)) return [];
     const { collector, name } = each;
-    return collector.compare === null
-      ? []
-      : [{ step: 'rank', name: rankName(name), state: stateColumn(name), by: collector.compare, collector } as const];
+    return [{ step: 'rank', name: rankName(name), state: stateColumn(name), collector } as const];
   });
 }
 

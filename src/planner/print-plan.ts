@@ -108,7 +108,7 @@ function printStep(step: FinishStep): string {
     case 'fillBuckets':
       return `fill ${step.bucket} by ${granularityName(step.granularity)}`;
     case 'rank':
-      return `rank ${step.name} of ${step.state} by ${printExpression(step.by)}`;
+      return `rank ${step.name} of ${step.state}, ${step.collector.type}`;
     case 'project':
       return `project ${step.columns.map(({ name, from }) => (name === from ? name : `${name} = ${from}`)).join(', ')}`;
   }

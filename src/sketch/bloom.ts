@@ -68,6 +68,12 @@ export class Bloom {
     });
   }
 
+  get bitsSet(): number {
+    let count = 0;
+    for (const word of this.#words) for (let rest = word; rest !== 0; rest &= rest - 1) count++;
+    return count;
+  }
+
   encode(): Uint8Array {
     const bytes = new Uint8Array(5 + this.#words.length * 4);
     const view = new DataView(bytes.buffer);

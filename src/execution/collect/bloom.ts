@@ -19,6 +19,8 @@ export function bloomKind({ entries }: Extract<Collector, { type: 'bloom' }>): S
     bytes: (state) => state.bytes,
     encode,
     decode: (text) => Bloom.decode(fromBase64(text)),
+    // By about how many values they have.
+    compare: (a, b) => a.bitsSet - b.bitsSet,
     value: encode,
     bind: (scope, [column = '']) => (isNumberType(scope.typeOf(column)) ? bindNumbers(scope, column) : bindTexts(scope, column)),
   };

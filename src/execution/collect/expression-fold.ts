@@ -4,7 +4,7 @@ import { compileExpression } from '../../expression/evaluate.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';
 import { eachValueOf } from '../../expression/multi-value.js';
 import type { Value } from '../../expression/value.js';
-import { convert, isArrayValue, toText, valueOfJson } from '../../expression/value.js';
+import { convert, isArrayValue, toDouble, toText, valueOfJson } from '../../expression/value.js';
 import type { Collector } from '../../model/collector.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
@@ -42,6 +42,11 @@ export function expressionFoldKind(collector: ExpressionFold): StateKind<Folded>
       collector,
     );
   };
+  const order = collector.compare === null ? undefined : compileExpression(collector.compare, () => type);
+  const compare = (a: Folded, b: Folded): number => {
+    if (a.value === null || b.value === null) return Number(a.value !== null) - Number(b.value !== null);
+    return toDouble(order?.((operand) => (operand === 'o1' ? a.value : b.value)) ?? null) ?? 0;
+  };
   return {
     isOrdered: true,
     emptyValue: collector.isNullUnlessAggregated ? null : finished(initial),
@@ -58,6 +63,7 @@ export function expressionFoldKind(collector: ExpressionFold): StateKind<Folded>
       const space = text.indexOf(' ');
       return { parts: Number(text.slice(0, space)), value: untagged(parseJson(text.slice(space + 1))) };
     },
+    compare,
     value: ({ value, parts }) => (parts === 0 && collector.isNullUnlessAggregated ? null : finished(value)),
     bind: (scope, columns) => bindRows(scope, collector, columns),
   };

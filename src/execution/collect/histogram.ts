@@ -22,6 +22,7 @@ export function histogramKind(collector: Extract<Collector, { type: 'histogram' 
     encode,
     decode: (text) => ApproximateHistogram.decode(fromBase64(text), limits),
     addNumber: (state, value) => state.add(value),
+    compare: (a, b) => a.count - b.count,
     value: (state) => (collector.asBytes ? encode(state) : new Structured(state.equalBuckets(collector.buckets))),
     bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
   };
@@ -39,6 +40,7 @@ export function fixedHistogramKind({ shape, asBytes }: Extract<Collector, { type
     decode: (text) => FixedHistogram.decode(fromBase64(text)),
     addNumber: (state, value) => state.add(value),
     addNull: (state) => state.add(null),
+    compare: (a, b) => a.count - b.count,
     value: (state) => (asBytes ? encode(state) : new Structured(state.toJson())),
     bind: (scope, [column = '']) => bindWithNulls(scope, column),
   };

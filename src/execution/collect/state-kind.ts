@@ -28,6 +28,8 @@ export interface StateKind<State> {
   /** Takes a null in, where it counts nulls and columns may hold states and the texts of numbers. */
   addNull?(state: State): void;
   value(state: State): Value;
+  /** Below 0, 0 or above it: how results are ordered, where their values do not say it. */
+  compare?(a: State, b: State): number;
   /** Undefined: no row of the segment changes any state. */
   bind(scope: SegmentScope, columns: readonly string[]): Feed<State> | undefined;
 }

@@ -1,33 +1,29 @@
-import { compileExpression } from '../../expression/evaluate.js';
-import type { Value } from '../../expression/value.js';
-import { toDouble } from '../../expression/value.js';
 import type { FinishStep } from '../../model/plan.js';
-import { expressionFoldKind } from '../collect/expression-fold.js';
+import { stateKind } from '../collect/kinds.js';
 import type { LeafResult } from './steps.js';
 import type { ResultColumn, ResultTable } from './table.js';
 import { columnNamed, columnOf, valueAt } from './table.js';
 
-/** The places of states in the order that an expression of the query gives them, from 0 on; alike ones share a place. */
+/** The places of states in their own order, from 0 on; alike ones share a place, and no state comes before any. */
 export function rankColumn(
   table: ResultTable,
-  { name, state, by, collector }: Extract<FinishStep, { step: 'rank' }>,
+  { name, state, collector }: Extract<FinishStep, { step: 'rank' }>,
   leaf: LeafResult,
 ): ResultColumn {
   const column = columnNamed(table, state);
-  const kind = expressionFoldKind(collector);
-  const values = Array.from({ length: table.rowCount }, (_, row): Value => {
+  const kind = stateKind(collector);
+  const states = Array.from({ length: table.rowCount }, (_, row): unknown => {
     const text = valueAt(column, row);
-    return typeof text === 'string' ? kind.decode(text).value : null;
+    return typeof text === 'string' ? kind.decode(text) : undefined;
   });
-  const compiled = compileExpression(by, () => collector.valueType);
   const compare = (a: number, b: number): number => {
-    const [left = null, right = null] = [values[a], values[b]];
-    if (left === null || right === null) return Number(left !== null) - Number(right !== null);
-    return toDouble(compiled((operand) => (operand === 'o1' ? left : right))) ?? 0;
+    const [left, right] = [states[a], states[b]];
+    if (left === undefined || right === undefined) return Number(left !== undefined) - Number(right !== undefined);
+    return kind.compare?.(left, right) ?? 0;
   };
   leaf.check();
-  const order = [...values.keys()].sort(compare);
-  const ranks: bigint[] = new Array(values.length);
+  const order = [...states.keys()].sort(compare);
+  const ranks: bigint[] = new Array(states.length);
   let rank = 0n;
   order.forEach((row, place) => {
     if (place > 0 && compare(order[place - 1] ?? row, row) !== 0) rank++;

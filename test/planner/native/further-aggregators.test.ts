@@ -366,6 +366,35 @@ blooms('of stored filters has what either has', async () => {
   assert.is(row?.x, filterOf(NULL_HASH, hash64OfLong(3n)));
 });
 
+blooms('order by how much they hold', async () => {
+  const rows = frameOf(
+    [
+      ['x', 1n],
+      ['y', 1n],
+      ['y', 2n],
+      ['z', 1n],
+      ['z', 2n],
+      ['z', 3n],
+    ].map(([group = '', value = 0n]) => ({ group, value })),
+  );
+  const more = {
+    type: 'fixedBucketsHistogram',
+    name: 'h',
+    fieldName: 'value',
+    lowerLimit: 0,
+    upperLimit: 9,
+    outlierHandlingMode: 'ignore',
+  };
+  const bloomed = { type: 'bloom', name: 'x', field: 'value', maxNumEntries: 100 };
+  for (const metric of ['x', 'h']) {
+    const best = await answersOver([rows], { queryType: 'topN', dimension: 'group', threshold: 2, metric, aggregations: [bloomed, more] });
+    assert.equal(
+      best.map(({ group }) => group),
+      ['z', 'y'],
+    );
+  }
+});
+
 blooms.run();
 
 const grouping = suite('grouping');
