@@ -1,0 +1,336 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import type { SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
+import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { createEngine } from '../../src/execution/engine.js';
+import { parseExpression } from '../../src/expression/parse.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import { arrayText } from '../../src/model/array-text.js';
+import type { Frame } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
+import type { JoinSource, RowSource } from '../../src/model/row-source.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import type { Plain } from './plain-rows.js';
+import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+
+/* Stages on processing threads: unnesting, unions of different types, limits, cancelling, and that memory is given back. */
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 2 });
+const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
+const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] } as const;
+const COUNT = { kind: 'count', name: 'rows', filter: null } as const;
+
+const scanOf = (columns: readonly string[], changes: Partial<ScanPlan> = {}): ScanPlan => ({
+  operator: 'scan',
+  ...LEAF,
+  columns,
+  timeOrder: null,
+  offset: 0,
+  limit: null,
+  ...changes,
+});
+const groupOf = (keys: readonly string[], changes: Partial<GroupPlan> = {}): GroupPlan => ({
+  operator: 'group',
+  ...LEAF,
+  keys: keys.map((name) => ({ kind: 'column', name, column: name, type: null })),
+  aggregators: [COUNT],
+  emptyGroup: false,
+  ...changes,
+});
+
+type Options = Partial<SourceRunnerOptions> & { readonly tables?: Readonly<Record<string, readonly Frame[]>> };
+
+function runnerOf({ tables = {}, ...options }: Options = {}): SourceRunner {
+  return new SourceRunner({
+    engine,
+    isServedHere: () => true,
+    columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
+    async *runTables(plan, names): AsyncGenerator<Frame> {
+      const placed = names.flatMap((name) => tables[name] ?? []).map((frame) => placeFrame(frame, memory));
+      try {
+        const views = placed.map(({ view }, part) => ({ ...view, id: `segment_${part}` }));
+        yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, options.signal ?? new AbortController().signal);
+      } finally {
+        for (const { release } of placed) release();
+      }
+    },
+    lookup: () => ({ rowCount: 0, columns: [] }),
+    runOptions: RUN,
+    signal: new AbortController().signal,
+    subqueryRowsMax: null,
+    subqueryBytesMax: null,
+    ...options,
+  });
+}
+
+const inline = (frame: Frame): RowSource => ({ kind: 'inline', frame });
+const numbers = (count: number): Frame => ({
+  rowCount: count,
+  columns: [{ kind: 'long', name: 'number', values: BigInt64Array.from({ length: count }, (_, row) => BigInt(row)), nulls: null }],
+});
+
+function joinOf(left: RowSource, right: RowSource, changes: Partial<JoinSource> = {}): JoinSource {
+  return {
+    kind: 'join',
+    left,
+    right,
+    prefix: 'r.',
+    type: 'inner',
+    keys: [{ left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' }],
+    condition: null,
+    leftColumns: schemaOf({ number: 'LONG' }),
+    rightColumns: schemaOf({ number: 'LONG' }),
+    ...changes,
+  };
+}
+
+async function refusal(frames: AsyncIterable<Frame>): Promise<string> {
+  try {
+    await rowsOf(frames);
+  } catch (error) {
+    if (error instanceof ServiceError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const stages = suite('stages');
+
+stages.after.each(() => {
+  assert.is(memory.allocatedBytes, 0, 'memory is given back');
+});
+stages.after(() => engine.close());
+
+stages('unnests texts of multi-value rows, filtered by the values', async () => {
+  const row = fc.record({ id: fc.bigInt({ min: 0n, max: 9n }), list: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 40 }), fc.boolean(), fc.constantFrom(1, 7, 4096), async (rows, isTable, chunkRows) => {
+      const frame = frameOf(
+        rows.map(({ id, list }): Plain => ({ id, list })),
+        { id: 'LONG', list: 'STRING' },
+      );
+      const source: RowSource = {
+        kind: 'filtered',
+        source: {
+          kind: 'unnest',
+          source: isTable ? { kind: 'table', name: 'rows' } : inline(frame),
+          column: { name: 'one', expression: { kind: 'column', name: 'list' }, outputType: null },
+        },
+        filter: { kind: 'in', column: 'one', type: 'STRING', values: ['a', 'c'] },
+      };
+      const runner = runnerOf({ chunkRows, tables: { rows: [frame] } });
+      const kept = rows.flatMap(({ id, list }) => list.filter((one) => one !== 'b').map((one): Plain => ({ id, one })));
+      assert.equal(sortedText(await rowsOf(runner.run(scanOf(['id', 'one']), source))), sortedText(kept));
+      const counts = new Map<string, bigint>();
+      for (const { one } of kept) counts.set(String(one), (counts.get(String(one)) ?? 0n) + 1n);
+      const grouped = [...counts].map(([one, count]): Plain => ({ one, rows: count }));
+      assert.equal(sortedText(await rowsOf(runner.run(groupOf(['one']), source))), sortedText(grouped));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+stages('unnests arrays: their elements have the type of the array', async () => {
+  const lists = [[1n, 2n, null], [], null, [2n]];
+  const frame: Frame = {
+    rowCount: 4,
+    columns: [
+      {
+        kind: 'string',
+        name: 'list',
+        type: 'ARRAY<LONG>',
+        ids: Uint32Array.of(0, 1, 2, 3),
+        dictionary: lists.map((list) => (list === null ? null : arrayText(list, 'ARRAY<LONG>'))),
+      },
+      { kind: 'long', name: 'id', values: BigInt64Array.of(10n, 11n, 12n, 13n), nulls: null },
+    ],
+  };
+  const unnest: RowSource = {
+    kind: 'unnest',
+    source: inline(frame),
+    column: { name: 'one', expression: { kind: 'column', name: 'list' }, outputType: null },
+  };
+  const found = await rowsOf(runnerOf().run(scanOf(['id', 'one']), unnest));
+  assert.equal(found, [
+    { id: 10n, one: 1n },
+    { id: 10n, one: 2n },
+    { id: 10n, one: null },
+    { id: 13n, one: 2n },
+  ]);
+  const sums = groupOf(['one'], { aggregators: [{ kind: 'sum', name: 'ids', column: 'id', type: 'LONG', filter: null }] });
+  assert.equal(
+    sortedText(await rowsOf(runnerOf().run(sums, unnest))),
+    sortedText([
+      { one: 1n, ids: 10n },
+      { one: 2n, ids: 23n },
+      { one: null, ids: 10n },
+    ]),
+  );
+});
+
+stages('unnests what an expression gives, a value where it is no array', async () => {
+  const frame = frameOf([{ text: 'a' }, { text: null }, { text: 'bc' }], { text: 'STRING' });
+  const unnest = (expression: string): RowSource => ({
+    kind: 'unnest',
+    source: inline(frame),
+    column: { name: 'one', expression: parseExpression(expression), outputType: null },
+  });
+  assert.equal(await rowsOf(runnerOf().run(scanOf(['text', 'one']), unnest('upper(text)'))), [
+    { text: 'a', one: 'A' },
+    { text: 'bc', one: 'BC' },
+  ]);
+  assert.equal(await rowsOf(runnerOf().run(scanOf(['one']), unnest("array(text, 'x')"))), [
+    { one: 'a' },
+    { one: 'x' },
+    { one: null },
+    { one: 'x' },
+    { one: 'bc' },
+    { one: 'x' },
+  ]);
+});
+
+stages('a union of columns of different types has the type that holds them all', async () => {
+  const union: RowSource = {
+    kind: 'union',
+    sources: [
+      inline(frameOf([{ value: 1n }, { value: null }], { value: 'LONG' })),
+      inline(frameOf([{ value: 1.5 }], { value: 'DOUBLE' })),
+      inline(frameOf([{ other: 'no value here' }], { other: 'STRING' })),
+      inline(frameOf([{ value: '1' }, { value: 'x' }], { value: 'STRING' })),
+    ],
+  };
+  for (const chunkRows of [1, 4096]) {
+    const found = await rowsOf(runnerOf({ chunkRows }).run(groupOf(['value']), union));
+    assert.equal(
+      sortedText(found),
+      sortedText([
+        { value: '1', rows: 2n },
+        { value: null, rows: 2n },
+        { value: '1.5', rows: 1n },
+        { value: 'x', rows: 1n },
+      ]),
+    );
+  }
+});
+
+stages('a join of joins: a right one in the middle, rows of both right sides alone', async () => {
+  const right = (from: number): RowSource => inline(frameOf([{ number: BigInt(from) }, { number: BigInt(from + 1) }], { number: 'LONG' }));
+  const first = joinOf(inline(numbers(3)), right(2), { type: 'right' });
+  const second = joinOf(first, right(3), {
+    prefix: 's.',
+    type: 'full',
+    keys: [{ left: parseExpression('"r.number"'), right: parseExpression('number'), type: 'LONG' }],
+  });
+  const found = await rowsOf(runnerOf().run(scanOf(['number', 'r.number', 's.number']), second));
+  assert.equal(
+    sortedText(found),
+    sortedText([
+      { number: 2n, 'r.number': 2n, 's.number': null },
+      { number: null, 'r.number': 3n, 's.number': 3n },
+      { number: null, 'r.number': null, 's.number': 4n },
+    ]),
+  );
+});
+
+stages('rows without a time are of no bucket, and have none when they are scanned', async () => {
+  const hour = 3_600_000n;
+  const left = frameOf(
+    [
+      { __time: 0n, number: 1n },
+      { __time: hour, number: 2n },
+    ],
+    { __time: 'LONG', number: 'LONG' },
+  );
+  const join = joinOf(inline(left), inline(numbers(4)), { type: 'right' });
+  const hours = groupOf([], {
+    keys: [{ kind: 'time', name: 'hour', granularity: { kind: 'duration', durationMs: Number(hour), origin: 0 } }],
+  });
+  assert.equal(
+    sortedText(await rowsOf(runnerOf().run(hours, join))),
+    sortedText([
+      { hour: 0n, rows: 1n },
+      { hour, rows: 1n },
+      { hour: null, rows: 2n },
+    ]),
+  );
+  const scanned = await rowsOf(runnerOf().run(scanOf(['__time', 'r.number']), join));
+  assert.equal(
+    sortedText(scanned),
+    sortedText([
+      { __time: 0n, 'r.number': 1n },
+      { __time: hour, 'r.number': 2n },
+      { __time: null, 'r.number': 0n },
+      { __time: null, 'r.number': 3n },
+    ]),
+  );
+});
+
+stages('many rows through threads: a cross join is counted, a limit ends it', async () => {
+  const cross = joinOf(inline(numbers(3000)), inline(numbers(2001)), { keys: [] });
+  assert.equal(await rowsOf(runnerOf().run(groupOf([], { emptyGroup: true }), cross)), [{ rows: 6_003_000n }]);
+  assert.is((await rowsOf(runnerOf().run(scanOf(['number', 'r.number'], { offset: 5, limit: 7 }), cross))).length, 7);
+});
+
+stages('segments are joined on all threads', async () => {
+  const tables = { left: [numbers(300_000), numbers(250_000), numbers(10)] };
+  const join = joinOf({ kind: 'table', name: 'left' }, inline(numbers(100_000)));
+  const plan = groupOf([], { aggregators: [COUNT, { kind: 'sum', name: 'sum', column: 'r.number', type: 'LONG', filter: null }] });
+  const sum = (99_999n * 100_000n) / 2n;
+  assert.equal(await rowsOf(runnerOf({ tables }).run(plan, join)), [{ rows: 200_010n, sum: sum * 2n + 45n }]);
+});
+
+stages('limits are refused by their names', async () => {
+  const tables = { left: [numbers(10)] };
+  const join = joinOf({ kind: 'table', name: 'left' }, inline(numbers(5000)));
+  const run = (options: Options) => refusal(runnerOf({ tables, ...options }).run(scanOf(['number']), join));
+  assert.match(await run({ subqueryRowsMax: 4999 }), /resource_limit: .*maxSubqueryRows/);
+  assert.match(await run({ subqueryBytesMax: 10_000 }), /resource_limit: .*maxSubqueryBytes/);
+  // The rows alone are within the limit; with the lists of their keys they are not.
+  assert.match(await run({ subqueryBytesMax: 41_000 }), /resource_limit: .*maxSubqueryBytes/);
+  const multiple = inline(frameOf([{ number: ['a', 'b'] }], { number: 'STRING' }));
+  const keys = [{ left: parseExpression('number'), right: parseExpression('number'), type: 'STRING' }] as const;
+  assert.match(
+    await refusal(runnerOf().run(scanOf(['number']), joinOf(inline(numbers(1)), multiple, { keys }))),
+    /unsupported: .*multi-value/,
+  );
+  assert.match(
+    await refusal(runnerOf().run(scanOf(['number']), joinOf(multiple, inline(numbers(1)), { keys }))),
+    /unsupported: .*multi-value/,
+  );
+});
+
+stages('a deadline ends a join that would never end, and cancelling does', async () => {
+  const endless = joinOf(inline(numbers(100_000)), inline(numbers(100_000)), {
+    keys: [],
+    condition: parseExpression('number + "r.number" < 0'),
+  });
+  const plan = groupOf([], { emptyGroup: true });
+  assert.match(await refusal(runnerOf({ runOptions: { ...RUN, deadlineMs: Date.now() + 300 } }).run(plan, endless)), /timeout/);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 200);
+  assert.match(await refusal(runnerOf({ signal: controller.signal }).run(plan, endless)), /cancelled/);
+});
+
+stages('a reader that leaves early, and a source that fails, leave nothing behind', async () => {
+  const join = joinOf(inline(numbers(50_000)), inline(numbers(50_000)), { type: 'full' });
+  for await (const frame of runnerOf().run(scanOf(['number']), join)) {
+    assert.ok(frame.rowCount > 0);
+    break;
+  }
+  async function* failing(): AsyncGenerator<Frame> {
+    yield numbers(5000);
+    throw new ServiceError('unavailable', 'the source is gone');
+  }
+  const table: RowSource = { kind: 'table', name: 'any' };
+  const broken = joinOf(inline(numbers(10)), table);
+  assert.is(await refusal(runnerOf({ runTables: failing }).run(scanOf(['number']), broken)), 'unavailable: the source is gone');
+  const read = joinOf(table, inline(numbers(10)), { type: 'full' });
+  assert.is(await refusal(runnerOf({ runTables: failing }).run(scanOf(['number']), read)), 'unavailable: the source is gone');
+});
+
+stages.run();
