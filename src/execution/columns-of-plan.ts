@@ -2,6 +2,7 @@ import { columnsOfExpression, columnsOfFilter } from '../model/plan-names.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import { columnsThrough, isMadeBy } from '../model/stage.js';
 import type { RowPlan } from './contract.js';
+import { columnsAndFields } from './expression/json-field.js';
 import type { VirtualColumns } from './scope.js';
 import { storedName, virtualColumnsByName } from './scope.js';
 
@@ -14,19 +15,20 @@ export interface NeededColumns {
 }
 
 export function columnsOfPlan(plan: RowPlan): NeededColumns {
-  const { columns, comparable } = columnsAtEnd(plan);
   const { stages } = plan;
-  if (stages === undefined || stages.length === 0) return { columns, comparable };
+  if (stages === undefined || stages.length === 0) return columnsAtEnd(plan, true);
+  const { columns, comparable } = columnsAtEnd(plan, false);
   const { before } = columnsThrough(stages, columns);
   return { columns: [...before], comparable: comparable.filter((name) => !isMadeBy(stages, name)) };
 }
 
 /** What a plan reads of rows that went through its stages. */
 export function columnsRead(plan: RowPlan): readonly string[] {
-  return columnsAtEnd(plan).columns;
+  return columnsAtEnd(plan, false).columns;
 }
 
-function columnsAtEnd(plan: RowPlan): NeededColumns {
+/** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
+function columnsAtEnd(plan: RowPlan, ofSegments: boolean): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const named = new Set<string>([TIME_COLUMN]);
   const comparable = new Set<string>();
@@ -42,10 +44,11 @@ function columnsAtEnd(plan: RowPlan): NeededColumns {
     }
   }
   const shared = [...comparable].map((name) => storedName(virtualColumns, name)).filter((name) => !Object.hasOwn(virtualColumns, name));
-  return { columns: [...storedColumns([...named, ...comparable], virtualColumns)], comparable: [...new Set(shared)] };
+  return { columns: [...storedColumns([...named, ...comparable], virtualColumns, ofSegments)], comparable: [...new Set(shared)] };
 }
 
-function storedColumns(names: readonly string[], virtualColumns: VirtualColumns): Set<string> {
+function storedColumns(names: readonly string[], virtualColumns: VirtualColumns, ofSegments: boolean): Set<string> {
+  const isStored = (name: string): boolean => ofSegments && !Object.hasOwn(virtualColumns, name);
   const stored = new Set<string>();
   const visited = new Set<string>();
   const visit = (name: string): void => {
@@ -60,7 +63,7 @@ function storedColumns(names: readonly string[], virtualColumns: VirtualColumns)
       return;
     }
     visited.add(name);
-    for (const input of columnsOfExpression(virtual.expression)) visit(input);
+    columnsAndFields(virtual.expression, isStored, visit);
     if (virtual.keeps !== undefined) for (const input of columnsOfExpression(virtual.keeps)) visit(input);
     visited.delete(name);
   };

@@ -7,6 +7,7 @@ import type { NumberColumnView, SegmentView, StringColumnView } from '../storage
 import type { RunContext } from './context.js';
 import { allTexts } from './dictionary.js';
 import { compileVector } from './expression/compile.js';
+import { readingFields } from './expression/json-field.js';
 import { multiValueSource } from './expression/multi-value.js';
 import type { Vector } from './expression/vector.js';
 
@@ -92,10 +93,11 @@ export class SegmentScope {
     return column.kind === 'string' ? { kind: 'string', column } : { kind: 'number', column };
   }
 
-  #virtual(virtual: VirtualColumn): Source {
-    const { name, expression, outputType, keeps } = virtual;
-    const known = this.#computed.get(name);
+  #virtual(given: VirtualColumn): Source {
+    const known = this.#computed.get(given.name);
     if (known !== undefined) return known;
+    const virtual = { ...given, expression: readingFields(given.expression, (field) => this.view.columns[field]?.type) };
+    const { name, expression, outputType, keeps } = virtual;
     if (this.#open.size > 100)
       throw new ServiceError('unsupported', `virtual column ${name}: more than 100 virtual columns that use each other`);
     // A virtual column that names itself means the stored column of that name.

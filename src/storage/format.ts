@@ -1,6 +1,7 @@
 import { ServiceError } from '../base/errors.js';
 import type { ColumnSchema, NumberType, TextType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
+import type { FieldUse } from './field-name.js';
 import type { Physical } from './view.js';
 
 /*
@@ -12,7 +13,7 @@ import type { Physical } from './view.js';
  *   12          4      u32 CRC-32 of bytes 0 to 11
  *
  *   16          …      blocks, back to back without gaps, in the order in which the footer names them: for each
- *                      column its values or ids, null mask, block ranges, offsets, dictionary and bitmap index
+ *                      column, then for each field of a JSON column, its values or ids, null mask, block ranges, offsets, dictionary and bitmap index
  *   F           n      footer: JSON (`Footer`) in one zstd frame
  *
  *   F + n       32     trailer, the last bytes of the file
@@ -130,6 +131,22 @@ export interface Footer {
   readonly description: string;
   /** `__time` first. */
   readonly columns: readonly StoredColumn[];
+  /** Left out: none. */
+  readonly fields?: readonly StoredField[];
+}
+
+/** The values at one path of the JSON column `of`, beside it; not a column of the table. Its blocks follow all columns. */
+export interface StoredField {
+  readonly of: string;
+  /** JSONPath, as `printJsonPath` writes it. */
+  readonly path: string;
+  readonly uses: readonly FieldUse[];
+  readonly column: StoredColumn;
+}
+
+/** All that has blocks in the file, in their order. */
+export function storedColumns({ columns, fields = [] }: Footer): readonly StoredColumn[] {
+  return [...columns, ...fields.map(({ column }) => column)];
 }
 
 /** What a file says of its making, kept for segmentMetadata. */
@@ -227,7 +244,7 @@ export function decodeTrailer(file: string, bytes: Buffer, fileBytes: number): T
 export function parseFooter(file: string, json: string, footerOffset: number): Footer {
   const footer = JSON.parse(json) as Footer;
   let at = HEADER_BYTES;
-  for (const column of footer.columns) {
+  for (const column of storedColumns(footer)) {
     for (const array of arraysOf(column)) {
       const blocks = Math.ceil(array.length / array.blockLength);
       if (array.start !== at || array.bytes.length !== blocks || array.checksums.length !== blocks) {

@@ -60,7 +60,7 @@ class LeaseTaking {
   async pinColumns(names: ReadonlySet<string>): Promise<void> {
     await settleAll(
       this.#segments.flatMap((segment) =>
-        [...names].map(async (name) => {
+        [...new Set([...names].map((name) => segment.nameToRead(name)))].map(async (name) => {
           const column = segment.find(name);
           if (column === undefined) return;
           const { resident, view, bytesRead } = await segment.pinColumn(column);

@@ -4,6 +4,7 @@ import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { placementOf, viewOfStored } from './columns/views.js';
+import { columnOfField, fieldName } from './field-name.js';
 import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
@@ -38,7 +39,10 @@ export class OpenSegment {
     this.#source = parts.source;
     this.#resident = parts.resident;
     this.#run = parts.run;
-    this.#columns = new Map(parts.footer.columns.map((column) => [column.name, column]));
+    const fields = (parts.footer.fields ?? []).flatMap(({ of, path, uses, column }) =>
+      uses.map((use) => [fieldName(of, path, use), column] as const),
+    );
+    this.#columns = new Map([...fields, ...parts.footer.columns.map((column) => [column.name, column] as const)]);
   }
 
   /** Not being closed. */
@@ -59,9 +63,14 @@ export class OpenSegment {
     if (--this.#users === 0) this.#onUnused?.();
   }
 
-  /** `undefined` when the segment has no such column. */
+  /** `undefined` when the segment has no such column or field. */
   find(column: string): StoredColumn | undefined {
     return this.#columns.get(column);
+  }
+
+  /** What is to be read for a name: the column, or the field, or the JSON column in which the field would be. */
+  nameToRead(name: string): string {
+    return this.#columns.has(name) ? name : (columnOfField(name) ?? name);
   }
 
   /** Loads a column unless it is resident; pinned for the caller. */
@@ -96,7 +105,7 @@ export class OpenSegment {
   async close(): Promise<void> {
     this.#isOpen = false;
     if (this.#users > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
-    for (const name of this.#columns.keys()) {
+    for (const { name } of this.#columns.values()) {
       this.#resident.drop(this.#key('column', name));
       this.#resident.drop(this.#key('remap', name));
     }

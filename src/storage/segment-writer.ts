@@ -1,6 +1,6 @@
 import { assert, ServiceError } from '../base/errors.js';
 import { stringifyJson } from '../base/json.js';
-import { type ColumnSchema, TIME_COLUMN } from '../model/schema.js';
+import { type ColumnSchema, JSON_TYPE, TIME_COLUMN } from '../model/schema.js';
 import { ArrayEncoder } from './codecs/array-encoder.js';
 import { isIndexed, serializeBitmaps } from './codecs/bitmap-index.js';
 import { checksum } from './codecs/checksum.js';
@@ -15,8 +15,17 @@ import {
 } from './columns/physical.js';
 import type { SegmentInput } from './contract.js';
 import { DurableFile } from './durable-file.js';
-import { encodeHeader, encodeTrailer, type Footer, type SegmentDescription, type StoredColumn, schemaOf } from './format.js';
+import {
+  encodeHeader,
+  encodeTrailer,
+  type Footer,
+  type SegmentDescription,
+  type StoredColumn,
+  type StoredField,
+  schemaOf,
+} from './format.js';
 import { gatherRows } from './writer/gather.js';
+import { jsonFields } from './writer/json-fields.js';
 import { sortRows } from './writer/row-order.js';
 
 export interface WrittenSegment {
@@ -38,12 +47,17 @@ export async function writeSegment(file: string, input: SegmentInput): Promise<W
   try {
     out.append(encodeHeader());
     const encoder = new ArrayEncoder(out);
-    const stored: StoredColumn[] = [];
-    for (const prepared of columns) {
+    const encode = (prepared: PreparedColumn): StoredColumn => {
       const column = toPhysical(prepared, true);
-      stored.push(column.kind === 'number' ? encodeNumbers(column, encoder) : encodeStrings(column, encoder, input.frame.rowCount));
+      return column.kind === 'number' ? encodeNumbers(column, encoder) : encodeStrings(column, encoder, input.frame.rowCount);
+    };
+    const stored = columns.map(encode);
+    const fields: StoredField[] = [];
+    for (const prepared of columns) {
+      if (prepared.kind !== 'string' || prepared.type !== JSON_TYPE) continue;
+      for (const { path, uses, column } of jsonFields(prepared)) fields.push({ of: prepared.name, path, uses, column: encode(column) });
     }
-    appendFooter(out, footerOf(input, stored));
+    appendFooter(out, footerOf(input, stored, fields));
     const sizeBytes = out.offset;
     out.commit();
     return { sizeBytes, rowCount: input.frame.rowCount, columns: stored.map(schemaOf) };
@@ -107,7 +121,7 @@ function encodeStrings(column: PhysicalStringColumn, encoder: ArrayEncoder, rowC
   };
 }
 
-function footerOf(input: SegmentInput, columns: readonly StoredColumn[]): Footer {
+function footerOf(input: SegmentInput, columns: readonly StoredColumn[], fields: readonly StoredField[]): Footer {
   const time = columns[0];
   assert(time?.kind === 'number', '__time is stored first');
   const description: SegmentDescription = {
@@ -124,6 +138,7 @@ function footerOf(input: SegmentInput, columns: readonly StoredColumn[]): Footer
     metrics: input.metrics,
     description: stringifyJson(description),
     columns,
+    ...(fields.length === 0 ? {} : { fields }),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   HEADER_BYTES,
   parseFooter,
   type StoredArray,
+  storedColumns,
   TRAILER_BYTES,
   type Trailer,
 } from '../format.js';
@@ -37,7 +38,7 @@ function verify(source: SegmentFile): Footer {
   checkHeader(file, readAt(source, 0, HEADER_BYTES));
   const trailer = decodeTrailer(file, readAt(source, fileBytes - TRAILER_BYTES, TRAILER_BYTES), fileBytes);
   const footer = readFooter(source, trailer);
-  for (const column of footer.columns) for (const array of arraysOf(column)) verifyBlocks(source, column.name, array);
+  for (const column of storedColumns(footer)) for (const array of arraysOf(column)) verifyBlocks(source, column.name, array);
   return footer;
 }
 

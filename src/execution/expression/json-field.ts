@@ -1,0 +1,52 @@
+import { parseJsonPath, printJsonPath } from '../../expression/json-path.js';
+import type { Expression } from '../../model/expression.js';
+import type { ColumnType } from '../../model/schema.js';
+import { parseColumnType } from '../../model/schema.js';
+import { fieldName } from '../../storage/field-name.js';
+
+/** Of `json_value(column, path, type)`: where segments may keep its values, and the type wanted of them. */
+interface JsonField {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** undefined for any other expression, and where no column of single values gives what reading the JSON does. */
+function fieldOf(expression: Expression): JsonField | undefined {
+  if (expression.kind !== 'call' || expression.function !== 'json_value') return undefined;
+  const [column, path, named] = expression.arguments;
+  if (column?.kind !== 'column' || path?.kind !== 'literal' || typeof path.value !== 'string') return undefined;
+  if (named !== undefined && (named.kind !== 'literal' || typeof named.value !== 'string')) return undefined;
+  const type = named?.kind === 'literal' ? parseColumnType(String(named.value)) : 'STRING';
+  if (type !== 'STRING' && type !== 'LONG' && type !== 'DOUBLE') return undefined;
+  const canonical = printJsonPath(parseJsonPath(path.value));
+  return { name: fieldName(column.name, canonical, type === 'STRING' ? 'text' : 'number'), type };
+}
+
+/** The names that an expression reads: fields of JSON columns rather than the columns, where `hasField` says so. */
+export function columnsAndFields(expression: Expression, isStored: (column: string) => boolean, into: (name: string) => void): void {
+  if (expression.kind === 'column') return into(expression.name);
+  if (expression.kind !== 'call') return;
+  const field = fieldOf(expression);
+  const [column] = expression.arguments;
+  if (field !== undefined && column?.kind === 'column' && isStored(column.name)) return into(field.name);
+  for (const argument of expression.arguments) columnsAndFields(argument, isStored, into);
+}
+
+/** The expression with columns of a segment in place of the paths that it keeps. */
+export function readingFields(expression: Expression, typeOf: (field: string) => ColumnType | undefined): Expression {
+  if (expression.kind !== 'call') return expression;
+  const field = fieldOf(expression);
+  const stored = field === undefined ? undefined : typeOf(field.name);
+  if (field !== undefined && stored !== undefined) {
+    const column: Expression = { kind: 'column', name: field.name };
+    if (stored === field.type) return column;
+    return { kind: 'call', function: 'cast', arguments: [column, { kind: 'literal', type: 'STRING', value: field.type }] };
+  }
+  let isSame = true;
+  const inputs = expression.arguments.map((argument) => {
+    const read = readingFields(argument, typeOf);
+    isSame &&= read === argument;
+    return read;
+  });
+  return isSame ? expression : { ...expression, arguments: inputs };
+}
