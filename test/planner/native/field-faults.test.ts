@@ -64,6 +64,88 @@ const aggregated: { readonly [key: string]: Json } = {
   ],
 };
 
+const constant = (value: number): Json => ({ type: 'constant', name: 'c', value });
+const users: Json = { type: 'fieldAccess', name: 'u', fieldName: 'users' };
+const further: { readonly [key: string]: Json } = {
+  aggregations: [
+    { type: 'arrayOfDoublesSketch', name: 'users', fieldName: 'page', metricColumns: ['added'], nominalEntries: 1024, numberOfValues: 1 },
+    { type: 'approxHistogram', name: 'free', fieldName: 'price', resolution: 20, numBuckets: 5, lowerLimit: 0, upperLimit: 9 },
+    { type: 'approxHistogramFold', name: 'fold', fieldName: 'page', finalizeAsBase64Binary: true },
+    {
+      type: 'fixedBucketsHistogram',
+      name: 'fixed',
+      fieldName: 'price',
+      lowerLimit: 0,
+      upperLimit: 9,
+      numBuckets: 3,
+      outlierHandlingMode: 'clip',
+      finalizeAsBase64Binary: false,
+    },
+    { type: 'bloom', name: 'pages', field: { type: 'default', dimension: 'page' }, maxNumEntries: 10 },
+    {
+      type: 'expression',
+      name: 'sum',
+      fields: ['added'],
+      accumulatorIdentifier: 'acc',
+      initialValue: '0',
+      initialCombineValue: '0',
+      fold: 'acc + added',
+      combine: 'acc + sum',
+      compare: 'o1 - o2',
+      finalize: 'o + 1',
+      isNullUnlessAggregated: false,
+      shouldAggregateNullInputs: false,
+      shouldCombineAggregateNullInputs: false,
+      maxSizeBytes: '1KiB',
+    },
+    { type: 'grouping', name: 'left', groupings: ['page'] },
+  ],
+  postAggregations: [
+    { type: 'arrayOfDoublesSketchToEstimateAndBounds', name: 'bounds', field: users, numStdDevs: 2 },
+    {
+      type: 'quantilesDoublesSketchToQuantile',
+      name: 'median',
+      fraction: 0.5,
+      field: { type: 'arrayOfDoublesSketchToQuantilesSketch', field: users, column: 1, k: 32 },
+    },
+    {
+      type: 'arrayOfDoublesSketchToMeans',
+      name: 'means',
+      field: { type: 'arrayOfDoublesSketchSetOp', operation: 'UNION', fields: [users, users], nominalEntries: 64, numberOfValues: 1 },
+    },
+    {
+      type: 'arrayOfDoublesSketchTTest',
+      name: 't',
+      fields: [users, { type: 'arrayOfDoublesSketchConstant', value: 'AQEJAxQBzJP/////////fw==' }],
+    },
+    { type: 'quantiles', name: 'quantiles', fieldName: 'free', probabilities: [0.1, 0.9] },
+    { type: 'quantile', name: 'quantile', fieldName: 'fixed', probability: 0.5 },
+    { type: 'equalBuckets', name: 'equal', fieldName: 'free', numBuckets: 4 },
+    { type: 'buckets', name: 'wide', fieldName: 'free', bucketSize: 2 },
+    { type: 'customBuckets', name: 'custom', fieldName: 'free', breaks: [0, 1, 2] },
+    {
+      type: 'pvalue2tailedZtest',
+      name: 'p',
+      zScore: {
+        type: 'zscore2sample',
+        successCount1: constant(1),
+        sample1Size: constant(2),
+        successCount2: constant(1),
+        sample2Size: constant(3),
+      },
+    },
+  ],
+};
+const membership: Json = {
+  type: 'or',
+  fields: [
+    { type: 'bloom', dimension: 'page', bloomKFilter: `BAAAAAg${'A'.repeat(85)}=`, extractionFn: { type: 'upper' } },
+    { type: 'spatial', dimension: 'page', bound: { type: 'rectangular', minCoords: [0, 0], maxCoords: [1, 1] } },
+    { type: 'spatial', dimension: 'page', bound: { type: 'radius', coords: [0, 0], radius: 2, radiusUnit: 'miles' } },
+    { type: 'spatial', dimension: 'page', bound: { type: 'polygon', abscissa: [0, 1, 1], ordinate: [0, 0, 1] } },
+  ],
+};
+
 const period: Json = { type: 'period', period: 'P1D', timeZone: 'Europe/Berlin', origin: '2024-01-01' };
 
 const BODIES: readonly { readonly [key: string]: Json }[] = [
@@ -112,6 +194,15 @@ const BODIES: readonly { readonly [key: string]: Json }[] = [
       columns: [{ dimension: 'rows', direction: 'descending', dimensionOrder: 'numeric' }],
     },
     subtotalsSpec: [['page'], []],
+  },
+  {
+    queryType: 'groupBy',
+    ...shared,
+    ...further,
+    filter: membership,
+    granularity: 'all',
+    dimensions: ['page'],
+    limitSpec: { type: 'default', columns: ['sum', { dimension: 'pages', direction: 'descending' }] },
   },
   {
     queryType: 'scan',

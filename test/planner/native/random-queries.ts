@@ -233,6 +233,8 @@ const { filter } = fc.letrec<{ filter: unknown }>((tie) => ({
     spec('columnComparison', { dimensions: fc.array(dimension, { maxLength: 3 }) }),
     spec('arrayContainsElement', { column, elementMatchValueType: type, elementMatchValue: fc.oneof(text, number, fc.constant(null)) }),
     spec('expression', { expression }),
+    spec('bloom', { dimension: column, bloomKFilter: fc.constant(`BAAAAAg${'A'.repeat(85)}=`), extractionFn: maybe(extraction) }),
+    spec('spatial', { dimension: column, bound: spec('rectangular', { minCoords: fc.tuple(number), maxCoords: fc.tuple(number) }) }),
     spec(fc.sample(fc.constantFrom('true', 'false'), 1)[0] ?? 'true', {}),
     spec('not', { field: tie('filter') }),
     spec('and', { fields: fc.array(tie('filter'), { maxLength: 3 }) }),
@@ -257,6 +259,7 @@ const AGGREGATORS = [
   'doubleMean',
   'variance',
   'thetaSketch',
+  'approxHistogram',
 ];
 const { aggregator } = fc.letrec<{ aggregator: unknown }>((tie) => ({
   aggregator: fc.oneof(
@@ -264,6 +267,20 @@ const { aggregator } = fc.letrec<{ aggregator: unknown }>((tie) => ({
     spec('count', { name }),
     fc.constantFrom(...AGGREGATORS).chain((kind) => spec(kind, { name, fieldName: column })),
     spec('longSum', { name, expression }),
+    spec('arrayOfDoublesSketch', {
+      name,
+      fieldName: column,
+      metricColumns: fc.array(column, { maxLength: 2 }),
+      nominalEntries: fc.constant(16),
+    }),
+    spec('fixedBucketsHistogram', {
+      name,
+      fieldName: column,
+      lowerLimit: number,
+      upperLimit: number,
+      outlierHandlingMode: fc.constantFrom('ignore', 'overflow', 'clip'),
+    }),
+    spec('bloom', { name, field: dimension, maxNumEntries: fc.constant(10) }),
     spec('filtered', { filter, aggregator: tie('aggregator'), name: maybe(name) }),
   ),
 }));
