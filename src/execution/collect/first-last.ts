@@ -7,7 +7,8 @@ import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { kernelFor } from '../context.js';
 import { textAt } from '../dictionary.js';
-import { asNumbers, asText } from '../expression/convert.js';
+import { asTexts } from '../expression/cast-texts.js';
+import { asNumbers } from '../expression/convert.js';
 import { rememberTexts } from '../finish/table.js';
 import type { SegmentScope } from '../scope.js';
 import type { Feed, StateKind } from './state-kind.js';
@@ -109,8 +110,8 @@ function valueReader(
   const { memory, kernels } = scope.context;
   const source = scope.source(column);
   if (valueType === 'STRING') {
-    const ids = source.kind === 'string' ? storedIds(scope, source.column, column) : undefined;
-    const vector = ids === undefined ? asText(scope, source) : undefined;
+    const ids = source.kind === 'string' && source.column.type === 'STRING' ? storedIds(scope, source.column, column) : undefined;
+    const vector = ids === undefined ? asTexts(scope, source, 'STRING') : undefined;
     const cut = (text: string | null): string | null => (text === null ? null : firstBytes(text, maxStringBytes));
     const text = rememberTexts((id) => cut(ids === undefined ? (vector?.pool.texts[id] ?? null) : ids.text(id)));
     return (block, rows, n) => {

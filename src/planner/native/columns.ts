@@ -6,7 +6,7 @@ import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
-import { isArrayType, TIME_COLUMN } from '../../model/schema.js';
+import { isArrayType, isComplexType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
 import type { ColumnTypes } from './filter.js';
 import { readFilter } from './filter.js';
@@ -70,7 +70,17 @@ export class VirtualColumns {
       this.list.push(column);
     });
     // An expression that does not type fails here, with its own message, rather than on a server.
-    for (const { name } of this.list) this.typeOf(name);
+    for (const column of this.list) {
+      const { name, expression, keeps } = column;
+      this.typeOf(name);
+      const delegate =
+        keeps !== undefined && expression.kind === 'column' && expression.name !== name ? this.typeOf(expression.name) : undefined;
+      if (isArrayType(delegate) || isComplexType(delegate))
+        throw new ServiceError(
+          'unsupported',
+          `virtual column ${name}: its delegate is of type ${delegate}; accepted: a STRING of several values`,
+        );
+    }
   }
 
   readonly isComputedArray = (name: string): boolean =>

@@ -96,6 +96,7 @@ function tableAt(columns: FilterColumns, depth: number): Readonly<Record<string,
 function filtered(reader: ObjectReader, columns: FilterColumns, depth: number, keeps: (column: string) => Expression): DimensionSpec {
   const delegate = reader.raw('delegate') ?? refuse(reader.at('delegate'), 'a dimension', undefined);
   const spec = readDimensionSpec(delegate, reader.at('delegate'), reader, columns, depth + 1);
+  refuseStructured(spec, reader.at('delegate'), columns);
   return { ...spec, column: columns.compute({ kind: 'column', name: spec.column }, keeps(spec.column)) };
 }
 
@@ -116,11 +117,14 @@ function readOutputType(reader: ObjectReader): ColumnType {
   );
 }
 
-/** For queries whose values are single: topN, search. */
+/** Where values are single, or several strings: in topN, search, and what filters the values of a row. */
 export function refuseStructured({ column, type }: DimensionSpec, path: string, { typeOf }: FilterColumns): void {
   const found = [type, typeOf(column)].find((each) => isArrayType(each) || isComplexType(each));
   if (found === undefined) return;
-  throw new ServiceError('unsupported', `${path}: "${column}" is of type ${found}, which this query type does not take; use a groupBy`);
+  throw new ServiceError(
+    'unsupported',
+    `${path}: "${column}" is of type ${found}; accepted: strings and numbers. Arrays and JSON are grouped by a groupBy, their elements by an unnest`,
+  );
 }
 
 function text(value: string): Expression {
