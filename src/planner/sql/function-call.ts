@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { foldConstant } from '../../expression/evaluate.js';
+import { MULTI_VALUE_FORMS } from '../../expression/functions/multi-value.js';
 import { getFunction } from '../../expression/functions.js';
 import { textOfValue } from '../../expression/value.js';
 import type { SqlType } from '../../model/statement.js';
@@ -186,7 +187,8 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
   if (!constant && bound.kind !== 'call') return bound;
   try {
     if (!constant) {
-      if (bound.kind === 'call')
+      // What gives several values is put into another form before it is bound.
+      if (bound.kind === 'call' && !MULTI_VALUE_FORMS.has(bound.function))
         getFunction(bound.function, operands.length).bind(
           operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)),
         );

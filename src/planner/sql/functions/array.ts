@@ -18,7 +18,7 @@ export const ARRAY_FUNCTIONS: readonly SqlFunction[] = [
   plain('ARRAY_APPEND', 'array_append', ['array', 'any'], sameArray),
   plain('ARRAY_PREPEND', 'array_prepend', ['any', 'array'], (bound) => bound.arrayType(1)),
   plain('ARRAY_CONCAT', 'array_concat', ['array', 'array'], sameArray),
-  plain('ARRAY_SLICE', 'array_slice', ['array', 'integer', 'integer'], sameArray, 1),
+  plain('ARRAY_SLICE', 'array_slice', ['array', 'integer', 'integer'], sameArray),
   plain('ARRAY_TO_STRING', 'array_to_string', ['array', 'text'], 'VARCHAR'),
   plain('STRING_TO_ARRAY', 'string_to_array', ['text', 'text'], 'ARRAY<VARCHAR>'),
   plain('ARRAY_TO_MV', 'array_to_mv', ['array'], 'VARCHAR'),

@@ -2,8 +2,8 @@ import { call } from '../bound.js';
 import { plain, type SqlFunction } from '../function-call.js';
 
 /** A function of the values of a row as an array, whose result is values of a row again. */
-function values(name: string, native: string, parameters: Parameters<typeof plain>[2], optional = 0): SqlFunction {
-  const ofArrays = plain(name, native, parameters, 'ARRAY<VARCHAR>', optional);
+function values(name: string, native: string, parameters: Parameters<typeof plain>[2]): SqlFunction {
+  const ofArrays = plain(name, native, parameters, 'ARRAY<VARCHAR>');
   return { ...ofArrays, bind: (bound) => call('VARCHAR', 'array_to_mv', ofArrays.bind(bound)) };
 }
 
@@ -27,7 +27,7 @@ export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
   values('MV_APPEND', 'array_append', ['array', 'any']),
   values('MV_PREPEND', 'array_prepend', ['any', 'array']),
   values('MV_CONCAT', 'array_concat', ['array', 'array']),
-  values('MV_SLICE', 'array_slice', ['array', 'integer', 'integer'], 1),
+  values('MV_SLICE', 'array_slice', ['array', 'integer', 'integer']),
   plain('MV_TO_STRING', 'array_to_string', ['array', 'text'], 'VARCHAR'),
   plain('STRING_TO_MV', 'string_to_mv', ['text', 'text'], 'VARCHAR'),
   plain('MV_TO_ARRAY', 'mv_to_array', ['text'], 'ARRAY<VARCHAR>'),
