@@ -1,5 +1,5 @@
 import type { Filter } from '../../model/filter.js';
-import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
+import { columnsOfExpression, columnsOfFilter, renameFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
@@ -42,18 +42,33 @@ export function isBesideTables(steps: readonly SourceStep[]): boolean {
 }
 
 /**
- * Conditions of the plan's filter on columns that stand there before any step, as the first step: later ones see fewer
- * rows. Not below joins that make rows of nulls in place of the first ones.
+ * Conditions of the plan's filter go where their columns come from: those on the first rows before any step, those on the
+ * right side of an inner join to that side. Not below joins that make rows of nulls in their place.
  */
 export function pushDown(plan: RowsPlan, steps: readonly SourceStep[]): { readonly plan: RowsPlan; readonly steps: readonly SourceStep[] } {
   if (plan.filter === null || steps.length === 0 || !isBesideTables(steps)) return { plan, steps };
   const computed = new Set(plan.virtualColumns.map(({ name }) => name));
-  const isFirst = (filter: Filter): boolean =>
-    [...columnsOfFilter(filter)].every((name) => !computed.has(name) && !steps.some((step) => makes(step, name)));
-  const parts = plan.filter.kind === 'and' ? plan.filter.filters : [plan.filter];
-  const [early, late] = [parts.filter(isFirst), parts.filter((part) => !isFirst(part))];
-  if (early.length === 0) return { plan, steps };
-  return { plan: { ...plan, filter: allOf(late) }, steps: [{ kind: 'filter', filter: allOf(early) ?? { kind: 'true' } }, ...steps] };
+  const early: Filter[] = [];
+  const late: Filter[] = [];
+  const ofRightSides = new Map<SourceStep, Filter[]>();
+  for (const filter of plan.filter.kind === 'and' ? plan.filter.filters : [plan.filter]) {
+    const names = [...columnsOfFilter(filter)];
+    // The last step that makes a column of the name is the one that is meant.
+    const makers = new Set(names.map((name) => steps.findLast((step) => makes(step, name))));
+    const [maker] = makers;
+    if (makers.size > 1 || names.some((name) => computed.has(name))) late.push(filter);
+    else if (maker === undefined) early.push(filter);
+    else if (maker.kind === 'join' && maker.type === 'inner') ofRightSides.set(maker, [...(ofRightSides.get(maker) ?? []), filter]);
+    else late.push(filter);
+  }
+  const moved = steps.map((step) => {
+    const filter = allOf(ofRightSides.get(step) ?? []);
+    if (filter === null || step.kind !== 'join') return step;
+    const own = renameFilter(filter, (name) => name.slice(step.prefix.length));
+    return { ...step, right: { kind: 'filtered', source: step.right, filter: own } as const };
+  });
+  const first = allOf(early);
+  return { plan: { ...plan, filter: allOf(late) }, steps: first === null ? moved : [{ kind: 'filter', filter: first }, ...moved] };
 }
 
 function makes(step: SourceStep, name: string): boolean {
