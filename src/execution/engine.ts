@@ -18,6 +18,7 @@ import { cancelledError } from './context.js';
 import type { Engine, GivenRows, PlacedRows, RowPlan, RunCounters, RunOptions } from './contract.js';
 import type { RowCounts } from './counts.js';
 import { addCounts } from './counts.js';
+import { findByIndex } from './filter/find-by-index.js';
 import { runSteps } from './finish/steps.js';
 import { StreamedSteps } from './finish/stream.js';
 import { framesOf } from './finish/table.js';
@@ -105,12 +106,26 @@ class LocalEngine implements ProcessingEngine {
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
     const { columns, comparable } = columnsOfPlan(plan);
+    const { profile } = options;
     const startMs = performance.now();
-    const lease = await store.lease({ segmentIds, columns, globalDictionaries: comparable });
-    addStage(options.profile, 'lease', performance.now() - startMs);
-    if (options.profile !== undefined) options.profile.bytesRead += lease.bytesRead;
+    const found = await findByIndex(plan, store, segmentIds);
+    const { leftOut } = found;
+    const lease = await store.lease({
+      segmentIds: found.segmentIds,
+      columns,
+      globalDictionaries: comparable,
+      ...(leftOut === undefined ? {} : { leftOut }),
+    });
+    addStage(profile, 'lease', performance.now() - startMs);
+    if (profile !== undefined) {
+      profile.bytesRead += lease.bytesRead;
+      profile.segments += segmentIds.length - found.segmentIds.length;
+      profile.segmentsPrunedByValue += found.prunedByValue;
+      profile.segmentsPrunedByBitmap += found.prunedByBitmap;
+      profile.rowsByIndex += found.rows;
+    }
     try {
-      yield* this.#runOver(plan, lease.segments, lease.dictionaries, options, signal);
+      yield* this.#runOver(plan, found.select(lease.segments), lease.dictionaries, options, signal);
     } finally {
       lease.release();
     }

@@ -18,6 +18,10 @@ export interface Profile {
   segmentsPrunedByTime: number;
   /** Left out because no value of the segment (its dictionary, its range) can pass the filter. */
   segmentsPrunedByValue: number;
+  /** Left out because no row has a value that the filter asks for, as a bitmap index told. */
+  segmentsPrunedByBitmap: number;
+  /** Rows that a bitmap index gave instead of a scan of the column. */
+  rowsByIndex: number;
   /** Read from segment files; what is resident is not read. */
   bytesRead: number;
   /** Answers for one segment found on a historical, and those that had to be made. */
@@ -38,6 +42,8 @@ export const PROFILE_COUNTERS: readonly ProfileCounter[] = [
   'segments',
   'segmentsPrunedByTime',
   'segmentsPrunedByValue',
+  'segmentsPrunedByBitmap',
+  'rowsByIndex',
   'bytesRead',
   'segmentCacheHits',
   'segmentCacheMisses',
@@ -55,6 +61,8 @@ export function newProfile(): Profile {
     segments: 0,
     segmentsPrunedByTime: 0,
     segmentsPrunedByValue: 0,
+    segmentsPrunedByBitmap: 0,
+    rowsByIndex: 0,
     bytesRead: 0,
     segmentCacheHits: 0,
     segmentCacheMisses: 0,

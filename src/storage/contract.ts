@@ -20,6 +20,8 @@ export interface LeaseRequest {
   readonly columns: readonly string[];
   /** String columns whose ids must be comparable between these segments. */
   readonly globalDictionaries: readonly string[];
+  /** Columns that need not be loaded, by segment: conditions on them were answered by an index. */
+  readonly leftOut?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The open segments of a process. */
@@ -32,8 +34,26 @@ export interface SegmentStore {
   schema(segmentId: string): readonly ColumnSchema[];
   /** Loads what is not resident, evicting least recently used unleased columns; throws `resource_limit`. */
   lease(request: LeaseRequest): Promise<Lease>;
+  /** What is known of a STRING column without loading it; null when it is loaded, or is no such column. */
+  unloaded(segmentId: string, column: string): UnloadedColumn | null;
+  /**
+   * Ascending rows of which some value is among the texts, from the bitmap index of a column that has one. Reads what
+   * little it needs from the file and keeps none of it.
+   */
+  findTexts(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array>;
   analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis>;
   readonly residentBytes: number;
+}
+
+/** A STRING column that is in its file only. */
+export interface UnloadedColumn {
+  /** Smallest and largest value; null: it has none. */
+  readonly min: string | null;
+  readonly max: string | null;
+  /** Different values, null among them. */
+  readonly valueCount: number;
+  /** Whether it has a bitmap index that is better used than the column loaded: it was not used often of late. */
+  readonly prefersIndex: boolean;
 }
 
 /** What a segment file is made from; rows in any order. Columns as in `Frame`; `__time` is a `long` without nulls. */

@@ -39,6 +39,7 @@ export class KeptLeases {
 
   /** The lease, with everything pinned and the very same views as before; undefined when something has moved. */
   takeAgain(request: LeaseRequest): Lease | undefined {
+    if (request.leftOut !== undefined) return undefined;
     const key = keyOf(request);
     const findings = this.#kept.get(key);
     if (findings === undefined) return undefined;

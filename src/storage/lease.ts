@@ -17,10 +17,11 @@ export interface LeaseSource {
 export async function takeLease(segments: readonly OpenSegment[], request: LeaseRequest, source: LeaseSource): Promise<Lease> {
   const taking = new LeaseTaking(segments, source);
   try {
-    await taking.pinColumns(new Set([TIME_COLUMN, ...request.columns, ...request.globalDictionaries]));
+    await taking.pinColumns(new Set([TIME_COLUMN, ...request.columns, ...request.globalDictionaries]), request.leftOut ?? {});
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
     const views = taking.views();
-    source.kept.keep(request, { segments, views, dictionaryViews: dictionaries, ...taking.holdings() });
+    // Conditions change from query to query, and what they leave out with them.
+    if (request.leftOut === undefined) source.kept.keep(request, { segments, views, dictionaryViews: dictionaries, ...taking.holdings() });
     return { segments: views, dictionaries, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
@@ -57,12 +58,12 @@ class LeaseTaking {
     return { pinned: this.#pinned, dictionaries: this.#dictionaries };
   }
 
-  async pinColumns(names: ReadonlySet<string>): Promise<void> {
+  async pinColumns(names: ReadonlySet<string>, leftOut: Readonly<Record<string, readonly string[]>>): Promise<void> {
     await settleAll(
       this.#segments.flatMap((segment) =>
         [...new Set([...names].map((name) => segment.nameToRead(name)))].map(async (name) => {
           const column = segment.find(name);
-          if (column === undefined) return;
+          if (column === undefined || leftOut[segment.id]?.includes(name) === true) return;
           const { resident, view, bytesRead } = await segment.pinColumn(column);
           this.#pinned.push(resident);
           this.bytesRead += bytesRead;

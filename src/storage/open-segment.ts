@@ -1,15 +1,20 @@
 import { closeSync } from 'node:fs';
+import { assert } from '../base/errors.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { placementOf, viewOfStored } from './columns/views.js';
+import type { UnloadedColumn } from './contract.js';
 import { columnOfField, fieldName } from './field-name.js';
 import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import type { Resident, ResidentMemory } from './resident-memory.js';
 import type { ColumnView, DictionaryView } from './view.js';
+
+/** A column that is asked for more often is loaded: scanning its ids in memory costs less than its index in the file. */
+const INDEX_USES_MAX = 3;
 
 interface PinnedColumn {
   readonly resident: Resident;
@@ -28,6 +33,9 @@ export class OpenSegment {
   readonly #run: RunStorageJob;
   readonly #columns: ReadonlyMap<string, StoredColumn>;
   readonly #views = new WeakMap<Resident, ColumnView>();
+  readonly #keys = new Map<string, string>();
+  /** How often the index of a column was used instead of the column, since it was loaded last. */
+  readonly #indexUses = new Map<string, number>();
   #users = 0;
   #isOpen = true;
   #onUnused: (() => void) | null = null;
@@ -80,6 +88,7 @@ export class OpenSegment {
     const resident = await this.#resident.pin(this.#key('column', column.name), placementOf(column, rowCount).bytes, async (address) => {
       // The bitmap index stays in the file.
       bytesRead = storedBytes(column.kind === 'string' ? { ...column, index: null } : column);
+      this.#indexUses.delete(column.name);
       await this.#run('loadColumn', { source: this.#source, rowCount, column, address });
     });
     const view = this.#views.get(resident) ?? viewOfStored(column, rowCount, resident.address);
@@ -92,6 +101,23 @@ export class OpenSegment {
     return this.#resident.pin(this.#key('remap', column), Math.max(dictionary.count, 1) * 4, (address) =>
       global.intern(dictionary, textBytes, address),
     );
+  }
+
+  /** See `SegmentStore.unloaded`. */
+  unloaded(name: string): UnloadedColumn | null {
+    const column = this.#columns.get(name);
+    if (column?.kind !== 'string' || column.type !== undefined || this.#resident.has(this.#key('column', name))) return null;
+    const { min, max, dictionary, index } = column;
+    const prefersIndex = index !== null && (this.#indexUses.get(name) ?? 0) < INDEX_USES_MAX;
+    return { min, max, valueCount: dictionary.count, prefersIndex };
+  }
+
+  /** See `SegmentStore.findTexts`. */
+  async findTexts(name: string, texts: readonly string[]): Promise<Uint32Array> {
+    const column = this.#columns.get(name);
+    assert(column?.kind === 'string' && column.index !== null, `column ${name} has a bitmap index`);
+    this.#indexUses.set(name, (this.#indexUses.get(name) ?? 0) + 1);
+    return await this.#run('findTexts', { source: this.#source, column, texts });
   }
 
   /** Ascending rows of which some value is among the local dictionary `ids`; null when the column has no bitmap index. */
@@ -113,6 +139,9 @@ export class OpenSegment {
   }
 
   #key(kind: 'column' | 'remap', column: string): string {
-    return JSON.stringify([this.id, kind, column]);
+    const name = `${kind} ${column}`;
+    const known = this.#keys.get(name) ?? JSON.stringify([this.id, kind, column]);
+    this.#keys.set(name, known);
+    return known;
   }
 }

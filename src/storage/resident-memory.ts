@@ -73,6 +73,10 @@ export class ResidentMemory {
     resident.pins--;
   }
 
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   /** Frees what `key` names, if anything. Nobody may have it pinned. */
   drop(key: string): void {
     const entry = this.#entries.get(key);

@@ -6,7 +6,7 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import { analyzeFooter } from './analysis.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
-import type { Lease, LeaseRequest, SegmentStore } from './contract.js';
+import type { Lease, LeaseRequest, SegmentStore, UnloadedColumn } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
@@ -110,6 +110,18 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
       segment.use();
       try {
         return await segment.findRows(column, ids);
+      } finally {
+        segment.letGo();
+      }
+    },
+
+    unloaded: (segmentId: string, column: string): UnloadedColumn | null => get(segmentId).unloaded(column),
+
+    async findTexts(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array> {
+      const segment = get(segmentId);
+      segment.use();
+      try {
+        return await segment.findTexts(column, texts);
       } finally {
         segment.letGo();
       }

@@ -24,8 +24,17 @@ export interface SegmentView {
   /** Of the rows, both inclusive. */
   readonly timeMin: number;
   readonly timeMax: number;
+  /** Set by execution: rows for which conditions of the plan's filter are true, since an index has answered them. */
+  readonly selection?: RowSelection;
   /** Only the columns that were asked for and exist. `__time` is a number column sorted ascending. */
   readonly columns: Readonly<Record<string, ColumnView>>;
+}
+
+export interface RowSelection {
+  /** Positions among the parts of the filter, when it is an `and`; else 0. */
+  readonly answered: readonly number[];
+  /** Ascending. */
+  readonly rows: Uint32Array;
 }
 
 export type ColumnView = NumberColumnView | StringColumnView;

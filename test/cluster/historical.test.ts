@@ -31,6 +31,8 @@ function fakeStore(): SegmentStore & { readonly opened: Set<string> } {
     schema: () => [],
     lease: () => Promise.reject(new Error('not asked')),
     analyze: () => Promise.reject(new Error('not asked')),
+    unloaded: () => null,
+    findTexts: async () => new Uint32Array(0),
     residentBytes: 0,
   };
 }

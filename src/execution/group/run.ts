@@ -8,9 +8,9 @@ import type { Block, RunContext } from '../context.js';
 import { stretchAt, takeBits, wordsOf } from '../context.js';
 import type { RowCounts } from '../counts.js';
 import { FilterClock } from '../counts.js';
-import { bindFilter } from '../filter/bind.js';
+import { bindPlanFilter } from '../filter/plan-filter.js';
 import type { Match, Predicate } from '../filter/predicate.js';
-import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
+import { ALL, NONE } from '../filter/predicate.js';
 import type { RowRange } from '../row-ranges.js';
 import { meets, rowsWithin } from '../row-ranges.js';
 import { SegmentScope } from '../scope.js';
@@ -168,7 +168,7 @@ function bindSegment(shape: GroupShape, context: RunContext, { view, index }: Pl
   const arena = context.memory.arena();
   try {
     const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
-    const predicate = plan.filter === null ? MATCH_ALL : bindFilter(scope, plan.filter, false);
+    const predicate = bindPlanFilter(scope, plan.filter);
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
     const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, { everyRow, order: index });

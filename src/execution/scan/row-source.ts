@@ -7,8 +7,8 @@ import type { RunContext } from '../context.js';
 import { blockAt } from '../context.js';
 import type { RowCounts } from '../counts.js';
 import { FilterClock } from '../counts.js';
-import { bindFilter } from '../filter/bind.js';
-import { ALL, MATCH_ALL, NONE } from '../filter/predicate.js';
+import { bindPlanFilter } from '../filter/plan-filter.js';
+import { ALL, NONE } from '../filter/predicate.js';
 import { rowsWithin } from '../row-ranges.js';
 import type { VirtualColumns } from '../scope.js';
 import { SegmentScope } from '../scope.js';
@@ -43,7 +43,7 @@ function* matchingBlocks(
   const { context, view, arena } = scope;
   const { kernels, memory } = context;
   const bindingMs = performance.now();
-  const predicate = filter === null ? MATCH_ALL : bindFilter(scope, filter, false);
+  const predicate = bindPlanFilter(scope, filter);
   const boundMs = performance.now() - bindingMs;
   counts.bindMs += boundMs;
   // All of this is part of reading, which is timed as a whole.

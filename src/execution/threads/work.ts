@@ -183,6 +183,7 @@ export const CALLS: CallHandlers = {
   loadColumn: (request, bench) => STORAGE_JOBS.loadColumn(request, bench.memory, bench.kernels()),
   internDictionary: (request, bench) => STORAGE_JOBS.internDictionary(request, bench.memory, bench.kernels()),
   findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
+  findTexts: (request, bench) => STORAGE_JOBS.findTexts(request, bench.memory, bench.kernels()),
   groupPart: (request, bench) => {
     const counts = noCounts();
     const table = groupMorsels(request, bench, counts);
