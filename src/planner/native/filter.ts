@@ -254,16 +254,27 @@ function call(name: string, ...operands: readonly Expression[]): Expression {
   return { kind: 'call', function: name, arguments: operands };
 }
 
-function readEquals(reader: ObjectReader): Filter {
+function readEquals(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   reader.raw('filterTuning');
   const column = reader.string('column');
   const type = readMatchType(reader);
   const value = readMatchValue(reader, 'matchValue', type);
   if (value === null) refuse(reader.at('matchValue'), 'a value (the filter for nulls is of type null)', value);
-  return { kind: 'equals', column, type, value };
+  return equalsNone(typeOf(column), column, type, reader) ?? { kind: 'equals', column, type, value };
 }
 
-function readRange(reader: ObjectReader): Filter {
+/**
+ * A single value is no array, whatever some segment stores of a column that is one over all of them: where the column is
+ * null the answer is unknown, else no.
+ */
+function equalsNone(found: ColumnType | undefined, column: string, type: WrittenType, reader: ObjectReader): Filter | undefined {
+  if (isArrayType(type) || type === JSON_TYPE) return undefined;
+  if (isArrayType(found)) return { kind: 'in', column, type: found, values: [] };
+  if (!isComplexType(found)) return undefined;
+  throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: "${column}" is of type ${found}; found ${type}`);
+}
+
+function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   reader.raw('filterTuning');
   const column = reader.string('column');
   const type = readMatchType(reader);
@@ -272,16 +283,11 @@ function readRange(reader: ObjectReader): Filter {
   if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
   if (type === JSON_TYPE) throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: values of type ${type} have no order`);
   const ordering = isNumberType(type) ? 'numeric' : 'lexicographic';
-  return {
-    kind: 'range',
-    column,
-    type,
-    ordering,
-    lower,
-    upper,
-    lowerStrict: reader.boolean('lowerOpen', false),
-    upperStrict: reader.boolean('upperOpen', false),
-  };
+  const lowerStrict = reader.boolean('lowerOpen', false);
+  const upperStrict = reader.boolean('upperOpen', false);
+  return (
+    equalsNone(typeOf(column), column, type, reader) ?? { kind: 'range', column, type, ordering, lower, upper, lowerStrict, upperStrict }
+  );
 }
 
 function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
