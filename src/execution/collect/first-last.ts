@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
-import { compareValues, parseDouble, parseLong } from '../../expression/value.js';
+import { compareValues, parseDouble, parseLong, valueOfText } from '../../expression/value.js';
 import type { Collector } from '../../model/collector.js';
+import { isTextType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
@@ -50,13 +51,14 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
         throw new ServiceError('query_invalid', 'a text that should hold a time and a value does not');
       return { time, value, at: -1 };
     },
-    value: ({ value }) => value,
+    // Arrays and JSON are kept as their texts.
+    value: ({ value }) => (isTextType(collector.valueType) && typeof value === 'string' ? valueOfText(value, collector.valueType) : value),
     bind: (scope, [column = '', timeColumn]) => bindTimed(scope, collector, column, timeColumn, isBetterTime, isBetterValue),
   };
 }
 
 function parseValue(text: string, type: FirstLast['valueType']): Value {
-  return type === 'STRING' ? text : type === 'LONG' ? parseLong(text) : parseDouble(text);
+  return isTextType(type) ? text : type === 'LONG' ? parseLong(text) : parseDouble(text);
 }
 
 /** A value is read once per group and batch, and at ties of time. */
@@ -109,10 +111,11 @@ function valueReader(
 ): (block: Block, rows: Address, n: number) => (at: number) => Value {
   const { memory, kernels } = scope.context;
   const source = scope.source(column);
-  if (valueType === 'STRING') {
-    const ids = source.kind === 'string' && source.column.type === 'STRING' ? storedIds(scope, source.column, column) : undefined;
-    const vector = ids === undefined ? asTexts(scope, source, 'STRING') : undefined;
-    const cut = (text: string | null): string | null => (text === null ? null : firstBytes(text, maxStringBytes));
+  if (isTextType(valueType)) {
+    const ids = source.kind === 'string' && source.column.type === valueType ? storedIds(scope, source.column, column) : undefined;
+    const vector = ids === undefined ? asTexts(scope, source, valueType) : undefined;
+    const cut = (text: string | null): string | null =>
+      text === null || valueType !== 'STRING' ? text : firstBytes(text, maxStringBytes);
     const text = rememberTexts((id) => cut(ids === undefined ? (vector?.pool.texts[id] ?? null) : ids.text(id)));
     return (block, rows, n) => {
       const idOf = ids?.of(block) ?? idsAt(memory.u32(vector?.ids(block) ?? 0, block.rows));

@@ -12,10 +12,13 @@ import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from './syntax.
 /** A bound query: its tree, whose top node names the columns. */
 export interface BoundQuery {
   readonly relation: ProjectRelation;
+  /** As they were written, of which two may be alike; those of the relation differ. */
+  readonly names: readonly string[];
 }
 
 interface Output {
   readonly name: string;
+  readonly written: string;
   /** Of its select item, for errors. */
   readonly at: number;
   readonly bound: Bound;
@@ -72,7 +75,7 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
       bound: distinct.rename(item.bound, item.at, 'ORDER BY of a SELECT DISTINCT can only use selected columns'),
     }));
   }
-  return { relation: ending(select, query, { relation, columns, sortKeys }) };
+  return { relation: ending(select, query, { relation, columns, sortKeys }), names: outputs.map(({ written }) => written) };
 }
 
 interface Ending {
@@ -101,7 +104,7 @@ function selectOutputs(place: Place, items: readonly SelectItem[]): readonly Out
     let name = base;
     for (let suffix = 0; taken.has(name); suffix++) name = `${base}${suffix}`;
     taken.add(name);
-    outputs.push({ name, at, bound });
+    outputs.push({ name, written: base, at, bound });
   };
   for (const { expression, alias } of items) {
     const { at } = expression;

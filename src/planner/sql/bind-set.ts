@@ -26,7 +26,7 @@ export function bindSet(binding: Binding, query: SetQuery, parent: Scope | null)
   const scope = new Scope([{ columns, qualifiers: [] }], parent);
   const place: Place = { session, scope, aggregates: 'in ORDER BY of a set operation', subqueries: 'in ORDER BY of a set operation' };
   const sortKeys = query.orderBy.map((item) => ({ ...item, bound: bindReference(place, item.expression, columns) }));
-  return { relation: ending(place, query, { relation: combined, columns, sortKeys }) };
+  return { relation: ending(place, query, { relation: combined, columns, sortKeys }), names: columns.map(({ name }) => name) };
 }
 
 /** `a UNION ALL b UNION ALL c` has three. */

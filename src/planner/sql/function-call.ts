@@ -3,11 +3,12 @@ import { foldConstant } from '../../expression/evaluate.js';
 import { MULTI_VALUE_FORMS } from '../../expression/functions/multi-value.js';
 import { getFunction } from '../../expression/functions.js';
 import { textOfValue } from '../../expression/value.js';
+import { JSON_TYPE } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, type BoundType, call, children, literal, settledType, toExpression } from './bound.js';
 import { castTo } from './cast.js';
 import type { Session } from './session.js';
-import { arrayOf, commonType, elementOf, isArray, isInstant, isNumeric, nativeType } from './sql-type.js';
+import { arrayOf, commonType, elementOf, isArray, isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /** A SQL function: how a call of it is expressed in the native expression language. */
 export interface SqlFunction {
@@ -77,17 +78,17 @@ export class FunctionCall {
     return this.as(index, 'TIMESTAMP');
   }
 
-  /** An array; a text is one too, as it may have several values. */
+  /** An array; a single value is the only element of one, and a text may have several values. */
   array(index: number): Bound {
     const argument = this.any(index);
-    if (argument.type === 'NULL' || argument.type === 'VARCHAR' || isArray(argument.type)) return argument;
+    if (argument.type === 'NULL' || !isComplex(argument.type) || argument.type === JSON_TYPE) return argument;
     throw this.mismatch(index, 'an ARRAY');
   }
 
   /** The type of an array's elements. */
   elementType(index: number): SqlType {
     const { type } = this.array(index);
-    return type !== 'NULL' && isArray(type) ? elementOf(type) : 'VARCHAR';
+    return type === 'NULL' ? 'VARCHAR' : isArray(type) ? elementOf(type) : type;
   }
 
   /** The type an argument has as an array. */

@@ -48,6 +48,18 @@ export interface Aggregation {
   rename(bound: Bound, at: number, otherwise?: string): Bound;
 }
 
+const ROWS: NamedAggregate = { kind: 'count', name: 'rows of the set', operands: [], filter: null, type: 'BIGINT' };
+
+/** Among several grouping sets the empty one has no row when there are no rows at all. */
+function ofSomeRows(input: Relation): Relation {
+  const left = column('BIGINT', ROWS.name);
+  return {
+    kind: 'filter',
+    input,
+    condition: { kind: 'compare', type: 'BOOLEAN', operator: '>', domain: 'BIGINT', left, right: integer(0) },
+  };
+}
+
 /** Groups rows by one set of keys, or by several, one after another. `isFree`: columns that are the same in every row. */
 export function aggregation(
   session: Session,
@@ -71,6 +83,8 @@ export function aggregation(
     const grouped = all.filter(({ bound }) => present.has(boundKey(bound)));
     const aggregate: Relation = { kind: 'aggregate', input, keys: grouped, aggregates };
     if (isPlain) return aggregate;
+    const rows: Relation =
+      grouped.length === 0 && sets.length > 1 ? ofSomeRows({ ...aggregate, aggregates: [...aggregates, ROWS] }) : aggregate;
     const columns: ProjectedColumn[] = [
       ...all.map(({ name, bound }): ProjectedColumn => {
         const type = settledType(bound.type);
@@ -82,7 +96,7 @@ export function aggregation(
         return { name, type: 'BIGINT', bound: integer(bits) };
       }),
     ];
-    return { kind: 'project', input: aggregate, columns };
+    return { kind: 'project', input: rows, columns };
   };
   const [only, second] = sets;
   const relation: Relation = only !== undefined && second === undefined ? branch(only) : { kind: 'union', inputs: sets.map(branch) };

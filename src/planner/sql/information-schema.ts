@@ -1,6 +1,6 @@
 import type { Frame } from '../../model/frame.js';
 import { type ColumnSchema, type PrimitiveType, TIME_COLUMN } from '../../model/schema.js';
-import type { SqlType } from '../../model/statement.js';
+import { type SqlType, sqlTypeName } from '../../model/statement.js';
 import { inlineFrame } from './inline-frame.js';
 import type { SqlSchema } from './schema.js';
 import { sqlTypeOfColumn } from './sql-type.js';
@@ -93,7 +93,7 @@ function columnRow(catalog: string, schema: string, table: string, column: Colum
     BigInt(index + 1),
     null,
     isTime ? 'NO' : 'YES',
-    type,
+    sqlTypeName(type),
     null,
     null,
     precision,

@@ -7,6 +7,7 @@ import type { SqlQuery } from './syntax.js';
 
 /** Syntax tree → bound relational tree → rules → plan. */
 export function planRelation(binding: Binding, query: SqlQuery): PlannedQuery {
-  const { relation } = bindQuery(binding, query, null);
-  return lowerQuery(applyRules(relation, binding.session.rulesOff));
+  const { relation, names } = bindQuery(binding, query, null);
+  const planned = lowerQuery(applyRules(relation, binding.session.rulesOff));
+  return { ...planned, columns: planned.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name })) };
 }

@@ -106,7 +106,8 @@ export function commonType(left: SqlType, right: SqlType): SqlType | undefined {
     return wider === 'FLOAT' && (left === 'DECIMAL' || right === 'DECIMAL') ? 'DOUBLE' : wider;
   }
   if (isArray(left) && isArray(right)) {
-    const element = commonType(elementOf(left), elementOf(right));
+    const [one, other] = [elementOf(left), elementOf(right)];
+    const element = commonType(one, other) ?? (one === 'VARCHAR' || other === 'VARCHAR' ? 'VARCHAR' : undefined);
     return element === undefined ? undefined : arrayOf(element);
   }
   return isInstant(left) && isInstant(right) ? 'TIMESTAMP' : undefined;

@@ -167,6 +167,8 @@ tables('every scalar function ends in functions of the expression language', () 
       `${name}(PARSE_JSON(page), '$.x')`,
       minArguments === 0 ? name : '',
       `${name}(page, city)`,
+      `${name}(page, '10.0.0.0/8')`,
+      `${name}(page, '2001:db8::/32')`,
       `${name}('day', __time)`,
       `${name}(__time, 'DAY')`,
       `${name}(__time, '2015/2016')`,

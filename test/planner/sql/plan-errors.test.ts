@@ -21,7 +21,7 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: 'SELECT COUNT(*) FROM wiki GROUP BY 1', says: /column 1 is an aggregate/ },
     { sql: 'SELECT page FROM wiki ORDER BY 2', says: /there is no column 2; the query selects 1/ },
     { sql: 'SELECT SUM(MAX(added)) FROM wiki', says: /aggregate MAX cannot stand inside SUM/ },
-    { sql: 'SELECT SUM(page) FROM wiki', says: /SUM: argument 1 must be a number, found VARCHAR/ },
+    { sql: 'SELECT SUM(__time) FROM wiki', says: /SUM: argument 1 must be a number, found TIMESTAMP/ },
     { sql: 'SELECT MIN(page) FROM wiki', says: /MIN: argument 1 must be a number/ },
     { sql: 'SELECT SUM(DISTINCT added) FROM wiki', code: 'unsupported', says: /SUM\(DISTINCT\)/ },
     { sql: 'SELECT UPPER(page) FILTER (WHERE TRUE) FROM wiki', says: /no aggregate/ },

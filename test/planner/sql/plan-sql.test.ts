@@ -156,7 +156,7 @@ v0 := ("added" + 1) LONG
 scan page v0 added
 sort added desc nulls first numeric, page asc nulls first lexicographic limit 3 offset 0
 project page page0=page EXPR$2=v0 x=page
-→ page VARCHAR, page0 VARCHAR, EXPR$2 BIGINT, x VARCHAR`,
+→ page VARCHAR, page VARCHAR, EXPR$2 BIGINT, x VARCHAR`,
   },
   {
     sql: "SELECT country AS c, COUNT(*) FROM wiki GROUP BY c HAVING SUM(added) > 10 AND c <> 'x' ORDER BY SUM(added) / COUNT(*) DESC, c LIMIT 3 OFFSET 1",

@@ -74,7 +74,7 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT city, usr, COUNT(*) FROM edits GROUP BY city, ROLLUP (usr)',
   'SELECT GROUPING(city), city, COUNT(*) FROM edits GROUP BY city ORDER BY 2',
   'SELECT COUNT(*) FROM (SELECT city, COUNT(*) AS n FROM edits GROUP BY ROLLUP (city)) WHERE city IS NULL',
-  'SELECT x, COUNT(*) FROM none GROUP BY ROLLUP (x)',
+  ['SELECT x, COUNT(*) FROM none GROUP BY ROLLUP (x)', 'SELECT x, COUNT(*) FROM none GROUP BY x'],
   // IN, EXISTS, scalar subqueries.
   'SELECT COUNT(*) FROM edits WHERE usr IN (SELECT id FROM users)',
   'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT id FROM users)',

@@ -3,7 +3,7 @@ import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { type AggregateFunction, type AggregateUse, collect } from '../aggregate-list.js';
-import { and, type Bound, isNull, literal, not, settledType } from '../bound.js';
+import { and, type Bound, call as boundCall, isNull, literal, not, settledType, text } from '../bound.js';
 import { arrayOf, isArray, isInstant, nativeType } from '../sql-type.js';
 
 /** Aggregates that keep values: one of them, a list of them, their bits. */
@@ -89,16 +89,18 @@ function listOf(use: AggregateUse, { operand, type, bytesAt, adds }: List): Boun
 /** STRING_AGG(text[, separator[, bytes]]): nulls are left out; of none it is null. */
 function joined(use: AggregateUse): Bound {
   const separator = use.call.constantText(1, '');
-  const operand = use.call.text(0);
+  const given = use.call.any(0);
+  // Instants are joined as milliseconds, as Druid does.
+  const operand = given.type !== 'NULL' && isInstant(given.type) ? boundCall('VARCHAR', 'cast', given, text('STRING')) : use.call.text(0);
   const adds = use.distinct ? 'array_set_add' : 'array_append';
-  const text: Expression = call('array_to_string', column('o'), { kind: 'literal', type: 'STRING', value: separator });
+  const joinedText: Expression = call('array_to_string', column('o'), { kind: 'literal', type: 'STRING', value: separator });
   const isEmpty: Expression = call('==', call('array_length', column('o')), { kind: 'literal', type: 'LONG', value: 0n });
   const collector = fold(use, 2, {
     valueType: 'ARRAY<STRING>',
     resultType: 'STRING',
     fold: call(adds, column(ACCUMULATOR), column(FIELD)),
     combine: call(use.distinct ? 'array_set_add_all' : 'array_concat', column(ACCUMULATOR), column(RESULT)),
-    finalize: call('if', isEmpty, { kind: 'literal', type: 'STRING', value: null }, text),
+    finalize: call('if', isEmpty, { kind: 'literal', type: 'STRING', value: null }, joinedText),
     foldsNulls: false,
     initial: { kind: 'literal', type: 'ARRAY<STRING>', value: '' },
   });

@@ -30,5 +30,10 @@ export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
   values('MV_SLICE', 'array_slice', ['array', 'integer', 'integer']),
   plain('MV_TO_STRING', 'array_to_string', ['array', 'text'], 'VARCHAR'),
   plain('STRING_TO_MV', 'string_to_mv', ['text', 'text'], 'VARCHAR'),
-  plain('MV_TO_ARRAY', 'mv_to_array', ['text'], 'ARRAY<VARCHAR>'),
+  {
+    name: 'MV_TO_ARRAY',
+    minArguments: 1,
+    maxArguments: 1,
+    bind: (bound) => (bound.any(0).type === 'ARRAY<VARCHAR>' ? bound.any(0) : call('ARRAY<VARCHAR>', 'mv_to_array', bound.text(0))),
+  },
 ];
