@@ -1,4 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import type { Centroid } from './centroids.js';
+import { joined, joinNearest, mergedCentroids } from './centroids.js';
 
 /** Bounds of buckets, one more than there are counts between them. */
 export interface BucketCounts {
@@ -9,7 +11,8 @@ export interface BucketCounts {
 /**
  * The streaming histogram of Ben-Haim and Tom-Tov (2010): at most `resolution` centroids, each a value with a count; when
  * there are more, the two that are nearest to each other become one. A centroid is exact while all it counts are the
- * same value, else it stands for values on both sides of it. Numbers are rounded to 32 bits. Laid out as Druid's are.
+ * same value, else it stands for values on both sides of it. Values are taken in many at a time. Numbers are
+ * rounded to 32 bits. Laid out as Druid's are.
  * Bytes, highest first in every number, in one of three forms, of which the first is written:
  *
  *    sparse:  i32 resolution, i32 -n, n f32 centroids ascending, n u64 counts (highest bit: not exact), f32 least, f32 largest
@@ -24,7 +27,9 @@ export class ApproximateHistogram {
   count = 0;
   min = Infinity;
   max = -Infinity;
-  readonly #centroids: Centroid[] = [];
+  #centroids: readonly Centroid[] = [];
+  /** Values that are not among the centroids yet. */
+  #pending: number[] = [];
 
   /** @param limits  values below the first, and those above the second, share one centroid each */
   constructor(resolution: number, limits: { readonly lower: number; readonly upper: number } = { lower: -Infinity, upper: Infinity }) {
@@ -34,7 +39,7 @@ export class ApproximateHistogram {
   }
 
   get bytes(): number {
-    return 128 + this.#centroids.length * 72;
+    return 128 + this.#centroids.length * 72 + this.#pending.length * 8;
   }
 
   /** NaN is left out. */
@@ -43,29 +48,30 @@ export class ApproximateHistogram {
     if (Number.isNaN(value)) return;
     this.#widen(value, value);
     this.count++;
-    this.#put({ value, count: 1, isExact: true });
-    if (this.#centroids.length > this.resolution) this.#join();
+    this.#pending.push(value);
+    if (this.#pending.length >= this.resolution * PENDING) this.#settle();
   }
 
   merge(from: ApproximateHistogram): void {
     this.#widen(from.min, from.max);
     this.count += from.count;
-    for (const centroid of from.#centroids) this.#put({ ...centroid });
-    while (this.#centroids.length > this.resolution) this.#join();
+    this.#settle();
+    this.#take(from.#settle());
   }
 
   /** About how many values are not above `bound`: an exact centroid counts as a whole, any other by the area beside it. */
   countUpTo(bound: number): number {
     if (bound < this.min) return 0;
     if (bound >= this.max) return this.count;
-    const next = this.#firstAbove(bound);
-    const [left, right] = [this.#centroids[next - 1], this.#centroids[next]];
+    const centroids = this.#settle();
+    const next = firstAbove(centroids, bound);
+    const [left, right] = [centroids[next - 1], centroids[next]];
     const [from, to] = [left?.value ?? this.min, right?.value ?? this.max];
     const share = to === from ? 0 : (bound - from) / (to - from);
     const [low, high] = [spread(left), spread(right)];
     const atBound = low + (high - low) * share;
     let sum = ((low + atBound) / 2) * share;
-    for (let index = 0; index < next - 1; index++) sum += this.#centroids[index]?.count ?? 0;
+    for (let index = 0; index < next - 1; index++) sum += centroids[index]?.count ?? 0;
     return sum + (left === undefined ? 0 : left.isExact ? left.count : left.count / 2);
   }
 
@@ -74,15 +80,16 @@ export class ApproximateHistogram {
     if (this.count === 0) return Number.NaN;
     if (fraction >= 1) return this.max;
     const wanted = fraction * this.count;
+    const centroids = this.#settle();
     let before = 0;
-    for (let index = 0; index < this.#centroids.length; index++) {
-      const centroid = this.#centroids[index];
+    for (let index = 0; index < centroids.length; index++) {
+      const centroid = centroids[index];
       if (centroid === undefined) break;
       if (before + centroid.count <= wanted) {
         before += centroid.count;
         continue;
       }
-      const previous = this.#centroids[index - 1];
+      const previous = centroids[index - 1];
       if (previous === undefined) return this.min;
       // Between two centroids the density goes from the count of one to that of the other in a straight line.
       const slope = centroid.count - previous.count;
@@ -146,12 +153,13 @@ export class ApproximateHistogram {
   }
 
   encode(): Uint8Array {
-    const n = this.#centroids.length;
+    const centroids = this.#settle();
+    const n = centroids.length;
     const bytes = new Uint8Array(16 + n * 12);
     const view = new DataView(bytes.buffer);
     view.setInt32(0, this.resolution);
     view.setInt32(4, -n);
-    this.#centroids.forEach(({ value, count, isExact }, index) => {
+    centroids.forEach(({ value, count, isExact }, index) => {
       view.setFloat32(8 + index * 4, value);
       view.setBigUint64(8 + n * 4 + index * 8, BigInt(count) | (isExact ? 0n : NOT_EXACT));
     });
@@ -180,11 +188,8 @@ export class ApproximateHistogram {
     limits?: { readonly lower: number; readonly upper: number },
   ): ApproximateHistogram {
     const histogram = new ApproximateHistogram(resolution, limits);
-    for (const centroid of centroids) {
-      histogram.count += centroid.count;
-      histogram.#put(centroid);
-    }
-    while (histogram.#centroids.length > resolution) histogram.#join();
+    for (const { count } of centroids) histogram.count += count;
+    histogram.#take(distinct(centroids));
     histogram.#widen(range.min, range.max);
     return histogram;
   }
@@ -194,67 +199,76 @@ export class ApproximateHistogram {
     if (max > this.max) this.max = max;
   }
 
-  /** To the centroid of the same value, or to the one beyond the same limit, or in between. */
-  #put(centroid: Centroid): void {
-    const { value } = centroid;
-    const list = this.#centroids;
-    const next = this.#firstAbove(value);
-    const same = list[next - 1];
-    if (same?.value === value) {
-      same.count += centroid.count;
-      same.isExact &&= centroid.isExact;
-      return;
+  /** The centroids, all values among them. */
+  #settle(): readonly Centroid[] {
+    const pending = this.#pending;
+    if (pending.length > 0) {
+      this.#pending = [];
+      this.#take(counted(Float64Array.from(pending).sort()));
     }
-    const outside = value < this.lowerLimit ? 0 : value > this.upperLimit ? list.length - 1 : -1;
-    const shared = list[outside];
-    if (shared !== undefined && (value < this.lowerLimit ? shared.value < this.lowerLimit : shared.value > this.upperLimit)) {
-      list[outside] = joined(shared, centroid);
-      return;
-    }
-    list.splice(next, 0, centroid);
+    return this.#centroids;
   }
 
-  #firstAbove(value: number): number {
-    let [low, high] = [0, this.#centroids.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#centroids[middle]?.value ?? 0) <= value) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** The two that are nearest to each other, the first such pair, become one. */
-  #join(): void {
-    const list = this.#centroids;
-    let best = 1;
-    let least = Infinity;
-    for (let index = 1; index < list.length; index++) {
-      const gap = (list[index]?.value ?? 0) - (list[index - 1]?.value ?? 0);
-      if (gap < least) [best, least] = [index, gap];
-    }
-    const [left, right] = [list[best - 1], list[best]];
-    if (left !== undefined && right !== undefined) list.splice(best - 1, 2, joined(left, right));
+  /** Centroids of the same value are one, as are those beyond the same limit. */
+  #take(centroids: readonly Centroid[]): void {
+    const merged = mergedCentroids(this.#centroids, centroids);
+    const below = merged.findIndex(({ value }) => value >= this.lowerLimit);
+    const lower = below < 0 ? merged.length : below;
+    const upper = Math.max(lower, firstAbove(merged, this.upperLimit));
+    const limited = [
+      merged.slice(0, lower).reduce<Centroid[]>(intoOne, []),
+      merged.slice(lower, upper),
+      merged.slice(upper).reduce<Centroid[]>(intoOne, []),
+    ];
+    this.#centroids = joinNearest(limited.flat(), this.resolution);
   }
 }
 
-export interface Centroid {
-  readonly value: number;
-  count: number;
-  /** All it counts are this value. */
-  isExact: boolean;
+function intoOne([one]: Centroid[], centroid: Centroid): Centroid[] {
+  return [one === undefined ? centroid : joined(one, centroid)];
 }
+
+/** Of ascending values, each of them once. */
+function counted(values: Float64Array): Centroid[] {
+  const found: Centroid[] = [];
+  for (let start = 0, at = 1; start < values.length; at++) {
+    const value = values[start] ?? 0;
+    if (at < values.length && values[at] === value) continue;
+    found.push({ value, count: at - start, isExact: true });
+    start = at;
+  }
+  return found;
+}
+
+/** Ascending, each value once. */
+function distinct(centroids: readonly Centroid[]): Centroid[] {
+  const found: Centroid[] = [];
+  for (const centroid of [...centroids].sort((a, b) => a.value - b.value)) {
+    const last = found.at(-1);
+    if (last?.value === centroid.value) found[found.length - 1] = joined(last, centroid);
+    else found.push(centroid);
+  }
+  return found;
+}
+
+function firstAbove(centroids: readonly Centroid[], bound: number): number {
+  let [low, high] = [0, centroids.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((centroids[middle]?.value ?? 0) <= bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Values for each centroid that are taken in at a time. */
+const PENDING = 8;
 
 const NOT_EXACT = 1n << 63n;
 const BUCKETS_MAX = 1_000_000;
 
 /** Buckets with less in them are empty but for rounding. */
 const LEAST_COUNT = 0.1;
-
-function joined(a: Centroid, b: Centroid): Centroid {
-  const count = a.count + b.count;
-  return { value: Math.fround((a.value * a.count + b.value * b.count) / count), count, isExact: false };
-}
 
 /** What a centroid spreads to its sides. */
 function spread(centroid: Centroid | undefined): number {

@@ -13,7 +13,9 @@ export function bloomKind({ entries }: Extract<Collector, { type: 'bloom' }>): S
   const encode = (state: Bloom): string => toBase64(state.encode());
   return {
     isOrdered: false,
-    emptyValue: encode(Bloom.create(entries)),
+    get emptyValue() {
+      return encode(Bloom.create(entries));
+    },
     create: () => Bloom.create(entries),
     merge: (into, from) => into.merge(from),
     bytes: (state) => state.bytes,

@@ -1,0 +1,128 @@
+/** A value that stands for so many; exact while all of them are this value. */
+export interface Centroid {
+  readonly value: number;
+  readonly count: number;
+  readonly isExact: boolean;
+}
+
+export function joined(a: Centroid, b: Centroid): Centroid {
+  const count = a.count + b.count;
+  if (a.value === b.value) return { value: a.value, count, isExact: a.isExact && b.isExact };
+  return { value: Math.fround((a.value * a.count + b.value * b.count) / count), count, isExact: false };
+}
+
+/** Both lists ascending and without repeats, as one. */
+export function mergedCentroids(a: readonly Centroid[], b: readonly Centroid[]): Centroid[] {
+  const merged: Centroid[] = [];
+  let [left, right] = [0, 0];
+  for (;;) {
+    const [first, second] = [a[left], b[right]];
+    if (first === undefined) return [...merged, ...b.slice(right)];
+    if (second === undefined) return [...merged, ...a.slice(left)];
+    if (first.value <= second.value) left++;
+    if (second.value <= first.value) right++;
+    merged.push(first.value === second.value ? joined(first, second) : first.value < second.value ? first : second);
+  }
+}
+
+/**
+ * At most `limit` centroids: again and again the two that are nearest to each other become one, of pairs that are as near
+ * the first.
+ * @param given  ascending
+ */
+export function joinNearest(given: readonly Centroid[], limit: number): Centroid[] {
+  if (given.length <= limit) return [...given];
+  const values = Float64Array.from(given, ({ value }) => value);
+  const counts = Float64Array.from(given, ({ count }) => count);
+  const isExact = Uint8Array.from(given, (centroid) => (centroid.isExact ? 1 : 0));
+  const size = given.length;
+  const next = Int32Array.from(given, (_, index) => index + 1);
+  const previous = Int32Array.from(given, (_, index) => index - 1);
+  const gaps = new GapHeap(Float64Array.from(given, (_, index) => (values[index + 1] ?? Infinity) - (values[index] ?? 0)));
+  for (let count = size; count > limit; count--) {
+    const left = gaps.first;
+    const right = next[left] ?? size;
+    if (right >= size) break;
+    const [a, b] = [counts[left] ?? 0, counts[right] ?? 0];
+    values[left] = Math.fround(((values[left] ?? 0) * a + (values[right] ?? 0) * b) / (a + b));
+    counts[left] = a + b;
+    isExact[left] = 0;
+    counts[right] = 0;
+    const after = next[right] ?? size;
+    next[left] = after;
+    if (after < size) previous[after] = left;
+    gaps.set(right, Infinity);
+    gaps.set(left, after < size ? (values[after] ?? 0) - (values[left] ?? 0) : Infinity);
+    const before = previous[left] ?? -1;
+    if (before >= 0) gaps.set(before, (values[left] ?? 0) - (values[before] ?? 0));
+  }
+  const kept: Centroid[] = [];
+  for (let index = 0; index < size; index++)
+    if (counts[index] !== 0) kept.push({ value: values[index] ?? 0, count: counts[index] ?? 0, isExact: isExact[index] === 1 });
+  return kept;
+}
+
+/** Indexes with a gap each, the least first, and of those that are the same the lowest index. Gaps may change. */
+class GapHeap {
+  readonly #gaps: Float64Array;
+  /** Indexes in the order of the heap, and where each of them stands there. */
+  readonly #heap: Int32Array;
+  readonly #places: Int32Array;
+
+  constructor(gaps: Float64Array) {
+    this.#gaps = gaps;
+    this.#heap = Int32Array.from(gaps, (_, index) => index);
+    this.#places = this.#heap.slice();
+    for (let place = (gaps.length >>> 1) - 1; place >= 0; place--) this.#sink(place);
+  }
+
+  get first(): number {
+    return this.#heap[0] ?? 0;
+  }
+
+  set(index: number, gap: number): void {
+    this.#gaps[index] = gap;
+    const place = this.#places[index] ?? 0;
+    this.#sink(this.#rise(place));
+  }
+
+  #rise(from: number): number {
+    const heap = this.#heap;
+    const index = heap[from] ?? 0;
+    let place = from;
+    while (place > 0) {
+      const parent = (place - 1) >>> 1;
+      const above = heap[parent] ?? 0;
+      if (!this.#isBefore(index, above)) break;
+      this.#put(place, above);
+      place = parent;
+    }
+    this.#put(place, index);
+    return place;
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap;
+    const index = heap[from] ?? 0;
+    let place = from;
+    for (let child = 2 * place + 1; child < heap.length; child = 2 * place + 1) {
+      const other = child + 1;
+      if (other < heap.length && this.#isBefore(heap[other] ?? 0, heap[child] ?? 0)) child = other;
+      const below = heap[child] ?? 0;
+      if (!this.#isBefore(below, index)) break;
+      this.#put(place, below);
+      place = child;
+    }
+    this.#put(place, index);
+  }
+
+  #put(place: number, index: number): void {
+    this.#heap[place] = index;
+    this.#places[index] = place;
+  }
+
+  #isBefore(a: number, b: number): boolean {
+    const [left, right] = [this.#gaps[a] ?? 0, this.#gaps[b] ?? 0];
+    return left < right || (left === right && a < b);
+  }
+}
