@@ -27,13 +27,15 @@ export class Kll {
   max = Number.NaN;
   #levels: number[][] = [[]];
   #retained = 0;
+  #capacities: readonly number[];
   #room: number;
 
   constructor(k: number, type: KllNumber) {
     this.k = k;
     this.type = type;
     this.#leastK = k;
-    this.#room = roomOf(k, 1);
+    this.#capacities = capacitiesOf(k, 1);
+    this.#room = sumOf(this.#capacities);
   }
 
   get leastK(): number {
@@ -126,7 +128,8 @@ export class Kll {
     if (bytes[0] !== 5 || levels === 0 || bytes.length < 20 + levels * 4) throw malformed();
     sketch.count = Number(view.getBigUint64(8, true));
     sketch.#leastK = view.getUint16(16, true);
-    const room = roomOf(sketch.k, levels);
+    sketch.#capacities = capacitiesOf(sketch.k, levels);
+    const room = sumOf(sketch.#capacities);
     const begins = Array.from({ length: levels }, (_, height) => view.getUint32(20 + height * 4, true));
     let at = 20 + levels * 4;
     sketch.min = read(at);
@@ -158,21 +161,22 @@ export class Kll {
 
   #grow(): void {
     this.#levels.push([]);
-    this.#room = roomOf(this.k, this.#levels.length);
+    this.#capacities = capacitiesOf(this.k, this.#levels.length);
+    this.#room = sumOf(this.#capacities);
   }
 
   /** One level is full when all of them together are. */
   #compress(): void {
-    const height = this.#levels.findIndex((level, index) => level.length >= capacity(this.k, this.#levels.length, index));
+    const height = this.#levels.findIndex((level, index) => level.length >= (this.#capacities[index] ?? 0));
     if (height === this.#levels.length - 1) this.#grow();
     this.#halve(height);
   }
 
   /** Of an odd number of values the least stays behind. */
   #halve(height: number): void {
-    const sorted = ascending(this.#levels[height] ?? []);
+    const sorted = Float64Array.from(this.#levels[height] ?? []).sort();
     const left = sorted.length % 2;
-    this.#levels[height] = sorted.slice(0, left);
+    this.#levels[height] = [...sorted.subarray(0, left)];
     const offset = coin(this.count, height);
     for (let at = left + offset; at < sorted.length; at += 2) this.#levels[height + 1]?.push(sorted[at] ?? 0);
     this.#retained -= (sorted.length - left) / 2;
@@ -185,10 +189,12 @@ function capacity(k: number, levels: number, height: number): number {
   return Math.max(LEAST_CAPACITY, Math.floor((Math.floor((2 * k * 2 ** depth) / 3 ** depth) + 1) / 2));
 }
 
-function roomOf(k: number, levels: number): number {
-  let sum = 0;
-  for (let height = 0; height < levels; height++) sum += capacity(k, levels, height);
-  return sum;
+function capacitiesOf(k: number, levels: number): readonly number[] {
+  return Array.from({ length: levels }, (_, height) => capacity(k, levels, height));
+}
+
+function sumOf(capacities: readonly number[]): number {
+  return capacities.reduce((sum, each) => sum + each, 0);
 }
 
 function ascending(values: readonly number[]): number[] {

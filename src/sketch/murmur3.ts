@@ -16,6 +16,14 @@ export class Murmur3 {
     this.#seed = seed;
   }
 
+  /** The last hash as four halves, the lower of a word first. */
+  copyTo(halves: Uint32Array): void {
+    halves[0] = this.firstLow;
+    halves[1] = this.firstHigh;
+    halves[2] = this.secondLow;
+    halves[3] = this.secondHigh;
+  }
+
   /** Of a text, its UTF-8 bytes. */
   hashText(text: string): void {
     const bytes = Buffer.from(text);

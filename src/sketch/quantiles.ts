@@ -19,11 +19,13 @@ export class Quantiles {
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
-  #buffer: number[] = [];
+  #buffer: Float64Array;
+  #buffered = 0;
   #levels: (Float64Array | undefined)[] = [];
 
   constructor(k: number) {
     this.#k = k;
+    this.#buffer = new Float64Array(Math.min(k * 2, FIRST_ROOM));
   }
 
   /** Of a merged sketch the least of all that had more than their buffer. */
@@ -33,7 +35,7 @@ export class Quantiles {
 
   /** How many values are kept. */
   get retained(): number {
-    return this.#buffer.length + this.#levels.reduce((sum, level) => sum + (level?.length ?? 0), 0);
+    return this.#buffered + this.#levels.reduce((sum, level) => sum + (level?.length ?? 0), 0);
   }
 
   get bytes(): number {
@@ -43,10 +45,12 @@ export class Quantiles {
   /** NaN is left out. */
   add(value: number): void {
     if (Number.isNaN(value)) return;
-    this.#widen(value, value);
+    if (!(this.min <= value)) this.min = value;
+    if (!(this.max >= value)) this.max = value;
     this.count++;
-    this.#buffer.push(value);
-    if (this.#buffer.length === 2 * this.k) this.#empty();
+    if (this.#buffered === this.#buffer.length) this.#buffer = grown(this.#buffer, this.#k * 2);
+    this.#buffer[this.#buffered++] = value;
+    if (this.#buffered === 2 * this.#k) this.#empty();
   }
 
   /** The sketch of the larger k is thinned out to the other's. */
@@ -54,7 +58,7 @@ export class Quantiles {
     if (from.count === 0) return;
     if (from.#k < this.#k && from.#levels.length > 0) this.#reduce(from.#k);
     // Ascending, as they are when the sketch has been sent, so that sending changes nothing.
-    for (const value of Float64Array.from(from.#buffer).sort()) this.add(value);
+    for (const value of from.#sortedBuffer()) this.add(value);
     const halvings = Math.max(0, Math.log2(from.#k / this.#k));
     from.#levels.forEach((level, index) => {
       if (level === undefined) return;
@@ -67,7 +71,7 @@ export class Quantiles {
   }
 
   distribution(): Distribution {
-    const weighted = this.#buffer.map((value) => ({ value, weight: 1 }));
+    const weighted = Array.from(this.#sortedBuffer(), (value) => ({ value, weight: 1 }));
     this.#levels.forEach((level, index) => {
       for (const value of level ?? []) weighted.push({ value, weight: 2 ** (index + 1) });
     });
@@ -75,7 +79,7 @@ export class Quantiles {
   }
 
   encode(): Uint8Array {
-    const rows = [Float64Array.from(this.#buffer).sort(), ...this.#levels.flatMap((level) => (level === undefined ? [] : [level]))];
+    const rows = [this.#sortedBuffer(), ...this.#levels.flatMap((level) => (level === undefined ? [] : [level]))];
     const isEmpty = this.count === 0;
     const bytes = new Uint8Array(isEmpty ? 8 : 32 + rows.reduce((sum, row) => sum + row.length * 8, 0));
     const view = new DataView(bytes.buffer);
@@ -114,7 +118,8 @@ export class Quantiles {
       return values;
     };
     const full = sketch.k * 2;
-    sketch.#buffer = [...take(sketch.count % full, isCompact ? sketch.count % full : full)];
+    sketch.#buffer = take(sketch.count % full, isCompact ? sketch.count % full : full);
+    sketch.#buffered = sketch.#buffer.length;
     for (let rest = Math.floor(sketch.count / full); rest > 0; rest = Math.floor(rest / 2)) {
       if (rest % 2 === 1) sketch.#levels.push(take(sketch.k));
       else {
@@ -130,6 +135,7 @@ export class Quantiles {
     reduced.merge(this);
     this.#k = k;
     this.#buffer = reduced.#buffer;
+    this.#buffered = reduced.#buffered;
     this.#levels = reduced.#levels;
   }
 
@@ -138,9 +144,13 @@ export class Quantiles {
     if (!(this.max >= max)) this.max = max;
   }
 
+  #sortedBuffer(): Float64Array {
+    return this.#buffer.slice(0, this.#buffered).sort();
+  }
+
   #empty(): void {
-    const row = Float64Array.from(this.#buffer).sort();
-    this.#buffer = [];
+    const row = this.#buffer.sort();
+    this.#buffered = 0;
     this.#carry(everyOther(row, coin(this.count, 0)), 0);
   }
 
@@ -153,15 +163,36 @@ export class Quantiles {
       return;
     }
     this.#levels[level] = undefined;
-    const both = new Float64Array(this.k * 2);
-    both.set(present);
-    both.set(row, this.k);
-    this.#carry(everyOther(both.sort(), coin(this.count, level + 1)), level + 1);
+    this.#carry(everyOther(mergedRows(present, row), coin(this.count, level + 1)), level + 1);
   }
 }
 
+const FIRST_ROOM = 16;
+
+function grown(buffer: Float64Array, limit: number): Float64Array {
+  const larger = new Float64Array(Math.min(Math.max(buffer.length * 2, FIRST_ROOM), limit));
+  larger.set(buffer);
+  return larger;
+}
+
+/** Two ascending rows as one. */
+function mergedRows(a: Float64Array, b: Float64Array): Float64Array {
+  const merged = new Float64Array(a.length + b.length);
+  let [i, j] = [0, 0];
+  for (let to = 0; to < merged.length; to++) {
+    const [left = Number.POSITIVE_INFINITY, right = Number.POSITIVE_INFINITY] = [a[i], b[j]];
+    const takesLeft = j >= b.length || (i < a.length && left <= right);
+    merged[to] = takesLeft ? left : right;
+    if (takesLeft) i++;
+    else j++;
+  }
+  return merged;
+}
+
 function everyOther(row: Float64Array, offset: 0 | 1): Float64Array {
-  return Float64Array.from({ length: row.length / 2 }, (_, index) => row[index * 2 + offset] ?? 0);
+  const half = new Float64Array(row.length / 2);
+  for (let index = 0; index < half.length; index++) half[index] = row[index * 2 + offset] ?? 0;
+  return half;
 }
 
 function malformed(): ServiceError {

@@ -1,5 +1,5 @@
-import type { HllTarget } from './hll.js';
-import { Hll } from './hll.js';
+import type { Hll, HllTarget } from './hll.js';
+import { decodeHllBytes, encodeHllBytes } from './hll-bytes.js';
 import type { KllNumber } from './kll.js';
 import { Kll } from './kll.js';
 import { Quantiles } from './quantiles.js';
@@ -11,11 +11,11 @@ import { decodeThetaBytes, encodeThetaBytes } from './theta-bytes.js';
 export const SKETCH_SEED = 9001;
 
 export function encodeHll(sketch: Hll, target: HllTarget): string {
-  return toText(sketch.encode(target));
+  return toText(encodeHllBytes(sketch, target));
 }
 
 export function decodeHll(text: string): Hll {
-  return Hll.decode(fromText(text));
+  return decodeHllBytes(fromText(text));
 }
 
 export function encodeTheta(sketch: Theta): string {

@@ -4,33 +4,38 @@
  */
 export class Theta {
   readonly size: number;
-  theta: bigint;
-  #hashes: Set<bigint>;
-  #thetaHigh = 0x7fffffff;
+  /** Open addressing; a place holds a hash, the lower half first, or zeros. At most half full. */
+  #table = new Uint32Array(FIRST_PLACES * 2);
+  #count = 0;
+  #thetaHigh: number;
+  #thetaLow: number;
 
   /** @param size  hashes that are kept, a power of 2 */
   constructor(size: number, theta = THETA_MAX, hashes: Iterable<bigint> = []) {
     this.size = size;
-    this.theta = theta;
-    this.#hashes = new Set(hashes);
-    this.#thetaHigh = Number(theta >> 32n);
+    this.#thetaHigh = highOf(theta);
+    this.#thetaLow = lowOf(theta);
+    for (const hash of hashes) this.#add(highOf(hash), lowOf(hash));
+  }
+
+  get theta(): bigint {
+    return (BigInt(this.#thetaHigh) << 32n) | BigInt(this.#thetaLow);
   }
 
   get bytes(): number {
-    return 96 + this.#hashes.size * 48;
+    return 96 + this.#table.length * 4;
   }
 
   /** @param high, low  the first word of a 128-bit hash */
   addHash(high: number, low: number): void {
     const upper = high >>> 1;
-    if (upper > this.#thetaHigh) return;
-    const lower = ((high << 31) | (low >>> 1)) >>> 0;
-    this.#add((BigInt(upper) << 32n) | BigInt(lower));
+    if (upper <= this.#thetaHigh) this.#add(upper, ((high << 31) | (low >>> 1)) >>> 0);
   }
 
   merge(from: Theta): void {
     if (from.theta < this.theta) this.#lower(from.theta);
-    for (const hash of from.#hashes) this.#add(hash);
+    const table = from.#table;
+    for (let at = 0; at < table.length; at += 2) this.#add(table[at + 1] ?? 0, table[at] ?? 0);
   }
 
   /** Hashes that all of them have. */
@@ -40,7 +45,7 @@ export class Theta {
     return new Theta(
       size,
       theta,
-      [...(first?.hashes() ?? [])].filter((hash) => hash < theta && others.every((other) => other.#hashes.has(hash))),
+      [...(first?.hashes() ?? [])].filter((hash) => hash < theta && others.every((other) => other.#has(hash))),
     );
   }
 
@@ -51,19 +56,19 @@ export class Theta {
     return new Theta(
       size,
       theta,
-      [...(first?.hashes() ?? [])].filter((hash) => hash < theta && !others.some((other) => other.#hashes.has(hash))),
+      [...(first?.hashes() ?? [])].filter((hash) => hash < theta && !others.some((other) => other.#has(hash))),
     );
   }
 
   /** Ascending. */
   hashes(): BigInt64Array {
     this.#trim();
-    return BigInt64Array.from(this.#hashes).sort();
+    return this.#sorted();
   }
 
   estimate(): number {
     this.#trim();
-    return this.#hashes.size / this.fraction;
+    return this.#count / this.fraction;
   }
 
   /** Whether every hash that was added is kept. */
@@ -77,26 +82,80 @@ export class Theta {
     return this.isExact ? 1 : Number(this.theta) / 2 ** 63;
   }
 
-  #add(hash: bigint): void {
-    if (hash >= this.theta || hash === 0n) return;
-    this.#hashes.add(hash);
-    if (this.#hashes.size >= this.size * 2) this.#trim();
+  #add(high: number, low: number): void {
+    if (high > this.#thetaHigh || (high === this.#thetaHigh && low >= this.#thetaLow) || (high === 0 && low === 0)) return;
+    const at = this.#placeOf(high, low);
+    if (this.#table[at] !== 0 || this.#table[at + 1] !== 0) return;
+    this.#table[at] = low;
+    this.#table[at + 1] = high;
+    if (++this.#count >= this.size * 2) this.#trim();
+    else if (this.#count * 4 > this.#table.length) this.#rebuild(this.#table, this.#table.length * 2);
+  }
+
+  #has(hash: bigint): boolean {
+    const at = this.#placeOf(highOf(hash), lowOf(hash));
+    return this.#table[at] !== 0 || this.#table[at + 1] !== 0;
+  }
+
+  /** Where a hash is, or would be. Hashes are as good as random, so their lower bits say where to begin. */
+  #placeOf(high: number, low: number): number {
+    const table = this.#table;
+    const mask = table.length - 2;
+    let at = (low * 2) & mask;
+    while ((table[at] !== low || table[at + 1] !== high) && (table[at] !== 0 || table[at + 1] !== 0)) at = (at + 2) & mask;
+    return at;
+  }
+
+  #sorted(): BigInt64Array {
+    const all = new BigInt64Array(this.#count);
+    const halves = new Uint32Array(all.buffer);
+    const table = this.#table;
+    let to = 0;
+    for (let at = 0; at < table.length; at += 2) {
+      if (table[at] === 0 && table[at + 1] === 0) continue;
+      halves[to++] = table[at] ?? 0;
+      halves[to++] = table[at + 1] ?? 0;
+    }
+    return all.sort();
   }
 
   #trim(): void {
-    if (this.#hashes.size <= this.size) return;
-    const sorted = BigInt64Array.from(this.#hashes).sort();
-    this.#lower(sorted[this.size] ?? THETA_MAX, sorted.subarray(0, this.size));
+    if (this.#count <= this.size) return;
+    this.#lower(this.#sorted()[this.size] ?? THETA_MAX);
   }
 
-  #lower(theta: bigint, kept?: Iterable<bigint>): void {
-    this.theta = theta;
-    this.#thetaHigh = Number(theta >> 32n);
-    this.#hashes = new Set(kept ?? [...this.#hashes].filter((hash) => hash < theta));
+  #lower(theta: bigint): void {
+    this.#thetaHigh = highOf(theta);
+    this.#thetaLow = lowOf(theta);
+    this.#rebuild(this.#table, this.#table.length);
+  }
+
+  /** The hashes of a table below theta, in a new one. */
+  #rebuild(from: Uint32Array, length: number): void {
+    this.#table = new Uint32Array(length);
+    this.#count = 0;
+    for (let at = 0; at < from.length; at += 2) {
+      const [low = 0, high = 0] = [from[at], from[at + 1]];
+      if (high > this.#thetaHigh || (high === this.#thetaHigh && low >= this.#thetaLow) || (high === 0 && low === 0)) continue;
+      const place = this.#placeOf(high, low);
+      this.#table[place] = low;
+      this.#table[place + 1] = high;
+      this.#count++;
+    }
   }
 }
 
 export const THETA_MAX = 2n ** 63n - 1n;
+
+const FIRST_PLACES = 16;
+
+function highOf(hash: bigint): number {
+  return Number(hash >> 32n);
+}
+
+function lowOf(hash: bigint): number {
+  return Number(hash & 0xffffffffn);
+}
 
 function lowest(sketches: readonly Theta[]): bigint {
   let low = THETA_MAX;

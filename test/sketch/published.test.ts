@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Hll } from '../../src/sketch/hll.js';
+import { encodeHllBytes } from '../../src/sketch/hll-bytes.js';
 import { Kll } from '../../src/sketch/kll.js';
 import { Murmur3 } from '../../src/sketch/murmur3.js';
 import { Quantiles } from '../../src/sketch/quantiles.js';
@@ -77,7 +78,8 @@ COUNTS.forEach((count, index) => {
   hll(`of ${count}`, () => {
     const sketch = new Hll(12);
     eachHash(count, ({ firstLow, secondHigh, secondLow }) => sketch.addHash(firstLow, secondHigh, secondLow));
-    for (const target of [4, 6, 8] as const) assert.is(digest(settled(sketch.encode(target))), HLL_DIGESTS[target][index], `HLL_${target}`);
+    for (const target of [4, 6, 8] as const)
+      assert.is(digest(settled(encodeHllBytes(sketch, target))), HLL_DIGESTS[target][index], `HLL_${target}`);
   });
 });
 

@@ -1,4 +1,3 @@
-import { ServiceError } from '../../base/errors.js';
 import type { ArrayElement } from '../../model/array-text.js';
 import { arrayElements } from '../../model/array-text.js';
 import { isArrayType } from '../../model/schema.js';
@@ -10,26 +9,29 @@ import type { Block } from '../context.js';
 import { kernelFor } from '../context.js';
 import { textAt } from '../dictionary.js';
 import { asNumbers, asText } from '../expression/convert.js';
-import { rowReader } from '../expression/row-reader.js';
-import type { NumberVector, StringVector } from '../expression/vector.js';
+import type { StringVector } from '../expression/vector.js';
 import { PairSet } from '../group/pair-set.js';
 import type { SegmentScope, Source } from '../scope.js';
 import type { Feed } from './state-kind.js';
-
-type Put<State> = (state: State, hash: Murmur3) => void;
+import type { TakeHash } from './stored-hashes.js';
+import { dictionaryHashes, numberHashes } from './stored-hashes.js';
 
 /**
- * Gives states the hashes of a column's values that are not null: of texts once for every pair of group and text, of
- * numbers once a row. Texts hash as UTF-8, LONGs as 8 bytes, FLOAT and DOUBLE as the bits of a double; of arrays every
- * element counts.
+ * Gives states the hashes of a column's values that are not null. Texts hash as UTF-8, LONGs as 8 bytes, FLOAT and DOUBLE
+ * as the bits of a double; of arrays every element counts. Kernels hash what columns hold; computed texts and arrays are
+ * hashed here, once for every pair of group and text.
  */
-export function hashFeed<State>(scope: SegmentScope, column: string, put: Put<State>): Feed<State> | undefined {
+export function hashFeed<State>(scope: SegmentScope, column: string, take: TakeHash<State>): Feed<State> | undefined {
   const source = scope.source(column);
   if (source.kind === 'missing') return undefined;
   const ids = idSource(scope, source);
-  if (ids !== undefined) return pairFeed(scope, ids, arrayReader(scope, source), put);
-  const vector = asNumbers(scope, source, scope.typeOf(column) === 'LONG' ? 'LONG' : 'DOUBLE');
-  return vector === undefined ? undefined : numbersFeed(scope, vector, put);
+  if (ids === undefined) {
+    const vector = asNumbers(scope, source, scope.typeOf(column) === 'LONG' ? 'LONG' : 'DOUBLE');
+    return vector === undefined ? undefined : numberHashes(scope, vector, take);
+  }
+  const elements = arrayReader(scope, source);
+  if (source.kind === 'string' && elements === undefined) return dictionaryHashes(scope, source.column.dictionary, ids, take);
+  return pairFeed(scope, ids, elements, take);
 }
 
 /** What takes the bytes of a text, as UTF-8, or the text itself. */
@@ -155,7 +157,7 @@ function pairFeed<State>(
   scope: SegmentScope,
   source: IdSource,
   elements: ((id: number) => readonly ArrayElement[]) | undefined,
-  put: Put<State>,
+  take: TakeHash<State>,
 ): Feed<State> {
   const { arena, context } = scope;
   const { memory, kernels } = context;
@@ -177,11 +179,16 @@ function pairFeed<State>(
     },
     end(stateOf) {
       const hash = new Murmur3(SKETCH_SEED);
+      const words = new Uint32Array(4);
+      const give = (group: number): void => {
+        hash.copyTo(words);
+        take(stateOf(group), words, 0);
+      };
       const halves = memory.u32(set.keys, set.count * 2);
       for (let pair = 0; pair < set.count; pair++) {
         const [group = 0, id = 0] = [halves[pair * 2], halves[pair * 2 + 1]];
         if (elements === undefined) {
-          if (source.hash(id, hash)) put(stateOf(group), hash);
+          if (source.hash(id, hash)) give(group);
           continue;
         }
         for (const element of elements(id)) {
@@ -189,85 +196,8 @@ function pairFeed<State>(
           else if (typeof element === 'number') hash.hashDouble(element);
           else if (typeof element === 'string') hash.hashText(element);
           else continue;
-          put(stateOf(group), hash);
+          give(group);
         }
-      }
-    },
-  };
-}
-
-function numbersFeed<State>(scope: SegmentScope, vector: NumberVector, put: Put<State>): Feed<State> {
-  const { memory, kernels } = scope.context;
-  const { physical } = vector;
-  const isDouble = physical === 'F32' || physical === 'F64';
-  const wide = scope.arena.take(BLOCK_ROWS * 8);
-  const hash = new Murmur3(SKETCH_SEED);
-  return {
-    nulls: vector.mayBeNull ? vector : undefined,
-    add(block, rows, groups, n, stateOf) {
-      if (isDouble) kernelFor(kernels, 'toF64', physical)(vector.values(block), rows, n, 0n, wide);
-      else kernelFor(kernels, 'toI64', physical)(vector.values(block), rows, n, vector.base, wide);
-      const numbers = memory.u32(groups, n);
-      const values = isDouble ? memory.f64(wide, n) : memory.i64(wide, n);
-      for (let i = 0; i < n; i++) {
-        const value = values[i] ?? 0;
-        if (typeof value === 'bigint') hash.hashLong(value);
-        else hash.hashDouble(value);
-        put(stateOf(numbers[i] ?? 0), hash);
-      }
-    },
-  };
-}
-
-/** Several columns into one state. What is null in one may not be in another, so nulls are left out here. */
-export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<State> | undefined)[]): Feed<State> | undefined {
-  const present = feeds.filter((feed) => feed !== undefined);
-  const [first] = present;
-  if (present.length < 2) return first;
-  const { kernels } = scope.context;
-  const keptRows = scope.arena.take(BLOCK_ROWS * 4);
-  const keptGroups = scope.arena.take(BLOCK_ROWS * 4);
-  return {
-    nulls: undefined,
-    add(block, rows, groups, n, stateOf) {
-      for (const feed of present) {
-        const nulls = feed.nulls?.nulls(block) ?? 0;
-        if (nulls === 0) feed.add(block, rows, groups, n, stateOf);
-        else feed.add(block, keptRows, keptGroups, kernels.compactNotMask(nulls, rows, groups, n, keptRows, keptGroups), stateOf);
-      }
-    },
-    end(stateOf) {
-      for (const feed of present) feed.end?.(stateOf);
-    },
-  };
-}
-
-/** Gives states the hash of each row's combination of values; null is one of them. */
-export function combinationFeed<State>(scope: SegmentScope, columns: readonly string[], put: Put<State>): Feed<State> {
-  const { memory } = scope.context;
-  const readers = columns.map((column) => {
-    const source = scope.source(column);
-    if (source.kind === 'string' && source.column.offsets !== 0)
-      throw new ServiceError('unsupported', `cardinality by row over the multi-value column "${column}" is not supported`);
-    return rowReader(scope, source);
-  });
-  const hash = new Murmur3(SKETCH_SEED);
-  return {
-    nulls: undefined,
-    add(block, rows, groups, n, stateOf) {
-      for (const reader of readers) reader.open(block);
-      const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
-      const numbers = memory.u32(groups, n).slice();
-      for (let i = 0; i < n; i++) {
-        const row = listed === undefined ? i : (listed[i] ?? 0);
-        let text = '';
-        for (const reader of readers) {
-          const value = reader.get(row);
-          const printed = String(value);
-          text += value === null ? 'n' : `${printed.length}:${printed}`;
-        }
-        hash.hashText(text);
-        put(stateOf(numbers[i] ?? 0), hash);
       }
     },
   };

@@ -1,8 +1,8 @@
 import type { Collector } from '../../model/collector.js';
 import { Hll } from '../../sketch/hll.js';
-import type { Murmur3 } from '../../sketch/murmur3.js';
 import { decodeHll, encodeHll } from '../../sketch/text.js';
-import { combinationFeed, hashFeed, joinFeeds } from './hash-feed.js';
+import { combinationFeed, joinFeeds } from './combined-feed.js';
+import { hashFeed } from './hash-feed.js';
 import type { StateKind } from './state-kind.js';
 
 type Of<Type extends Collector['type']> = Extract<Collector, { type: Type }>;
@@ -37,6 +37,6 @@ export function cardinalityKind({ byRow, round }: Of<'cardinality'>): StateKind<
   };
 }
 
-function addToHll(state: Hll, { firstLow, secondHigh, secondLow }: Murmur3): void {
-  state.addHash(firstLow, secondHigh, secondLow);
+function addToHll(state: Hll, words: Uint32Array, at: number): void {
+  state.addHash(words[at] ?? 0, words[at + 3] ?? 0, words[at + 2] ?? 0);
 }

@@ -14,6 +14,6 @@ export function thetaKind({ size }: Extract<Collector, { type: 'theta' }>): Stat
     encode: encodeTheta,
     decode: (text) => decodeTheta(text, size),
     value: (state) => state.estimate(),
-    bind: (scope, [column = '']) => hashFeed(scope, column, (state, { firstHigh, firstLow }) => state.addHash(firstHigh, firstLow)),
+    bind: (scope, [column = '']) => hashFeed(scope, column, (state, words, at) => state.addHash(words[at + 1] ?? 0, words[at] ?? 0)),
   };
 }

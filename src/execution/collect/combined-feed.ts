@@ -1,0 +1,64 @@
+import { ServiceError } from '../../base/errors.js';
+import { Murmur3 } from '../../sketch/murmur3.js';
+import { SKETCH_SEED } from '../../sketch/text.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { rowReader } from '../expression/row-reader.js';
+import type { SegmentScope } from '../scope.js';
+import type { Feed } from './state-kind.js';
+import type { TakeHash } from './stored-hashes.js';
+
+/** Several columns into one state. What is null in one may not be in another, so nulls are left out here. */
+export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<State> | undefined)[]): Feed<State> | undefined {
+  const present = feeds.filter((feed) => feed !== undefined);
+  const [first] = present;
+  if (present.length < 2) return first;
+  const { kernels } = scope.context;
+  const keptRows = scope.arena.take(BLOCK_ROWS * 4);
+  const keptGroups = scope.arena.take(BLOCK_ROWS * 4);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n, stateOf) {
+      for (const feed of present) {
+        const nulls = feed.nulls?.nulls(block) ?? 0;
+        if (nulls === 0) feed.add(block, rows, groups, n, stateOf);
+        else feed.add(block, keptRows, keptGroups, kernels.compactNotMask(nulls, rows, groups, n, keptRows, keptGroups), stateOf);
+      }
+    },
+    end(stateOf) {
+      for (const feed of present) feed.end?.(stateOf);
+    },
+  };
+}
+
+/** Gives states the hash of each row's combination of values; null is one of them. */
+export function combinationFeed<State>(scope: SegmentScope, columns: readonly string[], take: TakeHash<State>): Feed<State> {
+  const { memory } = scope.context;
+  const readers = columns.map((column) => {
+    const source = scope.source(column);
+    if (source.kind === 'string' && source.column.offsets !== 0)
+      throw new ServiceError('unsupported', `cardinality by row over the multi-value column "${column}" is not supported`);
+    return rowReader(scope, source);
+  });
+  const hash = new Murmur3(SKETCH_SEED);
+  const words = new Uint32Array(4);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n, stateOf) {
+      for (const reader of readers) reader.open(block);
+      const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
+      const numbers = memory.u32(groups, n).slice();
+      for (let i = 0; i < n; i++) {
+        const row = listed === undefined ? i : (listed[i] ?? 0);
+        let text = '';
+        for (const reader of readers) {
+          const value = reader.get(row);
+          const printed = String(value);
+          text += value === null ? 'n' : `${printed.length}:${printed}`;
+        }
+        hash.hashText(text);
+        hash.copyTo(words);
+        take(stateOf(numbers[i] ?? 0), words, 0);
+      }
+    },
+  };
+}
