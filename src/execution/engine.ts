@@ -67,8 +67,12 @@ export interface ProcessingEngine extends Engine {
 }
 
 const ROWS_RUN_HERE = 100_000;
-/** Fewer rows that come as frames are placed, and read, on the calling thread. */
-const ROWS_PLACED_HERE = 2000;
+/** Rows of frames that are looked at before it is decided where they are placed. */
+const ROWS_AHEAD = 2000;
+/** To place a row costs as much as reading this many. */
+const PLACING_COSTS = 50;
+/** A pair of rows may cost as much as reading this part of a row. */
+const PAIR_COSTS = 1 / 10;
 const MORSEL_ROWS = 1 << 18;
 const DEFAULT_GROUP_BYTES = 1 << 30;
 const DEFAULT_HELD_ROWS = 20_000_000;
@@ -196,10 +200,10 @@ class LocalEngine implements ProcessingEngine {
       profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
     }
     const data = { views, dictionaries };
-    const rows = rowsToRead(plan, views);
     yield* this.#controlled(options, signal, (control, engine) =>
       engine.#withBuilds(plan, control, async function* (sent, builds) {
         const { ending } = options;
+        const rows = rowsWithPairs(rowsToRead(plan, views), builds);
         switch (sent.operator) {
           case 'group':
             yield* engine.#runGroup({ control, plan: sent, data, builds }, options, rows);
@@ -232,8 +236,11 @@ class LocalEngine implements ProcessingEngine {
     const { columns, chunkRows } = given;
     yield* this.#controlled(options, signal, (control, engine) =>
       engine.#withBuilds(plan, control, async function* (sent, builds) {
-        const source = await peek(rows, ROWS_PLACED_HERE);
-        const place = source.isFew ? engine.#here : engine.#leastBusy(control);
+        const source = await peek(rows, ROWS_AHEAD);
+        const place = engine.#placeFor(
+          source.rowCount === null ? Infinity : rowsWithPairs(source.rowCount * PLACING_COSTS, builds),
+          control,
+        );
         const stream = place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {
@@ -257,8 +264,9 @@ class LocalEngine implements ProcessingEngine {
   }
 
   async *#place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<BuildSide> {
-    const source = await peek(rows, ROWS_PLACED_HERE);
-    const stream = (source.isFew ? this.#here : this.#leastBusy(control)).open('build', { control, side });
+    const source = await peek(rows, ROWS_AHEAD);
+    const place = this.#placeFor(source.rowCount === null ? Infinity : source.rowCount * PLACING_COSTS, control);
+    const stream = place.open('build', { control, side });
     for await (const { built } of feed(stream, source.rows)) if (built !== undefined) yield built;
   }
 
@@ -406,11 +414,7 @@ class LocalEngine implements ProcessingEngine {
   }
 
   #placeFor(rows: number, control: RunControl): Workplace {
-    return this.#runsHere(rows) ? this.#here : this.#leastBusy(control);
-  }
-
-  #leastBusy({ priority }: RunControl): Workplace {
-    return this.#pool?.choose(1, priority)[0] ?? this.#here;
+    return this.#runsHere(rows) ? this.#here : (this.#pool?.choose(1, control.priority)[0] ?? this.#here);
   }
 
   #runsHere(rows: number): boolean {
@@ -443,6 +447,12 @@ function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
     plan.keys.length === 0 &&
     plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
   return views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount), 0);
+}
+
+/** The same with the pairs that joins may make of them, in rows. */
+function rowsWithPairs(rows: number, builds: Builds): number {
+  const pairs = Object.values(builds).reduce((product, { view }) => product * Math.max(1, view.rowCount), rows);
+  return Math.max(rows, pairs * PAIR_COSTS);
 }
 
 async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {

@@ -82,7 +82,7 @@ export class SourceRunner {
         const side = {
           keys: stage.keys,
           marked: join.type === 'right' || join.type === 'full',
-          bytesMax: this.#buildBytesMax,
+          bytesMax: this.#buildBytesMax - bytesOf(placed),
           limit: BYTES_LIMIT,
         };
         const rows = await engine.build(
@@ -182,6 +182,10 @@ export class SourceRunner {
 const BYTES_LIMIT = 'context.maxSubqueryBytes';
 
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };
+
+function bytesOf(placed: readonly PlacedRows[]): number {
+  return placed.reduce((sum, { bytes }) => sum + bytes, 0);
+}
 
 /** Tables that can be read as one set of segments: one that stands there twice gives its rows twice, so it cannot. */
 function tablesOf(source: RowSource): readonly string[] | undefined {

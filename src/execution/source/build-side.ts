@@ -70,7 +70,7 @@ export function placeBuildSide(context: RunContext, frame: Frame, request: Build
     if (bytes > request.bytesMax)
       throw new ServiceError(
         'resource_limit',
-        `the right side of a join takes ${bytes} bytes; the limit of ${request.bytesMax} is ${request.limit}`,
+        `the right sides of joins take more than their limit: ${bytes} bytes for one, ${Math.max(0, request.bytesMax)} left of ${request.limit}`,
       );
     const dictionaries = Object.fromEntries(columns.flatMap(([name, column]) => sharedDictionary(memory, name, column, owner)));
     return { view, dictionaries, numbering, starts, rows, marks, bytes, owned: [...placed.addresses, ...owner.addresses] };

@@ -34,13 +34,18 @@ function fetched(rows: AsyncIterator<Frame>): Promise<IteratorResult<Frame>> {
   return next;
 }
 
+/** Rows of which the first have been looked at. */
+export interface PeekedRows {
+  /** Of all of them, when there are few; null: more. */
+  readonly rowCount: number | null;
+  /** From the first one on. */
+  readonly rows: AsyncIterator<Frame>;
+}
+
 const FRAMES_AHEAD = 4;
 
-/** Reads a few frames ahead, to know whether there are fewer rows than `few` in them; the rows come again from the first on. */
-export async function peek(
-  rows: AsyncIterable<Frame>,
-  few: number,
-): Promise<{ readonly isFew: boolean; readonly rows: AsyncIterator<Frame> }> {
+/** Reads a few frames ahead, to know whether there are fewer rows than `few` in them. */
+export async function peek(rows: AsyncIterable<Frame>, few: number): Promise<PeekedRows> {
   const source = rows[Symbol.asyncIterator]();
   const seen: Frame[] = [];
   let count = 0;
@@ -63,5 +68,5 @@ export async function peek(
       await source.return?.();
     }
   }
-  return { isFew: ended, rows: again() };
+  return { rowCount: ended ? count : null, rows: again() };
 }
