@@ -86,3 +86,40 @@ export function writeWikiCsv(file: string, rows: number, seed: number, onProgres
     closeSync(out);
   }
 }
+
+/** The task that loads `wiki.csv` of a folder into the datasource `wiki`, a segment a day. */
+export function wikiIngestion(folder: string): unknown {
+  const long = (name: string) => ({ type: 'long', name });
+  const double = (name: string) => ({ type: 'double', name });
+  return {
+    type: 'index_parallel',
+    spec: {
+      ioConfig: {
+        type: 'index_parallel',
+        inputSource: { type: 'local', baseDir: folder, filter: 'wiki.csv' },
+        inputFormat: { type: 'csv', findColumnsFromHeader: true },
+      },
+      dataSchema: {
+        dataSource: 'wiki',
+        timestampSpec: { column: '__time', format: 'iso' },
+        dimensionsSpec: {
+          dimensions: [
+            'isRobot',
+            'channel',
+            'country',
+            'city',
+            'user',
+            'page',
+            long('added'),
+            long('deleted'),
+            long('delta'),
+            double('price'),
+            double('score'),
+          ],
+        },
+        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
+      },
+      tuningConfig: { type: 'index_parallel' },
+    },
+  };
+}

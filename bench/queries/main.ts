@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { writeWikiCsv } from '../data/wiki.js';
+import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { runTask, startDolmen, waitForCount } from '../server.js';
 import { type BenchQuery, QUERIES } from './queries.js';
 
@@ -69,7 +69,7 @@ export async function runQueryBench(options: QueryBenchOptions): Promise<QueryBe
     );
     note('loading Dolmen');
     const began = performance.now();
-    await runTask(server.url, ingestionSpec(input));
+    await runTask(server.url, wikiIngestion(input));
     const rowsPerSecond = options.rows / ((performance.now() - began) / 1000);
     await waitForCount(server.url, 'wiki', options.rows);
     const figures: QueryFigure[] = [];
@@ -205,42 +205,6 @@ function findDifference(query: BenchQuery, expected: readonly Cell[][], found: r
     }
   }
   return null;
-}
-
-function ingestionSpec(folder: string): unknown {
-  const long = (name: string) => ({ type: 'long', name });
-  const double = (name: string) => ({ type: 'double', name });
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: folder, filter: 'wiki.csv' },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: 'wiki',
-        timestampSpec: { column: '__time', format: 'iso' },
-        dimensionsSpec: {
-          dimensions: [
-            'isRobot',
-            'channel',
-            'country',
-            'city',
-            'user',
-            'page',
-            long('added'),
-            long('deleted'),
-            long('delta'),
-            double('price'),
-            double('score'),
-          ],
-        },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
 }
 
 function print(result: QueryBenchResult, sets: readonly string[]): void {

@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createEngine } from '../../src/execution/engine.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Filter } from '../../src/model/filter.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import type { GroupPlan } from '../../src/model/plan.js';
+import { newProfile } from '../../src/model/profile.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import { median } from '../harness.js';
+import { makeTables, sliceRows } from '../joins/tables.js';
+
+/**
+ * What the profile of a query costs: processor time of the engine with the clock that stages are timed with, and with one
+ * that stands still, in turn. What else a profile is, some additions a segment, is in both.
+ */
+const { values } = parseArgs({
+  options: { rows: { type: 'string', default: '2000000' }, rounds: { type: 'string', default: '21' }, json: { type: 'string' } },
+});
+const SEGMENTS = 31;
+/** Of processor time. */
+const SAMPLE_MS = 100;
+
+const memory = KernelMemory.create({ maximumBytes: 2 ** 31 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+const { fact } = makeTables(Number(values.rows));
+const views = Array.from({ length: SEGMENTS }, (_, part) => {
+  const [start, end] = [0, 1].map((more) => Math.floor((fact.rowCount * (part + more)) / SEGMENTS));
+  return { ...placeFrame(sliceRows(fact, start ?? 0, end ?? 0), memory).view, id: `fact_${part}` };
+});
+
+const few: Filter = {
+  kind: 'range',
+  column: 'amount',
+  type: 'LONG',
+  ordering: 'numeric',
+  lower: 100n,
+  upper: 200n,
+  lowerStrict: false,
+  upperStrict: false,
+};
+const plan = (filter: Filter | null, key: string | null): GroupPlan => ({
+  operator: 'group',
+  dataSource: 'fact',
+  intervals: [ETERNITY],
+  filter,
+  virtualColumns: [],
+  keys: key === null ? [] : [{ kind: 'column', name: key, column: key, type: null }],
+  aggregators: [{ name: 'sum', kind: 'sum', column: 'amount', type: 'LONG', filter: null }],
+  finish: [],
+  emptyGroup: false,
+});
+const cases: readonly { readonly name: string; readonly plan: GroupPlan }[] = [
+  { name: 'a sum', plan: plan(null, null) },
+  { name: 'a sum of a tenth', plan: plan(few, null) },
+  { name: '10,000 groups', plan: plan(null, 'code') },
+  { name: '10,000 groups of a tenth', plan: plan(few, 'code') },
+];
+
+const clock = performance.now.bind(performance);
+const figures: { name: string; cost: number }[] = [];
+for (const each of cases) {
+  const timed: number[] = [];
+  const untimed: number[] = [];
+  for (let round = -2; round < Number(values.rounds); round++) {
+    for (const stands of round % 2 === 0 ? [true, false] : [false, true]) {
+      performance.now = stands ? () => 0 : clock;
+      const microseconds = await cpuOf(each.plan);
+      performance.now = clock;
+      if (round >= 0) (stands ? untimed : timed).push(microseconds);
+    }
+  }
+  const cost = median(timed.map((time, round) => time / (untimed[round] ?? NaN))) - 1;
+  figures.push({ name: each.name, cost });
+  console.log(`${each.name.padEnd(28)} ${(median(timed) / 1000).toFixed(2).padStart(8)} ms   the clock costs ${(cost * 100).toFixed(2)} %`);
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);
+await engine.close();
+
+/** Microseconds of processor time a run. */
+async function cpuOf(asked: GroupPlan): Promise<number> {
+  const begin = process.cpuUsage();
+  let runs = 0;
+  let microseconds = 0;
+  for (; microseconds < SAMPLE_MS * 1000; runs++) {
+    const options = { ending: 'final', deadlineMs: Date.now() + 600_000, kernels: null, batchRows: null, profile: newProfile() } as const;
+    for await (const frame of engine.runViews(asked, views, options, new AbortController().signal)) {
+      if (frame.rowCount === 0) throw new Error('a group has rows');
+    }
+    const { user, system } = process.cpuUsage(begin);
+    microseconds = user + system;
+  }
+  return microseconds / runs;
+}
