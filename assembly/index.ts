@@ -7,7 +7,7 @@ import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRan
 import { countSumGroups, maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
 import { joinListValues, joinRange, joinValues } from './kernels/join';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
-import { keyNarrow, tally, tallyCounts, tallyF64 } from './kernels/tally';
+import { keyNarrow, tally, tallyCounts, tallyF64, tallyPair } from './kernels/tally';
 import { lowerBound, timeRuns } from './kernels/time';
 import { top } from './kernels/top';
 
@@ -99,6 +99,12 @@ export function tallyU8U32(ids: at, values: at, n: u32, groupCount: u32, scratch
 }
 export function tallyU8F64(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {
   tallyF64<u8>(ids, values, n, groupCount, scratch, counts, sums);
+}
+export function tallyPairU8(ids: at, a: at, b: at, n: u32, groupCount: u32, scratch: at, counts: at, sumsA: at, sumsB: at): void {
+  tallyPair<u8>(ids, a, b, n, groupCount, scratch, counts, sumsA, sumsB);
+}
+export function tallyPairU16(ids: at, a: at, b: at, n: u32, groupCount: u32, scratch: at, counts: at, sumsA: at, sumsB: at): void {
+  tallyPair<u16>(ids, a, b, n, groupCount, scratch, counts, sumsA, sumsB);
 }
 export function tallyU16(ids: at, n: u32, groupCount: u32, scratch: at, counts: at): void { tallyCounts<u16>(ids, n, groupCount, scratch, counts); }
 export function tallyU16U8(ids: at, values: at, n: u32, groupCount: u32, scratch: at, counts: at, sums: at): void {

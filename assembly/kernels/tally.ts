@@ -77,6 +77,61 @@ export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, 
   emptyWords(scratch, groupCount, counts, sums);
 }
 
+// Two sums and the count in one word: 26 bits each, 12 above. A copy then takes 1,024 rows, 65,535 at most each.
+
+// @ts-ignore: decorator
+@inline
+const PAIR_SHIFT: u64 = 26;
+// @ts-ignore: decorator
+@inline
+const PAIR_ONE: u64 = 1 << (2 * PAIR_SHIFT);
+// @ts-ignore: decorator
+@inline
+const PAIR_ROWS: u32 = 4096;
+
+// @ts-ignore: decorator
+@inline
+function addPair<G>(ids: usize, a: usize, b: usize, i: usize, state: usize): void {
+  const value = PAIR_ONE | <u64>load<u16>(a + (i << 1)) | (<u64>load<u16>(b + (i << 1)) << PAIR_SHIFT);
+  addWord<G>(ids, i, state, 5, value);
+}
+
+function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize, sumsB: usize): void {
+  for (let at = scratch, end = scratch + (<usize>groupCount << 5), offset: usize = 0; at < end; at += 32, offset += 8) {
+    let count: u64 = 0;
+    let a: u64 = 0;
+    let b: u64 = 0;
+    for (let copy: usize = 0; copy < 32; copy += 8) {
+      const word = load<u64>(at + copy);
+      count += word >> (2 * PAIR_SHIFT);
+      a += word & ((1 << PAIR_SHIFT) - 1);
+      b += (word >> PAIR_SHIFT) & ((1 << PAIR_SHIFT) - 1);
+      store<u64>(at + copy, 0);
+    }
+    if (count == 0) continue;
+    if (counts != 0) store<u64>(counts + offset, load<u64>(counts + offset) + count);
+    store<u64>(sumsA + offset, load<u64>(sumsA + offset) + a);
+    store<u64>(sumsB + offset, load<u64>(sumsB + offset) + b);
+  }
+}
+
+export function tallyPair<G>(ids: usize, a: usize, b: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sumsA: usize, sumsB: usize): void {
+  assert(isAligned<G>(ids) && isAligned<u16>(a) && isAligned<u16>(b) && isAligned<u64>(scratch) && groupCount <= COPIED_GROUPS_MAX);
+  assert(isAligned<u64>(counts) && isAligned<u64>(sumsA) && isAligned<u64>(sumsB));
+  for (let from: u32 = 0; from < n; from += PAIR_ROWS) {
+    const to = <usize>min<u32>(n, from + PAIR_ROWS);
+    let i = <usize>from;
+    for (; i + 4 <= to; i += 4) {
+      addPair<G>(ids, a, b, i, scratch);
+      addPair<G>(ids, a, b, i + 1, scratch + 8);
+      addPair<G>(ids, a, b, i + 2, scratch + 16);
+      addPair<G>(ids, a, b, i + 3, scratch + 24);
+    }
+    for (; i < to; i++) addPair<G>(ids, a, b, i, scratch);
+    emptyPairs(scratch, groupCount, counts, sumsA, sumsB);
+  }
+}
+
 // @ts-ignore: decorator
 @inline
 function addFloat<G>(ids: usize, values: usize, i: usize, sums: usize, scratch: usize, shift: usize, counting: bool): void {

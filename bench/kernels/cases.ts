@@ -390,6 +390,25 @@ function grouping(bench: Bench): BenchCase[] {
       (k, block) => k.tallyU16U16(ids + block * B * 2, narrow + block * B * 2, B, 250, scratch, counts, state),
       250,
     ),
+    ...(['one by one', 'together'] as const).map((how) => {
+      const other = bench.allocate(250 * 8);
+      const two = grouped(
+        `tally: two sums u16 and count ${how}, 250 groups`,
+        how === 'together' ? ['tallyPairU16'] : ['tallyU16U16'],
+        6,
+        (k, block) => {
+          const [keys, a, b] = [ids + block * B * 2, narrow + block * B * 2, narrow + block * B * 2];
+          if (how === 'together') {
+            k.tallyPairU16(keys, a, b, B, 250, scratch, counts, state, other);
+            return;
+          }
+          k.tallyU16U16(keys, a, B, 250, scratch, counts, state);
+          k.tallyU16U16(keys, b, B, 250, scratch, 0, other);
+        },
+        250,
+      );
+      return { ...two, outputs: [...two.outputs, { at: other, bytes: 250 * 8 }] };
+    }),
     grouped(
       'tally: sum f64 and count, 250 groups',
       ['tallyU16F64'],

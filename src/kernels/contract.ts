@@ -125,6 +125,8 @@ export type KernelSet =
   PerType<`tally${Narrow}`, Id, Tally> &
   /** f64 sums in four copies, as `sumGroups` keeps them: sums[group * 4 + (i & 3)] += value. */
   PerType<`tally${Narrow}`, 'F64', Tally> &
+  /** Two integer sums at once, of u16 values without base; groupCount is at most 512. */
+  PerType<'tallyPair', Narrow, (ids: Address, a: Address, b: Address, n: number, groupCount: number, scratch: Address, counts: Address, sumsA: Address, sumsB: Address) => void> &
   /** Dense keys below 65,536: out[i] = (accumulate ? out[i] : 0) + value * stride, u16. */
   PerType<'keyNarrow', Narrow, (values: Address, n: number, stride: number, accumulate: number, out: Address) => void> &
 

@@ -51,6 +51,7 @@ export const KERNEL_PARAMETERS: Readonly<Record<KernelName, number>> = {
   ...perType('tally', NARROWS, () => 5),
   ...perType('tallyU8', TALLIED, () => 7),
   ...perType('tallyU16', TALLIED, () => 7),
+  ...perType('tallyPair', NARROWS, () => 9),
   ...perType('keyNarrow', NARROWS, () => 5),
   compactMask: 6,
   compactNotMask: 6,

@@ -31,6 +31,7 @@ const rowsOf = (segment: number, rowCount = SEGMENT_ROWS): Row[] =>
       tags: Array.from({ length: seed % 3 }, (_, tag) => `tag ${(seed >>> (tag + 3)) % 9}`),
       amount: BigInt((seed >>> 3) % 70_000) - 100n,
       views: BigInt((seed >>> 2) % 5000),
+      likes: BigInt((seed >>> 6) % 3000) - 10n,
       wide: BigInt(seed) * 1_000_003n,
       cost: ((seed >>> 4) % 1000) / 8 - 50,
       price: seed % 11 === 0 ? null : ((seed >>> 7) % 4000) / 4,
@@ -76,6 +77,7 @@ function frameOf(rows: readonly Row[]): Frame {
       { kind: 'multi', name: 'tags', offsets, ids: Uint32Array.from(lists.flat(), tags.id), dictionary: tags.dictionary },
       long('amount'),
       long('views'),
+      long('likes'),
       long('wide'),
       { kind: 'double', name: 'cost', type: 'DOUBLE', values: Float64Array.from(rows, (row) => Number(row['cost'])), nulls: null },
       { kind: 'double', name: 'price', type: 'DOUBLE', values: Float64Array.from(rows, (row) => Number(row['price'] ?? 0)), nulls },
@@ -130,6 +132,13 @@ const cases: { readonly name: string; readonly plan: Pick<GroupPlan, 'keys' | 'a
   {
     name: 'a key of many values',
     plan: { keys: [by('page')], aggregators: [sum('amount', 'LONG'), sum('price', 'DOUBLE'), distinct('country')] },
+  },
+  {
+    name: 'few groups, sums in pairs',
+    plan: {
+      keys: [by('country')],
+      aggregators: [sum('likes', 'LONG'), count, sum('amount', 'LONG'), sum('views', 'LONG'), sum('cost', 'DOUBLE')],
+    },
   },
   { name: 'a key of many values, counted with a sum', plan: { keys: [by('page')], aggregators: [sum('views', 'LONG')] } },
   {

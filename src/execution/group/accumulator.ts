@@ -23,6 +23,8 @@ export interface Tallying {
   readonly groupCount: number;
   /** u64[4 * groupCount], zeros between calls. */
   readonly scratch: Address;
+  /** Accumulators whose sums are taken in one call, one or two. */
+  readonly steps: readonly (readonly [Accumulator, Accumulator | undefined])[];
 }
 
 /**
@@ -41,6 +43,8 @@ export interface Accumulator {
   addGroups(block: Block, rows: Address, groups: Address, n: number): void;
   /** All rows of a block under narrow ids, counted into `counts` (or 0) by the way. Absent where no kernel does it. */
   readonly tally?: (block: Block, ids: NarrowIds, tallying: Tallying, counts: Address) => void;
+  /** u16 values whose plain sum `state` is: two such are tallied together. */
+  readonly narrowValues?: (block: Block) => Address;
   /** Present where a group's count can share the word of its sum (`countSumGroups`). From the call on it does, in `state`. */
   readonly pack?: () => void;
   /** Once, before the first fold: brings states to what fold expects. `counts`: i64 rows that took part, or 0. */
@@ -98,6 +102,7 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
           tally: (block, ids, { groupCount, scratch }, counts) =>
             kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
         }),
+    ...(type === 'U16' ? { narrowValues: (block: Block) => vector.values(block) } : {}),
     ...(base === 0n && (type === 'U8' || type === 'U16')
       ? {
           pack() {

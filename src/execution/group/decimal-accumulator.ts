@@ -21,6 +21,7 @@ export function decimalSum(scope: SegmentScope, index: number, { physical, base,
     addGroups: (block, rows, groups, n) => sumGroups(values(block), rows, groups, n, self.state),
     tally: (block, ids, { groupCount, scratch }, counts) =>
       kernels[`tally${ids.type}${physical}`](ids.at, values(block), block.rows, groupCount, scratch, counts, self.state),
+    ...(physical === 'U16' ? { narrowValues: values } : {}),
     finish(groupCount, counts) {
       if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
       const scratch = scope.arena.take(BLOCK_ROWS * 8);

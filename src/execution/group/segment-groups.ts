@@ -49,6 +49,8 @@ export interface RowClass {
 }
 
 const DENSE_CELLS_MAX = 1 << 20;
+/** Groups that `tallyPair` takes. */
+const PAIR_GROUPS_MAX = 512;
 /** Of a segment whose rows are counted in the upper bits of words (`countSumGroups`). */
 const WORD_ROWS_MAX = (1 << 23) - 1;
 
@@ -164,15 +166,19 @@ export class SegmentGroups {
     const ids = this.#narrow?.(block);
     const [everyRow] = this.classes;
     if (ids === undefined || everyRow === undefined) return;
+    const { kernels } = this.scope.context;
+    const { groupCount, scratch } = tallying;
     // Whoever adds first counts by the way.
     let counts = everyRow.state;
-    for (const accumulator of everyRow.accumulators) {
-      if (accumulator.bytesPerGroup === 0) continue;
-      accumulator.tally?.(block, ids, tallying, counts);
+    for (const [first, second] of tallying.steps) {
+      if (second === undefined) first.tally?.(block, ids, tallying, counts);
+      else {
+        const [a, b] = [first.narrowValues?.(block) ?? 0, second.narrowValues?.(block) ?? 0];
+        kernelFor(kernels, 'tallyPair', ids.type)(ids.at, a, b, block.rows, groupCount, scratch, counts, first.state, second.state);
+      }
       counts = 0;
     }
-    if (counts === 0) return;
-    kernelFor(this.scope.context.kernels, 'tally', ids.type)(ids.at, block.rows, tallying.groupCount, tallying.scratch, counts);
+    if (counts !== 0) kernelFor(kernels, 'tally', ids.type)(ids.at, block.rows, groupCount, scratch, counts);
   }
 
   #addPositions(each: RowClass, block: Block, allRows: Address, allGroups: Address, all: number): void {
@@ -311,7 +317,7 @@ export class SegmentGroups {
     const adding = everyRow.accumulators.filter(({ bytesPerGroup }) => bytesPerGroup > 0);
     if (this.#narrow !== undefined && adding.every(({ tally }) => tally !== undefined)) {
       everyRow.counts = true;
-      this.#tallying = { groupCount: cells, scratch: takeZeroed(arena, context, cells * 32) };
+      this.#tallying = { groupCount: cells, scratch: takeZeroed(arena, context, cells * 32), steps: tallySteps(adding, cells) };
       return;
     }
     // A stored dictionary has no entry without a row. Sums may be folded before that row came, in another thread's part.
@@ -391,6 +397,14 @@ function domainAt(shape: GroupShape, index: number) {
   const key = shape.keys[index];
   assert(key !== undefined, `no group key ${index}`);
   return key.domain;
+}
+
+/** Two sums of 16-bit values go in one step where a kernel takes so many groups. */
+function tallySteps(accumulators: readonly Accumulator[], groupCount: number): Tallying['steps'] {
+  const narrow = groupCount > PAIR_GROUPS_MAX ? [] : accumulators.filter(({ narrowValues }) => narrowValues !== undefined);
+  const paired = narrow.slice(0, narrow.length - (narrow.length % 2));
+  const pairs = paired.flatMap((first, index) => (index % 2 === 0 ? [[first, paired[index + 1]] as const] : []));
+  return [...pairs, ...accumulators.filter((each) => !paired.includes(each)).map((each) => [each, undefined] as const)];
 }
 
 /** Masks and row numbers are kept for one block only. */

@@ -18,6 +18,7 @@ export const TALLY_CHECKS = {
   }),
   ...perType('tallyU8', IDS, (type) => (lab: Lab) => sums(lab, 'U8', type)),
   ...perType('tallyU16', IDS, (type) => (lab: Lab) => sums(lab, 'U16', type)),
+  ...perType('tallyPair', NARROWS, (type) => (lab: Lab) => pairs(lab, type)),
   tallyU8F64: (lab: Lab) => floats(lab, 'U8'),
   tallyU16F64: (lab: Lab) => floats(lab, 'U16'),
   ...perType('keyNarrow', NARROWS, (type) => (lab: Lab) => {
@@ -59,6 +60,28 @@ function sums(lab: Lab, keys: Narrow, type: (typeof IDS)[number]): void {
       lab.call(() => lab.kernels[`tally${keys}${type}`](atIds, at, n, groupCount, scratch, counting ? atCounts : 0, atSums));
       for (const [i, id] of ids.entries()) state[id] = wrap((state[id] ?? 0n) + BigInt(values[i] ?? 0));
       lab.expect('I64', atSums, state, 'sum');
+      lab.expect('I64', atCounts, counting ? counted(counts, ids) : counts, 'count');
+      expectEmpty(lab, scratch, groupCount);
+    });
+  }
+}
+
+function pairs(lab: Lab, keys: Narrow): void {
+  for (const counting of [true, false]) {
+    eachTrial(lab, keys, ({ n, groupCount, ids, atIds, scratch }) => {
+      if (groupCount > 512) return;
+      const column = (): number[] => (groupCount === 1 ? Array.from({ length: n }, () => LARGEST.U16) : lab.values('U16', n).map(Number));
+      const columns = [column(), column()];
+      const [atA = 0, atB = 0] = columns.map((values) => lab.place('U16', values));
+      const counts = firstCounts(groupCount);
+      const states = columns.map((_, index) => Array.from({ length: groupCount }, (__, group) => BigInt(group) * -3n - BigInt(index)));
+      const atCounts = lab.output('I64', groupCount, counts);
+      const [outA = 0, outB = 0] = states.map((state) => lab.output('I64', groupCount, state));
+      lab.call(() => lab.kernels[`tallyPair${keys}`](atIds, atA, atB, n, groupCount, scratch, counting ? atCounts : 0, outA, outB));
+      states.forEach((state, index) => {
+        for (const [i, id] of ids.entries()) state[id] = wrap((state[id] ?? 0n) + BigInt(columns[index]?.[i] ?? 0));
+        lab.expect('I64', index === 0 ? outA : outB, state, `sum ${index}`);
+      });
       lab.expect('I64', atCounts, counting ? counted(counts, ids) : counts, 'count');
       expectEmpty(lab, scratch, groupCount);
     });

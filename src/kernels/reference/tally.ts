@@ -36,6 +36,23 @@ export function tallyKernels(memory: KernelMemory) {
     }),
     ...perType('tallyU8', IDS, (type) => integers(viewOf(memory, 'U8'), viewOf(memory, type))),
     ...perType('tallyU16', IDS, (type) => integers(viewOf(memory, 'U16'), viewOf(memory, type))),
+    ...perType('tallyPair', NARROWS, (type) => {
+      const one = integers(viewOf(memory, type), viewOf(memory, 'U16'));
+      return (
+        ids: Address,
+        a: Address,
+        b: Address,
+        n: number,
+        groupCount: number,
+        scratch: Address,
+        counts: Address,
+        sumsA: Address,
+        sumsB: Address,
+      ): void => {
+        one(ids, a, n, groupCount, scratch, counts, sumsA);
+        one(ids, b, n, groupCount, scratch, 0, sumsB);
+      };
+    }),
     tallyU8F64: doubles(viewOf(memory, 'U8')),
     tallyU16F64: doubles(viewOf(memory, 'U16')),
     ...perType('keyNarrow', NARROWS, (type) => (values: Address, n: number, stride: number, accumulate: number, out: Address): void => {
