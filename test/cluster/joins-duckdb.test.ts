@@ -1,0 +1,173 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { createEngine } from '../../src/execution/engine.js';
+import { parseExpression } from '../../src/expression/parse.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Frame } from '../../src/model/frame.js';
+import { cellAt } from '../../src/model/frame.js';
+import { ETERNITY } from '../../src/model/interval.js';
+import type { GroupPlan } from '../../src/model/plan.js';
+import type { JoinSource } from '../../src/model/row-source.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
+import { placeFrame } from '../../src/storage/placed-frame.js';
+import type { Plain } from './plain-rows.js';
+import { frameOf, schemaOf } from './plain-rows.js';
+
+/* Groups over joins of random tables of thousands of rows, on two threads, against DuckDB. */
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 1 << 14 });
+const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
+const TYPES = { id: 'LONG', code: 'STRING', amount: 'LONG', label: 'STRING' } as const;
+
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Keys repeat, are missing on the other side, or are null; text order is not that of UTF-8 bytes. */
+function randomRows(seed: number, count: number, keys: number): Plain[] {
+  const random = randomOf(seed);
+  const orNull = <Value>(value: Value): Value | null => (random(12) === 0 ? null : value);
+  return Array.from({ length: count }, () => ({
+    id: orNull(BigInt(random(keys) - 3) * (random(50) === 0 ? 10n ** 12n : 1n)),
+    code: orNull(['x', '\u{1f600}', '\ufffd', 'é'][random(4)] + String(random(keys))),
+    amount: orNull(BigInt(random(1000) - 200)),
+    label: orNull(`label ${random(5)}`),
+  }));
+}
+
+const TABLES = { left: randomRows(1, 40_000, 3_000), right: randomRows(2, 5_000, 4_000) };
+
+const JOINS: Readonly<Record<JoinSource['type'], (on: string) => string>> = {
+  inner: (on) => `l JOIN r ON ${on}`,
+  left: (on) => `l LEFT JOIN r ON ${on}`,
+  right: (on) => `l RIGHT JOIN r ON ${on}`,
+  full: (on) => `l FULL JOIN r ON ${on}`,
+  semi: (on) => `l SEMI JOIN r ON ${on}`,
+  anti: (on) => `l ANTI JOIN r ON ${on}`,
+};
+
+const KEYS = {
+  id: { sql: 'l.id = r.id', keys: [{ left: 'id', right: 'id', type: 'LONG' }] },
+  code: { sql: 'l.code = r.code', keys: [{ left: 'code', right: 'code', type: 'STRING' }] },
+  both: {
+    sql: 'l.label = r.label AND l.id = r.id + 1',
+    keys: [
+      { left: 'label', right: 'label', type: 'STRING' },
+      { left: 'id', right: 'id + 1', type: 'LONG' },
+    ],
+  },
+} as const;
+const CONDITIONS = [null, 'amount < "r.amount"'] as const;
+
+const joins = suite('joins against DuckDB');
+const duckdb = await DuckDBInstance.create(':memory:');
+const connection = await duckdb.connect();
+
+joins.before(async () => {
+  for (const [name, rows] of [
+    ['l', TABLES.left],
+    ['r', TABLES.right],
+  ] as const) {
+    await connection.run(`CREATE TABLE ${name} (id BIGINT, code VARCHAR, amount BIGINT, label VARCHAR)`);
+    const appender = await connection.createAppender(name);
+    for (const row of rows) {
+      for (const column of ['id', 'code', 'amount', 'label']) {
+        const cell = row[column] ?? null;
+        if (cell === null) appender.appendNull();
+        else if (typeof cell === 'bigint') appender.appendBigInt(cell);
+        else appender.appendVarchar(String(cell));
+      }
+      appender.endRow();
+    }
+    appender.closeSync();
+  }
+});
+joins.after(async () => {
+  await engine.close();
+  connection.closeSync();
+  duckdb.closeSync();
+});
+
+for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const) {
+  for (const [name, { sql, keys }] of Object.entries(KEYS)) {
+    for (const condition of CONDITIONS) {
+      joins(`${type} on ${name}${condition === null ? '' : ' and a condition'}`, async () => {
+        const pairs = type !== 'semi' && type !== 'anti';
+        const join: JoinSource = {
+          kind: 'join',
+          left: { kind: 'table', name: 'left' },
+          right: { kind: 'inline', frame: frameOf(TABLES.right, TYPES) },
+          prefix: 'r.',
+          type,
+          keys: keys.map((key) => ({ left: parseExpression(key.left), right: parseExpression(key.right), type: key.type })),
+          condition: condition === null ? null : parseExpression(condition),
+          leftColumns: schemaOf(TYPES),
+          rightColumns: schemaOf(TYPES),
+        };
+        const plan: GroupPlan = {
+          operator: 'group',
+          dataSource: '',
+          intervals: [ETERNITY],
+          filter: null,
+          virtualColumns: [],
+          finish: [],
+          emptyGroup: false,
+          keys: ['label', ...(pairs ? ['r.label'] : [])].map((column) => ({ kind: 'column', name: column, column, type: null })),
+          aggregators: [
+            { kind: 'count', name: 'rows', filter: null },
+            { kind: 'sum', name: 'left', column: 'amount', type: 'LONG', filter: null },
+            ...(pairs ? ([{ kind: 'max', name: 'right', column: 'r.amount', type: 'LONG', filter: null }] as const) : []),
+            { kind: 'distinct', name: 'codes', column: 'code', filter: null },
+          ],
+        };
+        const found: string[] = [];
+        for await (const frame of runner().run(plan, join))
+          for (let row = 0; row < frame.rowCount; row++) found.push(frame.columns.map((column) => String(cellAt(column, row))).join());
+        const on = condition === null ? sql : `${sql} AND l.amount < r.amount`;
+        const select = pairs
+          ? 'l.label, r.label, count(*), sum(l.amount), max(r.amount), count(DISTINCT l.code)'
+          : 'l.label, count(*), sum(l.amount), count(DISTINCT l.code)';
+        const answer = await connection.runAndReadAll(`SELECT ${select} FROM ${JOINS[type](on)} GROUP BY ${pairs ? '1, 2' : '1'}`);
+        const expected = answer.getRows().map((row) => row.map(String).join());
+        assert.ok(expected.length > 0);
+        assert.equal(found.sort(), expected.sort());
+      });
+    }
+  }
+}
+
+joins('gives back all memory', () => {
+  assert.is(memory.allocatedBytes, 0);
+});
+
+joins.run();
+
+function runner(): SourceRunner {
+  const { signal } = new AbortController();
+  return new SourceRunner({
+    engine,
+    isServedHere: () => true,
+    columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
+    async *runTables(plan): AsyncGenerator<Frame> {
+      const placed = [0, 1].map((part) => placeFrame(frameOf(TABLES.left.slice(part * 25_000, part * 25_000 + 25_000), TYPES), memory));
+      try {
+        const views = placed.map(({ view }, part) => ({ ...view, id: `left_${part}` }));
+        yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, signal);
+      } finally {
+        for (const { release } of placed) release();
+      }
+    },
+    lookup: () => ({ rowCount: 0, columns: [] }),
+    runOptions: RUN,
+    signal,
+    subqueryRowsMax: null,
+    subqueryBytesMax: null,
+  });
+}
