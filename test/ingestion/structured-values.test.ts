@@ -244,6 +244,19 @@ values('REPLACE stores the arrays and the JSON of EXTERN; mvd makes strings of s
   assert.match(refused.outcome.errorMessage ?? '', /arrayIngestMode: "mvd" stores no ARRAY<LONG>/);
 });
 
+values('documents nested too deeply are null', async () => {
+  const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`);
+  const text = [400, 600, 5000, 100_000].map((levels, t) => `{"t":${t},"v":${'['.repeat(levels)}1${']'.repeat(levels)}}`).join('\n');
+  for (const type of ['json', 'string', 'auto']) {
+    const ioConfig = { inputSource: { type: 'inline', data: text }, inputFormat: { type: 'json' } };
+    const task = await ingest([], { dimensions: [{ type, name: 'v' }], discovers: false, ioConfig });
+    assert.ok(task.outcome.succeeded, task.outcome.errorMessage ?? '');
+    const [first, ...others] = task.rows.map(({ v }) => v);
+    assert.equal(first, type === 'string' ? stringifyJson(deep(400)).slice(1, -1) : deep(400));
+    assert.equal(others, [null, null, null]);
+  }
+});
+
 const key = fc.oneof(fc.constantFrom('a', 'b', '', '__proto__', 'a.b', "it's"), fc.string({ maxLength: 4 }));
 const leaf = fc.oneof(
   fc.string({ maxLength: 5 }),

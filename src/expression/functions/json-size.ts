@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { stringifyJson } from '../../base/json.js';
 
 /** How deep JSON may be nested: walking it takes stack. */
 const DEPTH_MAX = 500;
@@ -33,6 +34,18 @@ export function isShallowJson(text: string): boolean {
     } else if (character === ']' || character === '}') depth--;
   }
   return true;
+}
+
+/** The text of JSON data; undefined when it is nested deeper than is accepted. */
+export function shallowJsonText(data: unknown): string | undefined {
+  try {
+    const text = stringifyJson(data);
+    return isShallowJson(text) ? text : undefined;
+  } catch (error) {
+    // So deep that writing it takes more stack than there is.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Where the quote is that ends the string that begins at `start`. */

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../base/json.js';
+import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { parseDouble, parseLong } from './number-text.js';
 
 /**
@@ -8,11 +8,11 @@ const LONG_BOUND = 2 ** 63;
 const MIN_LONG = -(2n ** 63n);
 const MAX_LONG = 2n ** 63n - 1n;
 
-/** Objects and arrays become JSON text; arrays are split before where that is meant. */
+/** Objects and arrays become JSON text, null when they are nested too deeply; arrays are split before where that is meant. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
-  return typeof value === 'object' ? stringifyJson(value) : String(value);
+  return typeof value === 'object' ? (shallowJsonText(value) ?? null) : String(value);
 }
 
 /** A fraction is refused rather than cut off. An empty string is null. */

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../base/json.js';
+import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { plainData, valueOfText } from '../../expression/value.js';
 import { type ArrayElement, arrayText } from '../../model/array-text.js';
 import { cellAt, type FrameColumn } from '../../model/frame.js';
@@ -10,7 +10,7 @@ export type ReadText = (value: unknown) => string | null | undefined;
 
 export function textReading(type: TextType): ReadText {
   if (isArrayType(type)) return (value) => arrayReading(value, type);
-  if (type === JSON_TYPE) return (value) => (value === null || value === undefined ? null : stringifyJson(value));
+  if (type === JSON_TYPE) return (value) => (value === null || value === undefined ? null : shallowJsonText(value));
   // Sketches come as the base64 of their bytes; who knows them checks it.
   if (isComplexType(type)) return (value) => (typeof value === 'string' ? value : value === null || value === undefined ? null : undefined);
   return readString;

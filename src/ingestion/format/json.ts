@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
+import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { compileFlatten, type FlattenSpec } from './flatten.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
 
@@ -163,8 +164,7 @@ export function jsonBlock(rows: readonly JsonObject[], flatten: ((row: JsonObjec
     },
     values: (column) =>
       INHERITED.has(column) ? flat.map((row) => (Object.hasOwn(row, column) ? row[column] : undefined)) : flat.map((row) => row[column]),
-    sample: (row) =>
-      JSON.stringify(rows[row], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).slice(0, SAMPLE_LENGTH_MAX),
+    sample: (row) => (shallowJsonText(rows[row]) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
   };
 }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import { stringifyJson } from '../../base/json.js';
+import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { convert } from '../../expression/value.js';
 import type { ArrayElement } from '../../model/array-text.js';
 import { arrayText } from '../../model/array-text.js';
@@ -27,7 +27,8 @@ function innermostOf(type: ColumnType): ColumnType {
 /** A value that is not null, in a type: arrays and JSON as the texts that dictionaries keep of them. */
 export function readTyped(value: unknown, type: WrittenType, path: string): string | bigint | number {
   if (isArrayType(type)) return arrayText(readElements(value, type, path), type);
-  return type === JSON_TYPE ? stringifyJson(value) : readScalar(value, type, path);
+  if (type !== JSON_TYPE) return readScalar(value, type, path);
+  return shallowJsonText(value) ?? refuse(path, 'JSON that is nested less deeply', value);
 }
 
 function readElements(value: unknown, type: ArrayType, path: string): readonly ArrayElement[] {
