@@ -3,6 +3,7 @@ import type { KernelSet } from '../kernels/contract.js';
 import type { Arena, KernelMemory } from '../kernels/memory.js';
 import type { Address, Physical } from '../storage/view.js';
 import { BLOCK_ROWS } from '../storage/view.js';
+import type { KernelTimes } from './kernel-times.js';
 import type { SpillSpace } from './spill/spill-space.js';
 
 /** What one thread needs to work on one query. */
@@ -11,6 +12,10 @@ export interface RunContext {
   readonly kernels: KernelSet;
   /** Throws `cancelled` or `timeout`; called between blocks. */
   check(): void;
+  /** What kernels do, where that is looked at; see `sampled`. */
+  readonly times: KernelTimes | undefined;
+  /** For a segment of so many rows about to be read: one in some is read by kernels whose calls are counted and timed. */
+  sampled(rows: number): RunContext;
   /** From here on rows of another segment are read: the time that one may take begins anew. */
   beginSegment(): void;
   /** Rows handled by one set of kernel calls; at most BLOCK_ROWS. */

@@ -1,4 +1,4 @@
-import { addStage, type Profile } from '../model/profile.js';
+import { addKernels, addStage, type KernelTotals, type Profile } from '../model/profile.js';
 
 /** What one thread did for one query; plain data, it crosses threads. */
 export interface RowCounts {
@@ -14,6 +14,9 @@ export interface RowCounts {
   readMs: number;
   mergeMs: number;
   finishMs: number;
+  /** In the segments that were looked at. */
+  rowsSampled: number;
+  kernels: Record<string, KernelTotals>;
 }
 
 export function noCounts(): RowCounts {
@@ -28,11 +31,14 @@ export function noCounts(): RowCounts {
     readMs: 0,
     mergeMs: 0,
     finishMs: 0,
+    rowsSampled: 0,
+    kernels: {},
   };
 }
 
 export function addCounts(profile: Profile, counts: RowCounts, reads: 'group' | 'scan' | 'merge'): void {
   profile.segmentsPrunedByValue += counts.segmentsPrunedByValue;
+  addKernels(profile, scaledKernels(counts));
   addStage(profile, 'bind', counts.bindMs);
   // The rows of partial results are no rows of segments.
   if (reads === 'merge')
@@ -43,6 +49,17 @@ export function addCounts(profile: Profile, counts: RowCounts, reads: 'group' | 
     addStage(profile, 'merge', counts.mergeMs);
   }
   addStage(profile, 'finish', counts.finishMs, counts.rowsToFinish, counts.rowsFinished);
+}
+
+/** What was seen in the segments that were looked at, for all rows that were read. */
+function scaledKernels({ kernels, rowsSampled, rowsScanned }: RowCounts): Record<string, KernelTotals> {
+  const factor = rowsSampled > 0 ? rowsScanned / rowsSampled : 0;
+  return Object.fromEntries(
+    Object.entries(kernels).map(([name, { calls, rows, milliseconds }]) => [
+      name,
+      { calls: calls * factor, rows: rows * factor, milliseconds: milliseconds * factor },
+    ]),
+  );
 }
 
 /** One block in so many is timed: reading the clock takes as long as a kernel needs for some hundred rows. */

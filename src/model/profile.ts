@@ -10,9 +10,19 @@ export interface StageTotals {
   rowsOut: number;
 }
 
+/** What one kernel did, by estimate: some segments are looked at, and in them some of its calls timed. */
+export interface KernelTotals {
+  readonly calls: number;
+  /** Of the blocks that it was called for. */
+  readonly rows: number;
+  readonly milliseconds: number;
+}
+
 /** What a query, or its part on one server, did so far: plain data that is added to while it runs. */
 export interface Profile {
   readonly stages: Record<Stage, StageTotals>;
+  /** By the name of the kernel, those that were called. */
+  readonly kernels: Record<string, KernelTotals>;
   segments: number;
   /** Left out because their times, or those of their rows, lie outside of the intervals. */
   segmentsPrunedByTime: number;
@@ -36,7 +46,7 @@ export interface Profile {
   peakMemoryBytes: number;
 }
 
-export type ProfileCounter = Exclude<keyof Profile, 'stages'>;
+export type ProfileCounter = Exclude<keyof Profile, 'stages' | 'kernels'>;
 
 export const PROFILE_COUNTERS: readonly ProfileCounter[] = [
   'segments',
@@ -58,6 +68,7 @@ export function newProfile(): Profile {
   return {
     // Made from the list of all stages.
     stages: stages as Record<Stage, StageTotals>,
+    kernels: {},
     segments: 0,
     segmentsPrunedByTime: 0,
     segmentsPrunedByValue: 0,
@@ -86,7 +97,15 @@ export function addProfile(into: Profile, other: Profile): void {
     const { milliseconds, rowsIn, rowsOut } = other.stages[stage];
     addStage(into, stage, milliseconds, rowsIn, rowsOut);
   }
+  addKernels(into, other.kernels);
   const peakMemoryBytes = Math.max(into.peakMemoryBytes, other.peakMemoryBytes);
   for (const counter of PROFILE_COUNTERS) into[counter] += other[counter];
   into.peakMemoryBytes = peakMemoryBytes;
+}
+
+export function addKernels(profile: Profile, kernels: Readonly<Record<string, KernelTotals>>): void {
+  for (const [name, { calls, rows, milliseconds }] of Object.entries(kernels)) {
+    const known = profile.kernels[name] ?? { calls: 0, rows: 0, milliseconds: 0 };
+    profile.kernels[name] = { calls: known.calls + calls, rows: known.rows + rows, milliseconds: known.milliseconds + milliseconds };
+  }
 }

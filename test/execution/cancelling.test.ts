@@ -115,7 +115,17 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
   const flags = memory.allocate(64);
   memory.i32(flags, 16).fill(0);
   const spill = new SpillSpace({ folder, bytesMax: 1 << 30, used: flags }, memory, 0);
-  const context: RunContext = { memory, kernels, batchRows: 16384, groupBytesMax, spill, check: look, beginSegment: () => undefined };
+  const context: RunContext = {
+    memory,
+    kernels,
+    batchRows: 16384,
+    groupBytesMax,
+    spill,
+    check: look,
+    beginSegment: () => undefined,
+    times: undefined,
+    sampled: () => context,
+  };
   const parts: GroupTableParts[] = [];
   let rows = 0;
   try {

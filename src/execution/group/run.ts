@@ -111,7 +111,8 @@ interface PlacedView {
   readonly index: number;
 }
 
-function openView(shape: GroupShape, context: RunContext, placed: PlacedView, counts: RowCounts): OpenSegment {
+function openView(shape: GroupShape, unsampled: RunContext, placed: PlacedView, counts: RowCounts): OpenSegment {
+  const context = unsampled.sampled(placed.view.rowCount);
   const { view, index } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
   let lastMs = performance.now();
@@ -127,6 +128,7 @@ function openView(shape: GroupShape, context: RunContext, placed: PlacedView, co
   const fold = (table: GroupTable): void => {
     foldBounded(bound, table);
     counts.readMs += lap();
+    if (context.times !== undefined) counts.kernels = context.times.totals();
     bound.arena.release();
   };
   return {
@@ -138,6 +140,7 @@ function openView(shape: GroupShape, context: RunContext, placed: PlacedView, co
         const from = Math.max(start, range.start);
         const to = Math.min(end, range.end);
         if (from < to) counts.rowsScanned += to - from;
+        if (from < to && context.times !== undefined) counts.rowsSampled += to - from;
         for (let at = from; at < to && bound.groups !== undefined; ) {
           at = runRange({ ...bound, groups: bound.groups, context, counts, lap }, at, to, view.rowCount);
           if (at >= to) break;
@@ -219,6 +222,7 @@ function runRange(run: RangeRun, from: number, to: number, rowCount: number): nu
   let at = from;
   do {
     context.check();
+    if (context.times !== undefined) context.times.blockRows = Math.min(blockRows, to - at);
     const block = stretchAt(at, to, rowCount, blockRows);
     const start = at - block.start;
     const end = Math.min(block.rows, to - block.start);

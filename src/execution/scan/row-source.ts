@@ -27,7 +27,8 @@ export interface RowSource {
   release(): void;
 }
 
-export function openRows(context: RunContext, view: SegmentView, query: RowQuery, counts: RowCounts): RowSource {
+export function openRows(unsampled: RunContext, view: SegmentView, query: RowQuery, counts: RowCounts): RowSource {
+  const context = unsampled.sampled(view.rowCount);
   context.beginSegment();
   const arena: Arena = context.memory.arena();
   const scope = new SegmentScope(context, view, query.virtualColumns, arena);
@@ -65,6 +66,10 @@ function* matchingBlocks(
         const from = Math.max(start, block.start) - block.start;
         const to = Math.min(end, block.start + block.rows) - block.start;
         counts.rowsScanned += to - from;
+        if (context.times !== undefined) {
+          context.times.blockRows = block.rows;
+          counts.rowsSampled += to - from;
+        }
         clock.start();
         const match = predicate.test(block);
         clock.filtered();
@@ -77,6 +82,7 @@ function* matchingBlocks(
       }
     }
   } finally {
+    if (context.times !== undefined) counts.kernels = context.times.totals();
     counts.filterMs += clock.filterMs;
     counts.readMs -= clock.filterMs;
   }

@@ -22,6 +22,7 @@ import { mergePlan } from '../group/partial.js';
 import type { Morsel, MorselCut } from '../group/run.js';
 import { morselsOf, runMorsels } from '../group/run.js';
 import type { GroupTable, GroupTableParts } from '../group/table.js';
+import { KernelTimes } from '../kernel-times.js';
 import { concatFrames } from '../merge/concat.js';
 import { scanFrames } from '../scan/operator.js';
 import type { SegmentData } from '../segment-data.js';
@@ -126,6 +127,11 @@ export type StreamInput =
 
 export type Stream = Generator<StreamItem, void, StreamInput>;
 
+/** One segment in so many is read by kernels that are looked at. */
+const SEGMENTS_PER_SAMPLE = 8;
+/** Making kernels that are looked at takes as long as reading some blocks. */
+const SAMPLED_ROWS_MIN = 50_000;
+
 /** A thread's own things. */
 export class WorkBench {
   readonly memory: KernelMemory;
@@ -153,7 +159,9 @@ export class WorkBench {
     const words = this.memory.i32(flags, 1);
     const lookUp = this.#lookUp;
     let segmentDeadlineMs = Infinity;
-    return {
+    let segments = 0;
+    let looked: RunContext | undefined;
+    const context: RunContext = {
       memory: this.memory.charging(account),
       kernels: this.kernels(kernels),
       batchRows,
@@ -171,7 +179,17 @@ export class WorkBench {
       beginSegment: () => {
         if (perSegmentTimeoutMs !== null) segmentDeadlineMs = Date.now() + perSegmentTimeoutMs;
       },
+      times: undefined,
+      sampled: (rows) => {
+        if (rows < SAMPLED_ROWS_MIN || segments++ % SEGMENTS_PER_SAMPLE !== 0) return context;
+        if (looked === undefined) {
+          const times = new KernelTimes();
+          looked = { ...context, times, kernels: times.over(context.kernels) };
+        }
+        return looked;
+      },
     };
+    return context;
   }
 }
 

@@ -123,6 +123,15 @@ export class QueryRun {
         const rowsPerSecond = rowsIn > 0 && milliseconds > 0 ? Math.round((rowsIn / milliseconds) * 1000) : null;
         return { stage, milliseconds: round(milliseconds), rowsIn, rowsOut, rowsPerSecond };
       }),
+      kernels: Object.entries(this.profile.kernels)
+        .sort(([, a], [, b]) => b.milliseconds - a.milliseconds)
+        .map(([kernel, { calls, rows, milliseconds }]) => ({
+          kernel,
+          calls: Math.round(calls),
+          rows: Math.round(rows),
+          milliseconds: round(milliseconds),
+          rowsPerSecond: milliseconds > 0 ? Math.round((rows / milliseconds) * 1000) : null,
+        })),
       ...Object.fromEntries(PROFILE_COUNTERS.map((counter) => [counter, this.profile[counter]])),
     };
   }

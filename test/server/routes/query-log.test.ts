@@ -81,13 +81,16 @@ logs('the header says what was read and how long stages took, or everything', ()
   addStage(run.profile, 'filter', 2, 1000, 10);
   addStage(run.profile, 'group', 4, 10, 3);
   run.profile.segmentsPrunedByTime = 5;
+  run.profile.kernels['sumRunsI64'] = { calls: 3.4, rows: 2000, milliseconds: 4 };
   const summary = profileHeader(run, false)()['X-Svc-Profile'] ?? '';
   for (const part of ['rowsRead=1000', 'rowsMatched=10', 'filter=2', 'group=4', 'segmentsPrunedByTime=5'])
     assert.ok(summary.split('; ').includes(part), `${part} in ${summary}`);
   const whole = JSON.parse(profileHeader(run, true)()['X-Svc-Profile'] ?? '') as {
     stages: { stage: string; rowsPerSecond: number | null }[];
+    kernels: unknown[];
   };
   assert.is(whole.stages.find(({ stage }) => stage === 'filter')?.rowsPerSecond, 500_000);
+  assert.equal(whole.kernels, [{ kernel: 'sumRunsI64', calls: 3, rows: 2000, milliseconds: 4, rowsPerSecond: 500_000 }]);
 });
 
 logs('a profile is found by query id; an unknown one is not', async () => {
