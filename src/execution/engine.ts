@@ -19,7 +19,7 @@ import type { Engine, GivenRows, PlacedRows, RowPlan, RunCounters, RunOptions } 
 import type { RowCounts } from './counts.js';
 import { addCounts } from './counts.js';
 import { findByIndex } from './filter/find-by-index.js';
-import { runSteps } from './finish/steps.js';
+import { NO_EMPTY_VALUES, runSteps } from './finish/steps.js';
 import { StreamedSteps } from './finish/stream.js';
 import { framesOf } from './finish/table.js';
 import { morselsOf } from './group/run.js';
@@ -156,7 +156,7 @@ class LocalEngine implements ProcessingEngine {
       }
       case 'scan': {
         const final = options.ending === 'final';
-        const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: checkOf(signal) };
+        const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
         const steps = new StreamedSteps(final ? plan.finish : [], leaf, this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS);
         for await (const frame of mergeScans(plan, partials, !final)) {
           if (signal.aborted) throw cancelledError();
@@ -175,7 +175,7 @@ class LocalEngine implements ProcessingEngine {
           max = Math.max(max, Number(last.values[0]));
         }
         const rows = boundaryRows(min, max);
-        const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: checkOf(signal) };
+        const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
         yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows, leaf.check);
       }
     }

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { runSteps } from '../../src/execution/finish/steps.js';
+import { NO_EMPTY_VALUES, runSteps } from '../../src/execution/finish/steps.js';
 import type { ResultTable } from '../../src/execution/finish/table.js';
 import type { FinishStep } from '../../src/model/plan.js';
 
@@ -58,7 +58,7 @@ for (const [name, step] of Object.entries(steps)) {
   cancelled(`${name}: looks often, and goes no further`, () => {
     let looks = 0;
     const decoded = { count: 0 };
-    const leaf = { intervals: [{ start: 0, end: 2 * ROWS }], zeroColumns: new Set<string>(), check: () => void looks++ };
+    const leaf = { intervals: [{ start: 0, end: 2 * ROWS }], emptyValues: NO_EMPTY_VALUES, check: () => void looks++ };
     runSteps(tableOf(decoded), [step], leaf);
     const [looksInAll, decodedInAll] = [looks, decoded.count];
     assert.ok(looksInAll >= ROWS / 4096, `${looksInAll} looks`);
@@ -79,7 +79,11 @@ for (const [name, step] of Object.entries(steps)) {
 }
 
 cancelled('a sort by text has the order of its texts', () => {
-  const table = runSteps(tableOf({ count: 0 }), [by('name', null)], { intervals: [], zeroColumns: new Set(), check: () => undefined });
+  const table = runSteps(tableOf({ count: 0 }), [by('name', null)], {
+    intervals: [],
+    emptyValues: NO_EMPTY_VALUES,
+    check: () => undefined,
+  });
   const [, values] = table.columns;
   assert.ok(values?.kind === 'long');
   assert.equal(

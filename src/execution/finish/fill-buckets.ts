@@ -1,4 +1,6 @@
 import { assert, ServiceError } from '../../base/errors.js';
+import type { Value } from '../../expression/value.js';
+import { convert, textOfValue } from '../../expression/value.js';
 import type { Granularity } from '../../model/granularity.js';
 import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
@@ -14,7 +16,7 @@ const FILLED_BUCKETS_MAX = 10_000_000;
 /** Stands for the row of a bucket that no row fell into. */
 const NO_ROW = -1;
 
-/** One row for every bucket that meets the intervals: the table's, or one of nulls and, in columns that say so, zeros. */
+/** One row for every bucket that meets the intervals: the table's, or one of empty values, which mostly are null. */
 export function fillBuckets(table: ResultTable, bucket: string, granularity: Granularity, leaf: LeafResult): ResultTable {
   const { check } = leaf;
   const buckets = columnNamed(table, bucket);
@@ -35,7 +37,7 @@ export function fillBuckets(table: ResultTable, bucket: string, granularity: Gra
   });
   if (isAsItWas) return table;
   const columns = table.columns.map((column): ResultColumn => {
-    if (column.name !== bucket) return filledColumn(column, rows, leaf.zeroColumns.has(column.name), check);
+    if (column.name !== bucket) return filledColumn(column, rows, leaf.emptyValues.get(column.name) ?? null, check);
     const values = new BigInt64Array(starts.length);
     inPieces(starts.length, check, (start, end) => {
       for (let at = start; at < end; at++) values[at] = BigInt(starts[at] ?? 0);
@@ -79,7 +81,7 @@ function wantedBuckets(granularity: Granularity, intervals: readonly Interval[],
 }
 
 /** @param rows  row of the column for each row of the result, or `NO_ROW` */
-function filledColumn(column: ResultColumn, rows: Int32Array, emptyIsZero: boolean, check: Check): ResultColumn {
+function filledColumn(column: ResultColumn, rows: Int32Array, empty: Value, check: Check): ResultColumn {
   const { length } = rows;
   const nulls = new Uint8Array(length);
   let anyNull = false;
@@ -87,7 +89,7 @@ function filledColumn(column: ResultColumn, rows: Int32Array, emptyIsZero: boole
     inPieces(length, check, (start, end) => {
       for (let at = start; at < end; at++) {
         const row = rows[at] ?? NO_ROW;
-        const isNull = row === NO_ROW ? !emptyIsZero : known?.[row] === 1;
+        const isNull = row === NO_ROW ? empty === null : known?.[row] === 1;
         if (isNull) {
           nulls[at] = 1;
           anyNull = true;
@@ -96,14 +98,14 @@ function filledColumn(column: ResultColumn, rows: Int32Array, emptyIsZero: boole
     });
   switch (column.kind) {
     case 'long': {
-      const values = new BigInt64Array(length);
+      const values = new BigInt64Array(length).fill(convert(empty, 'LONG') ?? 0n);
       fill((at, row) => {
         values[at] = column.values[row] ?? 0n;
       }, column.nulls);
       return { ...column, values, nulls: anyNull ? nulls : null };
     }
     case 'double': {
-      const values = new Float64Array(length);
+      const values = new Float64Array(length).fill(convert(empty, 'DOUBLE') ?? 0);
       fill((at, row) => {
         values[at] = column.values[row] ?? 0;
       }, column.nulls);
@@ -112,6 +114,7 @@ function filledColumn(column: ResultColumn, rows: Int32Array, emptyIsZero: boole
     case 'string': {
       // No dictionary has so many entries.
       const none = 0xffffffff;
+      const emptyText = textOfValue(empty, column.type ?? 'STRING');
       const ids = new Uint32Array(length).fill(none);
       inPieces(length, check, (start, end) => {
         for (let at = start; at < end; at++) {
@@ -119,7 +122,7 @@ function filledColumn(column: ResultColumn, rows: Int32Array, emptyIsZero: boole
           if (row !== NO_ROW) ids[at] = column.ids[row] ?? none;
         }
       });
-      return { ...column, ids, text: (id) => (id === none ? null : column.text(id)) };
+      return { ...column, ids, text: (id) => (id === none ? emptyText : column.text(id)) };
     }
     case 'multi':
       throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be filled with empty buckets`);

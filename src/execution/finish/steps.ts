@@ -15,11 +15,14 @@ import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.
 /** What the steps need to know of the leaf they follow. */
 export interface LeafResult {
   readonly intervals: readonly Interval[];
-  /** Columns that are 0, rather than null, for a bucket without rows. */
-  readonly zeroColumns: ReadonlySet<string>;
+  /** What columns have for a bucket without rows, where that is not null. */
+  readonly emptyValues: ReadonlyMap<string, Value>;
   /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
   check(): void;
 }
+
+/** Of leaves without groups. */
+export const NO_EMPTY_VALUES: ReadonlyMap<string, Value> = new Map();
 
 export function runSteps(table: ResultTable, steps: readonly FinishStep[], leaf: LeafResult): ResultTable {
   return steps.reduce((current, step) => runStep(current, step, leaf), table);

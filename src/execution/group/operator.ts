@@ -1,3 +1,4 @@
+import type { Value } from '../../expression/value.js';
 import type { Frame } from '../../model/frame.js';
 import type { RunContext } from '../context.js';
 import type { RowCounts } from '../counts.js';
@@ -127,10 +128,11 @@ function* framesOfAll(parts: Iterable<ResultTable>, check: Check): Generator<Fra
 }
 
 function leafOf({ plan, aggregators }: GroupShape, { check }: RunContext): LeafResult {
-  const zeros = aggregators.filter((each) =>
-    each.kind === 'collect'
-      ? each.states.emptyValue !== null
-      : each.kind === 'count' || each.kind === 'distinct' || each.aggregator.emptyIsZero === true,
-  );
-  return { intervals: plan.intervals, zeroColumns: new Set(zeros.map(({ name }) => name)), check };
+  const emptyValues = new Map<string, Value>();
+  for (const each of aggregators) {
+    const isZero = each.kind === 'count' || each.kind === 'distinct' || (each.kind !== 'collect' && each.aggregator.emptyIsZero === true);
+    const value = each.kind === 'collect' ? each.states.emptyValue : isZero ? 0n : null;
+    if (value !== null) emptyValues.set(each.name, value);
+  }
+  return { intervals: plan.intervals, emptyValues, check };
 }

@@ -13,7 +13,7 @@ import { columnsRead } from '../columns-of-plan.js';
 import type { RunContext } from '../context.js';
 import type { RowPlan } from '../contract.js';
 import type { RowCounts } from '../counts.js';
-import { runSteps } from '../finish/steps.js';
+import { NO_EMPTY_VALUES, runSteps } from '../finish/steps.js';
 import { StreamedSteps } from '../finish/stream.js';
 import { framesOf } from '../finish/table.js';
 import { endGroups } from '../group/operator.js';
@@ -142,7 +142,7 @@ function operatorOf(options: SessionOptions, context: RunContext, counts: RowCou
         max = Math.max(max, Number(last.values[0]));
         return [];
       };
-      const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+      const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
       const end = () => framesOf(runSteps(boundaryRows(min, max), plan.finish, leaf), context.check);
       return { isDone: false, open: () => undefined, read, readMoved: read, end, close: () => undefined };
     }
@@ -215,7 +215,7 @@ function columnsOf(chunk: Frame): readonly ColumnSchema[] {
 
 function scanOperator(asked: ScanPlan, options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
   const plan = { ...asked, stages: [] };
-  const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+  const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
   const steps = new StreamedSteps(plan.finish, leaf, options.heldRowsMax);
   let toSkip = plan.offset;
   let toTake = plan.limit ?? Infinity;

@@ -14,7 +14,7 @@ import type { RunContext } from '../context.js';
 import { cancelledError } from '../context.js';
 import type { RowCounts } from '../counts.js';
 import { noCounts } from '../counts.js';
-import { runSteps } from '../finish/steps.js';
+import { NO_EMPTY_VALUES, runSteps } from '../finish/steps.js';
 import { StreamedSteps } from '../finish/stream.js';
 import { framesOf } from '../finish/table.js';
 import { endGroups, shapeOf } from '../group/operator.js';
@@ -229,7 +229,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *scan({ control, plan, data: { views }, builds, ending }, bench) {
     const counts = noCounts();
     const context = bench.context(control);
-    const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+    const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
     const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
     const frames = isStaged(plan)
       ? scanPieces(plan, stagedPieces(context, plan, views, builds), context, ending, counts)
@@ -259,7 +259,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
       : timeBoundary(plan, views, context, counts);
     counts.readMs += performance.now() - startMs;
-    const leaf = { intervals: plan.intervals, zeroColumns: new Set<string>(), check: context.check };
+    const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
     const finished = ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows;
     yield* items([...framesOf(finished, context.check)], counts);
   },

@@ -616,6 +616,26 @@ folds('of no rows is null, or the initial value finished', async () => {
   assert.is(initial?.x, 100n);
 });
 
+folds('an hour without rows has the initial value, and an empty Bloom filter', async () => {
+  const rows = await answersOver([frameOf([{ n: 1n }])], {
+    granularity: 'hour',
+    intervals: '1970-01-01T00/PT2H',
+    aggregations: [
+      { type: 'expression', name: 'x', fields: ['n'], initialValue: '7', fold: '__acc + n', isNullUnlessAggregated: false },
+      { type: 'expression', name: 'y', fields: ['n'], initialValue: '7', fold: '__acc + n' },
+      { type: 'bloom', name: 'b', field: 'n', maxNumEntries: 10 },
+      { type: 'count', name: 'rows' },
+    ],
+  });
+  assert.equal(
+    rows.map(({ x, y, b, rows: count }) => [x, y, b, count]),
+    [
+      [8n, 8n, filterOf(hash64OfLong(1n)), 1n],
+      [7n, null, filterOf(), 0n],
+    ],
+  );
+});
+
 folds('by groups, ordered by its value', async () => {
   const rows = await answersOver(PARTS, {
     queryType: 'groupBy',
