@@ -13,11 +13,13 @@ export const LIST_MAX = 8;
 
 export class Hll {
   #lgK: number;
+  #couponsMax: number;
   #coupons: Coupons | undefined = new Coupons();
   #registers: Uint8Array | undefined;
 
   constructor(lgK: number) {
     this.#lgK = lgK;
+    this.#couponsMax = couponsMax(lgK);
   }
 
   /** Of a union no more than of any of its parts that has registers. */
@@ -44,7 +46,7 @@ export class Hll {
     if (this.#registers !== undefined) raise(this.#registers, coupon);
     else if (this.#coupons !== undefined) {
       this.#coupons.add(coupon >>> 0);
-      if (this.#coupons.size > couponsMax(this.#lgK)) this.#promote();
+      if (this.#coupons.size > this.#couponsMax) this.#promote();
     }
   }
 
@@ -135,7 +137,13 @@ class Coupons {
 
   /** In no order. */
   all(): Uint32Array {
-    return this.#table.filter((coupon) => coupon !== 0);
+    const coupons = new Uint32Array(this.size);
+    let to = 0;
+    for (let at = 0; at < this.#table.length; at++) {
+      const coupon = this.#table[at] ?? 0;
+      if (coupon !== 0) coupons[to++] = coupon;
+    }
+    return coupons;
   }
 
   #grow(): void {

@@ -174,9 +174,9 @@ export class Kll {
 
   /** Of an odd number of values the least stays behind. */
   #halve(height: number): void {
-    const sorted = Float64Array.from(this.#levels[height] ?? []).sort();
+    const sorted = sortedFew(this.#levels[height] ?? []);
     const left = sorted.length % 2;
-    this.#levels[height] = [...sorted.subarray(0, left)];
+    this.#levels[height] = left === 0 ? [] : [sorted[0] ?? 0];
     const offset = coin(this.count, height);
     for (let at = left + offset; at < sorted.length; at += 2) this.#levels[height + 1]?.push(sorted[at] ?? 0);
     this.#retained -= (sorted.length - left) / 2;
@@ -195,6 +195,20 @@ function capacitiesOf(k: number, levels: number): readonly number[] {
 
 function sumOf(capacities: readonly number[]): number {
   return capacities.reduce((sum, each) => sum + each, 0);
+}
+
+const FEW = 32;
+
+/** In place; levels have eight values mostly, for which a call of `sort` takes longer than this. */
+function sortedFew(values: number[]): ArrayLike<number> {
+  if (values.length > FEW) return Float64Array.from(values).sort();
+  for (let next = 1; next < values.length; next++) {
+    const value = values[next] ?? 0;
+    let at = next;
+    for (; at > 0 && (values[at - 1] ?? 0) > value; at--) values[at] = values[at - 1] ?? 0;
+    values[at] = value;
+  }
+  return values;
 }
 
 function ascending(values: readonly number[]): number[] {
