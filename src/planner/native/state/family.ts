@@ -86,7 +86,7 @@ export function collect(reader: ObjectReader, collector: Collector, columns: rea
 }
 
 /** The same aggregator over states that a column holds. */
-export function overStates(aggregator: Aggregator): Aggregator {
+function overStates(aggregator: Aggregator): Aggregator {
   return aggregator.kind === 'collect' ? { ...aggregator, input: 'states' } : aggregator;
 }
 
