@@ -26,8 +26,8 @@ import { morselsOf } from './group/run.js';
 import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
 import { meets } from './row-ranges.js';
-import type { BuildRequest, BuildSide } from './source/build-side.js';
-import { BuildStore, withoutFrames } from './source/build-store.js';
+import type { BuildRequest } from './source/build-side.js';
+import { BuildStore, ROWS_AHEAD } from './source/build-store.js';
 import { feed, peek } from './source/row-feed.js';
 import type { Builds } from './source/staged.js';
 import type { SpillPlace } from './spill/spill-space.js';
@@ -67,8 +67,6 @@ export interface ProcessingEngine extends Engine {
 }
 
 const ROWS_RUN_HERE = 100_000;
-/** Rows of frames that are looked at before it is decided where they are placed. */
-const ROWS_AHEAD = 2000;
 /** To place a row costs as much as reading this many. */
 const PLACING_COSTS = 50;
 /** A pair of rows may cost as much as reading this part of a row. */
@@ -94,7 +92,9 @@ class LocalEngine implements ProcessingEngine {
     const { memory, makeRoom = () => false } = options;
     memory.whenFull(makeRoom);
     this.#here = workHere(memory, options.kernels);
-    this.#builds = new BuildStore(memory);
+    this.#builds = new BuildStore(memory, (side, rowCount, control) =>
+      this.#placeFor(placingCost(rowCount), control).open('build', { control, side }),
+    );
     this.#pool = options.threads > 0 ? new ThreadPool({ ...options, makeRoom }) : undefined;
   }
 
@@ -201,7 +201,7 @@ class LocalEngine implements ProcessingEngine {
     }
     const data = { views, dictionaries };
     yield* this.#controlled(options, signal, (control, engine) =>
-      engine.#withBuilds(plan, control, async function* (sent, builds) {
+      engine.#builds.with(plan, control, async function* (sent, builds) {
         const { ending } = options;
         const rows = rowsWithPairs(rowsToRead(plan, views), builds);
         switch (sent.operator) {
@@ -235,12 +235,9 @@ class LocalEngine implements ProcessingEngine {
   ): AsyncGenerator<Frame> {
     const { columns, chunkRows } = given;
     yield* this.#controlled(options, signal, (control, engine) =>
-      engine.#withBuilds(plan, control, async function* (sent, builds) {
+      engine.#builds.with(plan, control, async function* (sent, builds) {
         const source = await peek(rows, ROWS_AHEAD);
-        const place = engine.#placeFor(
-          source.rowCount === null ? Infinity : rowsWithPairs(source.rowCount * PLACING_COSTS, builds),
-          control,
-        );
+        const place = engine.#placeFor(rowsWithPairs(placingCost(source.rowCount), builds), control);
         const stream = place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {
@@ -256,49 +253,11 @@ class LocalEngine implements ProcessingEngine {
   }
 
   async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<PlacedRows> {
-    let built: BuildSide | undefined;
-    for await (const each of this.#controlled(options, signal, (control, engine) => engine.#place(rows, side, control))) built = each;
-    if (built === undefined) throw new ServiceError('internal', 'the right side of a join was not placed');
-    const id = this.#builds.add(built);
-    return { id, rowCount: built.view.rowCount, bytes: built.bytes, release: () => this.#builds.free(id) };
-  }
-
-  async *#place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<BuildSide> {
-    const source = await peek(rows, ROWS_AHEAD);
-    const place = this.#placeFor(source.rowCount === null ? Infinity : source.rowCount * PLACING_COSTS, control);
-    const stream = place.open('build', { control, side });
-    for await (const { built } of feed(stream, source.rows)) if (built !== undefined) yield built;
-  }
-
-  /** Runs `work` with the build sides of the plan's joins, of which those that came along are placed for so long. */
-  async *#withBuilds(
-    plan: RowPlan,
-    control: RunControl,
-    work: (plan: RowPlan, builds: Builds) => AsyncGenerator<Frame>,
-  ): AsyncGenerator<Frame> {
-    const { stages = [] } = plan;
-    if (stages.length === 0) {
-      yield* work(plan, {});
-      return;
-    }
-    const placed: string[] = [];
-    try {
-      const builds: Record<string, BuildSide> = {};
-      for (const { stage, frames } of this.#builds.missing(stages)) {
-        const side = { keys: stage.keys, marked: false, bytesMax: Infinity, limit: '' };
-        for await (const built of this.#place(framesAgain(frames), side, control)) {
-          placed.push(this.#builds.add(built));
-          builds[stage.build.id] = built;
-        }
-      }
-      for (const stage of stages) {
-        const known = stage.kind === 'join' ? this.#builds.find(stage.build.id) : undefined;
-        if (stage.kind === 'join' && known !== undefined) builds[stage.build.id] = known;
-      }
-      yield* work({ ...plan, stages: withoutFrames(stages) }, builds);
-    } finally {
-      for (const id of placed) this.#builds.free(id);
-    }
+    let placed: PlacedRows | undefined;
+    for await (const each of this.#controlled(options, signal, (control, engine) => engine.#builds.place(rows, side, control)))
+      placed = each;
+    if (placed === undefined) throw new ServiceError('internal', 'the right side of a join was not placed');
+    return placed;
   }
 
   async *#runGroup(run: Omit<GroupRequest, 'cut'>, { ending, profile }: RunOptions, rows: number): AsyncGenerator<Frame> {
@@ -449,14 +408,15 @@ function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
   return views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount), 0);
 }
 
+/** Of rows that come as frames, in rows that are read; null: there are many. */
+function placingCost(rowCount: number | null): number {
+  return rowCount === null ? Infinity : rowCount * PLACING_COSTS;
+}
+
 /** The same with the pairs that joins may make of them, in rows. */
 function rowsWithPairs(rows: number, builds: Builds): number {
   const pairs = Object.values(builds).reduce((product, { view }) => product * Math.max(1, view.rowCount), rows);
   return Math.max(rows, pairs * PAIR_COSTS);
-}
-
-async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {
-  yield* frames;
 }
 
 async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {

@@ -165,7 +165,9 @@ export class SourceRunner {
   }
 
   async *#limited(frames: AsyncIterable<Frame>, what: string, bytesMax: number | null): AsyncGenerator<Frame> {
-    const { subqueryRowsMax: rowsMax } = this.#options;
+    const { subqueryRowsMax, subqueryBytesMax } = this.#options;
+    // As documented, bytes take precedence where both are set.
+    const rowsMax = subqueryBytesMax === null ? subqueryRowsMax : null;
     let [rows, bytes] = [0, 0];
     for await (const frame of frames) {
       rows += frame.rowCount;

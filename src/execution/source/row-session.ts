@@ -1,6 +1,5 @@
-import { ServiceError } from '../../base/errors.js';
 import { intersect } from '../../base/interval.js';
-import type { Frame, FrameColumn } from '../../model/frame.js';
+import type { Frame } from '../../model/frame.js';
 import { frameColumnType, isNullAt } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
@@ -22,7 +21,8 @@ import { queryColumns, shapeGroups } from '../group/shape.js';
 import { GroupTable } from '../group/table.js';
 import { concatFrames } from '../merge/concat.js';
 import { boundaryRows } from '../time-boundary.js';
-import { findColumn, frameBytes, gatherFrame, rowsByTime } from './rows.js';
+import { POSITION, readable } from './readable-rows.js';
+import { findColumn, frameBytes, gatherFrame } from './rows.js';
 import { dictionariesAfter, viewAfter, viewOfColumns } from './stage-columns.js';
 import { StageRun } from './stage-run.js';
 import type { Builds } from './staged.js';
@@ -32,9 +32,6 @@ import { boundaryOfPieces, scanPieces } from './staged.js';
 const CHUNK_ROWS = 1 << 17;
 /** Wide rows fill a chunk earlier. */
 const CHUNK_BYTES = 32 << 20;
-
-/** Where a row stood in its chunk before the chunk was put in order of time. */
-const POSITION = 'position in chunk';
 
 export interface SessionOptions {
   readonly plan: RowPlan;
@@ -256,51 +253,6 @@ function rowsBetween(frame: Frame, start: number, end: number): Frame {
     frame,
     Uint32Array.from({ length: end - start }, (_, row) => row + start),
   );
-}
-
-interface ReadableRows {
-  readonly rows: Frame;
-  /** In order of time, not as they came. */
-  readonly isMoved: boolean;
-}
-
-/**
- * The chunk as the engine reads segments, whose `__time`, if they have one, ascends and is never null: rows in order of
- * time, and rows without a time apart.
- */
-function readable(chunk: Frame, plan: RowPlan): ReadableRows[] {
-  const time = findColumn(chunk, TIME_COLUMN);
-  if (time === undefined) return [{ rows: chunk, isMoved: false }];
-  if (time.kind !== 'long') {
-    if (!isNullEverywhere(time) && columnsRead(plan).includes(TIME_COLUMN) && plan.operator !== 'group')
-      throw new ServiceError(
-        'unsupported',
-        `${TIME_COLUMN} of rows that is of type ${frameColumnType(time)} is not supported; only LONG is`,
-      );
-    return [{ rows: without(chunk, time), isMoved: false }];
-  }
-  const { nulls } = time;
-  if (nulls === null) return [inTimeOrder(chunk)];
-  const numbers = Array.from({ length: chunk.rowCount }, (_, row) => row);
-  const timed = gatherFrame(chunk, Uint32Array.from(numbers.filter((row) => !isNullAt(nulls, row))));
-  const timeless = gatherFrame(without(chunk, time), Uint32Array.from(numbers.filter((row) => isNullAt(nulls, row))));
-  return [inTimeOrder(timed), { rows: timeless, isMoved: false }].filter(({ rows }) => rows.rowCount > 0);
-}
-
-function inTimeOrder(chunk: Frame): ReadableRows {
-  const order = rowsByTime(chunk);
-  if (order === null) return { rows: chunk, isMoved: false };
-  const position = { kind: 'long', name: POSITION, values: BigInt64Array.from(order, BigInt), nulls: null } as const;
-  const sorted = gatherFrame(chunk, order);
-  return { rows: { ...sorted, columns: [...sorted.columns, position] }, isMoved: true };
-}
-
-function without(chunk: Frame, column: FrameColumn): Frame {
-  return { ...chunk, columns: chunk.columns.filter((each) => each !== column) };
-}
-
-function isNullEverywhere(column: FrameColumn): boolean {
-  return column.kind === 'string' && column.dictionary.every((text) => text === null);
 }
 
 function widened(span: Interval | undefined, chunk: Frame): Interval | undefined {

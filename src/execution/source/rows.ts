@@ -8,66 +8,53 @@ import { TIME_COLUMN } from '../../model/schema.js';
  * shared, never copied.
  */
 
-/** A row number that stands for a row of nulls. */
-export const NO_ROW = 0xffffffff;
-
-/** The rows of these numbers, in this order; `NO_ROW` gives nulls. */
-export function gatherColumn(column: FrameColumn, rows: Uint32Array): FrameColumn {
-  switch (column.kind) {
-    case 'string':
-      return gatherTexts(column, rows);
-    case 'multi':
-      return gatherMultiple(column, rows);
-    case 'long': {
-      const values = new BigInt64Array(rows.length);
-      for (let at = 0; at < rows.length; at++) values[at] = column.values[rows[at] ?? NO_ROW] ?? 0n;
-      return { ...column, values, nulls: gatherNulls(column.nulls, rows) };
-    }
-    case 'double': {
-      const values = new Float64Array(rows.length);
-      for (let at = 0; at < rows.length; at++) values[at] = column.values[rows[at] ?? NO_ROW] ?? 0;
-      return { ...column, values, nulls: gatherNulls(column.nulls, rows) };
-    }
-  }
-}
-
+/** The rows of these numbers, in this order. */
 export function gatherFrame(frame: Frame, rows: Uint32Array): Frame {
   return { rowCount: rows.length, columns: frame.columns.map((column) => gatherColumn(column, rows)) };
 }
 
-function gatherTexts(column: Extract<FrameColumn, { kind: 'string' }>, rows: Uint32Array): FrameColumn {
-  const ids = new Uint32Array(rows.length);
-  const nullId = column.dictionary.length;
-  let anyMissing = false;
-  for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] ?? NO_ROW;
-    anyMissing ||= row === NO_ROW;
-    ids[at] = row === NO_ROW ? nullId : (column.ids[row] ?? 0);
+function gatherColumn(column: FrameColumn, rows: Uint32Array): FrameColumn {
+  switch (column.kind) {
+    case 'string': {
+      const ids = new Uint32Array(rows.length);
+      for (let at = 0; at < rows.length; at++) ids[at] = column.ids[rows[at] ?? 0] ?? 0;
+      return { ...column, ids };
+    }
+    case 'multi':
+      return gatherMultiple(column, rows);
+    case 'long': {
+      const values = new BigInt64Array(rows.length);
+      for (let at = 0; at < rows.length; at++) values[at] = column.values[rows[at] ?? 0] ?? 0n;
+      return { ...column, values, nulls: gatherNulls(column.nulls, rows) };
+    }
+    case 'double': {
+      const values = new Float64Array(rows.length);
+      for (let at = 0; at < rows.length; at++) values[at] = column.values[rows[at] ?? 0] ?? 0;
+      return { ...column, values, nulls: gatherNulls(column.nulls, rows) };
+    }
   }
-  return { ...column, ids, dictionary: anyMissing ? [...column.dictionary, null] : column.dictionary };
 }
 
 function gatherMultiple(column: Extract<FrameColumn, { kind: 'multi' }>, rows: Uint32Array): FrameColumn {
   const offsets = new Uint32Array(rows.length + 1);
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] ?? NO_ROW;
-    const count = row === NO_ROW ? 0 : (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0);
-    offsets[at + 1] = (offsets[at] ?? 0) + count;
+    const row = rows[at] ?? 0;
+    offsets[at + 1] = (offsets[at] ?? 0) + (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0);
   }
   const ids = new Uint32Array(offsets[rows.length] ?? 0);
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] ?? NO_ROW;
-    if (row !== NO_ROW) ids.set(column.ids.subarray(column.offsets[row], column.offsets[row + 1]), offsets[at]);
+    const row = rows[at] ?? 0;
+    ids.set(column.ids.subarray(column.offsets[row], column.offsets[row + 1]), offsets[at]);
   }
   return { ...column, offsets, ids };
 }
 
 function gatherNulls(nulls: Uint32Array | null, rows: Uint32Array): Uint32Array | null {
+  if (nulls === null) return null;
   const gathered = new Uint32Array(Math.ceil(rows.length / 64) * 2);
   let any = false;
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] ?? NO_ROW;
-    if (row !== NO_ROW && !isNullAt(nulls, row)) continue;
+    if (!isNullAt(nulls, rows[at] ?? 0)) continue;
     any = true;
     gathered[at >>> 5] = (gathered[at >>> 5] ?? 0) | (1 << (at & 31));
   }
@@ -88,7 +75,7 @@ export interface WantedColumn {
   readonly type: ColumnType;
 }
 
-export function nullColumn(name: string, type: ColumnType, rowCount: number): FrameColumn {
+function nullColumn(name: string, type: ColumnType, rowCount: number): FrameColumn {
   if (type !== 'LONG' && type !== 'FLOAT' && type !== 'DOUBLE')
     return { kind: 'string', name, ids: new Uint32Array(rowCount), dictionary: [null] };
   const nulls = new Uint32Array(Math.ceil(rowCount / 64) * 2).fill(0xffffffff);

@@ -1,0 +1,55 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import { frameColumnType, isNullAt } from '../../model/frame.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { columnsRead } from '../columns-of-plan.js';
+import type { RowPlan } from '../contract.js';
+import { findColumn, gatherFrame, rowsByTime } from './rows.js';
+
+/** Where a row stood in its chunk before the chunk was put in order of time. */
+export const POSITION = 'position in chunk';
+
+export interface ReadableRows {
+  readonly rows: Frame;
+  /** In order of time, not as they came. */
+  readonly isMoved: boolean;
+}
+
+/**
+ * The chunk as the engine reads segments, whose `__time`, if they have one, ascends and is never null: rows in order of
+ * time, and rows without a time apart.
+ */
+export function readable(chunk: Frame, plan: RowPlan): ReadableRows[] {
+  const time = findColumn(chunk, TIME_COLUMN);
+  if (time === undefined) return [{ rows: chunk, isMoved: false }];
+  if (time.kind !== 'long') {
+    if (!isNullEverywhere(time) && columnsRead(plan).includes(TIME_COLUMN) && plan.operator !== 'group')
+      throw new ServiceError(
+        'unsupported',
+        `${TIME_COLUMN} of rows that is of type ${frameColumnType(time)} is not supported; only LONG is`,
+      );
+    return [{ rows: without(chunk, time), isMoved: false }];
+  }
+  const { nulls } = time;
+  if (nulls === null) return [inTimeOrder(chunk)];
+  const numbers = Array.from({ length: chunk.rowCount }, (_, row) => row);
+  const timed = gatherFrame(chunk, Uint32Array.from(numbers.filter((row) => !isNullAt(nulls, row))));
+  const timeless = gatherFrame(without(chunk, time), Uint32Array.from(numbers.filter((row) => isNullAt(nulls, row))));
+  return [inTimeOrder(timed), { rows: timeless, isMoved: false }].filter(({ rows }) => rows.rowCount > 0);
+}
+
+function inTimeOrder(chunk: Frame): ReadableRows {
+  const order = rowsByTime(chunk);
+  if (order === null) return { rows: chunk, isMoved: false };
+  const position = { kind: 'long', name: POSITION, values: BigInt64Array.from(order, BigInt), nulls: null } as const;
+  const sorted = gatherFrame(chunk, order);
+  return { rows: { ...sorted, columns: [...sorted.columns, position] }, isMoved: true };
+}
+
+function without(chunk: Frame, column: FrameColumn): Frame {
+  return { ...chunk, columns: chunk.columns.filter((each) => each !== column) };
+}
+
+function isNullEverywhere(column: FrameColumn): boolean {
+  return column.kind === 'string' && column.dictionary.every((text) => text === null);
+}
