@@ -30,6 +30,8 @@ export class ApproximateHistogram {
   #centroids: readonly Centroid[] = [];
   /** Values that are not among the centroids yet. */
   #pending: number[] = [];
+  /** Values of all centroids before each; undefined: to be counted again. */
+  #before: Float64Array | undefined;
 
   /** @param limits  values below the first, and those above the second, share one centroid each */
   constructor(resolution: number, limits: { readonly lower: number; readonly upper: number } = { lower: -Infinity, upper: Infinity }) {
@@ -70,9 +72,8 @@ export class ApproximateHistogram {
     const share = to === from ? 0 : (bound - from) / (to - from);
     const [low, high] = [spread(left), spread(right)];
     const atBound = low + (high - low) * share;
-    let sum = ((low + atBound) / 2) * share;
-    for (let index = 0; index < next - 1; index++) sum += centroids[index]?.count ?? 0;
-    return sum + (left === undefined ? 0 : left.isExact ? left.count : left.count / 2);
+    const before = next < 1 ? 0 : (this.#countsBefore()[next - 1] ?? 0);
+    return before + ((low + atBound) / 2) * share + (left === undefined ? 0 : left.isExact ? left.count : left.count / 2);
   }
 
   /** A value such that about this fraction of all lies below it; NaN of nothing. */
@@ -209,6 +210,16 @@ export class ApproximateHistogram {
     return this.#centroids;
   }
 
+  #countsBefore(): Float64Array {
+    if (this.#before !== undefined) return this.#before;
+    let sum = 0;
+    this.#before = Float64Array.from(this.#centroids, ({ count }) => {
+      sum += count;
+      return sum - count;
+    });
+    return this.#before;
+  }
+
   /** Centroids of the same value are one, as are those beyond the same limit. */
   #take(centroids: readonly Centroid[]): void {
     const merged = mergedCentroids(this.#centroids, centroids);
@@ -221,6 +232,7 @@ export class ApproximateHistogram {
       merged.slice(upper).reduce<Centroid[]>(intoOne, []),
     ];
     this.#centroids = joinNearest(limited.flat(), this.resolution);
+    this.#before = undefined;
   }
 }
 
