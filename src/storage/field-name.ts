@@ -1,8 +1,8 @@
 /**
- * What the values at a path of a JSON column are wanted as: numbers, whatever kind of numbers they are, or texts, which
- * only values of one kind give exactly (`2` among fractions is not `2.0`).
+ * What the values at a path of a JSON column are wanted as: numbers, whatever kind of numbers they are; texts, which only
+ * values of one kind give exactly (`2` among fractions is not `2.0`); or arrays, of which a single value is one of one.
  */
-export type FieldUse = 'number' | 'text';
+export type FieldUse = 'number' | 'text' | 'array';
 
 /**
  * The name under which a plan asks for the column that a segment may keep of one path, and which stands for the JSON
@@ -14,5 +14,5 @@ export function fieldName(column: string, path: string, use: FieldUse): string {
 
 /** The JSON column behind the name of a field; undefined for any other name. */
 export function columnOfField(name: string): string | undefined {
-  return /^(.*)\u0000(?:number|text)\u0000\$/s.exec(name)?.[1];
+  return /^(.*)\u0000(?:number|text|array)\u0000\$/s.exec(name)?.[1];
 }

@@ -135,8 +135,8 @@ const documents = fc.record({ a: kinds, b: kinds, c: kinds }).chain(({ a, b, c }
     { minLength: 1, maxLength: 30 },
   ),
 );
-const PATHS = ['$', '$.a', '$.o.b', "$.o['c d']", '$.l[0]', '$.l[1]', '$.l[-1]', '$.o', '$.missing'];
-const TYPES = ['STRING', 'LONG', 'DOUBLE', 'FLOAT', 'ARRAY<STRING>', 'ARRAY<LONG>'];
+const PATHS = ['$', '$.a', '$.o.b', "$.o['c d']", '$.l[0]', '$.l[1]', '$.l[-1]', '$.l', '$.o', '$.missing'];
+const TYPES = ['STRING', 'LONG', 'DOUBLE', 'FLOAT', 'ARRAY<STRING>', 'ARRAY<LONG>', 'ARRAY<DOUBLE>'];
 
 fields('every path in every type, in a scan', async ({ bench }) => {
   const virtualColumns = PATHS.flatMap((path, at) => TYPES.map((type) => jsonValue(`${at} ${type}`, path, type)));
