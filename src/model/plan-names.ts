@@ -2,6 +2,7 @@ import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';
 import type { FinishStep, GroupKey, SortKey } from './plan.js';
+import type { WindowFunction } from './window.js';
 
 /*
  * The columns that parts of a plan name: collecting them, and renaming them. Rows being ingested are in order of arrival,
@@ -74,6 +75,13 @@ export function renameStep(step: FinishStep, rename: Rename): FinishStep {
       return { ...step, bucket: rename(step.bucket), by: keys(step.by) };
     case 'limit':
       return step;
+    case 'window':
+      return {
+        ...step,
+        partition: step.partition.map(rename),
+        order: keys(step.order),
+        functions: step.functions.map((each) => renameFunction(each, rename)),
+      };
     case 'fillBuckets':
       return { ...step, bucket: rename(step.bucket) };
     case 'rank':
@@ -81,6 +89,16 @@ export function renameStep(step: FinishStep, rename: Rename): FinishStep {
     case 'project':
       return { ...step, columns: step.columns.map(({ name, from }) => ({ name: rename(name), from: rename(from) })) };
   }
+}
+
+function renameFunction(each: WindowFunction, rename: Rename): WindowFunction {
+  const { call } = each;
+  return {
+    ...each,
+    name: rename(each.name),
+    filter: each.filter === null ? null : rename(each.filter),
+    call: 'column' in call && call.column !== null ? { ...call, column: rename(call.column) } : call,
+  };
 }
 
 /** The columns that an expression reads, virtual ones under their own names. */

@@ -6,6 +6,7 @@ import type { Granularity } from './granularity.js';
 import type { Interval } from './interval.js';
 import type { ColumnType } from './schema.js';
 import type { Stage } from './stage.js';
+import type { WindowFunction } from './window.js';
 
 /**
  * What execution runs: plain data, printable, the same on every machine. Native queries and SQL both end here
@@ -106,6 +107,13 @@ export type FinishStep =
       readonly name: string;
       readonly state: string;
       readonly collector: Collector;
+    }
+  /** Appends a column for each function, over the rows that are alike in `partition`, in the order of `order`. Rows are sorted. */
+  | {
+      readonly step: 'window';
+      readonly partition: readonly string[];
+      readonly order: readonly SortKey[];
+      readonly functions: readonly WindowFunction[];
     }
   /** Keeps, renames and orders columns. */
   | { readonly step: 'project'; readonly columns: readonly { readonly name: string; readonly from: string }[] };

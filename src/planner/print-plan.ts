@@ -6,6 +6,7 @@ import type { Collector } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import { granularityName } from '../model/granularity.js';
 import type { FinishStep, GroupKey, Plan, SortKey } from '../model/plan.js';
+import type { WindowFunction } from '../model/window.js';
 
 /** A plan as text, one line for each part that is there: for golden files, logs and EXPLAIN. */
 export function printPlan(plan: Plan): string {
@@ -103,6 +104,8 @@ function printStep(step: FinishStep): string {
       return `sort by ${step.by.map(printSortKey).join(', ')}${step.offset > 0 || step.limit !== null ? `, ${printLimit(step.offset, step.limit)}` : ''}`;
     case 'topPerBucket':
       return `keep the best ${step.limit} of each ${step.bucket} by ${step.by.map(printSortKey).join(', ')}`;
+    case 'window':
+      return `windows ${step.functions.map(printWindowFunction).join('; ')} by ${step.partition.join(', ') || 'nothing'}${step.order.length === 0 ? '' : `, ordered by ${step.order.map(printSortKey).join(', ')}`}`;
     case 'limit':
       return printLimit(step.offset, step.limit);
     case 'fillBuckets':
@@ -112,6 +115,11 @@ function printStep(step: FinishStep): string {
     case 'project':
       return `project ${step.columns.map(({ name, from }) => (name === from ? name : `${name} = ${from}`)).join(', ')}`;
   }
+}
+
+function printWindowFunction({ name, type, call, filter, frame }: WindowFunction): string {
+  const rows = `${frame.unit} ${frame.start} to ${frame.end}`;
+  return `${name} ${type} = ${stringifyJson(call)}${filter === null ? '' : ` where ${filter}`} over ${rows}`;
 }
 
 function printSortKey({ column, descending, nulls, ordering }: SortKey): string {

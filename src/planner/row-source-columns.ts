@@ -60,6 +60,7 @@ function planColumns(plan: RowsPlan, inputs: readonly ColumnSchema[]): readonly 
   let columns = leafColumns(plan, typeOf);
   for (const step of plan.finish) {
     if (step.step === 'compute') columns = [...columns, columnOf(step.name, step.type)];
+    if (step.step === 'window') columns = [...columns, ...step.functions.map(({ name, type }) => columnOf(name, type))];
     if (step.step !== 'project') continue;
     const before = typesOf(columns);
     columns = step.columns.map(({ name, from }) => columnOf(name, before(from) ?? 'STRING'));

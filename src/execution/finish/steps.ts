@@ -11,6 +11,7 @@ import { rowFilter } from './row-filter.js';
 import { sortedRows } from './sort.js';
 import type { ResultColumn, ResultTable } from './table.js';
 import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
+import { windowColumns } from './window.js';
 
 /** What the steps need to know of the leaf they follow. */
 export interface LeafResult {
@@ -53,6 +54,8 @@ function runStep(table: ResultTable, step: FinishStep, leaf: LeafResult): Result
       return fillBuckets(table, step.bucket, step.granularity, leaf);
     case 'rank':
       return { ...table, columns: [...table.columns, rankColumn(table, step, leaf)] };
+    case 'window':
+      return windowColumns(table, step, leaf);
     case 'project':
       return {
         ...table,

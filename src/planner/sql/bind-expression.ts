@@ -25,6 +25,11 @@ interface Subqueries {
   in(place: Place, expression: Extract<SqlExpression, { kind: 'inQuery' }>, operands: readonly Bound[], positive: boolean): Bound;
 }
 
+/** Window functions: what `window-list.ts` makes of them, seen from here. */
+interface Windows {
+  add(place: Place, expression: Extract<SqlExpression, { kind: 'call' }>): Bound;
+}
+
 /** Where an expression stands: the columns it may name and whether it may aggregate. */
 export interface Place {
   readonly session: Session;
@@ -35,6 +40,8 @@ export interface Place {
   readonly subqueries: Subqueries | string;
   /** Takes those inside of aggregates, which are met before grouping; left out: `subqueries` does. */
   readonly rowSubqueries?: Subqueries;
+  /** Takes window functions; left out: there can be none here. */
+  readonly windows?: Windows | undefined;
   /** A whole conjunct of a filter, for which unknown is as good as false. */
   readonly positive?: boolean;
   /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
@@ -177,6 +184,7 @@ function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' 
       distinct: false,
       filter: null,
       orderBy: [],
+      over: null,
     });
   return place.scope.resolve(place.session.source, at, path);
 }
@@ -375,11 +383,17 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
   const { name, at } = expression;
   const { session } = place;
   const { source } = session;
+  if (expression.over !== null) {
+    const { windows, ...inside } = place;
+    if (windows === undefined)
+      throw source.error('sql_plan_invalid', at, `the window function ${name} can only stand in SELECT, ORDER BY and QUALIFY`);
+    return windows.add(inside, expression);
+  }
   const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
   const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.
   const rows = place.rowSubqueries ?? place.subqueries;
-  const inner: Place = aggregate === undefined ? place : { ...place, aggregates: `inside ${name}`, subqueries: rows };
+  const inner: Place = aggregate === undefined ? place : { ...place, windows: undefined, aggregates: `inside ${name}`, subqueries: rows };
   const written = isStar ? [] : expression.arguments;
   const bind = (): FunctionCall =>
     new FunctionCall(

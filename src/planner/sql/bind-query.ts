@@ -8,6 +8,7 @@ import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from
 import type { Scope } from './scope.js';
 import { Subqueries } from './subquery.js';
 import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from './syntax.js';
+import { WindowList } from './window-list.js';
 
 /** A bound query: its tree, whose top node names the columns. */
 export interface BoundQuery {
@@ -41,15 +42,19 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
 
   const list = new AggregateList();
   const [rowQueries, groupQueries] = [new Subqueries(binding), new Subqueries(binding)];
-  const select: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
+  const windows = new WindowList(session, query.windows);
+  const grouped: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
+  const select: Place = { ...grouped, windows };
   const outputs = selectOutputs(select, query.items);
   const items = new Map(query.items.flatMap(({ alias, expression }) => (alias === null ? [] : [[alias, expression] as const])));
-  const grouping: Place = { ...select, aggregates: 'in GROUP BY', subqueries: rowQueries, aliases: { items, before: false } };
+  const grouping: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries, aliases: { items, before: false } };
   const sets =
     query.groupBy === null
       ? null
       : groupingSets(session, query.at, query.groupBy).map((set) => set.map((expression) => bindReference(grouping, expression, outputs)));
-  const having = query.having === null ? null : condition({ ...select, aliases: { items, before: false }, positive: true }, query.having);
+  const having = query.having === null ? null : condition({ ...grouped, aliases: { items, before: false }, positive: true }, query.having);
+  const qualify =
+    query.qualify === null ? null : condition({ ...select, aliases: { items, before: false }, positive: true }, query.qualify);
   const orderBy = query.orderBy.map((item) => ({
     ...item,
     at: item.expression.at,
@@ -63,8 +68,11 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
     : { relation: input, rename: (bound) => bound };
   let relation = groupQueries.attach(groups.relation, (bound) => groups.rename(bound, query.at));
   if (having !== null) relation = { kind: 'filter', input: relation, condition: groups.rename(having, query.having?.at ?? query.at) };
-  let columns = outputs.map((output) => ({ ...output, bound: groups.rename(output.bound, output.at) }));
-  let sortKeys = orderBy.map((item) => ({ ...item, bound: groups.rename(item.bound, item.at) }));
+  relation = windows.attach(relation, (bound, at) => groups.rename(bound, at));
+  const renamed = (bound: Bound, at: number): Bound => windows.resolved(groups.rename(bound, at));
+  if (qualify !== null) relation = { kind: 'filter', input: relation, condition: renamed(qualify, query.qualify?.at ?? query.at) };
+  let columns = outputs.map((output) => ({ ...output, bound: renamed(output.bound, output.at) }));
+  let sortKeys = orderBy.map((item) => ({ ...item, bound: renamed(item.bound, item.at) }));
   if (query.distinct && !(isGrouped && keepsAllKeys(relation, columns))) {
     const keys = columns.map(({ bound }) => bound);
     const distinct = aggregation(session, relation, [keys], new AggregateList(), () => false);

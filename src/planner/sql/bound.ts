@@ -23,6 +23,8 @@ export type Bound =
   | { readonly kind: 'outer'; readonly type: BoundType; readonly bound: Bound; readonly depth: number }
   /** The result of an aggregate of the query, by its number. */
   | { readonly kind: 'aggregate'; readonly type: BoundType; readonly index: number }
+  /** The result of a window function of the query, by its number. */
+  | { readonly kind: 'window'; readonly type: BoundType; readonly index: number }
   | Condition;
 
 type Condition = { readonly type: 'BOOLEAN' } & (
@@ -71,7 +73,14 @@ export function call(type: BoundType, name: string, ...args: readonly Bound[]): 
 /** The same value under another type of the same native kind. */
 export function retype(bound: Bound, type: SqlType): Bound {
   if (bound.type === type) return bound;
-  if (bound.kind === 'literal' || bound.kind === 'column' || bound.kind === 'call' || bound.kind === 'aggregate' || bound.kind === 'outer')
+  if (
+    bound.kind === 'literal' ||
+    bound.kind === 'column' ||
+    bound.kind === 'call' ||
+    bound.kind === 'aggregate' ||
+    bound.kind === 'window' ||
+    bound.kind === 'outer'
+  )
     return { ...bound, type };
   // A condition is a long already: a cast states the new type without changing the value.
   return call(type, 'cast', bound, text('LONG'));
@@ -190,8 +199,9 @@ export function toExpression(bound: Bound): Expression {
       return { kind: 'call', function: bound.function, arguments: bound.arguments.map(toExpression) };
     case 'aggregate':
       return { kind: 'column', name: `aggregate ${bound.index}` };
+    case 'window':
     case 'outer':
-      throw new ServiceError('internal', 'a column of the query around was left in an expression');
+      throw new ServiceError('internal', 'a column of the query around, or a window function, was left in an expression');
     case 'and':
     case 'or':
       return balanced(bound.kind === 'and' ? '&&' : '||', bound.operands.map(toExpression));

@@ -1,4 +1,5 @@
 import { convertSubquery, orderItem } from './convert-query.js';
+import { convertOver } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
 import { type Marks, numberLiteral } from './rewrite.js';
 import type { SourceText } from './source-text.js';
@@ -319,7 +320,6 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
   const { source } = conversion;
   if (node.name.type !== 'identifier') throw source.unsupported(at, 'a function of a schema');
   const written = node.name.name.toUpperCase();
-  if (node.over !== undefined) throw source.unsupported(offsetOf(conversion.text, node.over), `the window function ${written} OVER`);
   const args = node.args?.expr;
   for (const extra of [args?.nullHandlingKw?.[0], args?.limit, args?.having])
     if (extra !== undefined) throw source.unsupported(offsetOf(conversion.text, extra), 'this clause in a function call');
@@ -353,13 +353,14 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
     ...call(at, name, mark?.kind === 'function' && mark.swapped ? converted.reverse() : converted, null),
     distinct: args?.distinctKw !== undefined,
     filter,
+    over: node.over === undefined ? null : convertOver(conversion, node.over.window),
     returning: mark?.kind === 'returning' ? mark.type : null,
     orderBy: args?.orderBy?.specifications.items.map((item) => orderItem(conversion, item)) ?? [],
   };
 }
 
 function call(at: number, name: string, args: readonly SqlExpression[], unit: string | null): SqlCall & { readonly at: number } {
-  return { kind: 'call', at, name, arguments: args, unit, returning: null, distinct: false, filter: null, orderBy: [] };
+  return { kind: 'call', at, name, arguments: args, unit, returning: null, distinct: false, filter: null, orderBy: [], over: null };
 }
 
 function convertType(conversion: Conversion, node: DataType): NonNullable<ReturnType<typeof sqlTypeOf>> {

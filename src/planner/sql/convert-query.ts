@@ -1,5 +1,6 @@
 import { type Conversion, convertExpression, type NamedQueries } from './convert-expression.js';
 import { convertRelation } from './convert-relation.js';
+import { convertWindow } from './convert-window.js';
 import { type Node, offsetOf } from './cst.js';
 import type { GroupingElement, OrderItem, SelectItem, SelectQuery, SetQuery, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
 
@@ -100,6 +101,8 @@ function emptySelect(at: number): SelectQuery {
     where: null,
     groupBy: null,
     having: null,
+    windows: new Map(),
+    qualify: null,
     orderBy: [],
     offset: null,
     limit: null,
@@ -136,7 +139,12 @@ function selectQuery(conversion: Conversion, at: number, clauses: readonly Node[
         query.groupBy = clause.columns.items.map((item) => groupingElement(conversion, item));
         break;
       case 'having_clause':
-        query.having = convertExpression(conversion, clause.expr);
+        query[conversion.marks.get(place)?.kind === 'qualify' ? 'qualify' : 'having'] = convertExpression(conversion, clause.expr);
+        break;
+      case 'window_clause':
+        query.windows = new Map(
+          clause.namedWindows.items.map(({ name, window }) => [name.name, convertWindow(conversion, window.expr)] as const),
+        );
         break;
       default:
         if (!ORDER_CLAUSES.includes(clause.type))

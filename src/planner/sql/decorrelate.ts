@@ -2,6 +2,7 @@ import type { SqlType } from '../../model/statement.js';
 import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, literal, retype, substitute, transform } from './bound.js';
 import { folded } from './function-call.js';
 import type { NamedBound, ProjectedColumn, Relation } from './relation.js';
+import { expressionsOf } from './rules/verify-relation.js';
 import type { Session } from './session.js';
 import type { CompareOperator, SqlQuery } from './syntax.js';
 
@@ -125,6 +126,8 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
         if (emptyRow !== null) throw refuse('below UNNEST');
         return { relation: { ...node, input }, correlations, emptyRow: null };
       }
+      case 'window':
+        throw refuse('below a window function');
       case 'union':
         throw refuse('inside of a set operation');
       case 'source':
@@ -222,6 +225,8 @@ export function isCorrelated(relation: Relation): boolean {
       return isCorrelated(relation.input);
     case 'join':
       return (relation.condition !== null && hasOuter(relation.condition)) || isCorrelated(relation.left) || isCorrelated(relation.right);
+    case 'window':
+      return expressionsOf(relation).some(hasOuter) || isCorrelated(relation.input);
     case 'union':
       return relation.inputs.some(isCorrelated);
     case 'unnest':

@@ -208,7 +208,11 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
 function isConstant(bound: Bound): boolean {
   return (
     bound.kind === 'literal' ||
-    (bound.kind !== 'column' && bound.kind !== 'outer' && bound.kind !== 'aggregate' && children(bound).every(isConstant))
+    (bound.kind !== 'column' &&
+      bound.kind !== 'outer' &&
+      bound.kind !== 'window' &&
+      bound.kind !== 'aggregate' &&
+      children(bound).every(isConstant))
   );
 }
 

@@ -6,8 +6,9 @@ import type { FinishStep, GroupKey, Plan, SortKey } from '../../model/plan.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import { isNumberType, isTextType, TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
+import type { WindowFunction } from '../../model/window.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
-import { and, type Bound, column, conjuncts, settledType, substitute, toExpression } from './bound.js';
+import { and, type Bound, column, columnNames, conjuncts, settledType, substitute, toExpression } from './bound.js';
 import { ComputedColumns } from './computed-columns.js';
 import { toFilter } from './lower-filter.js';
 import { lowerLeaf } from './lower-source.js';
@@ -19,7 +20,10 @@ import {
   type ProjectRelation,
   type Relation,
   type RelationSortKey,
+  type WindowRelation,
 } from './relation.js';
+import { mapExpressions } from './rules/map-expressions.js';
+import { expressionsOf } from './rules/verify-relation.js';
 import { nativeType } from './sql-type.js';
 import { granularityOf } from './time-key.js';
 
@@ -29,6 +33,10 @@ interface Clauses {
   where: Bound | null;
   aggregate: AggregateRelation | null;
   having: Bound | null;
+  /** Over the columns below, and those of the windows before. */
+  windows: readonly WindowRelation[];
+  /** Of rows that have the columns of the windows. */
+  qualify: Bound | null;
   sort: readonly RelationSortKey[];
   offset: number;
   limit: number | null;
@@ -49,7 +57,8 @@ export function lowerRelation(relation: Relation): { readonly plan: RowsPlan; re
 }
 
 function planOf(clauses: Clauses): RowsPlan {
-  return clauses.aggregate === null ? scanPlan(clauses) : groupPlan(clauses, clauses.aggregate);
+  if (clauses.aggregate !== null) return groupPlan(clauses, clauses.aggregate);
+  return clauses.windows.length > 0 ? windowedScan(clauses) : scanPlan(clauses);
 }
 
 /** As much of a relation as fits into one plan, from the rows that are read upwards; the rest below it is a plan of its own. */
@@ -65,13 +74,19 @@ function clausesOf(relation: Relation): Clauses {
       if (below.sort.length > 0 || below.offset > 0 || below.limit !== null)
         return { ...overPlan(relation.input, below), where: relation.condition };
       const condition = over(below, relation.condition);
-      const filter = below.aggregate === null ? 'where' : 'having';
+      const filter = below.windows.length > 0 ? 'qualify' : below.aggregate === null ? 'where' : 'having';
       const before = below[filter];
       return { ...below, [filter]: before === null ? condition : and([...conjuncts(before), ...conjuncts(condition)]) };
     }
     case 'project': {
       const below = clausesOf(relation.input);
       return { ...below, output: relation.columns.map(({ name, bound }) => ({ name, bound: over(below, bound) })) };
+    }
+    case 'window': {
+      const below = clausesOf(relation.input);
+      if (below.sort.length > 0 || below.offset > 0 || below.limit !== null || below.qualify !== null)
+        return { ...withWindow(overPlan(relation.input, below), relation) };
+      return withWindow(below, relation);
     }
     case 'sort': {
       const below = clausesOf(relation.input);
@@ -89,6 +104,14 @@ function clausesOf(relation: Relation): Clauses {
   }
 }
 
+/** The expressions of a window over what the clauses read. */
+function withWindow(below: Clauses, relation: WindowRelation): Clauses {
+  const own = mapExpressions(relation, (bound) => over(below, bound));
+  assert(own.kind === 'window', 'a window became something else');
+  const added = relation.functions.map(({ name, type }): NamedBound => ({ name, bound: column(type, name) }));
+  return { ...below, windows: [...below.windows, own], output: [...below.output, ...added] };
+}
+
 function overLeaf(relation: Relation): Clauses {
   return { ...EMPTY, source: lowerLeaf(relation), output: named(relation) };
 }
@@ -103,7 +126,16 @@ function overPlan(relation: Relation, clauses: Clauses): Clauses {
   return { ...EMPTY, source: { kind: 'query', plan: planOf(clauses), source }, output: named(relation) };
 }
 
-const EMPTY: Omit<Clauses, 'source' | 'output'> = { where: null, aggregate: null, having: null, sort: [], offset: 0, limit: null };
+const EMPTY: Omit<Clauses, 'source' | 'output'> = {
+  where: null,
+  aggregate: null,
+  having: null,
+  windows: [],
+  qualify: null,
+  sort: [],
+  offset: 0,
+  limit: null,
+};
 
 function named(relation: Relation): readonly NamedBound[] {
   return columnsOf(relation).map(({ name, type }) => ({ name, bound: column(type, name) }));
@@ -147,8 +179,108 @@ function scanPlan(clauses: Clauses): RowsPlan {
   };
 }
 
+/** Rows as they are stored, with windows over them: every column that a step reads is read, or computed beside it. */
+function windowedScan(clauses: Clauses): RowsPlan {
+  const results = new Set(clauses.windows.flatMap(({ functions }) => functions.map(({ name }) => name)));
+  const isStored = (bound: Bound): boolean => ![...columnNames(bound)].some((name) => results.has(name));
+  const read = [
+    ...clauses.windows.flatMap(expressionsOf),
+    ...clauses.output.map(({ bound }) => bound),
+    ...clauses.sort.map(({ bound }) => bound),
+    ...(clauses.qualify === null ? [] : [clauses.qualify]),
+  ];
+  const virtual = new ComputedColumns('v', clauses.where === null ? read : [...read, clauses.where]);
+  const columns = new Set<string>();
+  // What does not need the result of a window is computed where the rows are; the rest as a step.
+  const leafOf = (bound: Bound): Bound => {
+    if (bound.kind !== 'column' && isStored(bound)) {
+      const name = virtual.nameOf(bound);
+      columns.add(name);
+      return column(bound.type, name);
+    }
+    for (const name of columnNames(bound)) if (!results.has(name)) columns.add(name);
+    return bound;
+  };
+  const steps = new Steps([...columns].map((name) => column('VARCHAR', name)).concat(read));
+  const wanted = steps.end({
+    ...clauses,
+    windows: clauses.windows.map((window) => {
+      const own = mapExpressions(window, leafOf);
+      assert(own.kind === 'window', 'a window became something else');
+      return own;
+    }),
+    output: clauses.output.map(({ name, bound }) => ({ name, bound: leafOf(bound) })),
+    sort: clauses.sort.map((key) => ({ ...key, bound: leafOf(key.bound) })),
+    qualify: clauses.qualify === null ? null : leafOf(clauses.qualify),
+  });
+  return {
+    operator: 'scan',
+    ...leaf(clauses),
+    virtualColumns: virtual.asVirtualColumns(),
+    columns: [...columns],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    finish: [...steps.list, ...projection([...columns, ...steps.names], wanted)],
+  };
+}
+
+/** Finish steps, with a step that computes a column before the step that reads it. */
+class Steps {
+  readonly list: FinishStep[] = [];
+  /** Of the columns that steps have added. */
+  readonly names: string[] = [];
+  private readonly computed: ComputedColumns;
+  private done = 0;
+
+  /** `taken`: names that the rows have before. */
+  constructor(taken: readonly Bound[]) {
+    this.computed = new ComputedColumns('p', taken);
+  }
+
+  /** Windows, their condition, order and limit; gives the columns that are wanted in the end. */
+  end({ windows, qualify, sort, offset, limit, output }: Clauses): readonly { readonly name: string; readonly from: string }[] {
+    for (const window of windows) this.window(window);
+    if (qualify !== null) this.list.push({ step: 'filter', filter: toFilter(qualify) });
+    const by = sort.map((key) => sortKey(this.computed.nameOf(key.bound), key));
+    this.computePending();
+    if (by.length > 0) this.list.push({ step: 'sort', by, offset, limit });
+    else if (offset > 0 || limit !== null) this.list.push({ step: 'limit', offset, limit });
+    const wanted = output.map(({ name, bound }) => ({ name, from: this.computed.nameOf(bound) }));
+    this.computePending();
+    return wanted;
+  }
+
+  private window({ partition, order, functions }: WindowRelation): void {
+    const columnOf = (bound: Bound | null): string | null => (bound === null ? null : this.computed.nameOf(bound));
+    const step: FinishStep = {
+      step: 'window',
+      partition: partition.filter(({ kind }) => kind !== 'literal').map((bound) => this.computed.nameOf(bound)),
+      order: order.map((key) => sortKey(this.computed.nameOf(key.bound), key)),
+      functions: functions.map(({ name, type, call, operand, filter, frame }): WindowFunction => {
+        const value = columnOf(operand);
+        const read = value === null && call.kind !== 'count' ? call : { ...call, column: value };
+        return { name, type: nativeType(type), call: read as WindowFunction['call'], filter: columnOf(filter), frame };
+      }),
+    };
+    this.computePending();
+    this.list.push(step);
+    this.names.push(...functions.map(({ name }) => name));
+  }
+
+  private computePending(): void {
+    for (; this.done < this.computed.columns.length; this.done++) {
+      const next = this.computed.columns[this.done];
+      if (next === undefined) continue;
+      const type = nativeType(settledType(next.bound.type));
+      this.list.push({ step: 'compute', name: next.name, type, expression: toExpression(next.bound) });
+      this.names.push(next.name);
+    }
+  }
+}
+
 function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
-  const { having, sort, offset, limit } = clauses;
+  const { having } = clauses;
   const read = [
     ...aggregate.keys.map(({ bound }) => bound),
     ...aggregate.aggregates.flatMap(({ operands, filter }) => [...operands, filter]),
@@ -163,32 +295,10 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   });
   const aggregators = aggregate.aggregates.map((each) => aggregator(each, virtual));
 
-  const computed = new ComputedColumns(
-    'p',
-    named(aggregate).map(({ bound }) => bound),
-  );
-  const finish: FinishStep[] = [];
-  let done = 0;
-  const computePending = (): void => {
-    for (; done < computed.columns.length; done++) {
-      const column = computed.columns[done];
-      if (column !== undefined)
-        finish.push({
-          step: 'compute',
-          name: column.name,
-          type: nativeType(settledType(column.bound.type)),
-          expression: toExpression(column.bound),
-        });
-    }
-  };
-  if (having !== null) finish.push({ step: 'filter', filter: toFilter(having) });
-  const by = sort.map((key) => sortKey(computed.nameOf(key.bound), key));
-  computePending();
-  if (by.length > 0) finish.push({ step: 'sort', by, offset, limit });
-  else if (offset > 0 || limit !== null) finish.push({ step: 'limit', offset, limit });
-  const wanted = clauses.output.map(({ name, bound }) => ({ name, from: computed.nameOf(bound) }));
-  computePending();
-  const produced = [...keys.map(({ name }) => name), ...aggregators.map(({ name }) => name), ...computed.columns.map(({ name }) => name)];
+  const steps = new Steps(named(aggregate).map(({ bound }) => bound));
+  if (having !== null) steps.list.push({ step: 'filter', filter: toFilter(having) });
+  const wanted = steps.end(clauses);
+  const produced = [...keys.map(({ name }) => name), ...aggregators.map(({ name }) => name), ...steps.names];
   return {
     operator: 'group',
     ...leaf(clauses),
@@ -196,7 +306,7 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
     keys,
     aggregators,
     emptyGroup: keys.length === 0,
-    finish: [...finish, ...projection(produced, wanted)],
+    finish: [...steps.list, ...projection(produced, wanted)],
   };
 }
 

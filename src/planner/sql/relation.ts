@@ -1,5 +1,6 @@
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../model/statement.js';
+import type { WindowCall, WindowFrame } from '../../model/window.js';
 import type { BoundAggregate } from './aggregate-list.js';
 import { type Bound, settledType } from './bound.js';
 import type { JoinType } from './syntax.js';
@@ -17,6 +18,7 @@ export type Relation =
   | LimitRelation
   | JoinRelation
   | UnionRelation
+  | WindowRelation
   | UnnestRelation;
 
 /** A leaf: a table, a lookup, rows known now, or external files. */
@@ -88,6 +90,27 @@ export interface UnnestRelation {
   readonly type: SqlType;
 }
 
+/** Columns: those of the input, then the functions, all over one window. */
+export interface WindowRelation {
+  readonly kind: 'window';
+  readonly input: Relation;
+  readonly partition: readonly Bound[];
+  readonly order: readonly RelationSortKey[];
+  readonly functions: readonly NamedWindowFunction[];
+}
+
+export interface NamedWindowFunction {
+  readonly name: string;
+  readonly type: SqlType;
+  readonly call: BoundWindowCall;
+  readonly operand: Bound | null;
+  readonly filter: Bound | null;
+  readonly frame: WindowFrame;
+}
+
+/** A call without the column it reads. */
+export type BoundWindowCall = WindowCall extends infer Call ? (Call extends WindowCall ? Omit<Call, 'column'> : never) : never;
+
 /** A multi-value string is VARCHAR like any other; that it may be one is remembered for functions that must know. */
 export interface RelationColumn {
   readonly name: string;
@@ -156,6 +179,8 @@ function findColumns(relation: Relation): readonly RelationColumn[] {
       const [first] = relation.inputs;
       return first === undefined ? [] : columnsOf(first).map(({ name, type }) => ({ name, type }));
     }
+    case 'window':
+      return [...columnsOf(relation.input), ...relation.functions.map(({ name, type }) => ({ name, type }))];
     case 'unnest':
       return [...columnsOf(relation.input), { name: relation.name, type: relation.type }];
   }

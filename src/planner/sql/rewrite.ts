@@ -22,6 +22,8 @@ type Mark =
   | { readonly kind: 'text'; readonly value: string }
   /** At the first item of an IN list of literals: all of its items. */
   | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
+  /** At QUALIFY. */
+  | { readonly kind: 'qualify' }
   /** At the first word after NATURAL. */
   | { readonly kind: 'natural' }
   /** At EXTERN. */
@@ -96,6 +98,7 @@ function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   // Where columns were declared nothing is left of the words.
   const isArrayType = stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(') && stream.edited(index) !== '';
   if (word === 'ARRAY' && isArrayType) stream.replace(index, '[]');
+  if (word === 'QUALIFY') rewriteQualify(stream, index, marks);
   if (word === 'NATURAL') rewriteNatural(stream, index, marks);
   if (RESERVED_BY_PARSER.has(word)) stream.replace(index, `"${stream.name(index)}"`);
 }
@@ -105,6 +108,21 @@ function rewriteNatural(stream: TokenStream, index: number, marks: Marks): void 
   if (!['JOIN', 'INNER', 'LEFT', 'RIGHT', 'FULL'].includes(stream.text(index + 1))) return;
   marks.set(stream.start(index + 1), { kind: 'natural' });
   stream.replace(index, '');
+}
+
+/** The parser takes no QUALIFY: it becomes a HAVING, which must not be there already. */
+function rewriteQualify(stream: TokenStream, index: number, marks: Marks): void {
+  if (index === 0 || stream.is(index - 1, '.') || stream.is(index - 1, ',') || stream.is(index + 1, ',') || stream.is(index - 1, 'SELECT'))
+    return;
+  const depth = stream.depth(index);
+  for (let before = index - 1; before >= 0 && stream.depth(before) >= depth; before--) {
+    if (stream.depth(before) > depth) continue;
+    if (stream.is(before, 'SELECT')) break;
+    if (stream.is(before, 'HAVING') || stream.is(before, 'WINDOW'))
+      throw stream.source.unsupported(stream.start(index), `QUALIFY after ${stream.text(before)}; put one of them into a subquery`);
+  }
+  marks.set(stream.start(index), { kind: 'qualify' });
+  stream.replace(index, 'HAVING');
 }
 
 /** INTERVAL '1' WEEK: the parser does not know all units, and would take an unknown one for an alias. */

@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
+import type { WindowFrame } from '../../model/window.js';
 
 /** Our own syntax tree, parsed but not yet bound to tables. `at` is an offset into the statement's source text. */
 interface Node {
@@ -83,6 +84,17 @@ export interface SqlCall {
   readonly filter: SqlExpression | null;
   /** Of an aggregate: the order it meets its values in. */
   readonly orderBy: readonly OrderItem[];
+  /** OVER: a window, or the name of one. */
+  readonly over: SqlWindow | string | null;
+}
+
+export interface SqlWindow extends Node {
+  /** A window of the WINDOW clause that it adds to. */
+  readonly base: string | null;
+  readonly partitionBy: readonly SqlExpression[];
+  readonly orderBy: readonly OrderItem[];
+  /** null: not said. */
+  readonly frame: WindowFrame | null;
 }
 
 export type SqlRelation = Node &
@@ -143,6 +155,9 @@ export interface SelectQuery extends Ordered {
   /** null: no GROUP BY. Empty: GROUP BY (). */
   readonly groupBy: readonly GroupingElement[] | null;
   readonly having: SqlExpression | null;
+  /** Of the WINDOW clause, by name. */
+  readonly windows: ReadonlyMap<string, SqlWindow>;
+  readonly qualify: SqlExpression | null;
 }
 
 export interface SetQuery extends Ordered {

@@ -122,6 +122,8 @@ function stepText(step: FinishStep): string {
       return `limit ${step.limit} offset ${step.offset}`;
     case 'project':
       return `project ${step.columns.map(({ name, from }) => (name === from ? name : `${name}=${from}`)).join(' ')}`;
+    case 'window':
+      return `window ${step.functions.map(({ name, call, frame }) => `${name} = ${JSON.stringify(call)} ${frame.unit} ${frame.start} ${frame.end}`).join(', ')} by ${step.partition.join(' ')} order ${step.order.map(({ column, descending }) => `${column} ${descending ? 'desc' : 'asc'}`).join(' ')}`;
     default:
       return step.step;
   }

@@ -38,6 +38,22 @@ export function mapExpressions(relation: Relation, change: (bound: Bound) => Bou
       const condition = relation.condition === null ? null : change(relation.condition);
       return condition === relation.condition ? relation : { ...relation, condition };
     }
+    case 'window': {
+      const partition = relation.partition.map(change);
+      const order = list(relation.order);
+      const functions = relation.functions.map((each) => ({
+        ...each,
+        operand: each.operand === null ? null : change(each.operand),
+        filter: each.filter === null ? null : change(each.filter),
+      }));
+      const same =
+        order === relation.order &&
+        partition.every((bound, index) => bound === relation.partition[index]) &&
+        functions.every(
+          ({ operand, filter }, index) => operand === relation.functions[index]?.operand && filter === relation.functions[index]?.filter,
+        );
+      return same ? relation : { ...relation, partition, order, functions };
+    }
     case 'unnest': {
       const array = change(relation.array);
       return array === relation.array ? relation : { ...relation, array };

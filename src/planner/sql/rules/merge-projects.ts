@@ -1,5 +1,5 @@
 import { type Bound, substitute } from '../bound.js';
-import { columnsOf, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
+import { columnsOf, identity, mapInputs, type Relation } from '../relation.js';
 import { isSmall } from './expression-size.js';
 import { mapExpressions } from './map-expressions.js';
 import { expressionsOf } from './verify-relation.js';
@@ -22,11 +22,12 @@ export function mergeProjects(relation: Relation): Relation {
     case 'sort':
     case 'limit':
       return { ...project, input: merged };
+    case 'window':
     case 'unnest': {
-      if (columnsOf(project.input).some(({ name }) => name === merged.name)) return node;
-      const { name, type } = merged;
-      const columns: ProjectedColumn[] = [...project.columns, { name, type, bound: { kind: 'column', type, name } }];
-      return { kind: 'project', input: merged, columns };
+      // What the node adds keeps its names above the columns that are computed now.
+      const added = columnsOf(node).slice(project.columns.length);
+      if (columnsOf(project.input).some(({ name }) => added.some((each) => each.name === name))) return node;
+      return { kind: 'project', input: merged, columns: [...project.columns, ...identity(added)] };
     }
     default:
       return node;

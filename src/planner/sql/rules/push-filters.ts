@@ -49,6 +49,7 @@ function push(relation: Relation, pending: readonly Bound[]): Relation {
     case 'join':
       return pushIntoJoin(relation, pending);
     case 'limit':
+    case 'window':
     case 'source':
       return filtered(
         mapInputs(relation, (input) => push(input, [])),

@@ -48,6 +48,7 @@ export function rowEstimate(relation: Relation): number | undefined {
     }
     case 'project':
     case 'sort':
+    case 'window':
       return rowEstimate(relation.input);
     case 'unnest':
       return scaled(rowEstimate(relation.input), 3);

@@ -16,7 +16,8 @@ export function verifyRelation(relation: Relation, stage: string): void {
   const known = relation.kind === 'join' ? new Set(names) : new Set(inputs.flatMap((input) => columnsOf(input).map(({ name }) => name)));
   const check = (bound: Bound): void => {
     if (bound.kind === 'column' && !known.has(bound.name)) throw fail(`no column ${bound.name} below a ${relation.kind}`);
-    if (bound.kind === 'outer' || bound.kind === 'aggregate') throw fail(`an ${bound.kind} value in a ${relation.kind}`);
+    if (bound.kind === 'outer' || bound.kind === 'aggregate' || bound.kind === 'window')
+      throw fail(`an ${bound.kind} value in a ${relation.kind}`);
     children(bound).forEach(check);
   };
   expressionsOf(relation).forEach(check);
@@ -43,6 +44,12 @@ export function expressionsOf(relation: Relation): readonly Bound[] {
       return relation.by.map(({ bound }) => bound);
     case 'join':
       return relation.condition === null ? [] : [relation.condition];
+    case 'window':
+      return [
+        ...relation.partition,
+        ...relation.order.map(({ bound }) => bound),
+        ...relation.functions.flatMap(({ operand, filter }) => [operand, filter].filter((part) => part !== null)),
+      ];
     case 'unnest':
       return [relation.array];
     default:
