@@ -11,8 +11,8 @@ import { median } from '../harness.js';
 import { makeTables, sliceRows } from '../joins/tables.js';
 
 /**
- * What the profile of a query costs: processor time of the engine with the clock that stages are timed with, and with one
- * that stands still, in turn. What else a profile is, some additions a segment, is in both.
+ * What the profile of a query costs: how often the engine reads the clock that stages are timed with, times what a reading
+ * costs; and, in turn, processor time with that clock and with one that stands still, which is the same less precisely.
  */
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '2000000' }, rounds: { type: 'string', default: '21' }, json: { type: 'string' } },
@@ -58,27 +58,42 @@ const cases: readonly { readonly name: string; readonly plan: GroupPlan }[] = [
 ];
 
 const clock = performance.now.bind(performance);
-const figures: { name: string; cost: number }[] = [];
+const readNs = median(Array.from({ length: 21 }, nanosecondsOfARead));
+const figures: { name: string; reads: number; cost: number; difference: number }[] = [];
 for (const each of cases) {
   const timed: number[] = [];
   const untimed: number[] = [];
+  let reads = 0;
   for (let round = -2; round < Number(values.rounds); round++) {
     for (const stands of round % 2 === 0 ? [true, false] : [false, true]) {
-      performance.now = stands ? () => 0 : clock;
-      const microseconds = await cpuOf(each.plan);
+      let calls = 0;
+      if (stands) performance.now = () => calls++ * 0;
+      const { microseconds, runs } = await cpuOf(each.plan);
       performance.now = clock;
-      if (round >= 0) (stands ? untimed : timed).push(microseconds);
+      if (stands) reads = calls / runs;
+      if (round >= 0) (stands ? untimed : timed).push(microseconds / runs);
     }
   }
-  const cost = median(timed.map((time, round) => time / (untimed[round] ?? NaN))) - 1;
-  figures.push({ name: each.name, cost });
-  console.log(`${each.name.padEnd(28)} ${(median(timed) / 1000).toFixed(2).padStart(8)} ms   the clock costs ${(cost * 100).toFixed(2)} %`);
+  const cost = (reads * readNs) / 1000 / median(untimed);
+  const difference = median(timed.map((time, round) => time / (untimed[round] ?? NaN))) - 1;
+  figures.push({ name: each.name, reads, cost, difference });
+  console.log(
+    `${each.name.padEnd(28)} ${(median(timed) / 1000).toFixed(2).padStart(8)} ms   ${Math.round(reads)} readings of ${readNs.toFixed(0)} ns: ${(cost * 100).toFixed(2)} %   difference ${(difference * 100).toFixed(2)} %`,
+  );
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);
 await engine.close();
 
-/** Microseconds of processor time a run. */
-async function cpuOf(asked: GroupPlan): Promise<number> {
+function nanosecondsOfARead(): number {
+  const reads = 100_000;
+  const begin = process.cpuUsage();
+  for (let read = 0; read < reads; read++) clock();
+  const { user, system } = process.cpuUsage(begin);
+  return ((user + system) * 1000) / reads;
+}
+
+/** Processor time of as many runs as fill a sample. */
+async function cpuOf(asked: GroupPlan): Promise<{ microseconds: number; runs: number }> {
   const begin = process.cpuUsage();
   let runs = 0;
   let microseconds = 0;
@@ -90,5 +105,5 @@ async function cpuOf(asked: GroupPlan): Promise<number> {
     const { user, system } = process.cpuUsage(begin);
     microseconds = user + system;
   }
-  return microseconds / runs;
+  return { microseconds, runs };
 }

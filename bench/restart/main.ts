@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { readAt, type SegmentFile } from '../../src/storage/codecs/array-decoder.js';
 import { decompressInto } from '../../src/storage/codecs/zstd.js';
-import { arraysOf, BLOCK_HEADER_BYTES, type Footer } from '../../src/storage/format.js';
+import { arraysOf, BLOCK_HEADER_BYTES, type Footer, storedColumns } from '../../src/storage/format.js';
 import { verifySegment } from '../../src/storage/jobs/verify-segment.js';
 import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { median } from '../harness.js';
@@ -94,7 +94,7 @@ function openFiles(directory: string): { readonly source: SegmentFile; readonly 
 /** Bytes that came out. */
 function readAndDecompress({ source, footer }: { readonly source: SegmentFile; readonly footer: Footer }): number {
   let bytes = 0;
-  for (const array of footer.columns.flatMap(arraysOf)) {
+  for (const array of storedColumns(footer).flatMap(arraysOf)) {
     let at = array.start;
     for (const size of array.bytes) {
       bytes += decompressInto(room, readAt(source, at, size).subarray(BLOCK_HEADER_BYTES));

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import { ServiceError } from '../../base/errors.js';
 
 export interface ClientRequest {
@@ -27,7 +27,8 @@ export class HttpClient {
   async send(request: ClientRequest): Promise<ClientResponse> {
     const { host, method, path, headers, body, signal } = request;
     try {
-      const response = await this.#pool(host).request({ method: method as 'GET', path, headers, body, signal });
+      const pool = this.#pools.get(host) ?? (await this.#open(host));
+      const response = await pool.request({ method: method as 'GET', path, headers, body, signal });
       return { status: response.statusCode, headers: flatten(response.headers), body: chunksOf(response.body, host, signal) };
     } catch (error) {
       throw translate(error, host, signal);
@@ -39,10 +40,12 @@ export class HttpClient {
     this.#pools.clear();
   }
 
-  #pool(host: string): Pool {
-    const known = this.#pools.get(host);
-    if (known !== undefined) return known;
-    const pool = new Pool(`http://${host}`, { connections: 64, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
+  /** The library is loaded when another process is first called: one that has all roles never does, and starts sooner. */
+  async #open(host: string): Promise<Pool> {
+    const library = await import('undici');
+    const pool =
+      this.#pools.get(host) ??
+      new library.Pool(`http://${host}`, { connections: 64, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
     this.#pools.set(host, pool);
     return pool;
   }
