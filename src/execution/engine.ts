@@ -9,7 +9,7 @@ import type { Frame } from '../model/frame.js';
 import type { Plan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
 import { addStage } from '../model/profile.js';
-import type { SegmentStore } from '../storage/contract.js';
+import type { Lease, SegmentStore } from '../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../storage/jobs.js';
 import type { Address, GlobalDictionaryView, SegmentView } from '../storage/view.js';
 import { BLOCK_ROWS } from '../storage/view.js';
@@ -114,12 +114,19 @@ class LocalEngine implements ProcessingEngine {
     const startMs = performance.now();
     const found = await findByIndex(plan, store, segmentIds);
     const { leftOut } = found;
-    const lease = await store.lease({
-      segmentIds: found.segmentIds,
-      columns,
-      globalDictionaries: comparable,
-      ...(leftOut === undefined ? {} : { leftOut }),
-    });
+    let lease: Lease;
+    try {
+      lease = await store.lease({
+        segmentIds: found.segmentIds,
+        columns,
+        globalDictionaries: comparable,
+        ...(leftOut === undefined ? {} : { leftOut }),
+      });
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'resource_limit' && canBeHalved(plan, segmentIds))) throw error;
+      yield* this.#runHalves(plan, store, segmentIds, options, signal);
+      return;
+    }
     addStage(profile, 'lease', performance.now() - startMs);
     if (profile !== undefined) {
       profile.bytesRead += lease.bytesRead;
@@ -133,6 +140,30 @@ class LocalEngine implements ProcessingEngine {
     } finally {
       lease.release();
     }
+  }
+
+  /** Over segments whose columns do not fit into memory together: one half after the other. */
+  async *#runHalves(
+    plan: RowPlan,
+    store: SegmentStore,
+    segmentIds: readonly string[],
+    options: RunOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame> {
+    const middle = Math.ceil(segmentIds.length / 2);
+    const halves = [segmentIds.slice(0, middle), segmentIds.slice(middle)];
+    const run = (half: readonly string[]): AsyncIterable<Frame> => this.run(plan, store, half, { ...options, ending: 'partial' }, signal);
+    if (plan.operator === 'scan') {
+      const { offset, limit } = plan;
+      // Of a part, the rows to be passed over are still needed: they are counted when all have met.
+      const part = { ...plan, offset: 0, limit: limit === null ? null : offset + limit };
+      // The second begins when the first was read to its end, and is not begun when that is enough.
+      yield* this.merge(options.ending === 'final' ? plan : part, halves.map(run), options, signal);
+      return;
+    }
+    const partials: (readonly Frame[])[] = [];
+    for (const half of halves) partials.push(await collect(run(half)));
+    yield* this.merge(plan, partials.map(framesAgain), options, signal);
   }
 
   runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame> {
@@ -387,6 +418,11 @@ class LocalEngine implements ProcessingEngine {
     }
     if (profile !== undefined) addCounts(profile, counts, reads);
   }
+}
+
+/** Rows in an order of time come from all segments side by side. */
+function canBeHalved(plan: RowPlan, segmentIds: readonly string[]): boolean {
+  return segmentIds.length > 1 && (plan.operator !== 'scan' || plan.timeOrder === null);
 }
 
 function checkOf(signal: AbortSignal): () => void {

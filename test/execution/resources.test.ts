@@ -6,7 +6,8 @@ import type { EngineOptions, ProcessingEngine } from '../../src/execution/engine
 import { createEngine } from '../../src/execution/engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan } from '../../src/model/plan.js';
+import { cellAt } from '../../src/model/frame.js';
+import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
 import { openFrames } from './segments.js';
 
@@ -63,6 +64,12 @@ async function countRows(frames: AsyncIterable<Frame>): Promise<number> {
   return rows;
 }
 
+async function framesOf(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const all: Frame[] = [];
+  for await (const each of frames) all.push(each);
+  return all;
+}
+
 interface Place {
   readonly engine: ProcessingEngine;
   readonly memory: KernelMemory;
@@ -115,6 +122,51 @@ for (const threads of [0, 1]) {
     });
   });
 }
+
+resources('segments that do not fit into memory together are read one part after the other', async () => {
+  const memory = KernelMemory.create({ maximumBytes: 48 * MEBIBYTE });
+  let makeRoom = (_: number): number => 0;
+  const engine = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunHere: 0, makeRoom: (bytes) => makeRoom(bytes) > 0 });
+  // Each of them takes 27 MB.
+  const { store, ids, close } = await openFrames([frame, frame, frame], memory, engine);
+  makeRoom = (bytes) => store.makeRoom(bytes);
+  const plan: GroupPlan = {
+    ...sums([]),
+    aggregators: [
+      { kind: 'count', name: 'rows', filter: null },
+      ...others.map((column) => ({ kind: 'max', name: column, column, type: 'LONG', filter: null }) as const),
+    ],
+  };
+  const [result] = await framesOf(engine.run(plan, store, ids, options(), never));
+  const values = frame.columns.at(-1);
+  assert.ok(values?.kind === 'long');
+  const max = values.values.slice().sort().at(-1);
+  assert.equal(
+    result?.columns.map((column) => cellAt(column, 0)),
+    [BigInt(3 * ROWS), ...others.map(() => max)],
+  );
+  const { filter, intervals, virtualColumns, dataSource } = plan;
+  const scan: ScanPlan = {
+    operator: 'scan',
+    dataSource,
+    intervals,
+    filter,
+    virtualColumns,
+    columns: others,
+    timeOrder: null,
+    offset: ROWS - 1,
+    limit: 2,
+    finish: [],
+  };
+  const rows = await framesOf(engine.run(scan, store, ids, options(), never));
+  assert.equal(
+    rows.flatMap((each) => Array.from({ length: each.rowCount }, (_, row) => each.columns.map((column) => cellAt(column, row)))),
+    [ROWS - 1, 0].map((row) => others.map(() => values.values[row])),
+  );
+  await close();
+  assert.is(memory.allocatedBytes, 0);
+  await engine.close();
+});
 
 resources('scratch counts in what a query holds, and is given back', async () => {
   await within(256 * MEBIBYTE, {}, async ({ engine, store, ids }) => {
