@@ -23,8 +23,9 @@ export function puttingOutStates(plan: GroupPlan, isWanted: (name: string) => bo
   };
 }
 
-/** Any value is its own state. */
+/** Any value is its own state, and so is what an expression makes that is not finalized. */
 function hasState(aggregator: Aggregator): aggregator is Extract<Aggregator, { kind: 'collect' }> & Aggregator {
   if (aggregator.kind !== 'collect' || aggregator.output === 'state') return false;
+  if (aggregator.collector.type === 'expression') return aggregator.collector.finalize !== null;
   return aggregator.collector.type !== 'first' || aggregator.columns.length > 1;
 }

@@ -636,6 +636,14 @@ folds('an hour without rows has the initial value, and an empty Bloom filter', a
   );
 });
 
+folds('that is not finalized is its own state', async () => {
+  const [row] = await answersOver(WHOLE, {
+    ...fold({ fields: ['long'], initialValue: '0', fold: '__acc + long' }),
+    context: { finalize: false },
+  });
+  assert.is(row?.x, 55n);
+});
+
 folds('by groups, ordered by its value', async () => {
   const rows = await answersOver(PARTS, {
     queryType: 'groupBy',
