@@ -455,6 +455,10 @@ function rowsWithPairs(rows: number, builds: Builds): number {
   return Math.max(rows, pairs * PAIR_COSTS);
 }
 
+async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
+}
+
 async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
   const collected: Frame[] = [];
   for await (const frame of frames) collected.push(frame);
