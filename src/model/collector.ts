@@ -9,9 +9,10 @@ export type Collector =
   /**
    * [value, time] → the value at the smallest or largest time. Nulls are values, rows without a time do not count. At
    * equal times the smallest (`first`) or largest (`last`) value that is not null wins, so that the answer does not
-   * depend on the order of rows. Without a time column all times are equal: any value, namely the smallest.
+   * depend on the order of rows. Without a time column all times are equal: any value, namely the smallest. Several
+   * values of a row are one text, or with `firstOnly` the first of them counts.
    */
-  | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number }
+  | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number; readonly firstOnly?: true }
   /** [number] → count, mean and squared deviations; nulls do not count. */
   | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' }
   /** [column] → about how many distinct values; nulls do not count, every value of a row does. `round`: a LONG, else a DOUBLE. */

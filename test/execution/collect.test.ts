@@ -57,6 +57,31 @@ moments('of no rows are null, of one row 0', async () => {
 
 moments.run();
 
+const firstOfLists = suite('first and last of lists');
+
+firstOfLists('are one text, or the first of them', async () => {
+  const plan = planOf([
+    collect({ type: 'last', valueType: 'STRING', maxStringBytes: 1024 }, ['many', '__time'], { name: 'last', type: 'STRING' }),
+    collect({ type: 'first', valueType: 'STRING', maxStringBytes: 1024 }, ['many'], { name: 'any', type: 'STRING' }),
+    collect({ type: 'first', valueType: 'STRING', maxStringBytes: 5, firstOnly: true }, ['many'], { name: 'one', type: 'STRING' }),
+  ]);
+  const written = (row: Row): string | null => {
+    const values = row['many'] as readonly string[];
+    return values.length > 1 ? `[${values.join(', ')}]` : (values[0] ?? null);
+  };
+  const smallest = (values: readonly (string | null)[]): string | null =>
+    values.flatMap((value) => (value === null ? [] : [value])).sort()[0] ?? null;
+  for (const { way, groups } of await everyWay(plan, rows))
+    for (const [name, members] of groupsOf(rows, 'text')) {
+      const end = Math.max(...members.map((row) => Number(row['__time'])));
+      const atEnd = members.filter((row) => Number(row['__time']) === end).flatMap((row) => written(row) ?? []);
+      const firsts = members.map((row) => (row['many'] as readonly string[])[0]?.slice(0, 5) ?? null);
+      assert.equal(groups.get(name), [atEnd.sort().at(-1) ?? null, smallest(members.map(written)), smallest(firsts)], `${way}, ${name}`);
+    }
+});
+
+firstOfLists.run();
+
 const sketches = suite('sketches');
 
 const everyRow = { output: 'both' as const };
@@ -87,6 +112,16 @@ sketches('of distinct values are the same whatever the layout, and near the trut
     near(doubles, distinct(members, 'double'), 0.13, `doubles of ${name}`);
     assert.is(tags, distinct(members, 'many'));
     assert.equal([nothing, nothingAtAll], [0, null]);
+  }
+});
+
+sketches('by row of lists tell them apart, in any order', async () => {
+  const plan = planOf([collect({ type: 'cardinality', byRow: true, round: false }, ['many', 'small'], { ...everyRow, name: 'rows' })]);
+  const [first, ...others] = await everyWay(plan, rows);
+  for (const { way, groups } of others) assert.ok(isDeepStrictEqual([...groups].sort(), [...(first?.groups ?? [])].sort()), way);
+  for (const [name, members] of groupsOf(rows, 'text')) {
+    const combinations = members.map((row) => JSON.stringify([[...(row['many'] as readonly string[])].sort(), String(row['small'])]));
+    near(first?.groups.get(name)?.[0], new Set(combinations).size, 0.1, `rows of ${name}`);
   }
 });
 

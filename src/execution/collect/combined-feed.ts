@@ -1,9 +1,13 @@
-import { ServiceError } from '../../base/errors.js';
+import { stringifyJson } from '../../base/json.js';
+import type { Value } from '../../expression/value.js';
+import { plainData } from '../../expression/value.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import { SKETCH_SEED } from '../../sketch/text.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
+import type { Block } from '../context.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../scope.js';
+import { rowLists } from './row-lists.js';
 import type { Feed } from './state-kind.js';
 import type { TakeHash } from './stored-hashes.js';
 
@@ -30,15 +34,10 @@ export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<Stat
   };
 }
 
-/** Gives states the hash of each row's combination of values; null is one of them. */
+/** Gives states the hash of each row's combination of values; null is one of them, and a list is one value in any order. */
 export function combinationFeed<State>(scope: SegmentScope, columns: readonly string[], take: TakeHash<State>): Feed<State> {
   const { memory } = scope.context;
-  const readers = columns.map((column) => {
-    const source = scope.source(column);
-    if (source.kind === 'string' && source.column.offsets !== 0)
-      throw new ServiceError('unsupported', `cardinality by row over the multi-value column "${column}" is not supported`);
-    return rowReader(scope, source);
-  });
+  const readers = columns.map((column) => textReader(scope, column));
   const hash = new Murmur3(SKETCH_SEED);
   const words = new Uint32Array(4);
   return {
@@ -50,15 +49,30 @@ export function combinationFeed<State>(scope: SegmentScope, columns: readonly st
       for (let i = 0; i < n; i++) {
         const row = listed === undefined ? i : (listed[i] ?? 0);
         let text = '';
-        for (const reader of readers) {
-          const value = reader.get(row);
-          const printed = String(value);
-          text += value === null ? 'n' : `${printed.length}:${printed}`;
-        }
+        for (const { get } of readers) text += get(row);
         hash.hashText(text);
         hash.copyTo(words);
         take(stateOf(numbers[i] ?? 0), words, 0);
       }
     },
   };
+}
+
+/** The value of a row with its length, so that neighbours cannot be mistaken for each other. */
+function textReader(scope: SegmentScope, column: string): { open(block: Block): void; get(row: number): string } {
+  const source = scope.source(column);
+  if (source.kind === 'string' && source.column.offsets !== 0) {
+    const lists = rowLists(scope, source.column);
+    return { open: lists.open, get: (row) => lists.get(row).map(printed).sort().join('') + END_OF_LIST };
+  }
+  const reader = rowReader(scope, source);
+  return { open: reader.open, get: (row) => printed(reader.get(row)) };
+}
+
+const END_OF_LIST = ';';
+
+function printed(value: Value): string {
+  if (value === null) return 'n';
+  const text = typeof value === 'object' ? stringifyJson(plainData(value)) : String(value);
+  return `${text.length}:${text}`;
 }

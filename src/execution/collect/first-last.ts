@@ -3,7 +3,7 @@ import type { Value } from '../../expression/value.js';
 import { compareValues, parseDouble, parseLong, valueOfText } from '../../expression/value.js';
 import type { Collector } from '../../model/collector.js';
 import { isTextType } from '../../model/schema.js';
-import type { Address } from '../../storage/view.js';
+import type { Address, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block } from '../context.js';
 import { kernelFor } from '../context.js';
@@ -12,6 +12,7 @@ import { asTexts } from '../expression/cast-texts.js';
 import { asNumbers } from '../expression/convert.js';
 import { rememberTexts } from '../finish/table.js';
 import type { SegmentScope } from '../scope.js';
+import { listText, rowLists } from './row-lists.js';
 import type { Feed, StateKind } from './state-kind.js';
 
 type FirstLast = Extract<Collector, { type: 'first' | 'last' }>;
@@ -106,16 +107,17 @@ function bindTimed(
 /** Gives, for rows of a block, the value at a position among them. */
 function valueReader(
   scope: SegmentScope,
-  { valueType, maxStringBytes }: FirstLast,
+  collector: FirstLast,
   column: string,
 ): (block: Block, rows: Address, n: number) => (at: number) => Value {
   const { memory, kernels } = scope.context;
+  const { valueType, maxStringBytes } = collector;
   const source = scope.source(column);
+  if (valueType === 'STRING' && source.kind === 'string' && source.column.offsets !== 0) return listReader(scope, source.column, collector);
   if (isTextType(valueType)) {
-    const ids = source.kind === 'string' && source.column.type === valueType ? storedIds(scope, source.column, column) : undefined;
+    const ids = source.kind === 'string' && source.column.type === valueType ? storedIds(scope, source.column) : undefined;
     const vector = ids === undefined ? asTexts(scope, source, valueType) : undefined;
-    const cut = (text: string | null): string | null =>
-      text === null || valueType !== 'STRING' ? text : firstBytes(text, maxStringBytes);
+    const cut = (text: string | null): string | null => (text === null || valueType !== 'STRING' ? text : firstBytes(text, maxStringBytes));
     const text = rememberTexts((id) => cut(ids === undefined ? (vector?.pool.texts[id] ?? null) : ids.text(id)));
     return (block, rows, n) => {
       const idOf = ids?.of(block) ?? idsAt(memory.u32(vector?.ids(block) ?? 0, block.rows));
@@ -156,9 +158,26 @@ function valueReader(
   };
 }
 
-function storedIds(scope: SegmentScope, column: Extract<ReturnType<SegmentScope['source']>, { kind: 'string' }>['column'], name: string) {
-  if (column.offsets !== 0)
-    throw new ServiceError('unsupported', `the first, last or any value of the multi-value column "${name}" is not supported`);
+/** Of a row of several values the first, or all of them as one text. */
+function listReader(
+  scope: SegmentScope,
+  column: StringColumnView,
+  { maxStringBytes, firstOnly }: FirstLast,
+): ReturnType<typeof valueReader> {
+  const { memory } = scope.context;
+  const lists = rowLists(scope, column);
+  return (block, rows, n) => {
+    lists.open(block);
+    const at = rows === 0 ? undefined : memory.u32(rows, n);
+    return (position) => {
+      const values = lists.get(at === undefined ? position : (at[position] ?? 0));
+      const text = firstOnly === true ? (values[0] ?? null) : listText(values);
+      return text === null ? null : firstBytes(text, maxStringBytes);
+    };
+  };
+}
+
+function storedIds(scope: SegmentScope, column: StringColumnView) {
   const { memory } = scope.context;
   const { physical, ids, dictionary } = column;
   const bytes = PHYSICAL_BYTES[physical];

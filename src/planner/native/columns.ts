@@ -5,6 +5,7 @@ import { parseExpression } from '../../expression/parse.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
+import { columnsOfExpression } from '../../model/plan-names.js';
 import type { ColumnType } from '../../model/schema.js';
 import { isArrayType, isComplexType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
@@ -69,6 +70,7 @@ export class VirtualColumns {
         throw new ServiceError('query_invalid', `${path}.name: two virtual columns are called "${column.name}"`);
       this.list.push(column);
     });
+    this.#refuseCircles();
     // An expression that does not type fails here, with its own message, rather than on a server.
     for (const column of this.list) {
       const { name, expression, keeps } = column;
@@ -81,6 +83,29 @@ export class VirtualColumns {
           `virtual column ${name}: its delegate is of type ${delegate}; accepted: a STRING of several values`,
         );
     }
+  }
+
+  /** A column may read itself, as it is stored, but not a column that reads it. */
+  #refuseCircles(): void {
+    const reads = new Map(
+      this.list.map(({ name, expression, keeps }) => {
+        const names = columnsOfExpression(expression);
+        if (keeps !== undefined) columnsOfExpression(keeps, names);
+        names.delete(name);
+        return [name, names] as const;
+      }),
+    );
+    // What reads only stored columns and such columns is in no circle; what is left when no more are found is.
+    for (let found = true; found; ) {
+      found = false;
+      for (const [name, names] of reads) {
+        if ([...names].some((each) => reads.has(each))) continue;
+        reads.delete(name);
+        found = true;
+      }
+    }
+    if (reads.size > 0)
+      throw new ServiceError('query_invalid', `virtualColumns: ${[...reads.keys()].join(', ')} read each other in a circle`);
   }
 
   readonly isComputedArray = (name: string): boolean =>

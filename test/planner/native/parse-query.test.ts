@@ -159,6 +159,19 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
   },
   { name: 'expression with an unknown function', body: filtered({ type: 'expression', expression: 'nosuch(page)' }), message: /nosuch/ },
   {
+    name: 'virtual columns that read each other',
+    body: {
+      ...timeseries,
+      virtualColumns: [
+        { type: 'expression', name: 'own', expression: "concat(own, 'x')" },
+        { type: 'expression', name: 'a', expression: 'own + b' },
+        { type: 'expression', name: 'b', expression: 'c', outputType: 'STRING' },
+        { type: 'expression', name: 'c', expression: 'a' },
+      ],
+    },
+    message: /^virtualColumns: a, b, c read each other in a circle$/,
+  },
+  {
     name: 'virtual column with an unsupported kind',
     body: { ...timeseries, virtualColumns: [{ type: 'nested-merge', name: 'v' }] },
     code: 'unsupported',

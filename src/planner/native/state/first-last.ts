@@ -45,8 +45,7 @@ function readAny(reader: ObjectReader, type: ColumnType): Aggregator {
   const column = reader.string('fieldName');
   if (type === 'LONG' || type === 'DOUBLE' || type === 'FLOAT')
     return { kind: 'min', name: reader.string('name'), filter: null, column, type };
-  // Which of several values of a row: rows of several values are refused where they are met.
-  reader.boolean('aggregateMultipleValues', true);
+  const lists = reader.boolean('aggregateMultipleValues', true) ? {} : ({ firstOnly: true } as const);
   const maxStringBytes = reader.optionalInteger('maxStringBytes', 0) ?? STRING_BYTES;
-  return collect(reader, { type: 'first', valueType: type, maxStringBytes }, [column], type);
+  return collect(reader, { type: 'first', valueType: type, maxStringBytes, ...lists }, [column], type);
 }
