@@ -43,7 +43,8 @@ export function joinNearest(given: readonly Centroid[], limit: number): Centroid
     const left = gaps.first;
     const right = next[left] ?? size;
     if (right >= size) break;
-    const [a, b] = [counts[left] ?? 0, counts[right] ?? 0];
+    const a = counts[left] ?? 0;
+    const b = counts[right] ?? 0;
     values[left] = Math.fround(((values[left] ?? 0) * a + (values[right] ?? 0) * b) / (a + b));
     counts[left] = a + b;
     isExact[left] = 0;
@@ -122,7 +123,8 @@ class GapHeap {
   }
 
   #isBefore(a: number, b: number): boolean {
-    const [left, right] = [this.#gaps[a] ?? 0, this.#gaps[b] ?? 0];
+    const left = this.#gaps[a] ?? 0;
+    const right = this.#gaps[b] ?? 0;
     return left < right || (left === right && a < b);
   }
 }
