@@ -1,3 +1,4 @@
+import type { Filter } from '../model/filter.js';
 import { columnsOfExpression, columnsOfFilter } from '../model/plan-names.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import { columnsThrough, isMadeBy } from '../model/stage.js';
@@ -30,25 +31,42 @@ export function columnsRead(plan: RowPlan): readonly string[] {
 /** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
 function columnsAtEnd(plan: RowPlan, ofSegments: boolean): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  const isStored = (name: string): boolean => ofSegments && !Object.hasOwn(virtualColumns, name);
   const named = new Set<string>([TIME_COLUMN]);
   const comparable = new Set<string>();
-  if (plan.filter !== null) columnsOfFilter(plan.filter, named);
+  if (plan.filter !== null) columnsOfCondition(plan.filter, isStored, named);
   if (plan.operator === 'scan') for (const name of plan.columns) named.add(name);
   if (plan.operator === 'group') {
     for (const key of plan.keys) if (key.kind === 'column') comparable.add(key.column);
     for (const aggregator of plan.aggregators) {
-      if (aggregator.filter !== null) columnsOfFilter(aggregator.filter, named);
+      if (aggregator.filter !== null) columnsOfCondition(aggregator.filter, isStored, named);
       if (aggregator.kind === 'distinct') comparable.add(aggregator.column);
       else if (aggregator.kind === 'collect') for (const column of aggregator.columns) named.add(column);
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
     }
   }
   const shared = [...comparable].map((name) => storedName(virtualColumns, name)).filter((name) => !Object.hasOwn(virtualColumns, name));
-  return { columns: [...storedColumns([...named, ...comparable], virtualColumns, ofSegments)], comparable: [...new Set(shared)] };
+  return { columns: [...storedColumns([...named, ...comparable], virtualColumns, isStored)], comparable: [...new Set(shared)] };
 }
 
-function storedColumns(names: readonly string[], virtualColumns: VirtualColumns, ofSegments: boolean): Set<string> {
-  const isStored = (name: string): boolean => ofSegments && !Object.hasOwn(virtualColumns, name);
+function columnsOfCondition(filter: Filter, isStored: (name: string) => boolean, into: Set<string>): void {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      for (const part of filter.filters) columnsOfCondition(part, isStored, into);
+      break;
+    case 'not':
+      columnsOfCondition(filter.filter, isStored, into);
+      break;
+    case 'expression':
+      columnsAndFields(filter.expression, isStored, (name) => into.add(name));
+      break;
+    default:
+      columnsOfFilter(filter, into);
+  }
+}
+
+function storedColumns(names: readonly string[], virtualColumns: VirtualColumns, isStored: (name: string) => boolean): Set<string> {
   const stored = new Set<string>();
   const visited = new Set<string>();
   const visit = (name: string): void => {

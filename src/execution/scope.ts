@@ -87,6 +87,11 @@ export class SegmentScope {
     }
   }
 
+  /** The expression, with the columns that this segment keeps of paths into JSON in place of reading the JSON. */
+  readingFields(expression: Expression): Expression {
+    return readingFields(expression, (field) => this.view.columns[field]?.type);
+  }
+
   #stored(name: string): Source {
     const column = Object.hasOwn(this.view.columns, name) ? this.view.columns[name] : undefined;
     if (column === undefined) return { kind: 'missing' };
@@ -96,7 +101,7 @@ export class SegmentScope {
   #virtual(given: VirtualColumn): Source {
     const known = this.#computed.get(given.name);
     if (known !== undefined) return known;
-    const virtual = { ...given, expression: readingFields(given.expression, (field) => this.view.columns[field]?.type) };
+    const virtual = { ...given, expression: this.readingFields(given.expression) };
     const { name, expression, outputType, keeps } = virtual;
     if (this.#open.size > 100)
       throw new ServiceError('unsupported', `virtual column ${name}: more than 100 virtual columns that use each other`);

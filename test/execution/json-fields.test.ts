@@ -177,6 +177,28 @@ fields('every path in every type, in filters', async ({ bench }) => {
   );
 });
 
+fields('conditions in expressions', async ({ bench }) => {
+  await fc.assert(
+    fc.asyncProperty(
+      documents,
+      fc.constantFrom(...PATHS),
+      fc.constantFrom(...WANTED),
+      fc.boolean(),
+      async (rows, path, [type, value], not) => {
+        const { expression } = jsonValue('v', path, type);
+        const literal = { kind: 'literal', type: type as 'LONG', value } as const;
+        const filter = { kind: 'expression', expression: { kind: 'call', function: '==', arguments: [expression, literal] } } as const;
+        const time: VirtualColumn = { name: 't', expression: { kind: 'column', name: '__time' }, outputType: null };
+        const plan = scanOf([time], not ? { kind: 'not', filter } : filter);
+        const [stored, placed] = await bothWays(bench, rows, plan);
+        assert.equal(stored, placed);
+        assert.not.ok(columnsOfPlan(plan).columns.includes('j'));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
 fields('a plan that reads a path does not load the JSON', async ({ bench }) => {
   const plan = scanOf([jsonValue('v', "$['a']", 'LONG')]);
   const { columns } = columnsOfPlan(plan);

@@ -44,7 +44,7 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
     case 'not':
       return notPredicate(scope.context, bindFilter(scope, filter.filter, !matchUnknown), takeBits(scope.arena));
     case 'expression':
-      return bindCondition(scope, filter.expression, matchUnknown);
+      return bindCondition(scope, scope.readingFields(filter.expression), matchUnknown);
     default:
       return bindComparison(scope, filter, matchUnknown);
   }
