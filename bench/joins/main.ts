@@ -91,6 +91,7 @@ async function ask({ plan, source }: JoinQuery): Promise<string[]> {
         signal,
       ),
     isServedHere: () => true,
+    rowsOfTable: () => null,
     lookup: () => ({ rowCount: 0, columns: [] }),
     columnsOf: (each) =>
       rowSourceColumns(each, { table: (name) => ({ columns: name === 'fact' ? COLUMNS.fact : COLUMNS.all, interval: ETERNITY }) }),

@@ -1,7 +1,7 @@
 import type { Filter } from '../model/filter.js';
 import { columnsOfExpression, columnsOfFilter } from '../model/plan-names.js';
 import { TIME_COLUMN } from '../model/schema.js';
-import { columnsThrough, isMadeBy } from '../model/stage.js';
+import { columnsThrough, nameThrough } from '../model/stage.js';
 import type { RowPlan } from './contract.js';
 import { columnsAndFields } from './expression/json-field.js';
 import type { VirtualColumns } from './scope.js';
@@ -20,7 +20,7 @@ export function columnsOfPlan(plan: RowPlan): NeededColumns {
   if (stages === undefined || stages.length === 0) return columnsAtEnd(plan, true);
   const { columns, comparable } = columnsAtEnd(plan, false);
   const { before } = columnsThrough(stages, columns);
-  return { columns: [...before], comparable: comparable.filter((name) => !isMadeBy(stages, name)) };
+  return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []) };
 }
 
 /** What a plan reads of rows that went through its stages. */
@@ -28,11 +28,16 @@ export function columnsRead(plan: RowPlan): readonly string[] {
   return columnsAtEnd(plan, false).columns;
 }
 
+/** The same without `__time`, unless the plan names it. */
+export function columnsNamed(plan: RowPlan): ReadonlySet<string> {
+  return new Set(columnsAtEnd(plan, false, []).columns);
+}
+
 /** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
-function columnsAtEnd(plan: RowPlan, ofSegments: boolean): NeededColumns {
+function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly string[] = [TIME_COLUMN]): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const isStored = (name: string): boolean => ofSegments && !Object.hasOwn(virtualColumns, name);
-  const named = new Set<string>([TIME_COLUMN]);
+  const named = new Set<string>(always);
   const comparable = new Set<string>();
   if (plan.filter !== null) columnsOfCondition(plan.filter, isStored, named);
   if (plan.operator === 'scan') for (const name of plan.columns) named.add(name);

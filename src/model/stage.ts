@@ -35,6 +35,8 @@ export interface JoinStage {
   readonly keys: readonly StageKey[];
   /** What else must be true of a pair, over the columns of both. */
   readonly condition: Expression | null;
+  /** Goes before the names of the columns that the rows have already; the build side's then have names without it. */
+  readonly probePrefix: string;
   /** Columns that are added, by their names here and on the build side. */
   readonly columns: readonly BuildColumn[];
   readonly build: BuildRows;
@@ -91,14 +93,27 @@ export function columnsBefore(stage: Stage, after: ReadonlySet<string>): Set<str
     case 'join':
       if (stage.condition !== null) columnsOfExpression(stage.condition, before);
       for (const { name } of stage.columns) before.delete(name);
+      if (stage.probePrefix !== '') {
+        const names = [...before].flatMap((name) => nameBefore(stage, name) ?? []);
+        before.clear();
+        for (const name of names) before.add(name);
+      }
       for (const { probe } of stage.keys) columnsOfExpression(probe, before);
       return before;
   }
 }
 
-/** Whether a stage makes a column of the name, so that it is not the one that was stored. */
-export function isMadeBy(stages: readonly Stage[], name: string): boolean {
-  return stages.some((stage) =>
-    stage.kind === 'join' ? stage.columns.some((column) => column.name === name) : stage.kind === 'unnest' && stage.column.name === name,
-  );
+/** What a column that comes out of stages is called before them; undefined when one of them makes it. */
+export function nameThrough(stages: readonly Stage[], name: string): string | undefined {
+  let current: string | undefined = name;
+  for (const stage of stages.toReversed()) {
+    if (current === undefined) return undefined;
+    if (stage.kind === 'unnest' && stage.column.name === current) return undefined;
+    if (stage.kind === 'join') current = stage.columns.some((column) => column.name === current) ? undefined : nameBefore(stage, current);
+  }
+  return current;
+}
+
+function nameBefore({ probePrefix }: JoinStage, name: string): string | undefined {
+  return name.startsWith(probePrefix) ? name.slice(probePrefix.length) : undefined;
 }

@@ -154,6 +154,7 @@ function runner(): SourceRunner {
   return new SourceRunner({
     engine,
     isServedHere: () => true,
+    rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
     async *runTables(plan): AsyncGenerator<Frame> {
       const placed = [0, 1].map((part) => placeFrame(frameOf(TABLES.left.slice(part * 25_000, part * 25_000 + 25_000), TYPES), memory));

@@ -123,13 +123,14 @@ function pairsOf({ left, right, type, keys, condition }: Case): [LeftRow | null,
   return pairs;
 }
 
-type Way = 'frames' | 'segments here' | 'segments elsewhere';
+/** How the left side comes; `right segments`: the right side is a table, and so large that the left one is placed. */
+type Way = 'frames' | 'segments here' | 'segments elsewhere' | 'right segments';
 
 function joinOf({ left, right, type, keys, condition }: Case, way: Way): JoinSource {
   return {
     kind: 'join',
-    left: way === 'frames' ? piecesOf(left, LEFT) : { kind: 'table', name: 'left' },
-    right: piecesOf(right, RIGHT),
+    left: leftOf(left, way),
+    right: way === 'right segments' ? { kind: 'table', name: 'right' } : piecesOf(right, RIGHT),
     prefix: 'r.',
     type,
     keys: keys.flatMap((name) => KEYS[name]?.key ?? []),
@@ -139,30 +140,38 @@ function joinOf({ left, right, type, keys, condition }: Case, way: Way): JoinSou
   };
 }
 
+function leftOf(left: readonly LeftRow[], way: Way): RowSource {
+  if (way === 'right segments') return { kind: 'inline', frame: frameOf(left, LEFT) };
+  return way === 'frames' ? piecesOf(left, LEFT) : { kind: 'table', name: 'left' };
+}
+
 function piecesOf(rows: readonly Plain[], types: typeof LEFT | typeof RIGHT): RowSource {
   const inline = (from: number): RowSource => ({ kind: 'inline', frame: frameOf(rows.slice(from, from + 6), types) });
   return { kind: 'union', sources: Array.from({ length: Math.max(1, Math.ceil(rows.length / 6)) }, (_, at) => inline(at * 6)) };
 }
 
-function runnerOf(left: readonly LeftRow[], way: Way, chunkRows: number): SourceRunner {
+function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRunner {
   return new SourceRunner({
     engine,
-    isServedHere: () => way === 'segments here',
-    columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(LEFT), interval: ETERNITY }) }),
-    async *runTables(plan): AsyncGenerator<Frame> {
+    isServedHere: () => way !== 'segments elsewhere',
+    rowsOfTable: (name) => (name === 'right' ? 1_000_000 : null),
+    columnsOf: (source) =>
+      rowSourceColumns(source, { table: (name) => ({ columns: schemaOf(name === 'left' ? LEFT : RIGHT), interval: ETERNITY }) }),
+    async *runTables(plan, [name]): AsyncGenerator<Frame> {
+      const [rows, types] = name === 'left' ? ([left, LEFT] as const) : ([right, RIGHT] as const);
       // Three segments, each with dictionaries of its own.
       const placed = [0, 1, 2].map((part) =>
         placeFrame(
           frameOf(
-            left.filter((_, row) => row % 3 === part),
-            LEFT,
+            rows.filter((_, row) => row % 3 === part),
+            types,
           ),
           memory,
         ),
       );
-      const views = placed.map(({ view }, part) => ({ ...view, id: `left_${part}` }));
+      const views = placed.map(({ view }, part) => ({ ...view, id: `segment_${part}` }));
       try {
-        const runs = way === 'segments here' ? engine : elsewhere;
+        const runs = way === 'segments elsewhere' ? elsewhere : engine;
         yield* runs.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
       } finally {
         for (const { release } of placed) release();
@@ -178,7 +187,7 @@ function runnerOf(left: readonly LeftRow[], way: Way, chunkRows: number): Source
 }
 
 const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] } as const;
-const way = fc.constantFrom<Way>('frames', 'segments here', 'segments elsewhere');
+const way = fc.constantFrom<Way>('frames', 'segments here', 'segments elsewhere', 'right segments');
 const chunks = fc.constantFrom(1, 7, 4096);
 
 const joins = suite('joins');
@@ -188,7 +197,7 @@ joins('scanned rows of every type, any keys and conditions', async () => {
   const plan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
   await fc.assert(
     fc.asyncProperty(joinCase, way, chunks, async (one, from, chunkRows) => {
-      const found = await rowsOf(runnerOf(one.left, from, chunkRows).run(plan, joinOf(one, from)));
+      const found = await rowsOf(runnerOf(one, from, chunkRows).run(plan, joinOf(one, from)));
       const expected = pairsOf(one).map(
         ([left, right]): Plain => ({
           text: left?.text ?? null,
@@ -234,7 +243,7 @@ joins('groups by columns of both sides, filtered by columns of both', async () =
     fc.asyncProperty(joinCase, way, chunks, async (one, from, chunkRows) => {
       // No column of the right side is there; it is null.
       if (one.type === 'semi' || one.type === 'anti') return;
-      const found = await rowsOf(runnerOf(one.left, from, chunkRows).run(plan, joinOf(one, from)));
+      const found = await rowsOf(runnerOf(one, from, chunkRows).run(plan, joinOf(one, from)));
       const groups = new Map<string, [LeftRow | null, RightRow | null][]>();
       for (const pair of pairsOf(one)) {
         const [left, right] = pair;

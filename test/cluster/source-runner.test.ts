@@ -25,6 +25,7 @@ function runnerOf(chunkRows: number, limits: { rows?: number; bytes?: number } =
   return new SourceRunner({
     engine,
     isServedHere: () => true,
+    rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     runTables: () => {
       throw new Error('no tables here');
@@ -250,6 +251,7 @@ sources('the limit of the outer query ends the inner one', async () => {
   const runner = new SourceRunner({
     engine,
     isServedHere: () => true,
+    rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     async *runTables() {
       for (; read < 1000; read++) yield frameOf([{ text: 'a' }, { text: 'b' }], { text: 'STRING' });

@@ -11,7 +11,7 @@ import { arrayText } from '../../src/model/array-text.js';
 import type { Frame } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
-import type { JoinSource, RowSource } from '../../src/model/row-source.js';
+import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import type { Plain } from './plain-rows.js';
@@ -49,6 +49,7 @@ function runnerOf({ tables = {}, ...options }: Options = {}): SourceRunner {
   return new SourceRunner({
     engine,
     isServedHere: () => true,
+    rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     async *runTables(plan, names): AsyncGenerator<Frame> {
       const placed = names.flatMap((name) => tables[name] ?? []).map((frame) => placeFrame(frame, memory));
@@ -282,6 +283,36 @@ stages('segments are joined on all threads', async () => {
   const plan = groupOf([], { aggregators: [COUNT, { kind: 'sum', name: 'sum', column: 'r.number', type: 'LONG', filter: null }] });
   const sum = (99_999n * 100_000n) / 2n;
   assert.equal(await rowsOf(runnerOf({ tables }).run(plan, join)), [{ rows: 200_010n, sum: sum * 2n + 45n }]);
+});
+
+stages('the smaller side is placed, unless the order of time is asked for', async () => {
+  const tables = { facts: [numbers(20_000)] };
+  const join = (type: JoinSource['type']): JoinSource => joinOf(inline(numbers(10)), { kind: 'table', name: 'facts' }, { type });
+  const leftIsPlaced = async (type: JoinSource['type'], changes: Partial<GroupPlan> = {}): Promise<boolean> => {
+    let isPlaced = false;
+    const counted: Options = { tables, rowsOfTable: (name) => tables[name as 'facts'][0]?.rowCount ?? null };
+    const runTables: SourceRunnerOptions['runTables'] = (plan) => {
+      isPlaced ||= plan.stages?.some((stage) => stage.kind === 'join' && stage.probePrefix === 'r.') === true;
+      return run(plan);
+    };
+    async function* run(plan: RowsPlan): AsyncGenerator<Frame> {
+      const placed = tables.facts.map((frame) => placeFrame(frame, memory));
+      try {
+        const views = placed.map(({ view }) => ({ ...view, id: 'facts_0' }));
+        yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
+      } finally {
+        for (const { release } of placed) release();
+      }
+    }
+    const rows = await rowsOf(runnerOf({ ...counted, runTables }).run(groupOf([], changes), join(type)));
+    assert.equal(rows, [{ rows: type === 'inner' || type === 'left' ? 10n : 20_000n }]);
+    return isPlaced;
+  };
+  assert.is(await leftIsPlaced('inner'), true);
+  assert.is(await leftIsPlaced('right'), true);
+  assert.is(await leftIsPlaced('left'), false);
+  assert.is(await leftIsPlaced('full'), false);
+  assert.is(await leftIsPlaced('inner', { intervals: [{ start: 0, end: 1 }] }), false);
 });
 
 stages('limits are refused by their names', async () => {

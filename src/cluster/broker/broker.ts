@@ -129,6 +129,7 @@ export class Broker implements BrokerQueries, BrokerService {
       engine: this.#options.engine,
       runTables: (leaf, tables) => this.#runTables(leaf, tables, { ...options, signal }),
       isServedHere: () => [...this.#inventories.keys()].every((host) => this.#options.peers.isHere('historical', host)),
+      rowsOfTable: (name) => this.table(name)?.rowCount ?? null,
       lookup: (name) => this.lookups.rows(name),
       columnsOf: (each) => rowSourceColumns(each, this),
       runOptions: runOptions(options),

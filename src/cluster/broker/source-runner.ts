@@ -16,7 +16,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage.js';
 import type { SourceSteps } from './source-steps.js';
-import { isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
+import { chooseSides, isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
   readonly engine: Pick<Engine, 'runRows' | 'build'>;
@@ -24,6 +24,8 @@ export interface SourceRunnerOptions {
   readonly runTables: (plan: RowsPlan, tables: readonly string[]) => AsyncIterable<Frame>;
   /** Whether all segments of these tables are served by this process, whose kernel memory is shared. */
   readonly isServedHere: (tables: readonly string[]) => boolean;
+  /** Rows of a table; null when there is none of the name. */
+  readonly rowsOfTable: (name: string) => number | null;
   /** Rows of a lookup; throws `query_invalid` when there is none of the name. */
   readonly lookup: (name: string) => Frame;
   /** What is known of the columns of a source. */
@@ -58,15 +60,19 @@ export class SourceRunner {
   run(plan: RowsPlan, source: RowSource): AsyncIterable<Frame> {
     const { base, steps } = stepsOf(source);
     const tables = tablesOf(base);
-    if (tables === undefined) return this.#runStaged(plan, { base, steps }, undefined);
+    if (tables === undefined) return this.#runStaged(plan, { base, steps });
     const filters = steps.flatMap((step) => (step.kind === 'filter' && !shadows(plan.virtualColumns, step.filter) ? [step.filter] : []));
-    if (filters.length < steps.length) return this.#runStaged(plan, { base, steps }, tables);
+    if (filters.length < steps.length) return this.#runStaged(plan, { base, steps });
     return this.#options.runTables({ ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) }, tables);
   }
 
-  async *#runStaged(asked: RowsPlan, source: SourceSteps, tables: readonly string[] | undefined): AsyncGenerator<Frame> {
+  async *#runStaged(asked: RowsPlan, given: SourceSteps): AsyncGenerator<Frame> {
     const { engine, runTables, isServedHere, runOptions, signal, chunkRows } = this.#options;
-    const { plan, steps } = pushDown(inOrder(asked), source.steps);
+    const pushed = pushDown(inOrder(asked), given.steps);
+    const { plan } = pushed;
+    const source = chooseSides(plan, { ...given, steps: pushed.steps }, (base) => this.#countRows(base));
+    const { steps } = source;
+    const tables = tablesOf(source.base);
     const besideTables = tables !== undefined && isBesideTables(steps);
     const sends = besideTables && !isServedHere(tables);
     const placed: PlacedRows[] = [];
@@ -107,6 +113,14 @@ export class SourceRunner {
     } finally {
       for (const rows of placed) rows.release();
     }
+  }
+
+  /** Only of what lies here: to other processes right sides are sent, whichever is the smaller. */
+  #countRows(base: SourceSteps['base']): number | null {
+    const { isServedHere, rowsOfTable, lookup } = this.#options;
+    if (base.kind === 'inline') return base.frame.rowCount;
+    if (base.kind === 'lookup') return lookup(base.name).rowCount;
+    return base.kind === 'table' && isServedHere([base.name]) ? rowsOfTable(base.name) : null;
   }
 
   /**

@@ -1,7 +1,10 @@
+import { columnsNamed } from '../../execution/columns-of-plan.js';
 import type { Filter } from '../../model/filter.js';
+import { ETERNITY } from '../../model/interval.js';
 import { columnsOfExpression, columnsOfFilter, renameFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnType } from '../../model/schema.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsBefore } from '../../model/stage.js';
 
@@ -11,7 +14,10 @@ export interface SourceSteps {
   readonly steps: readonly SourceStep[];
 }
 
-export type SourceStep = FilterStage | UnnestStage | JoinSource;
+export type SourceStep = FilterStage | UnnestStage | JoinStep;
+
+/** `probePrefix`: of the columns that are there already, when it is the left side that is placed (`chooseSides`). */
+export type JoinStep = JoinSource & { readonly probePrefix?: string };
 
 export function stepsOf(source: RowSource): SourceSteps {
   const steps: SourceStep[] = [];
@@ -80,11 +86,63 @@ function allOf(filters: readonly Filter[]): Filter | null {
   return first === undefined ? null : second === undefined ? first : { kind: 'and', filters };
 }
 
+/** About how many rows a source has; null: not known. */
+export type CountRows = (source: SourceSteps['base']) => number | null;
+
+/** A side that has this many times the rows of the other is not the one to be placed. */
+const LARGER = 4;
+
+/**
+ * Places the left side of the first join in place of the right one, where that is the smaller: tables then stay where
+ * they are. Rows come in another order, and `__time` may be a column of the placed side, so only where the plan asks for
+ * neither.
+ */
+export function chooseSides(plan: RowsPlan, source: SourceSteps, countRows: CountRows): SourceSteps {
+  const at = source.steps.findIndex(({ kind }) => kind !== 'filter');
+  const join = source.steps[at];
+  if (join?.kind !== 'join' || (join.type !== 'inner' && join.type !== 'right') || asksForTime(plan, source.steps.slice(at))) return source;
+  const right = stepsOf(join.right);
+  if (right.base.kind !== 'table' || right.steps.some(({ kind }) => kind !== 'filter')) return source;
+  const [leftRows, rightRows] = [countRows(source.base), countRows(right.base)];
+  if (leftRows === null || rightRows === null || leftRows * LARGER > rightRows) return source;
+  const left = source.steps
+    .slice(0, at)
+    .reduce<RowSource>(
+      (inner, step) => (step.kind === 'filter' ? { kind: 'filtered', source: inner, filter: step.filter } : inner),
+      source.base,
+    );
+  const swapped: JoinStep = {
+    ...join,
+    type: join.type === 'inner' ? 'inner' : 'left',
+    right: left,
+    prefix: '',
+    probePrefix: join.prefix,
+    keys: join.keys.map((key) => ({ left: key.right, right: key.left, type: key.type })),
+    leftColumns: join.rightColumns,
+    rightColumns: join.leftColumns,
+  };
+  return { base: right.base, steps: [...right.steps, swapped, ...source.steps.slice(at + 1)] };
+}
+
+function asksForTime(plan: RowsPlan, steps: readonly SourceStep[]): boolean {
+  const [interval, second] = plan.intervals;
+  if (interval?.start !== ETERNITY.start || interval.end !== ETERNITY.end || second !== undefined) return true;
+  if (plan.operator === 'timeBoundary' || (plan.operator === 'scan' && plan.timeOrder !== null)) return true;
+  if (plan.operator === 'group' && (plan.withinData === true || plan.keys.some(({ kind }) => kind === 'time'))) return true;
+  if (columnsNamed(plan).has(TIME_COLUMN)) return true;
+  return steps.some((step) => {
+    if (step.kind === 'filter') return columnsOfFilter(step.filter).has(TIME_COLUMN);
+    if (step.kind === 'unnest') return columnsOfExpression(step.column.expression).has(TIME_COLUMN);
+    const read = new Set(step.keys.flatMap(({ left }) => [...columnsOfExpression(left)]));
+    return (step.condition === null ? read : columnsOfExpression(step.condition, read)).has(TIME_COLUMN);
+  });
+}
+
 export interface SketchedStage {
   /** A join's build side is yet to be placed: its id is empty. */
   readonly stage: Stage;
   /** With the right side's columns that are needed, by its own names. */
-  readonly join?: JoinSource & { readonly needed: readonly string[] };
+  readonly join?: JoinStep & { readonly needed: readonly string[] };
 }
 
 /** The steps as stages that give no more than the columns a plan reads. */
@@ -99,16 +157,19 @@ export function sketchStages(steps: readonly SourceStep[], wanted: Iterable<stri
   return sketched;
 }
 
-function sketchJoin(join: JoinSource, after: ReadonlySet<string>): SketchedStage {
-  const { prefix, type, condition, keys } = join;
+function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
+  const { prefix, probePrefix = '', type, condition, keys } = join;
   const read = condition === null ? after : columnsOfExpression(condition, new Set(after));
-  const names = [...read].filter((name) => name.startsWith(prefix));
+  const names = [...read].filter((name) =>
+    probePrefix === '' ? name.startsWith(prefix) : !name.startsWith(probePrefix) && name !== TIME_COLUMN,
+  );
   const needed = names.map((name) => name.slice(prefix.length));
   const types = new Map(join.rightColumns.map((column) => [column.name, column.type]));
   const stage: JoinStage = {
     kind: 'join',
     type,
     condition,
+    probePrefix,
     keys: keys.map((key, index) => ({ probe: key.left, build: `k${index}`, type: key.type })),
     columns: names.map((name, at) => ({ name, from: `b${at}`, type: types.get(needed[at] ?? '') ?? UNKNOWN_TYPE })),
     build: { id: '', frames: null },

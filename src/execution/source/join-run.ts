@@ -226,7 +226,8 @@ export class JoinRun {
 
   #columnsOf(view: SegmentView, { left, right, count }: Pairs, names: ReadonlySet<string>, isWhole: boolean): SegmentView {
     const columns: Record<string, ColumnView> = {};
-    for (const [name, column] of Object.entries(view.columns)) {
+    for (const [own, column] of Object.entries(view.columns)) {
+      const name = this.#stage.probePrefix + own;
       if (!names.has(name)) continue;
       columns[name] = isWhole ? column : gatherColumn(this.#context, this.#piece, column, { at: left, count });
     }

@@ -153,7 +153,7 @@ function groupOperator(plan: GroupPlan, options: SessionOptions, context: RunCon
     const stages = plan.stages ?? [];
     const view = { ...EMPTY_VIEW, columns: viewOfColumns(columns) };
     const after = viewAfter(view, stages, builds);
-    const shared = dictionariesAfter(stages, builds, [EMPTY_VIEW.id]);
+    const shared = dictionariesAfter(stages, builds, [EMPTY_VIEW.id], {});
     return new GroupTable(shapeGroups(shaped, queryColumns(shaped, [after], shared, 'open'), context.groupBytesMax), context);
   };
   const open = (chunk: Frame): void => {

@@ -29,7 +29,7 @@ export function viewAfter(view: SegmentView, stages: readonly Stage[], builds: R
           const column = Object.hasOwn(built.columns, from) ? built.columns[from] : undefined;
           return [name, column === undefined ? columnOf(type) : asAdded(column, stage.type === 'inner')] as const;
         });
-        return withColumns(current, Object.fromEntries(columns));
+        return withColumns({ ...current, columns: prefixed(stage.probePrefix, current.columns) }, Object.fromEntries(columns));
       }
     }
   }, view);
@@ -40,18 +40,20 @@ export function viewOfColumns(columns: readonly ColumnSchema[]): Readonly<Record
   return Object.fromEntries(columns.map(({ name, type }) => [name, columnOf(type)]));
 }
 
-/** Ids that pieces have in common: those of build sides, for text columns that joins add. */
+/** Ids that pieces have in common: those that segments share, and those of build sides for text columns that joins add. */
 export function dictionariesAfter(
   stages: readonly Stage[],
   builds: Readonly<Record<string, BuildSide>>,
   segmentIds: readonly string[],
+  before: Readonly<Record<string, GlobalDictionaryView>>,
 ): Readonly<Record<string, GlobalDictionaryView>> {
   // The ids are the same in every piece: there is nothing to be mapped.
   const remaps = Object.fromEntries(segmentIds.map((id) => [id, 0]));
-  const dictionaries: Record<string, GlobalDictionaryView> = {};
+  let dictionaries: Record<string, GlobalDictionaryView> = { ...before };
   for (const stage of stages) {
     if (stage.kind === 'unnest') delete dictionaries[stage.column.name];
     if (stage.kind !== 'join') continue;
+    dictionaries = prefixed(stage.probePrefix, dictionaries);
     const { dictionaries: own } = buildOf(stage, builds);
     for (const { name, from } of stage.columns) {
       const dictionary = Object.hasOwn(own, from) ? own[from] : undefined;
@@ -60,6 +62,10 @@ export function dictionariesAfter(
     }
   }
   return dictionaries;
+}
+
+function prefixed<Value>(prefix: string, values: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]));
 }
 
 function withColumns(view: SegmentView, columns: Readonly<Record<string, ColumnView>>): SegmentView {

@@ -46,7 +46,7 @@ export function stagedShape(
 ): GroupShape {
   const after = views.map((view) => viewAfter(view, plan.stages, builds));
   const ids = views.map(({ id }) => id);
-  const shared = { ...dictionaries, ...dictionariesAfter(plan.stages, builds, ids) };
+  const shared = dictionariesAfter(plan.stages, builds, ids, dictionaries);
   return shapeGroups(plan, queryColumns(plan, after, shared, 'closed'), groupBytesMax);
 }
 

@@ -121,6 +121,7 @@ function runner(): SourceRunner {
   return new SourceRunner({
     engine,
     isServedHere: () => true,
+    rowsOfTable: (name) => SCHEMAS.get(name)?.rowCount ?? null,
     columnsOf: (source) => rowSourceColumns(source, KNOWN),
     async *runTables(plan, tables) {
       const placed = tables.map((name) => placeFrame(frameOf(TABLES[name] ?? { columns: [], rows: [] }), memory));
