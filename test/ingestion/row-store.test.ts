@@ -226,7 +226,7 @@ store('metrics without rollup: cast, and counts of one', async () => {
       type: 'DOUBLE',
       aggregator: { kind: 'sum', name: 'total', column: 'total', type: 'DOUBLE', filter: null },
       virtualColumns: [],
-      inputs: [{ field: 'x', column: columnPlan('total', 'DOUBLE') }],
+      inputs: [{ field: 'x', column: columnPlan('total', 'DOUBLE'), isConsumed: true }],
     },
   ];
   const { rows } = await load(oneBlock([{ t: 0, x: 1 }, { t: 1, x: '2.5' }, { t: 2 }]), { dimensions: [], metrics });

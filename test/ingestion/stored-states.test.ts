@@ -61,10 +61,17 @@ interface Shape {
   readonly rollup?: boolean;
   readonly maxRowsInMemory?: number;
   readonly transformSpec?: object;
-  readonly format?: object;
+  readonly dimensions?: readonly string[];
 }
 
-function ingest({ rows, metrics, rollup = true, maxRowsInMemory = 1_000_000, transformSpec, format }: Shape): Promise<TaskRun> {
+function ingest({
+  rows,
+  metrics,
+  rollup = true,
+  maxRowsInMemory = 1_000_000,
+  transformSpec,
+  dimensions = ['page'],
+}: Shape): Promise<TaskRun> {
   const data = rows.map((row) => JSON.stringify(row)).join('\n');
   return run({
     type: 'index_parallel',
@@ -72,12 +79,12 @@ function ingest({ rows, metrics, rollup = true, maxRowsInMemory = 1_000_000, tra
       dataSchema: {
         dataSource: 'visits',
         timestampSpec: { column: 't', format: 'millis' },
-        dimensionsSpec: { dimensions: ['page'] },
+        dimensionsSpec: { dimensions },
         metricsSpec: metrics,
         granularitySpec: { segmentGranularity: 'hour', queryGranularity: 'hour', rollup },
         ...(transformSpec === undefined ? {} : { transformSpec }),
       },
-      ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data }, inputFormat: format ?? { type: 'json' } },
+      ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data }, inputFormat: { type: 'json' } },
       tuningConfig: { type: 'index_parallel', maxRowsInMemory },
     },
   });
@@ -244,6 +251,28 @@ states('a text that is no state is a fault of its row', async () => {
   const report = outcome.report as { ingestionStatsAndErrors: { payload: { rowStats: { buildSegments: Record<string, number> } } } };
   const { processed, processedWithError } = report.ingestionStatsAndErrors.payload.rowStats.buildSegments;
   assert.equal([processed, processedWithError], [1, 1]);
+});
+
+states('a text that is neither number nor sketch fails the task by its name', async () => {
+  const { outcome } = await ingest({
+    rows: [{ t: 0, page: 'a', v: 'many' }],
+    metrics: [{ type: 'KllDoublesSketch', name: 'k', fieldName: 'v' }],
+  });
+  assert.match(outcome.errorMessage ?? '', /column "v": a text that should hold a KLL sketch does not/);
+});
+
+states('discovery leaves out what metrics are made of, not what filters look at', async () => {
+  const metrics = [
+    {
+      type: 'filtered',
+      filter: { type: 'selector', dimension: 'page', value: 'a' },
+      aggregator: { type: 'thetaSketch', name: 'users', fieldName: 'user' },
+    },
+    { type: 'doubleSum', name: 'twice', expression: 'v * 2' },
+  ];
+  const { outcome, published } = await ingest({ rows: VISITS.slice(0, 10), metrics, dimensions: [] });
+  assert.ok(outcome.succeeded, outcome.errorMessage ?? '');
+  assert.equal([...(published[0]?.segments[0]?.dimensions ?? [])].sort(), ['label', 'page']);
 });
 
 states.run();

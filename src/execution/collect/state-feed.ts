@@ -37,11 +37,22 @@ export function stateFeed(
         }
         const state = stateOf(numbers[i] ?? 0);
         const number = kind.addNumber === undefined ? null : parseDouble(found);
-        if (number === null) kind.merge(state, kind.decode(found));
+        if (number === null) kind.merge(state, decodeOf(kind, found, column));
         else kind.addNumber?.(state, number);
       }
     },
   };
+}
+
+/** @throws ServiceError that names the column */
+function decodeOf(kind: StateKind<unknown>, text: string, column: string): unknown {
+  try {
+    return kind.decode(text);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    // Columns that only ingestion knows begin with a NUL.
+    throw new ServiceError(error.code, `column "${column.replace('\u0000', '')}": ${error.message}`, error);
+  }
 }
 
 /** Whether the values of a column are texts. */

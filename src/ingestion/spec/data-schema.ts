@@ -130,7 +130,11 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
   const useSchemaDiscovery = fields.boolean('useSchemaDiscovery', false);
   const includesAll = fields.boolean('includeAllDimensions', false) || plain.length === 0;
   // What the timestamp and the metrics are made of is not stored again.
-  const used = [timestamp.column, TIME_COLUMN, ...metrics.flatMap(({ name, inputs }) => [name, ...inputs.map(({ field }) => field)])];
+  const used = [
+    timestamp.column,
+    TIME_COLUMN,
+    ...metrics.flatMap(({ name, inputs }) => [name, ...inputs.flatMap(({ field, isConsumed }) => (isConsumed ? [field] : []))]),
+  ];
   return {
     declared,
     discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none',

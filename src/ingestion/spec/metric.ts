@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { stateKind } from '../../execution/collect/kinds.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
-import { renameAggregator, renameVirtualColumn } from '../../model/plan-names.js';
+import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
 import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
@@ -24,6 +24,8 @@ export interface Metric {
 export interface MetricInput {
   readonly field: string;
   readonly column: ColumnPlan;
+  /** The metric is made of it, so that schema discovery does not store it once more; a filter only looks at it. */
+  readonly isConsumed: boolean;
 }
 
 /** Documented for queries only. */
@@ -68,7 +70,7 @@ function plainMetric(aggregator: NumberAggregator): Metric {
   const { name } = aggregator;
   if (aggregator.kind === 'count') return { name, type: 'LONG', aggregator, virtualColumns: [], inputs: [] };
   const { type, column: field } = aggregator;
-  const input: MetricInput = { field, column: columnPlan(name, type) };
+  const input: MetricInput = { field, column: columnPlan(name, type), isConsumed: true };
   return { name, type, aggregator: { ...aggregator, column: name }, virtualColumns: [], inputs: [input] };
 }
 
@@ -110,12 +112,16 @@ class Reading {
     this.virtual = new Map(computed.map(({ name }) => [name, hidden(`${metric}: ${name}`)]));
   }
 
-  /** A field whose values decide its type; metrics share it. */
-  readonly column = (field: string): string => {
+  /**
+   * A field whose values decide its type; metrics share it.
+   * @param isConsumed  no filter alone reads it
+   */
+  readonly column = (field: string, isConsumed = true): string => {
     const virtual = this.virtual.get(field);
     if (virtual !== undefined) return virtual;
     const name = hidden(field);
-    this.found.set(name, { field, column: columnPlan(name, field === TIME_COLUMN ? 'LONG' : 'AUTO_MULTI_VALUE') });
+    const column = columnPlan(name, field === TIME_COLUMN ? 'LONG' : 'AUTO_MULTI_VALUE');
+    this.found.set(name, { field, column, isConsumed: isConsumed || this.found.get(name)?.isConsumed === true });
     return name;
   };
 
@@ -123,19 +129,19 @@ class Reading {
   states(field: string, collector: Collector): string {
     const type = stateType(collector);
     const name = hidden(`${type} ${field}`);
-    this.found.set(name, { field, column: { ...columnPlan(name, type), read: (value) => stateText(value, collector) } });
+    const column = { ...columnPlan(name, type), read: (value: unknown) => stateText(value, collector) };
+    this.found.set(name, { field, column, isConsumed: true });
     return name;
   }
 
   /** With its filter and its column renamed; the columns of a collector are left to the caller. */
   aggregator<Kind extends NumberAggregator | Collect>(given: Kind): Kind {
-    const rename = (name: string): string => (name === NO_COLUMN ? name : this.column(name));
-    const bare = given.kind === 'collect' ? { ...given, name: NO_COLUMN, columns: [] } : { ...given, name: NO_COLUMN };
-    return { ...given, ...renameAggregator(bare, rename), name: given.name };
+    const filter = given.filter === null ? null : renameFilter(given.filter, (field) => this.column(field, false));
+    return 'column' in given ? { ...given, filter, column: this.column(given.column) } : { ...given, filter };
   }
 
   virtualColumns(): readonly VirtualColumn[] {
-    return this.computed.map((column) => renameVirtualColumn(column, this.column));
+    return this.computed.map((column) => renameVirtualColumn(column, (name) => this.column(name)));
   }
 
   inputs(): readonly MetricInput[] {

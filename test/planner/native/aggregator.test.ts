@@ -117,6 +117,11 @@ const stored: readonly { readonly aggregator: object; readonly type: ColumnType 
     type: 'COMPLEX<hyperUnique>',
     line: 'cardinality {"byRow":false,"round":false} of states c',
   },
+  {
+    aggregator: { type: 'cardinality', fields: ['c'] },
+    type: 'COMPLEX<hyperUnique>',
+    line: 'cardinality {"byRow":false,"round":false} of states c',
+  },
   { aggregator: { type: 'varianceFold', fieldName: 'c' }, type: undefined, line: 'moments {"result":"sampleVariance"} of states c' },
   {
     aggregator: { type: 'variance', fieldName: 'c', inputType: 'variance' },
@@ -170,6 +175,11 @@ const refused: readonly { readonly name: string; readonly found: () => string; r
     name: 'sketches of another kind',
     found: () => refusal([{ type: 'thetaSketch', name: 't', fieldName: 'a' }], [], { a: 'COMPLEX<HLLSketch>' }),
     message: 'query_invalid aggregations[0].fieldName: expected a column of values or of COMPLEX<thetaSketch>, found COMPLEX<HLLSketch>',
+  },
+  {
+    name: 'to count sketches as if they were values',
+    found: () => refusal([{ type: 'cardinality', name: 't', fields: ['a', 'b'] }], [], { a: 'COMPLEX<hyperUnique>' }),
+    message: 'query_invalid aggregations[0].fields: expected dimensions, or a single column of COMPLEX<hyperUnique>, found ["a","b"]',
   },
   {
     name: 'to merge numbers',

@@ -1,3 +1,4 @@
+import { isStateType } from '../../../model/state-type.js';
 import { readDimensionSpec } from '../dimension.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
@@ -11,7 +12,11 @@ export const CARDINALITY: StateFamily = {
       if (fields.length === 0) refuse(reader.at('fields'), 'at least one dimension', fields);
       const round = reader.boolean('round', false);
       const collector = { type: 'cardinality', byRow: reader.boolean('byRow', false), round } as const;
-      return collect(reader, collector, fields, round ? 'LONG' : 'DOUBLE');
+      const aggregator = collect(reader, collector, fields, round ? 'LONG' : 'DOUBLE');
+      if (!fields.some((field) => isStateType(columns.typeOf(field)))) return aggregator;
+      if (fields.length > 1 || collector.byRow)
+        refuse(reader.at('fields'), 'dimensions, or a single column of COMPLEX<hyperUnique>', fields);
+      return overStored(aggregator, columns, reader);
     },
     hyperUnique: (reader, columns) => {
       // It says what rows are that are being ingested, and nothing to a query.
