@@ -140,6 +140,37 @@ const { number, text, truth, array } = fc.letrec<Record<'number' | 'text' | 'tru
   };
 });
 
+/** What loops over numbers are made for. */
+const deep = fc.createDepthIdentifier();
+const { calculation } = fc.letrec<Record<'calculation' | 'condition', string>>((tie) => {
+  const form = (pattern: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+    fc.tuple(...parts).map((given) => pattern.replace(/[A-D]/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
+  const [n, b] = [tie('calculation'), tie('condition')];
+  return {
+    calculation: fc.oneof(
+      { maxDepth: 4, depthIdentifier: deep },
+      fc.constantFrom('small', 'holes', 'double', '2', '0.5', '-1', '0', 'strlen(text)', 'null'),
+      fc.constantFrom('+', '-', '*', '/', '%').chain((operator) => form(`(A ${operator} B)`, n, n)),
+      form('if(A, B, C)', b, n, n),
+      form('case_searched(A, B, C, D)', b, n, b, n),
+      form('coalesce(A, B)', n, n),
+      fc.constantFrom('greatest', 'least').chain((name) => form(`${name}(A, B, C)`, n, n, n)),
+      fc.constantFrom('abs', '-', 'floor', 'sqrt').chain((name) => form(`${name}(A)`, n)),
+      form('pow(A, 2)', n),
+      form("cast(A, 'double')", n),
+      b,
+    ),
+    condition: fc.oneof(
+      { maxDepth: 4, depthIdentifier: deep },
+      fc.constantFrom("text == 'a'", "like(text, '%a%')", 'text == plain', 'double > holes', 'small >= small', 'holes <= holes'),
+      fc.constantFrom('==', '!=', '<', '<=', '>', '>=').chain((operator) => form(`(A ${operator} B)`, n, n)),
+      fc.constantFrom('&&', '||').chain((operator) => form(`(A ${operator} B)`, b, b)),
+      form('!(A)', b),
+      fc.constantFrom('isnull', 'notnull', 'istrue', 'isnotfalse').chain((name) => form(`${name}(A)`, n)),
+    ),
+  };
+});
+
 const expressions = suite('expressions over batches');
 
 expressions('agree with one row after the other', async () => {
@@ -165,7 +196,36 @@ expressions('agree with one row after the other', async () => {
         expected,
       );
     }),
-    { numRuns: 150, includeErrorInReport: true },
+    { numRuns: 120, includeErrorInReport: true },
+  );
+});
+
+expressions('of numbers agree with one row after the other, in loops over blocks', async () => {
+  const rows = arbitraryPieces.map((pieces) => {
+    const first = pieces.flat();
+    // Enough of them that blocks are worth it, in two segments.
+    const many = Array.from({ length: 70 }, (_, index) => first[index % first.length] ?? {});
+    return [many, many.toReversed()].map((each) => each.toSorted((a, b) => Number(a['__time']) - Number(b['__time'])));
+  });
+  await fc.assert(
+    fc.asyncProperty(rows, calculation, fc.constantFrom('LONG' as const, 'DOUBLE' as const), async (pieces, source, outputType) => {
+      const expression = parseExpression(source);
+      const found = await answer(pieces, scan([{ name: 'v', expression, outputType }], null, ['v']));
+      const expected = pieces.flatMap((each) => {
+        const compute = compileExpression(expression, typesIn(each));
+        return each.map((row) =>
+          convert(
+            compute((name) => cellOf(row, name)),
+            outputType,
+          ),
+        );
+      });
+      assert.equal(
+        found.map(([value]) => value),
+        expected,
+      );
+    }),
+    { numRuns: 200, includeErrorInReport: true },
   );
 });
 
@@ -183,7 +243,7 @@ expressions('as filters keep the rows for which they are true', async () => {
       });
       assert.equal(found, expected);
     }),
-    { numRuns: 150, includeErrorInReport: true },
+    { numRuns: 120, includeErrorInReport: true },
   );
 });
 

@@ -54,7 +54,8 @@ function singleValues(scope: SegmentScope, column: StringColumnView): CodedColum
   };
 }
 
-function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: StringColumnView, start: number, count: number): Codes {
+/** Ids of rows, or of values of multi-value rows. */
+export function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: StringColumnView, start: number, count: number): Codes {
   if (physical === 'U8') return memory.u8(ids + start, count);
   return physical === 'U16' ? memory.u16(ids + start * 2, count) : memory.u32(ids + start * 4, count);
 }
@@ -98,9 +99,9 @@ function valueLists(scope: SegmentScope, column: StringColumnView): CodedColumn 
   const { memory } = scope.context;
   const texts = scope.texts(column);
   const codes = new Uint32Array(BLOCK_ROWS);
-  const codeOfKey = new Map<number | string, number>([[0, 0]]);
-  const lists: (readonly (string | null)[] | null)[] = [null];
   const radix = texts.length + 1;
+  const known = new ListCodes();
+  const lists: (readonly (string | null)[] | null)[] = [null];
   const longest = Math.floor(Math.log(Number.MAX_SAFE_INTEGER) / Math.log(Math.max(2, radix)));
   return {
     card: undefined,
@@ -111,13 +112,13 @@ function valueLists(scope: SegmentScope, column: StringColumnView): CodedColumn 
       for (let row = 0; row < rows; row++) {
         const from = (bounds[row] ?? first) - first;
         const to = (bounds[row + 1] ?? first) - first;
-        let key: number | string = 0;
-        if (to - from <= longest) for (let at = from; at < to; at++) key = Number(key) * radix + (ids[at] ?? 0) + 1;
-        else key = ids.subarray(from, to).join();
-        let code = codeOfKey.get(key);
+        let key = 0;
+        if (to - from <= longest) for (let at = from; at < to; at++) key = key * radix + (ids[at] ?? 0) + 1;
+        const name = to - from <= longest ? key : ids.subarray(from, to).join();
+        let code = from === to ? 0 : known.codeOf(name);
         if (code === undefined) {
           code = lists.push(Array.from(ids.subarray(from, to), (id) => texts[id] ?? null)) - 1;
-          codeOfKey.set(key, code);
+          known.add(name, code);
         }
         codes[row] = code;
       }
@@ -126,3 +127,21 @@ function valueLists(scope: SegmentScope, column: StringColumnView): CodedColumn 
     value: (code) => lists[code] ?? null,
   };
 }
+
+/** Codes by the names of lists: an array for small numbers, which most are, a map for the rest. */
+class ListCodes {
+  readonly #small = new Uint32Array(SMALL_NAMES);
+  readonly #others = new Map<number | string, number>();
+
+  codeOf(name: number | string): number | undefined {
+    if (typeof name === 'number' && name < SMALL_NAMES) return this.#small[name] || undefined;
+    return this.#others.get(name);
+  }
+
+  add(name: number | string, code: number): void {
+    if (typeof name === 'number' && name < SMALL_NAMES) this.#small[name] = code;
+    else this.#others.set(name, code);
+  }
+}
+
+const SMALL_NAMES = 1 << 18;

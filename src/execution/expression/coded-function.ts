@@ -15,13 +15,17 @@ import { oncePerBlock, StringPool } from './vector.js';
 /** More combinations than this are not worth a table of their own. */
 const COMBINATIONS_MAX = 1 << 20;
 
+/** Infinity where codes appear as rows are read. */
+export function combinationCount(columns: readonly CodedColumn[]): number {
+  return columns.reduce((product, { card = Infinity }) => product * card, 1);
+}
+
 /** The columns by codes, when a table of all their combinations is smaller than the work it saves. */
 export function codedColumns(scope: SegmentScope, names: readonly string[]): readonly CodedColumn[] | undefined {
   const columns = names.map((name) => codedColumn(scope, scope.source(name)));
   if (!columns.every((column) => column !== undefined) || columns.length === 0) return undefined;
   if (columns.length === 1) return columns;
-  const combinations = columns.reduce((product, { card = Infinity }) => product * card, 1);
-  return combinations <= Math.min(COMBINATIONS_MAX, Math.max(1 << 12, scope.view.rowCount)) ? columns : undefined;
+  return combinationCount(columns) <= Math.min(COMBINATIONS_MAX, Math.max(1 << 12, scope.view.rowCount)) ? columns : undefined;
 }
 
 /** A function of columns of few values: computed once for each combination of them that occurs. */

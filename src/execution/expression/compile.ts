@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { TypeOf } from '../../expression/expression-type.js';
 import { expressionType } from '../../expression/expression-type.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
@@ -6,16 +7,19 @@ import type { ColumnType } from '../../model/schema.js';
 import { isArrayType, isNumberType } from '../../model/schema.js';
 import type { SegmentScope } from '../scope.js';
 import { compileArithmetic } from './arithmetic.js';
-import { codedColumns, codedFunction } from './coded-function.js';
-import { dictionaryFunction } from './dictionary-function.js';
+import { batchVector } from './batch/batch-vector.js';
+import { BatchCompiler } from './batch/compile-batch.js';
+import { codedColumns, codedFunction, combinationCount } from './coded-function.js';
+import { dictionaryFunction, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import { valuesVector } from './values-vector.js';
-import type { Vector } from './vector.js';
+import type { NumberVector, Vector } from './vector.js';
 
 /**
  * An expression over a segment, as columns of a block: arithmetic by kernels, functions of one dictionary column once per
- * distinct value, of several columns of few values once per combination of these, all else row by row.
+ * distinct value, of several columns of few values once per combination of these, other numbers by loops over typed
+ * arrays, all else row by row.
  * @param outputType  null: the type the expression has
  * @throws ServiceError `unsupported` where an expression of each value of multi-value columns would have to be a number
  */
@@ -30,11 +34,35 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
     );
   const arithmetic = isNumberType(type) ? compileArithmetic(scope, formed, type) : undefined;
   if (arithmetic !== undefined) return arithmetic;
-  const names = columnsThere(scope, formed);
-  const bound = rowFunction(scope, formed, names, typeOf);
-  const [only] = names;
-  const source = only !== undefined && names.length === 1 ? scope.source(only) : undefined;
-  if (source?.kind === 'string' && source.column.offsets === 0) return dictionaryFunction(scope, source.column, bound, type);
+  const dictionary = onlyDictionary(scope, formed);
+  if (dictionary !== undefined)
+    return dictionaryFunction(scope, dictionary.column, rowFunction(scope, formed, [dictionary.name], typeOf), type);
+  return compileBatch(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
+}
+
+/** In fewer rows than this, making room for blocks of numbers takes longer than computing row by row. */
+const BATCH_ROWS_MIN = 64;
+
+/** By loops over numbers, unless there are so few combinations of what columns have that a table of these is less work. */
+function compileBatch(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
+  if ((type !== 'LONG' && type !== 'DOUBLE') || scope.view.rowCount < BATCH_ROWS_MIN) return undefined;
+  const coded = codedColumns(scope, columnsThere(scope, expression));
+  if (coded !== undefined && combinationCount(coded) * ROWS_PER_COMBINATION <= scope.view.rowCount) return undefined;
+  const otherTruth = (condition: Expression): NumberVector => {
+    const vector = compileRows(scope, condition, typeOf, 'LONG');
+    if (vector.kind === 'number') return vector;
+    throw new ServiceError('internal', 'a condition gave texts');
+  };
+  const batch = new BatchCompiler(scope, typeOf, otherTruth).number(expression);
+  return batch === undefined || (type === 'LONG' && batch.type === 'DOUBLE') ? undefined : batchVector(scope, batch, type);
+}
+
+const ROWS_PER_COMBINATION = 16;
+
+/** Once for each combination of values where there are few, else row by row. */
+function compileRows(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector {
+  const names = columnsThere(scope, expression);
+  const bound = rowFunction(scope, expression, names, typeOf);
   const coded = codedColumns(scope, names);
   return coded === undefined ? valuesVector(scope, type, rowLoop(scope, names, bound)) : codedFunction(scope, coded, bound, type);
 }

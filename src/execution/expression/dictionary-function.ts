@@ -1,5 +1,6 @@
 import type { Value } from '../../expression/value.js';
 import { convert, textOfValue, valueOfText } from '../../expression/value.js';
+import type { Expression } from '../../model/expression.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
@@ -8,38 +9,41 @@ import type { Block } from '../context.js';
 import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import type { RowFunction } from './row-function.js';
+import { columnsThere } from './row-function.js';
 import type { Vector } from './vector.js';
 import { oncePerBlock, StringPool } from './vector.js';
 
 /** Between two looks at whether to go on. */
 const VALUES_PER_CHECK = 64;
 
-/** A function of one dictionary column: computed once per entry of its dictionary, then looked up by id. */
-export function dictionaryFunction(
+/** The only column of an expression, when it is one of a dictionary and of single values. */
+export function onlyDictionary(
   scope: SegmentScope,
-  column: StringColumnView,
-  { cells, compute }: RowFunction,
-  type: ColumnType,
-): Vector {
-  const ofEach = <Result>(convert: (value: Value) => Result): Result[] =>
-    scope.texts(column).map((text, id) => {
-      if (id % VALUES_PER_CHECK === 0) scope.context.check();
-      cells[0] = valueOfText(text, column.type);
-      return convert(compute());
-    });
-  return isNumberType(type)
-    ? numberTable(
-        scope,
-        column,
-        ofEach((value) => convert(value, type)),
-        type,
-      )
-    : textTable(
-        scope,
-        column,
-        ofEach((value) => textOfValue(value, type)),
-        type,
-      );
+  expression: Expression,
+): { readonly name: string; readonly column: StringColumnView } | undefined {
+  const [name, ...others] = columnsThere(scope, expression);
+  const source = name === undefined || others.length > 0 ? undefined : scope.source(name);
+  return name !== undefined && source?.kind === 'string' && source.column.offsets === 0 ? { name, column: source.column } : undefined;
+}
+
+/** What a function is of each entry of a dictionary, by id. */
+export function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cells, compute }: RowFunction): Value[] {
+  return scope.texts(column).map((text, id) => {
+    if (id % VALUES_PER_CHECK === 0) scope.context.check();
+    cells[0] = valueOfText(text, column.type);
+    return compute();
+  });
+}
+
+/** A function of one dictionary column: computed once per entry of its dictionary, then looked up by id. */
+export function dictionaryFunction(scope: SegmentScope, column: StringColumnView, bound: RowFunction, type: ColumnType): Vector {
+  const results = dictionaryResults(scope, column, bound);
+  if (isNumberType(type)) {
+    const numbers = results.map((value) => convert(value, type));
+    return numberTable(scope, column, numbers, type);
+  }
+  const texts = results.map((value) => textOfValue(value, type));
+  return textTable(scope, column, texts, type);
 }
 
 /** The values of a dictionary column in another type. */

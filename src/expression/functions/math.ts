@@ -5,18 +5,20 @@ import { toDouble, toLong, truncateToLong, wrapLong } from '../value.js';
 
 /** DOUBLE in, DOUBLE out. */
 function ofDouble(name: string, apply: (x: number) => number): ExpressionFunction {
-  return plainFunction(name, [1, 1], 'DOUBLE', ([value = null]) => {
+  const plain = plainFunction(name, [1, 1], 'DOUBLE', ([value = null]) => {
     const x = toDouble(value);
     return x === null ? null : apply(x);
   });
+  return { ...plain, ofDoubles: apply };
 }
 
 function ofTwoDoubles(name: string, apply: (x: number, y: number) => number): ExpressionFunction {
-  return plainFunction(name, [2, 2], 'DOUBLE', ([a = null, b = null]) => {
+  const plain = plainFunction(name, [2, 2], 'DOUBLE', ([a = null, b = null]) => {
     const x = toDouble(a);
     const y = toDouble(b);
     return x === null || y === null ? null : apply(x, y);
   });
+  return { ...plain, ofDoubles: apply };
 }
 
 function ofLongs(name: string, count: 1 | 2, apply: (x: bigint, y: bigint) => bigint | null): ExpressionFunction {

@@ -1,0 +1,187 @@
+import type { NumberBatch, Range } from './number-batch.js';
+import { ANY, exactRange, newNulls, newValues, nullsOfBoth, TRUTH, unionOf } from './number-batch.js';
+
+type Loop = (a: Float64Array, b: Float64Array, out: Float64Array, rows: number) => void;
+
+// One loop each: a function handed to a common loop would be called for every row.
+const ADD: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) + (b[i] ?? 0);
+};
+const SUBTRACT: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) - (b[i] ?? 0);
+};
+const MULTIPLY: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) * (b[i] ?? 0);
+};
+const DIVIDE: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) / (b[i] ?? 0);
+};
+const REMAINDER: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) % (b[i] ?? 0);
+};
+/** Adding 0 makes 0 of -0, which LONGs do not have. */
+const MULTIPLY_LONG: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) * (b[i] ?? 0) + 0;
+};
+/** Of LONGs within 2^53 the quotient, cut, is exact. */
+const DIVIDE_LONG: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = Math.trunc((a[i] ?? 0) / (b[i] ?? 0)) + 0;
+};
+const REMAINDER_LONG: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = ((a[i] ?? 0) % (b[i] ?? 0)) + 0;
+};
+
+/*
+ * NaN equals itself and is above everything else, so that each comparison asks for it where the plain one is false: on
+ * numbers that are none, `x !== x`.
+ */
+const isNaNumber = (x: number): boolean => x !== x;
+
+const COMPARISONS: Readonly<Record<string, Loop>> = {
+  '==': (a, b, out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const x = a[i] ?? 0;
+      const y = b[i] ?? 0;
+      out[i] = x === y || (isNaNumber(x) && isNaNumber(y)) ? 1 : 0;
+    }
+  },
+  '!=': (a, b, out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const x = a[i] ?? 0;
+      const y = b[i] ?? 0;
+      out[i] = x === y || (isNaNumber(x) && isNaNumber(y)) ? 0 : 1;
+    }
+  },
+  '<': (a, b, out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const x = a[i] ?? 0;
+      const y = b[i] ?? 0;
+      out[i] = x < y || (isNaNumber(y) && !isNaNumber(x)) ? 1 : 0;
+    }
+  },
+  '<=': (a, b, out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const x = a[i] ?? 0;
+      const y = b[i] ?? 0;
+      out[i] = x <= y || isNaNumber(y) ? 1 : 0;
+    }
+  },
+  '>': (a, b, out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const x = a[i] ?? 0;
+      const y = b[i] ?? 0;
+      out[i] = x > y || (isNaNumber(x) && !isNaNumber(y)) ? 1 : 0;
+    }
+  },
+  '>=': (a, b, out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const x = a[i] ?? 0;
+      const y = b[i] ?? 0;
+      out[i] = x >= y || isNaNumber(x) ? 1 : 0;
+    }
+  },
+};
+
+export function compared(name: string, a: NumberBatch, b: NumberBatch): NumberBatch | undefined {
+  const loop = Object.hasOwn(COMPARISONS, name) ? COMPARISONS[name] : undefined;
+  return loop === undefined ? undefined : pairwise(a, b, loop, 'LONG', TRUTH);
+}
+
+/** Of LONGs that have 32 bits, which a processor divides by itself. */
+const REMAINDER_INT: Loop = (a, b, out, rows) => {
+  for (let i = 0; i < rows; i++) out[i] = (((a[i] ?? 0) | 0) % ((b[i] ?? 0) | 0)) | 0;
+};
+
+function isInt({ low, high }: Range): boolean {
+  return low >= -(2 ** 31) && high < 2 ** 31;
+}
+
+/** `+ - * / %`; undefined for others, and where LONGs may leave the range in which doubles are exact. */
+export function computed(name: string, a: NumberBatch, b: NumberBatch): NumberBatch | undefined {
+  if (a.type === 'DOUBLE' || b.type === 'DOUBLE') {
+    const loop = { '+': ADD, '-': SUBTRACT, '*': MULTIPLY, '/': DIVIDE, '%': REMAINDER }[name];
+    return loop === undefined ? undefined : pairwise(a, b, loop, 'DOUBLE', ANY);
+  }
+  if (name === '/' || name === '%') return divided(name, a, b);
+  const range = longRange(name, a.range, b.range);
+  const loop = { '+': ADD, '-': SUBTRACT, '*': MULTIPLY_LONG }[name];
+  return range === undefined || loop === undefined ? undefined : pairwise(a, b, loop, 'LONG', range);
+}
+
+function longRange(name: string, a: Range, b: Range): Range | undefined {
+  if (name === '+') return exactRange(a.low + b.low, a.high + b.high);
+  if (name === '-') return exactRange(a.low - b.high, a.high - b.low);
+  const corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+  return exactRange(Math.min(...corners), Math.max(...corners));
+}
+
+function pairwise(a: NumberBatch, b: NumberBatch, loop: Loop, type: 'LONG' | 'DOUBLE', range: Range): NumberBatch {
+  const values = newValues();
+  const { nulls, fill } = nullsOfBoth(a, b);
+  return {
+    type,
+    range,
+    values,
+    nulls,
+    fill(block) {
+      a.fill(block);
+      b.fill(block);
+      loop(a.values, b.values, values, block.rows);
+      fill(block.rows);
+    },
+  };
+}
+
+/** Of LONGs, null by zero. A null's number may be 0: it is null already. */
+function divided(name: '/' | '%', a: NumberBatch, b: NumberBatch): NumberBatch {
+  const values = newValues();
+  const nulls = newNulls();
+  const loop = name === '/' ? DIVIDE_LONG : isInt(a.range) && isInt(b.range) ? REMAINDER_INT : REMAINDER_LONG;
+  const either = nullsOfBoth(a, b);
+  const size = Math.max(Math.abs(a.range.low), Math.abs(a.range.high));
+  return {
+    type: 'LONG',
+    range: { low: -size, high: size },
+    values,
+    nulls,
+    fill(block) {
+      a.fill(block);
+      b.fill(block);
+      loop(a.values, b.values, values, block.rows);
+      const divisors = b.values;
+      const both = either.nulls;
+      either.fill(block.rows);
+      for (let row = 0; row < block.rows; row++) nulls[row] = divisors[row] === 0 || (both !== undefined && both[row] === 1) ? 1 : 0;
+    },
+  };
+}
+
+/** greatest, least: of those that are not null; the first of equal ones. */
+export function extreme(operands: readonly NumberBatch[], direction: 1 | -1): NumberBatch | undefined {
+  const [first, ...others] = operands;
+  return first === undefined ? undefined : others.reduce((best, each) => extremeOfTwo(best, each, direction), first);
+}
+
+function extremeOfTwo(best: NumberBatch, each: NumberBatch, direction: 1 | -1): NumberBatch {
+  const values = newValues();
+  const nulls = best.nulls !== undefined && each.nulls !== undefined ? newNulls() : undefined;
+  return {
+    type: best.type === 'DOUBLE' || each.type === 'DOUBLE' ? 'DOUBLE' : 'LONG',
+    range: unionOf([best.range, each.range]),
+    values,
+    nulls,
+    fill({ start, rows }) {
+      best.fill({ start, rows });
+      each.fill({ start, rows });
+      const [a, b, noA, noB] = [best.values, each.values, best.nulls, each.nulls];
+      for (let row = 0; row < rows; row++) {
+        const x = a[row] ?? 0;
+        const y = b[row] ?? 0;
+        const isAbove = y > x || (isNaNumber(y) && !isNaNumber(x));
+        const isReplaced = direction === 1 ? isAbove : !isAbove && y !== x && !isNaNumber(y);
+        values[row] = noA?.[row] === 1 || (isReplaced && noB?.[row] !== 1) ? y : x;
+        if (nulls !== undefined) nulls[row] = (noA?.[row] ?? 0) & (noB?.[row] ?? 0);
+      }
+    },
+  };
+}
