@@ -31,14 +31,14 @@ function frameOf(conversion: Conversion, node: Extract<Node, { type: 'frame_clau
   const unit = node.unitKw.name;
   if (unit === 'GROUPS') throw source.unsupported(at, 'a frame of GROUPS');
   const { extent } = node;
-  const [begin, finish] = extent.type === 'frame_between' ? [extent.begin, extent.end] : [extent, null];
-  const start = boundOf(conversion, begin, 'start');
+  // A single bound is the other end of a frame that starts or ends with the row itself.
+  const isForward = extent.type === 'frame_bound_following';
+  const [begin, finish] = extent.type === 'frame_between' ? [extent.begin, extent.end] : isForward ? [null, extent] : [extent, null];
+  const start = begin === null ? 0 : boundOf(conversion, begin, 'start');
   const end = finish === null ? 0 : boundOf(conversion, finish, 'end');
   const isOpen = (bound: FrameBound): boolean => bound === 'unbounded' || bound === 0;
   if (unit === 'RANGE' && (!isOpen(start) || !isOpen(end)))
     throw source.unsupported(at, 'a frame of RANGE with a distance; UNBOUNDED and CURRENT ROW are');
-  if (start !== 'unbounded' && end !== 'unbounded' && start > end)
-    throw source.error('sql_plan_invalid', at, 'the frame ends before it starts');
   return { unit: unit === 'ROWS' ? 'rows' : 'range', start, end };
 }
 

@@ -63,7 +63,8 @@ export class WindowList {
       this.session,
     );
     const filter = expression.filter === null ? null : condition(place, expression.filter);
-    const frame = over.frame ?? (over.orderBy.length === 0 ? WHOLE : SO_FAR);
+    // Without an order no row is before another: the frame is the partition, whatever it is said to be.
+    const frame = over.orderBy.length === 0 ? WHOLE : (over.frame ?? SO_FAR);
     if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
     if (WINDOW_FUNCTIONS.includes(name)) {
       if (filter !== null || expression.distinct) throw source.error('sql_plan_invalid', at, `${name} takes no DISTINCT and no FILTER`);
