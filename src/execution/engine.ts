@@ -188,7 +188,10 @@ class LocalEngine implements ProcessingEngine {
       case 'scan': {
         const final = options.ending === 'final';
         const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
-        const steps = new StreamedSteps(final ? plan.finish : [], leaf, this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS);
+        const steps = new StreamedSteps(final ? plan.finish : [], leaf, {
+          heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
+          spill: undefined,
+        });
         for await (const frame of mergeScans(plan, partials, !final)) {
           if (signal.aborted) throw cancelledError();
           addStage(options.profile, 'merge', 0, frame.rowCount, frame.rowCount);

@@ -32,13 +32,13 @@ export function* finishParts(
   const wanted = decisive?.step === 'sort' ? decisive.offset + (decisive.limit ?? Infinity) : Infinity;
   if (decisive?.step === 'sort' && wanted > HELD_ROWS_MAX) {
     const ending = [{ step: 'limit', offset: decisive.offset, limit: decisive.limit } as const, ...steps.slice(whole + 1)];
-    yield* streamed(sortOnDisk(prepared, decisive, leaf, spill), new StreamedSteps(ending, leaf, heldRowsMax));
+    yield* streamed(sortOnDisk(prepared, decisive, leaf, spill), new StreamedSteps(ending, leaf, { heldRowsMax, spill }));
   } else if (decisive?.step === 'sort') {
     yield* reduced(prepared, { ...decisive, offset: 0, limit: wanted }, steps.slice(whole), leaf);
   } else if (decisive?.step === 'topPerBucket') {
     yield* reduced(prepared, decisive, steps.slice(whole), leaf);
   } else {
-    yield* streamed(frames(prepared, leaf), new StreamedSteps(whole < 0 ? [] : steps.slice(whole), leaf, heldRowsMax));
+    yield* streamed(frames(prepared, leaf), new StreamedSteps(whole < 0 ? [] : steps.slice(whole), leaf, { heldRowsMax, spill }));
   }
 }
 
@@ -51,11 +51,15 @@ function* frames(parts: Iterable<ResultTable>, { check }: LeafResult): Generator
 }
 
 function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame> {
-  for (const frame of rows) {
-    yield* steps.push(frame);
-    if (steps.isFull) break;
+  try {
+    for (const frame of rows) {
+      yield* steps.push(frame);
+      if (steps.isFull) break;
+    }
+    yield* steps.end();
+  } finally {
+    steps.close();
   }
-  yield* steps.end();
 }
 
 /** With a step that may be taken for parts first and for what they left then. */

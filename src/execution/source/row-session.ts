@@ -213,7 +213,7 @@ function columnsOf(chunk: Frame): readonly ColumnSchema[] {
 function scanOperator(asked: ScanPlan, options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
   const plan = { ...asked, stages: [] };
   const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-  const steps = new StreamedSteps(plan.finish, leaf, options.heldRowsMax);
+  const steps = new StreamedSteps(plan.finish, leaf, { heldRowsMax: options.heldRowsMax, spill: context.spill });
   let toSkip = plan.offset;
   let toTake = plan.limit ?? Infinity;
   const put = function* (frames: Iterable<Frame>): Generator<Frame> {
@@ -244,7 +244,7 @@ function scanOperator(asked: ScanPlan, options: SessionOptions, context: RunCont
       yield* put([gatherFrame({ ...moved, columns: moved.columns.slice(0, -1) }, order)]);
     },
     end: () => steps.end(),
-    close: () => undefined,
+    close: () => steps.close(),
   };
 }
 

@@ -230,26 +230,29 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const counts = noCounts();
     const context = bench.context(control);
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-    const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, control.heldRowsMax);
+    const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, {
+      heldRowsMax: control.heldRowsMax,
+      spill: context.spill,
+    });
     const frames = isStaged(plan)
       ? scanPieces(plan, stagedPieces(context, plan, views, builds), context, ending, counts)
       : scanFrames(plan, views, context, ending, counts);
     // With the last row that is wanted the reader is told that nothing follows, and need not ask once more.
     const rowsMax = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
     const last: Frame[] = [];
-    for (const frame of timed(frames, counts, 'readMs')) {
-      counts.rowsToFinish += frame.rowCount;
-      for (const each of timed(steps.push(frame), counts, 'finishMs')) {
-        counts.rowsFinished += each.rowCount;
-        if (counts.rowsToFinish >= rowsMax) last.push(each);
-        else yield { frame: each, isLast: false, counts };
+    try {
+      for (const frame of timed(frames, counts, 'readMs')) {
+        counts.rowsToFinish += frame.rowCount;
+        for (const each of timed(steps.push(frame), counts, 'finishMs')) {
+          counts.rowsFinished += each.rowCount;
+          if (counts.rowsToFinish >= rowsMax) last.push(each);
+          else yield { frame: each, isLast: false, counts };
+        }
       }
+      yield* items(counted(last, timed(steps.end(), counts, 'finishMs'), counts), counts);
+    } finally {
+      steps.close();
     }
-    for (const each of timed(steps.end(), counts, 'finishMs')) {
-      counts.rowsFinished += each.rowCount;
-      last.push(each);
-    }
-    yield* items(last, counts);
   },
   *timeBoundary({ control, plan, data: { views }, builds, ending }, bench) {
     const counts = noCounts();
@@ -327,6 +330,15 @@ function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' |
     startMs = performance.now();
   }
   counts[part] += performance.now() - startMs;
+}
+
+/** What is left, then what the end of the steps gives. */
+function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: RowCounts): Generator<Frame> {
+  yield* left;
+  for (const frame of end) {
+    counts.rowsFinished += frame.rowCount;
+    yield frame;
+  }
 }
 
 /** Each frame is held back until it is known whether it is the last. */
