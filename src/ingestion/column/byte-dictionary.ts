@@ -4,6 +4,10 @@ import { Buffer } from 'node:buffer';
 export const NULL_ID = 0;
 
 const TEXT_CACHE_MAX = 1 << 18;
+const CACHED_LENGTH_MAX = 64;
+
+/** Where a text is encoded to be looked up. */
+const scratch = Buffer.allocUnsafe(1 << 16);
 
 /**
  * Distinct strings of a column as UTF-8, numbered from 1 in order of arrival; id 0 is null. A value that is bytes
@@ -45,6 +49,11 @@ export class ByteDictionary {
 
   /** A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD. */
   idOfText(text: string): number {
+    // Long texts seldom repeat, and to find one as a string is to hash it too.
+    if (text.length > CACHED_LENGTH_MAX) {
+      const encoded = text.length * 3 <= scratch.length ? scratch : Buffer.from(text, 'utf8');
+      return this.idOf(encoded, 0, encoded === scratch ? scratch.write(text, 'utf8') : encoded.length);
+    }
     const known = this.idsByText.get(text);
     if (known !== undefined) return known;
     const encoded = Buffer.from(text, 'utf8');

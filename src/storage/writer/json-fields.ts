@@ -182,11 +182,25 @@ function rowsOf(
     holders.forEach((id, at) => {
       table[id] = BigInt(values[at] ?? 0);
     });
-    return { kind: 'long', name, values: BigInt64Array.from(ids, (id) => table[id] ?? 0n), nulls };
+    return { kind: 'long', name, values: longsOf(ids, table), nulls };
   }
   const table = new Float64Array(dictionary.count);
   holders.forEach((id, at) => {
     table[id] = Number(values[at]);
   });
-  return { kind: 'double', name, type: 'DOUBLE', values: Float64Array.from(ids, (id) => table[id] ?? 0), nulls };
+  const doubles = new Float64Array(ids.length);
+  for (let row = 0; row < ids.length; row++) doubles[row] = table[ids[row] ?? 0] ?? 0;
+  return { kind: 'double', name, type: 'DOUBLE', values: doubles, nulls };
+}
+
+/** In halves, which spares a bigint a row. */
+function longsOf(ids: Uint32Array, table: BigInt64Array): BigInt64Array {
+  const longs = new BigInt64Array(ids.length);
+  const [from, to] = [new Int32Array(table.buffer), new Int32Array(longs.buffer)];
+  for (let row = 0; row < ids.length; row++) {
+    const id = ids[row] ?? 0;
+    to[row * 2] = from[id * 2] ?? 0;
+    to[row * 2 + 1] = from[id * 2 + 1] ?? 0;
+  }
+  return longs;
 }
