@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
 import type { RunOptions } from '../../src/execution/contract.js';
 import { createEngine } from '../../src/execution/engine.js';
 import { compileExpression } from '../../src/expression/evaluate.js';
@@ -142,7 +143,7 @@ const { number, text, truth, array } = fc.letrec<Record<'number' | 'text' | 'tru
 
 /** What loops over numbers are made for. */
 const deep = fc.createDepthIdentifier();
-const { calculation } = fc.letrec<Record<'calculation' | 'condition', string>>((tie) => {
+const { calculation, choice } = fc.letrec<Record<'calculation' | 'condition' | 'choice', string>>((tie) => {
   const form = (pattern: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
     fc.tuple(...parts).map((given) => pattern.replace(/[A-D]/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
   const [n, b] = [tie('calculation'), tie('condition')];
@@ -159,6 +160,13 @@ const { calculation } = fc.letrec<Record<'calculation' | 'condition', string>>((
       form('pow(A, 2)', n),
       form("cast(A, 'double')", n),
       b,
+    ),
+    choice: fc.oneof(
+      { maxDepth: 4, depthIdentifier: deep },
+      fc.constantFrom('text', 'plain', 'upper(text)', "'a'", 'null', '7', 'missing'),
+      form('if(A, B, C)', b, tie('choice'), tie('choice')),
+      form('case_searched(A, B, C, D)', b, tie('choice'), b, tie('choice')),
+      form('nvl(A, B)', tie('choice'), tie('choice')),
     ),
     condition: fc.oneof(
       { maxDepth: 4, depthIdentifier: deep },
@@ -200,7 +208,11 @@ expressions('agree with one row after the other', async () => {
   );
 });
 
-expressions('of numbers agree with one row after the other, in loops over blocks', async () => {
+expressions('of numbers, and choices among texts, agree with one row after the other, in loops over blocks', async () => {
+  const any = fc.oneof(
+    fc.tuple(calculation, fc.constantFrom('LONG' as const, 'DOUBLE' as const)),
+    fc.tuple(choice, fc.constant('STRING' as const)),
+  );
   const rows = arbitraryPieces.map((pieces) => {
     const first = pieces.flat();
     // Enough of them that blocks are worth it, in two segments.
@@ -208,7 +220,7 @@ expressions('of numbers agree with one row after the other, in loops over blocks
     return [many, many.toReversed()].map((each) => each.toSorted((a, b) => Number(a['__time']) - Number(b['__time'])));
   });
   await fc.assert(
-    fc.asyncProperty(rows, calculation, fc.constantFrom('LONG' as const, 'DOUBLE' as const), async (pieces, source, outputType) => {
+    fc.asyncProperty(rows, any, async (pieces, [source, outputType]) => {
       const expression = parseExpression(source);
       const found = await answer(pieces, scan([{ name: 'v', expression, outputType }], null, ['v']));
       const expected = pieces.flatMap((each) => {
@@ -384,6 +396,22 @@ expressions('of each value are refused as numbers', async () => {
     return assert.match(String(error), /each value of the multi-value column "many" cannot be read as LONG/);
   }
   assert.unreachable('was accepted');
+});
+
+expressions('a fold that would take hours ends when its time is over', async () => {
+  const many = 'array_slice([], 0, 99999)';
+  const expression = parseExpression(`cartesian_fold((x, y, acc) -> acc + 1, ${many}, ${many}, small)`);
+  const plan = scan([{ name: 'v', expression, outputType: 'LONG' }], null, ['v']);
+  const { view, release } = placeFrame(frameOf(ROWS), memory);
+  try {
+    const frames = engine.runViews(plan, [view], { ...options, deadlineMs: Date.now() + 100 }, never);
+    await frames[Symbol.asyncIterator]().next();
+    assert.unreachable('it ended');
+  } catch (error) {
+    assert.ok(error instanceof ServiceError && error.code === 'timeout', String(error));
+  } finally {
+    release();
+  }
 });
 
 expressions('what is printed computes the same', () => {

@@ -9,12 +9,14 @@ import type { SegmentScope } from '../scope.js';
 import { compileArithmetic } from './arithmetic.js';
 import { batchVector } from './batch/batch-vector.js';
 import { BatchCompiler } from './batch/compile-batch.js';
+import { textVector } from './batch/text-batch.js';
 import { codedColumns, codedFunction, combinationCount } from './coded-function.js';
 import { dictionaryFunction, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import { valuesVector } from './values-vector.js';
 import type { NumberVector, Vector } from './vector.js';
+import { StringPool } from './vector.js';
 
 /**
  * An expression over a segment, as columns of a block: arithmetic by kernels, functions of one dictionary column once per
@@ -45,7 +47,7 @@ const BATCH_ROWS_MIN = 64;
 
 /** By loops over numbers, unless there are so few combinations of what columns have that a table of these is less work. */
 function compileBatch(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
-  if ((type !== 'LONG' && type !== 'DOUBLE') || scope.view.rowCount < BATCH_ROWS_MIN) return undefined;
+  if (type === 'FLOAT' || (type !== 'STRING' && !isNumberType(type)) || scope.view.rowCount < BATCH_ROWS_MIN) return undefined;
   const coded = codedColumns(scope, columnsThere(scope, expression));
   if (coded !== undefined && combinationCount(coded) * ROWS_PER_COMBINATION <= scope.view.rowCount) return undefined;
   const otherTruth = (condition: Expression): NumberVector => {
@@ -53,7 +55,13 @@ function compileBatch(scope: SegmentScope, expression: Expression, typeOf: TypeO
     if (vector.kind === 'number') return vector;
     throw new ServiceError('internal', 'a condition gave texts');
   };
-  const batch = new BatchCompiler(scope, typeOf, otherTruth).number(expression);
+  const compiler = new BatchCompiler(scope, typeOf, otherTruth);
+  if (type === 'STRING') {
+    const pool = new StringPool();
+    const texts = expressionType(expression, typeOf) === 'STRING' ? compiler.textChoice(expression, pool) : undefined;
+    return texts === undefined ? undefined : textVector(scope, texts, pool);
+  }
+  const batch = compiler.number(expression);
   return batch === undefined || (type === 'LONG' && batch.type === 'DOUBLE') ? undefined : batchVector(scope, batch, type);
 }
 

@@ -1,18 +1,21 @@
 import type { TypeOf } from '../../../expression/expression-type.js';
 import { constantOf, inferType } from '../../../expression/expression-type.js';
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
+import { convert } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
 import { columnsOfExpression } from '../../../model/plan-names.js';
 import { isNumberType } from '../../../model/schema.js';
 import type { SegmentScope } from '../../scope.js';
 import { dictionaryResults, onlyDictionary } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
-import type { NumberVector } from '../vector.js';
+import type { NumberVector, StringPool } from '../vector.js';
 import { storedNumbers } from '../vector.js';
 import { chosen, firstKnown, logical, negated, question } from './choice.js';
 import { columnBatch, constantBatch, dictionaryBatch, kept, mapped, truthBatch } from './leaf.js';
 import type { NumberBatch } from './number-batch.js';
 import { compared, computed, extreme } from './operators.js';
+import type { TextBatch } from './text-batch.js';
+import { chosenText, constantText, dictionaryText, firstKnownText } from './text-batch.js';
 
 /** Each node holds a block of numbers. */
 const NODES_MAX = 64;
@@ -66,6 +69,46 @@ export class BatchCompiler {
     return (
       this.#call(expression) ??
       (this.#nodes > 1 && TRUTHS.has(expression.function) ? truthBatch(this.#scope, this.#otherTruth(expression)) : undefined)
+    );
+  }
+
+  /** A choice among texts, as ids into `pool`; undefined for what is no choice or chooses among what is no constant and no function of a dictionary. */
+  textChoice(expression: Expression, pool: StringPool): TextBatch | undefined {
+    if (expression.kind !== 'call' || ++this.#nodes > NODES_MAX) return undefined;
+    const { function: name, arguments: operands } = expression;
+    if (name === 'nvl' || name === 'coalesce') {
+      const texts = this.#texts(operands, pool);
+      return texts === undefined ? undefined : firstKnownText(texts);
+    }
+    if (name !== 'if' && name !== 'case_searched') return undefined;
+    const conditions = this.#all(operands.filter((_, index) => index % 2 === 0 && index + 1 < operands.length));
+    const results = this.#texts(
+      operands.filter((_, index) => index % 2 === 1),
+      pool,
+    );
+    const last = operands.length % 2 === 1 ? operands.at(-1) : undefined;
+    const otherwise = last === undefined ? constantText(0) : this.#text(last, pool);
+    return conditions === undefined || results === undefined || otherwise === undefined
+      ? undefined
+      : chosenText(conditions, results, otherwise);
+  }
+
+  #texts(expressions: readonly Expression[], pool: StringPool): readonly TextBatch[] | undefined {
+    const texts = expressions.map((each) => this.#text(each, pool));
+    return texts.every((each) => each !== undefined) ? texts : undefined;
+  }
+
+  #text(expression: Expression, pool: StringPool): TextBatch | undefined {
+    if (++this.#nodes > NODES_MAX) return undefined;
+    if (expression.kind === 'literal') return constantText(pool.idOf(convert(constantOf(expression)?.value ?? null, 'STRING')));
+    const dictionary = onlyDictionary(this.#scope, expression);
+    if (dictionary === undefined || inferType(expression, this.#typeOf) !== 'STRING') return this.textChoice(expression, pool);
+    const { name, column } = dictionary;
+    const results = dictionaryResults(this.#scope, column, rowFunction(this.#scope, expression, [name], this.#typeOf));
+    return dictionaryText(
+      this.#scope,
+      column,
+      Uint32Array.from(results, (result) => pool.idOf(convert(result, 'STRING'))),
     );
   }
 
