@@ -7,12 +7,13 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|sketches|restart|threads|profile|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|restart|threads|profile|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
   joins     joins and a nested query in this process against DuckDB; answers must agree
   sketches  estimates of distinct values and quantiles over HTTP, against DuckDB's
+  expressions  sums of expressions over a segment in memory, against loops of plain TypeScript
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   profile   what timing the stages of a query costs
@@ -21,12 +22,12 @@ const HELP = `npm run bench [-- kernels|queries|joins|sketches|restart|threads|p
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels: names matching a pattern; queries, joins, sketches: these ids, a,b
+  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, sketches: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --data FOLDER       restart, threads: the data folder of a stopped server with the table wiki, instead of new data
-  --rows N            queries, joins, sketches, restart, threads, profile: rows of the table (1000000)
+  --rows N            queries, joins, sketches, expressions, restart, threads, profile: rows of the table (1000000)
   --threads N         queries, joins, sketches: threads of DuckDB and of Dolmen (1)
-  --rounds N          queries, joins, sketches (7), http (3)
+  --rounds N          queries, joins, sketches (7), expressions (5), http (3)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
 `;
@@ -37,6 +38,7 @@ const BENCHMARKS = {
   queries: ['kernels', 'only', 'rows', 'threads', 'rounds'],
   joins: ['only', 'rows', 'threads', 'rounds'],
   sketches: ['kernels', 'only', 'rows', 'threads', 'rounds'],
+  expressions: ['only', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   profile: ['rows', 'rounds'],

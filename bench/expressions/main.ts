@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { createEngine } from '../../src/execution/engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
@@ -11,11 +13,20 @@ import type { Case, Columns } from './cases.js';
 import { CASES } from './cases.js';
 
 /*
- * npm run bench -- expressions [rows]: sums of expressions over a segment in memory, on one thread, beside loops of plain
+ * npm run bench -- expressions: sums of expressions over a segment in memory, on one thread, beside loops of plain
  * TypeScript over arrays and typed arrays. Answers are compared first.
  */
-const rows = Number(process.argv[2] ?? 1_000_000);
-const ROUNDS = 5;
+const { values: flags } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
+    json: { type: 'string' },
+  },
+});
+const rows = Number(flags.rows);
+const rounds = Number(flags.rounds);
+const cases = CASES.filter(({ name }) => new RegExp(flags.only).test(name));
 
 function columnsOf(count: number): Columns {
   let seed = 42;
@@ -127,9 +138,10 @@ function nanosecondsARow(begin: NodeJS.CpuUsage): number {
 }
 
 console.log(`${rows} rows, nanoseconds a row\n\n${'expression'.padEnd(64)}  engine    loop   ratio`);
-for (const each of CASES) {
+const figures: Record<string, { readonly engine: number; readonly loop: number }> = {};
+for (const each of cases) {
   const times: { readonly engine: number; readonly loop: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const started = process.cpuUsage();
     const found = await engineSum(each);
     const engineTime = nanosecondsARow(started);
@@ -139,7 +151,9 @@ for (const each of CASES) {
     if (Math.abs(found - expected) > Math.abs(expected) * 1e-9) throw new Error(`${each.expression}: ${found}, a loop says ${expected}`);
   }
   const [ours, theirs] = [median(times.map((time) => time.engine)), median(times.map((time) => time.loop))];
+  figures[each.name] = { engine: ours, loop: theirs };
   const shown = `${each.name}: ${each.expression}`.slice(0, 64).padEnd(64);
   console.log(`${shown}  ${ours.toFixed(1).padStart(6)}  ${theirs.toFixed(1).padStart(6)}  ${(ours / theirs).toFixed(2).padStart(6)}`);
 }
 placed.release();
+if (flags.json !== undefined) writeFileSync(flags.json, JSON.stringify({ rows, nanosecondsARow: figures }, null, 2));
