@@ -7,7 +7,11 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
+<<<<<<< Updated upstream
 const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|restart|threads|profile|http ...] [flags]    builds what is stale, then measures
+=======
+const HELP = `npm run bench [-- kernels|queries|joins|sketches|restart|threads|memory|profile|http ...] [flags]    builds what is stale, then measures
+>>>>>>> Stashed changes
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -16,16 +20,24 @@ const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|resta
   expressions  sums of expressions over a segment in memory, against loops of plain TypeScript
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
+  memory    how much the process grows for questions with very many groups (Linux)
   profile   what timing the stages of a query costs
   http      requests per second against bare servers (also: npm run bench:http)
             without a name: kernels and queries
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
+<<<<<<< Updated upstream
   --only WHAT         kernels, expressions: names matching a pattern; queries, joins, sketches: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --data FOLDER       restart, threads: the data folder of a stopped server with the table wiki, instead of new data
   --rows N            queries, joins, sketches, expressions, restart, threads, profile: rows of the table (1000000)
+=======
+  --only WHAT         kernels: names matching a pattern; queries, joins, sketches, memory: these ids, a,b
+  --smoke             kernels: small and quick, answers only
+  --data FOLDER       restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
+  --rows N            queries, joins, sketches, restart, threads, memory, profile: rows of the table (1000000)
+>>>>>>> Stashed changes
   --threads N         queries, joins, sketches: threads of DuckDB and of Dolmen (1)
   --rounds N          queries, joins, sketches (7), expressions (5), http (3)
   --seconds N         http: of load a round (2)
@@ -41,6 +53,7 @@ const BENCHMARKS = {
   expressions: ['only', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
+  memory: ['only', 'rows', 'data'],
   profile: ['rows', 'rounds'],
   http: ['rounds', 'seconds', 'connections'],
 };
