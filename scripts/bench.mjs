@@ -7,11 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-<<<<<<< Updated upstream
-const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|restart|threads|profile|http ...] [flags]    builds what is stale, then measures
-=======
-const HELP = `npm run bench [-- kernels|queries|joins|sketches|restart|threads|memory|profile|http ...] [flags]    builds what is stale, then measures
->>>>>>> Stashed changes
+const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|restart|threads|memory|profile|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -27,17 +23,10 @@ const HELP = `npm run bench [-- kernels|queries|joins|sketches|restart|threads|m
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-<<<<<<< Updated upstream
-  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, sketches: these ids, a,b
-  --smoke             kernels: small and quick, answers only
-  --data FOLDER       restart, threads: the data folder of a stopped server with the table wiki, instead of new data
-  --rows N            queries, joins, sketches, expressions, restart, threads, profile: rows of the table (1000000)
-=======
-  --only WHAT         kernels: names matching a pattern; queries, joins, sketches, memory: these ids, a,b
+  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, sketches, memory: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --data FOLDER       restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
-  --rows N            queries, joins, sketches, restart, threads, memory, profile: rows of the table (1000000)
->>>>>>> Stashed changes
+  --rows N            queries, joins, sketches, expressions, restart, threads, memory, profile: rows of the table (1000000)
   --threads N         queries, joins, sketches: threads of DuckDB and of Dolmen (1)
   --rounds N          queries, joins, sketches (7), expressions (5), http (3)
   --seconds N         http: of load a round (2)
