@@ -5,7 +5,7 @@ import type { PlannedSource } from '../../model/statement.js';
 import { bindExpression, type Place } from './bind-expression.js';
 import { type Bound, NULL, settledType } from './bound.js';
 import { unify } from './function-call.js';
-import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable } from './information-schema.js';
+import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable, systemTable } from './information-schema.js';
 import { inlineFrame } from './inline-frame.js';
 import type { RelationColumn, SourceRelation } from './relation.js';
 import type { SqlSchema } from './schema.js';
@@ -13,6 +13,7 @@ import { Scope, type ScopeColumn, suggestion } from './scope.js';
 import type { Session } from './session.js';
 import { nativeType, sqlTypeOf, sqlTypeOfColumn } from './sql-type.js';
 import type { ExternColumn, SqlExpression, SqlRelation } from './syntax.js';
+import { isSystemTable, SYSTEM_SCHEMA, SYSTEM_TABLE_NAMES } from './system-schema.js';
 
 /** What a query reads, and the names it is read by. */
 export interface BoundSource {
@@ -44,12 +45,20 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
     return plainSource({ kind: 'inline', frame: found.frame }, found.columns, names);
   }
   if (schemaName === 'lookup') return bindLookup(session, schema, table, name);
-  if (schemaName === 'sys' || schemaName === 'view') throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
+  if (schemaName === SYSTEM_SCHEMA) {
+    if (!isSystemTable(name))
+      throw source.error('sql_plan_invalid', table.at, `unknown table ${SYSTEM_SCHEMA}.${name}${suggestion(name, SYSTEM_TABLE_NAMES)}`);
+    const found = systemTable(name, schema);
+    if (found === undefined) throw source.unsupported(table.at, `the table ${table.path.join('.')} in a task`);
+    const names = table.alias === null ? [[name], [SYSTEM_SCHEMA, name]] : [[table.alias]];
+    return plainSource({ kind: 'inline', frame: found.frame }, found.columns, names);
+  }
+  if (schemaName === 'view') throw source.unsupported(table.at, `the table ${table.path.join('.')}`);
   if (schemaName !== undefined && !dataSchemas.includes(schemaName))
     throw source.error(
       'sql_plan_invalid',
       table.at,
-      `unknown schema ${schemaName}${suggestion(schemaName, [...dataSchemas, INFORMATION_SCHEMA])}`,
+      `unknown schema ${schemaName}${suggestion(schemaName, [...dataSchemas, INFORMATION_SCHEMA, SYSTEM_SCHEMA])}`,
     );
   const found = schema.table(name);
   if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${name}${suggestion(name, schema.tables())}`);

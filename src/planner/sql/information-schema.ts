@@ -4,6 +4,7 @@ import { type SqlType, sqlTypeName } from '../../model/statement.js';
 import { inlineFrame } from './inline-frame.js';
 import type { SqlSchema } from './schema.js';
 import { sqlTypeOfColumn } from './sql-type.js';
+import { SYSTEM_SCHEMA, SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from './system-schema.js';
 
 /** The catalog and schema that datasources are in. */
 export const DATA_SCHEMA = 'svc';
@@ -31,12 +32,22 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
       'DEFAULT_CHARACTER_SET_NAME',
       'SQL_PATH',
     ),
-    rows: (_, schemaName) => [INFORMATION_SCHEMA, schemaName].map((name) => [schemaName, name, null, null, null, null, null]),
+    rows: (schema, schemaName) =>
+      [INFORMATION_SCHEMA, ...(schema.systemRows === undefined ? [] : [SYSTEM_SCHEMA]), schemaName].map((name) => [
+        schemaName,
+        name,
+        null,
+        null,
+        null,
+        null,
+        null,
+      ]),
   },
   TABLES: {
     columns: text('TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'TABLE_TYPE', 'IS_JOINABLE', 'IS_BROADCAST'),
     rows: (schema, schemaName) => [
       ...Object.keys(TABLES).map((name) => [schemaName, INFORMATION_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
+      ...systemTables(schema).map((name) => [schemaName, SYSTEM_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
       ...schema.tables().map((name) => [schemaName, schemaName, name, 'TABLE', 'NO', 'NO']),
     ],
   },
@@ -62,6 +73,11 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
           columnRow(schemaName, INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
         ),
       ),
+      ...systemTables(schema).flatMap((table) =>
+        SYSTEM_TABLES[table].map(([name, type], index) =>
+          columnRow(schemaName, SYSTEM_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
+        ),
+      ),
       ...schema
         .tables()
         .flatMap((table) =>
@@ -70,6 +86,10 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
     ],
   },
 };
+
+function systemTables(schema: SqlSchema): readonly SystemTableName[] {
+  return schema.systemRows === undefined ? [] : SYSTEM_TABLE_NAMES;
+}
 
 /** Precision, radix, scale, precision of a time, and the number JDBC has for the type. */
 const TYPE_FACTS: Readonly<Partial<Record<SqlType, readonly [bigint | null, bigint | null, bigint | null, bigint | null, bigint]>>> = {
@@ -108,16 +128,34 @@ function columnRow(catalog: string, schema: string, table: string, column: Colum
 
 export const INFORMATION_SCHEMA_TABLES: readonly string[] = Object.keys(TABLES);
 
+export interface MetadataRows {
+  readonly frame: Frame;
+  readonly columns: readonly { readonly name: string; readonly type: PrimitiveType }[];
+}
+
 /** A table of INFORMATION_SCHEMA as it is now; `undefined` for no such table. */
-export function informationSchemaTable(
-  name: string,
-  schema: SqlSchema,
-  schemaName: string,
-): { readonly frame: Frame; readonly columns: readonly { readonly name: string; readonly type: PrimitiveType }[] } | undefined {
+export function informationSchemaTable(name: string, schema: SqlSchema, schemaName: string): MetadataRows | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   if (table === undefined) return undefined;
-  const rows = table.rows(schema, schemaName);
-  const columns = table.columns.map(([column, type]) => ({ name: column, type }));
+  return tableOf(
+    table.columns.map(([column, type]) => ({ name: column, type })),
+    table.rows(schema, schemaName),
+  );
+}
+
+/** A table of `sys` with the rows that the schema has for it; `undefined` where it has none to give. */
+export function systemTable(name: SystemTableName, schema: SqlSchema): MetadataRows | undefined {
+  const rows = schema.systemRows?.(name);
+  return (
+    rows &&
+    tableOf(
+      SYSTEM_TABLES[name].map(([column, type]) => ({ name: column, type })),
+      rows,
+    )
+  );
+}
+
+function tableOf(columns: MetadataRows['columns'], rows: readonly (readonly Cell[])[]): MetadataRows {
   return {
     columns,
     frame: inlineFrame(

@@ -55,6 +55,10 @@ export class PlanCache {
         isFree = false;
         return schema.lookups?.() ?? [];
       },
+      systemRows: (name) => {
+        isFree = false;
+        return schema.systemRows?.(name) ?? [];
+      },
     };
     const statement = planSql(request, watched, now);
     if (statement.kind === 'select' && isFree) this.keep(key, { statement, tables });
