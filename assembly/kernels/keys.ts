@@ -102,11 +102,26 @@ function runPast(run: usize, last: usize, row: u32): usize {
   return run;
 }
 
+/** out[i] += key for i in [start, end). */
+function addToAll(key: u32, start: u32, end: u32, out: usize): void {
+  let at = out + (<usize>start << 2);
+  const stop = out + (<usize>end << 2);
+  if (ASC_FEATURE_SIMD) {
+    const keys = i32x4.splat(key);
+    for (; at + 16 <= stop; at += 16) v128.store(at, i32x4.add(v128.load(at), keys));
+  }
+  for (; at < stop; at += 4) store<u32>(at, load<u32>(at) + key);
+}
+
 export function keyRuns(runs: usize, runCount: u32, rows: usize, n: u32, stride: u32, accumulate: u32, out: usize): void {
   assert(isAligned<u32>(runs) && isAligned<u32>(rows) && isAligned<u32>(out));
   if (accumulate == 0) memory.fill(out, 0, <usize>n << 2);
   const last = runs + <usize>runCount * 12;
   let run = runs;
+  if (rows == 0) {
+    for (; run < last; run += 12) addToAll(load<u32>(run) * stride, load<u32>(run, 4), min<u32>(load<u32>(run, 8), n), out);
+    return;
+  }
   for (let i: usize = 0, end = <usize>n; i < end; i++) {
     const row = <u32>rowAt(rows, i);
     run = runPast(run, last, row);

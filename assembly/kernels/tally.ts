@@ -97,7 +97,27 @@ function addPair<G>(ids: usize, a: usize, b: usize, i: usize, state: usize): voi
 }
 
 function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize, sumsB: usize): void {
-  for (let at = scratch, end = scratch + (<usize>groupCount << 5), offset: usize = 0; at < end; at += 32, offset += 8) {
+  let at = scratch;
+  let offset: usize = 0;
+  const end = scratch + (<usize>groupCount << 5);
+  if (ASC_FEATURE_SIMD) {
+    // Two groups at a time; their copies meet when lanes are added up.
+    for (; at + 64 <= end; at += 64, offset += 16) {
+      const a0 = v128.load(at);
+      const a1 = v128.load(at, 16);
+      const b0 = v128.load(at, 32);
+      const b1 = v128.load(at, 48);
+      const zeros = i64x2.splat(0);
+      v128.store(at, zeros);
+      v128.store(at, zeros, 16);
+      v128.store(at, zeros, 32);
+      v128.store(at, zeros, 48);
+      if (counts != 0) addPairOf(counts + offset, i64x2.add(part(a0, 2), part(a1, 2)), i64x2.add(part(b0, 2), part(b1, 2)));
+      addPairOf(sumsA + offset, i64x2.add(part(a0, 0), part(a1, 0)), i64x2.add(part(b0, 0), part(b1, 0)));
+      addPairOf(sumsB + offset, i64x2.add(part(a0, 1), part(a1, 1)), i64x2.add(part(b0, 1), part(b1, 1)));
+    }
+  }
+  for (; at < end; at += 32, offset += 8) {
     let count: u64 = 0;
     let a: u64 = 0;
     let b: u64 = 0;
@@ -108,11 +128,28 @@ function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize
       b += (word >> PAIR_SHIFT) & ((1 << PAIR_SHIFT) - 1);
       store<u64>(at + copy, 0);
     }
-    if (count == 0) continue;
     if (counts != 0) store<u64>(counts + offset, load<u64>(counts + offset) + count);
     store<u64>(sumsA + offset, load<u64>(sumsA + offset) + a);
     store<u64>(sumsB + offset, load<u64>(sumsB + offset) + b);
   }
+}
+
+/** The sum a, the sum b or the count of two words. */
+// @ts-ignore: decorator
+@inline
+function part(words: v128, nth: i32): v128 {
+  const below = i64x2.splat((1 << PAIR_SHIFT) - 1);
+  if (nth == 0) return v128.and(words, below);
+  if (nth == 1) return v128.and(i64x2.shr_u(words, <i32>PAIR_SHIFT), below);
+  return i64x2.shr_u(words, <i32>(2 * PAIR_SHIFT));
+}
+
+/** Adds the lanes of `first` up into the i64 at `at`, those of `second` into the one after it. */
+// @ts-ignore: decorator
+@inline
+function addPairOf(at: usize, first: v128, second: v128): void {
+  const both = i64x2.add(v128.shuffle<u64>(first, second, 0, 2), v128.shuffle<u64>(first, second, 1, 3));
+  v128.store(at, i64x2.add(v128.load(at), both));
 }
 
 export function tallyPair<G>(ids: usize, a: usize, b: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sumsA: usize, sumsB: usize): void {
