@@ -1,7 +1,7 @@
 import { parseJsonPath, printJsonPath } from '../../expression/json-path.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
-import { isArrayType, parseColumnType } from '../../model/schema.js';
+import { isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';
 import { fieldName } from '../../storage/field-name.js';
 
 /** Of `json_value(column, path, type)`: where segments may keep its values, and the type wanted of them. */
@@ -17,7 +17,7 @@ function fieldOf(expression: Expression): JsonField | undefined {
   if (column?.kind !== 'column' || path?.kind !== 'literal' || typeof path.value !== 'string') return undefined;
   if (named !== undefined && (named.kind !== 'literal' || typeof named.value !== 'string')) return undefined;
   const type = named?.kind === 'literal' ? parseColumnType(String(named.value)) : 'STRING';
-  const use = isArrayType(type) ? 'array' : type === 'STRING' ? 'text' : type === 'LONG' || type === 'DOUBLE' ? 'number' : undefined;
+  const use = isArrayType(type) ? 'array' : type === 'STRING' ? 'text' : isNumberType(type) ? 'number' : undefined;
   if (type === undefined || use === undefined) return undefined;
   return { name: fieldName(column.name, printJsonPath(parseJsonPath(path.value)), use), type };
 }

@@ -91,7 +91,7 @@ function jsonTest(filter: TextComparison, from: ColumnType): (text: string) => b
   return (text) => wanted.has(canonicalJson(text));
 }
 
-export function canonicalJson(text: string): string {
+function canonicalJson(text: string): string {
   return stringifyJson(sorted(parseJson(text)));
 }
 
