@@ -139,7 +139,11 @@ export class SourceRunner {
       case 'lookup':
         return lazily(() => this.#options.lookup(source.name));
       case 'query':
-        return this.#limited(pruned(this.run(source.plan, source.source), columns), 'a subquery', this.#options.subqueryBytesMax);
+        return this.#limited(
+          pruned(this.run(narrowed(source.plan, this.#options.columnsOf(source), columns), source.source), columns),
+          'a subquery',
+          this.#options.subqueryBytesMax,
+        );
       case 'table':
         return this.run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source);
       case 'union':
@@ -257,6 +261,16 @@ function typed(names: readonly string[], schema: readonly ColumnSchema[]): reado
     if (column !== undefined) return [column];
     return name === TIME_COLUMN ? [{ name, type: 'LONG', multiValue: false, hasNulls: true } as const] : [];
   });
+}
+
+/** The plan without outputs that nobody reads, so that their texts are not decoded; as it is where not all are known. */
+function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: readonly string[]): RowsPlan {
+  const known = new Set(outputs.map(({ name }) => name));
+  if (wanted.some((name) => name !== TIME_COLUMN && !known.has(name))) return plan;
+  const kept = outputs.filter(({ name }) => wanted.includes(name)).map(({ name }) => name);
+  if (kept.length === outputs.length) return plan;
+  if (plan.operator === 'scan' && plan.finish.length === 0) return { ...plan, columns: plan.columns.filter((name) => kept.includes(name)) };
+  return { ...plan, finish: [...plan.finish, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
 }
 
 /** Only the columns somebody reads: the others need not be placed. */

@@ -172,7 +172,9 @@ function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
     case 'multi':
       return { kind: 'multi', name, rows: Uint32Array.from({ length: rowCount }, (_, row) => row), of: column };
     default: {
-      const nulls = column.nulls === null ? null : Uint8Array.from({ length: rowCount }, (_, row) => (isNullAt(column.nulls, row) ? 1 : 0));
+      if (column.nulls === null) return { ...column, nulls: null };
+      const nulls = new Uint8Array(rowCount);
+      for (let row = 0; row < rowCount; row++) nulls[row] = isNullAt(column.nulls, row) ? 1 : 0;
       return { ...column, nulls };
     }
   }
@@ -185,18 +187,42 @@ function compactTexts(
   check: Check,
 ): { ids: Uint32Array; dictionary: (string | null)[] } {
   const dictionary: (string | null)[] = [];
-  const entries = new Map<number, number>();
-  const compact = Uint32Array.from(ids, (id, row) => {
+  const compact = new Uint32Array(ids.length);
+  const entryOf = numberer(ids);
+  for (let row = 0; row < ids.length; row++) {
     if (row % ROWS_PER_CHECK === 0) check();
-    let entry = entries.get(id);
-    if (entry === undefined) {
-      entry = dictionary.length;
-      entries.set(id, entry);
-      dictionary.push(text(id));
-    }
-    return entry;
-  });
+    const id = ids[row] ?? 0;
+    const entry = entryOf(id);
+    if (entry === dictionary.length) dictionary.push(text(id));
+    compact[row] = entry;
+  }
   return { ids: compact, dictionary };
+}
+
+/** Numbers ids as they come, from 0 on: by an array over their range where it is no larger than a map of them. */
+function numberer(ids: Uint32Array): (id: number) => number {
+  let [low, high] = [Infinity, 0];
+  for (const id of ids) {
+    if (id < low) low = id;
+    if (id > high) high = id;
+  }
+  let count = 0;
+  if (high - low < ids.length * 8) {
+    const entries = new Uint32Array(Math.max(0, high - low) + 1);
+    return (id) => {
+      const known = entries[id - low] ?? 0;
+      if (known !== 0) return known - 1;
+      entries[id - low] = ++count;
+      return count - 1;
+    };
+  }
+  const entries = new Map<number, number>();
+  return (id) => {
+    const known = entries.get(id);
+    if (known !== undefined) return known;
+    entries.set(id, count);
+    return count++;
+  };
 }
 
 export function nullBits(nulls: Uint8Array): Uint32Array | null {
