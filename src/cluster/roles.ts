@@ -114,6 +114,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         engine: processing.engine,
         peers,
         retries: configuration.get('svc.broker.retryPolicy.numTries'),
+        exactSums: configuration.get('svc.query.exactSums'),
         gatherBytesMax: configuration.get('svc.server.http.maxScatterGatherBytes'),
         heldBytesMax: configuration.get('svc.query.maxHeldBytes'),
         results: {

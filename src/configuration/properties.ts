@@ -117,6 +117,10 @@ export const PROPERTIES = {
     ofBudget(1 / 8, 2 ** 48),
     'Heap that the partial results of one query may take on the Broker before they are merged.',
   ),
+  'svc.query.exactSums': flag(
+    'false',
+    'Whether sums and means of doubles are exact, the same to the last bit for any layout of segments; slower. The context key exactSums says it of a query.',
+  ),
   'svc.query.groupBy.maxMemoryBytes': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
     ofBudget(KERNEL_PART * 0.25, 0.25 * BANK_BYTES_MAX),

@@ -15,6 +15,8 @@ export type Collector =
   | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number; readonly firstOnly?: true }
   /** [number] → count, mean and squared deviations; nulls do not count. */
   | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' }
+  /** [number] → the exact sum, rounded once, or the mean of it; nulls do not count. */
+  | { readonly type: 'exactSum'; readonly result: 'DOUBLE' | 'FLOAT' | 'mean' }
   /** [column] → about how many distinct values; nulls do not count, every value of a row does. `round`: a LONG, else a DOUBLE. */
   | { readonly type: 'hll'; readonly lgK: number; readonly target: 4 | 6 | 8; readonly round: boolean }
   /** The same over the values of all columns together, or over their combinations, of which null may be a part. */

@@ -9,6 +9,8 @@ export function stateType(collector: Collector): ComplexType {
       return `COMPLEX<serializablePairLong${PAIRED[collector.valueType] ?? 'String'}>`;
     case 'moments':
       return collector.result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>';
+    case 'exactSum':
+      return 'COMPLEX<exactSum>';
     case 'hll':
       return 'COMPLEX<HLLSketch>';
     case 'cardinality':

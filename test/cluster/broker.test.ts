@@ -283,6 +283,7 @@ async function brokerOver(
     engine,
     peers,
     retries: 1,
+    exactSums: false,
     results: null,
     gatherBytesMax: null,
     heldBytesMax: Infinity,

@@ -7,6 +7,7 @@ import type { RowSource } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import { rowSourceColumns } from '../../planner/row-source-columns.js';
+import { withExactSums } from '../../planner/rules/exact-sums.js';
 import { LookupStore } from '../lookups/lookup-store.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
@@ -32,6 +33,8 @@ export interface BrokerOptions {
   readonly results: ResultCache | null;
   /** Bytes of frames that a query may gather; null: any. */
   readonly gatherBytesMax: number | null;
+  /** Whether sums of doubles are exact unless a query says otherwise. */
+  readonly exactSums: boolean;
   /** Heap that partial results of one query may take before they are merged. */
   readonly heldBytesMax: number;
   /** Whose lookups it loads (`svc.lookup.lookupTier`). */
@@ -111,7 +114,8 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.runOver(plan, { kind: 'table', name: plan.dataSource }, options);
   }
 
-  runOver(asked: RowsPlan, askedSource: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+  runOver(wanted: RowsPlan, wantedSource: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    const [asked, askedSource] = this.#summed([wanted, wantedSource] as const, options);
     const known = askedSource.kind === 'inline' ? this.#constants.find(asked, options) : undefined;
     if (known !== undefined) return framesOfAll(known);
     const lookup = (name: string) => this.lookups.values(name);
@@ -120,6 +124,10 @@ export class Broker implements BrokerQueries, BrokerService {
     const frames = this.#runSource(plan, source, options);
     const isConstant = source.kind === 'inline' && source === askedSource && plan === asked;
     return isConstant ? this.#constants.keep(plan, options, frames) : frames;
+  }
+
+  #summed<Data>(data: Data, { exactSums }: QueryOptions): Data {
+    return (exactSums ?? this.#options.exactSums) ? withExactSums(data) : data;
   }
 
   async *#runSource(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
@@ -172,7 +180,7 @@ export class Broker implements BrokerQueries, BrokerService {
           const run = (plan: RowsPlan): AsyncIterable<Frame> => {
             const only = [{ ...chunk, segments: [segment] }];
             const resolved = withinData(
-              resolveLookups(plan, (name) => this.lookups.values(name)),
+              resolveLookups(this.#summed(plan, options), (name) => this.lookups.values(name)),
               only,
             );
             return resolved === undefined ? framesOfAll([]) : runOverSegments(cluster, resolved, only, options, signal);

@@ -32,6 +32,8 @@ export interface QueryOptions {
   readonly perSegmentTimeoutMs?: number | null;
   /** Published segments are left out: with no others, tables have no rows. */
   readonly realtimeSegmentsOnly?: boolean;
+  /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
+  readonly exactSums?: boolean | null;
   readonly signal: AbortSignal;
   /** Of each subquery that is read; left out or null: no limit but those of memory. */
   readonly subqueryRowsMax?: number | null;

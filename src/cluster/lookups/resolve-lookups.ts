@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Expression } from '../../model/expression.js';
+import { rewriteData } from '../../model/rewrite-data.js';
 
 /**
  * Plain data of plans and row sources with every `lookup(value, 'name')` in it made a `resolved_lookup` over the
@@ -7,26 +8,7 @@ import type { Expression } from '../../model/expression.js';
  * @throws ServiceError `query_invalid` for a name that is no constant or no lookup
  */
 export function resolveLookups<Data>(data: Data, values: (name: string) => ReadonlyMap<string, string>): Data {
-  // It is rebuilt with the same shape, which TypeScript does not see.
-  return resolve(data, values) as Data;
-}
-
-function resolve(data: unknown, values: (name: string) => ReadonlyMap<string, string>): unknown {
-  if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data)) return data;
-  if (Array.isArray(data)) {
-    // Lists of plain values, which may be long, hold no expressions.
-    if (typeof data[0] !== 'object') return data;
-    const elements = data.map((each: unknown) => resolve(each, values));
-    return elements.some((each, index) => each !== data[index]) ? elements : data;
-  }
-  let changed = false;
-  const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(data)) {
-    fields[name] = resolve(value, values);
-    changed ||= fields[name] !== value;
-  }
-  const resolved = changed ? fields : data;
-  return isLookup(resolved) ? withRows(resolved, values) : resolved;
+  return rewriteData(data, (object) => (isLookup(object) ? withRows(object, values) : object));
 }
 
 type Call = Extract<Expression, { kind: 'call' }>;

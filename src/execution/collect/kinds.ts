@@ -2,6 +2,7 @@ import type { Aggregator } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
 import { bloomKind } from './bloom.js';
 import { kllKind, quantilesKind } from './distribution.js';
+import { exactSumKind } from './exact-sum.js';
 import { expressionFoldKind } from './expression-fold.js';
 import { firstLastKind } from './first-last.js';
 import { fixedHistogramKind, histogramKind } from './histogram.js';
@@ -20,6 +21,7 @@ const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collect
   theta: thetaKind as (collector: Collector) => StateKind<unknown>,
   quantiles: quantilesKind as (collector: Collector) => StateKind<unknown>,
   kll: kllKind as (collector: Collector) => StateKind<unknown>,
+  exactSum: exactSumKind as (collector: Collector) => StateKind<unknown>,
   moments: momentsKind as (collector: Collector) => StateKind<unknown>,
   tuple: tupleKind as (collector: Collector) => StateKind<unknown>,
   histogram: histogramKind as (collector: Collector) => StateKind<unknown>,

@@ -11,6 +11,7 @@ export const HONOURED_KEYS: readonly string[] = [
   'sortByDimsFirst',
   'serializeDateTimeAsLong',
   'kernels',
+  'exactSums',
   'maxSubqueryRows',
   'maxSubqueryBytes',
   'profile',

@@ -13,6 +13,8 @@ export interface QueryContext {
   readonly timeoutMs: number | null;
   readonly priority: number;
   readonly kernels: string | null;
+  /** Whether sums of doubles are exact; null: what the server says. */
+  readonly exactSums: boolean | null;
   /** Bytes on disk that groups may take on a server; null: what the server allows. */
   readonly maxOnDiskStorage: number | null;
   readonly lane: string | null;
@@ -74,6 +76,7 @@ export function readContext(query: ObjectReader): QueryContext {
     timeoutMs: integer(keys, 'timeout', 0),
     priority: integer(keys, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     kernels,
+    exactSums: keys['exactSums'] === undefined ? null : boolean(keys, 'exactSums'),
     maxOnDiskStorage: integer(keys, 'maxOnDiskStorage', 0),
     lane,
     gatherBytesMax: integer(keys, 'maxScatterGatherBytes', 0),

@@ -23,6 +23,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'timeout',
   'priority',
   'kernels',
+  'exactSums',
   'queryId',
   'profile',
   'maxOnDiskStorage',

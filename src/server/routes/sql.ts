@@ -223,7 +223,7 @@ function explained(query: PlannedQuery): { readonly columns: PlannedQuery['colum
 }
 
 function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
-  const { timeoutMs, priority, kernels, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
+  const { timeoutMs, priority, kernels, exactSums, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
   if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
     throw new ServiceError(
       'query_invalid',
@@ -233,7 +233,7 @@ function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: S
   const limits = { deadlineMs: options.now() + allowedMs, gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
   const { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly } = context;
   const bounds = { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly };
-  return { queryId, ...limits, ...bounds, priority, kernels, caching, signal: request.signal };
+  return { queryId, ...limits, ...bounds, priority, kernels, exactSums, caching, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

@@ -1,0 +1,25 @@
+/**
+ * Plain data of plans and row sources with `change` made of every object in it, innermost first. What has nothing to
+ * change is given back as it is.
+ */
+export function rewriteData<Data>(data: Data, change: (object: object) => object): Data {
+  // It is rebuilt with the same shape, which TypeScript does not see.
+  return rewrite(data, change) as Data;
+}
+
+function rewrite(data: unknown, change: (object: object) => object): unknown {
+  if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data)) return data;
+  if (Array.isArray(data)) {
+    // Lists of plain values, which may be long, hold no objects.
+    if (typeof data[0] !== 'object') return data;
+    const elements = data.map((each: unknown) => rewrite(each, change));
+    return elements.some((each, index) => each !== data[index]) ? elements : data;
+  }
+  let changed = false;
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(data)) {
+    fields[name] = rewrite(value, change);
+    changed ||= fields[name] !== value;
+  }
+  return change(changed ? fields : data);
+}
