@@ -121,6 +121,7 @@ export class KernelMemory {
   /** Whether `bytes` more are within the account and the bank, after others have made room where they could. */
   hasRoom(bytes: number): boolean {
     if (this.#account !== undefined && heldBytes(this, this.#account) + bytes > this.#account.bytesMax) return false;
+    if (bytes > this.maximumBytes) return false;
     while (this.allocatedBytes + bytes > this.maximumBytes) if (!this.#room.make(bytes)) return false;
     return true;
   }
@@ -137,7 +138,8 @@ export class KernelMemory {
     for (;;) {
       const block = this.#take(size);
       if (block === 0) {
-        if (!this.#room.make(size)) throw this.#full(bytes);
+        // What can never fit makes nobody give way.
+        if (size > this.maximumBytes || !this.#room.make(size)) throw this.#full(bytes);
         continue;
       }
       const address = block + HEADER_BYTES;

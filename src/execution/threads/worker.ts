@@ -37,7 +37,8 @@ interface Received {
 }
 
 function receive(message: ToThread): void {
-  received++;
+  // As the count of those sent does, it begins again after 2^32.
+  received = (received + 1) | 0;
   const request = message.kind === 'call' || message.kind === 'open' ? requestOf(message) : {};
   turns.add({ priority: message.priority, message, request });
 }
