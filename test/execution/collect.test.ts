@@ -160,6 +160,27 @@ sketches('of quantiles depend on the order of segments only, and keep their erro
   }
 });
 
+sketches('that outgrow their memory while rows are read are refused by the name of the limit', async () => {
+  // 40,000 distinct values: a table of up to 131,072 hashes of 8 bytes.
+  const values = Array.from({ length: 40_000 }, (_, index) => ({ __time: 0n, text: null, large: BigInt(index) * 1_000_000_007n }));
+  const plan = planOf([collect({ type: 'theta', size: 32768 }, ['large'])], false);
+  const { view, release } = placeFrame(frameOf(values), memory);
+  try {
+    for (const groupBytesMax of [300_000, 1 << 22]) {
+      const engine = createEngine({ memory, kernels: 'simd', threads: 0, groupBytesMax });
+      let message = '';
+      try {
+        for await (const _ of engine.runViews(plan, [view], options({ batchRows: 256 }), never));
+      } catch (error) {
+        message = String(error);
+      }
+      assert.is(message.includes('svc.query.groupBy.maxMemoryBytes'), groupBytesMax === 300_000, message);
+    }
+  } finally {
+    release();
+  }
+});
+
 sketches.run();
 
 const states = suite('states put out beside values');

@@ -6,6 +6,8 @@ import type { SegmentScope } from '../scope.js';
 import { stateKind } from './kinds.js';
 import { hasTexts, stateFeed } from './state-feed.js';
 
+const BLOCKS_BETWEEN_MEASURES = 32;
+
 /**
  * The states of a `collect` aggregator over the groups of one segment, folded when its rows are through.
  * @param order  place of the segment in the query
@@ -30,14 +32,26 @@ export function collectAccumulator(
   // Where groups can spill, those of a segment are folded in time.
   const roomFor = spill === undefined ? groupBytesMax / bytesEach : Infinity;
   let count = 0;
+  const refuse = (): never => {
+    throw new ServiceError(
+      'resource_limit',
+      `the aggregates of one segment need more than ${groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+    );
+  };
+  // States grow with their rows: what they take is asked for now and then.
+  let blocks = 0;
+  let measuredBytes = 0;
+  const measure = (): void => {
+    measuredBytes = 0;
+    states.forEach((state) => {
+      measuredBytes += kind.bytes(state);
+    });
+    if (spill === undefined && measuredBytes > groupBytesMax) refuse();
+  };
   const stateOf = (group: number): unknown => {
     const known = states[group];
     if (known !== undefined) return known;
-    if (++count > roomFor)
-      throw new ServiceError(
-        'resource_limit',
-        `the aggregates of one segment need more than ${groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
-      );
+    if (++count > roomFor) refuse();
     const created = kind.create();
     states[group] = created;
     return created;
@@ -47,9 +61,12 @@ export function collectAccumulator(
     accumulator: {
       readsRows: true,
       get heapBytes() {
-        return count * bytesEach;
+        return Math.max(count * bytesEach, measuredBytes);
       },
-      addGroups: (block, rows, groups, n) => feed.add(block, rows, groups, n, stateOf),
+      addGroups(block, rows, groups, n) {
+        feed.add(block, rows, groups, n, stateOf);
+        if (++blocks % BLOCKS_BETWEEN_MEASURES === 0) measure();
+      },
       fold(table, groupOf, groupCount) {
         feed.end?.(stateOf);
         const numbers = memory.u32(groupOf, groupCount).slice();
