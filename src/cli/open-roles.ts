@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
+import { systemRows } from '../cluster/broker/system-tables.js';
 import { createPlanning } from '../cluster/planning.js';
 import { type Cluster, createCluster, type Processing } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
-import type { Role } from '../configuration/properties.js';
+import { ROLES, type Role } from '../configuration/properties.js';
 import { createEngine } from '../execution/engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
 import { validateTask } from '../ingestion/task.js';
 import { acceptKernels } from '../kernels/conformance/accept.js';
 import { KernelMemory } from '../kernels/memory.js';
+import type { SystemTableName } from '../planner/sql/system-schema.js';
 import type { Route } from '../server/http.types.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
 import { QueryLog } from '../server/routes/query-log.js';
+import { queryRows } from '../server/routes/query-rows.js';
 import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
@@ -46,7 +49,7 @@ export async function openRoles({
   const storage = createLocalDeepStorage(configuration.get('svc.storage.directory'));
   let cluster: Cluster;
   try {
-    cluster = await createCluster({ configuration, log, processing, storage, validate });
+    cluster = await createCluster({ configuration, log, processing, storage, validate, version });
   } catch (error) {
     await processing.engine.close();
     throw error;
@@ -95,15 +98,20 @@ function openProcessing(configuration: Configuration): Processing {
   return { engine, store };
 }
 
-function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): readonly Route[] {
+function queryRoutes(configuration: Configuration, { broker, peers, coordination, client }: Cluster): readonly Route[] {
   if (broker === undefined) return [];
+  const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
   const options = {
     now: Date.now,
     newQueryId: randomUUID,
     defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
     maxTimeoutMs: configuration.get('svc.server.http.maxQueryTimeout'),
     scheduler: schedulerOf(configuration, broker, Date.now),
-    log: new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now }),
+    log,
+  };
+  const known = {
+    lookups: () => [...broker.lookups.loaded.keys()],
+    systemRows: (table: SystemTableName) => systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log) }, table),
   };
   const tasks = {
     submit: async (payload: unknown) => {
@@ -111,7 +119,7 @@ function queryRoutes(configuration: Configuration, { broker, peers }: Cluster): 
       return { taskId, state: 'RUNNING' };
     },
   };
-  return [...nativeRoutes(broker, options), ...sqlRoutes(broker, tasks, options), ...profileRoutes(options.log)];
+  return [...nativeRoutes(broker, options), ...sqlRoutes(broker, tasks, { ...options, ...known }), ...profileRoutes(options.log)];
 }
 
 function modulesOf(

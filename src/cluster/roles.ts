@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
@@ -9,6 +10,7 @@ import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
 import { Broker } from './broker/broker.js';
+import type { MemberDetails } from './broker/system-tables.js';
 import { Coordinator } from './coordinator/coordinator.js';
 import { FrameCache } from './frame-cache.js';
 import { Historical } from './historical/historical.js';
@@ -35,6 +37,8 @@ export interface ClusterOptions {
   readonly processing: Processing;
   readonly storage: DeepStorage;
   readonly validate: ValidateTask;
+  /** Of the program. */
+  readonly version: string;
 }
 
 /**
@@ -61,7 +65,7 @@ export interface Cluster {
 }
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { configuration, log, processing, storage, validate } = options;
+  const { configuration, log, processing, storage, validate, version } = options;
   const roles = configuration.roles();
   const plays = (role: Role): boolean => roles.includes(role);
   const hostOf = (role: Role): string => `${configuration.get('svc.host')}:${configuration.port(role)}`;
@@ -186,7 +190,13 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     hostOf,
     async start() {
       await Promise.all([historical?.start(), middleManager?.start()]);
-      await Promise.all(roles.map((role) => coordination.announce(role, hostOf(role), {})));
+      const details = {
+        startedMs: now(),
+        version,
+        processors: availableParallelism(),
+        memoryBytes: configuration.get('svc.memory.bytes'),
+      } satisfies MemberDetails;
+      await Promise.all(roles.map((role) => coordination.announce(role, hostOf(role), details)));
       if (coordinator !== undefined) await coordination.campaign('coordinator', hostOf('coordinator'), coordinator);
       if (overlord !== undefined) await coordination.campaign('overlord', hostOf('overlord'), overlord);
       await broker?.start();

@@ -10,7 +10,7 @@ import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate } from '../membership/coordination.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { CoordinatorService, LookupSnapshot, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import type { CoordinatorService, LookupSnapshot, SegmentsSnapshot, ServerInventory, UsedSegment } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
@@ -120,6 +120,20 @@ export class Coordinator implements CoordinatorService, Candidate {
   async snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null> {
     const snapshot = await this.snapshot();
     return snapshot.revision === revision ? null : snapshot;
+  }
+
+  async usedSegments(): Promise<readonly UsedSegment[]> {
+    await this.#refreshTargets();
+    const wanted = new Map(this.#targets.map(({ id, tieredReplicants }) => [id, tieredReplicants]));
+    const serversOf = new Map<string, number>();
+    for (const { tier } of this.#inventories.values()) serversOf.set(tier, (serversOf.get(tier) ?? 0) + 1);
+    return this.catalog.allUsed().map((segment) => {
+      const replicants = Object.entries(wanted.get(segmentIdText(segment.id)) ?? {});
+      // A broadcast asks for more copies than there are servers.
+      const copies = replicants.map(([tier, count]) => (count === Number.MAX_SAFE_INTEGER ? (serversOf.get(tier) ?? 0) : count));
+      const replicationFactor = copies.reduce((sum, count) => sum + count, 0);
+      return { segment, overshadowed: this.catalog.isOvershadowed(segment), replicationFactor };
+    });
   }
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {

@@ -19,6 +19,9 @@ import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
 import { readWorkerConfig, type SelectStrategy, strategyOf, WORKER_CONFIG_NAME } from './worker-config.js';
 
+/** Finished tasks that are listed where nobody says how many. */
+export const FINISHED_LISTED_MAX = 10_000;
+
 export interface OverlordOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
@@ -73,6 +76,12 @@ export class Overlord implements OverlordService, Candidate {
     if (!fresh) throw new ServiceError('conflict', `id: a task ${task.id} exists already`);
     this.wake();
     return { taskId: task.id };
+  }
+
+  async tasks(): Promise<readonly TaskRecord[]> {
+    const { database } = this.#options;
+    const active = await selectTasks(database, { states: ['WAITING', 'PENDING', 'RUNNING'] });
+    return [...active, ...(await selectTasks(database, { states: ['SUCCESS', 'FAILED'], newest: FINISHED_LISTED_MAX }))];
   }
 
   async publish(request: PublishRequest): Promise<readonly string[]> {

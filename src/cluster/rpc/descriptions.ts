@@ -46,7 +46,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     dropSegments: longCall,
   },
   broker: { lookupReport: call, revisionsInUse: call, wake: call },
-  coordinator: { snapshot: call, snapshotAfter: call, lookupsAfter: call, wake: call, cleanUp: call },
-  overlord: { submit: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
+  coordinator: { snapshot: call, snapshotAfter: call, usedSegments: call, lookupsAfter: call, wake: call, cleanUp: call },
+  overlord: { submit: call, tasks: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
   middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },
 };

@@ -1,4 +1,5 @@
 import type { TaskProgress } from '../../ingestion/contract.js';
+import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
 import type { Plan } from '../../model/plan.js';
@@ -68,6 +69,8 @@ export interface CoordinatorService {
   snapshot(): Promise<SegmentsSnapshot>;
   /** The same, or null when the caller's revision is still the one. */
   snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null>;
+  /** All used segments, the overshadowed ones too. */
+  usedSegments(): Promise<readonly UsedSegment[]>;
   /** The lookups configured for a tier, or null when the caller's generation is still the one. */
   lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null>;
   /** A publish happened: look at metadata now rather than at the next tick. */
@@ -80,6 +83,13 @@ export interface SegmentsSnapshot {
   /** Grows with every metadata transaction that changes used segments. */
   readonly revision: number;
   readonly segments: readonly SegmentDescriptor[];
+}
+
+export interface UsedSegment {
+  readonly segment: SegmentDescriptor;
+  readonly overshadowed: boolean;
+  /** Copies that the rules ask for, over all tiers. */
+  readonly replicationFactor: number;
 }
 
 export interface LookupSnapshot {
@@ -107,6 +117,8 @@ export interface BrokerService {
 export interface OverlordService {
   /** Accepts a task: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
   submit(payload: unknown): Promise<{ readonly taskId: string }>;
+  /** The active ones, then the newest of the finished ones. */
+  tasks(): Promise<readonly TaskRecord[]>;
   /** One metadata transaction; returns the printed segment ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
   /** A worker tells how a task ended. Repeating it does no harm. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
-import type { Overlord } from '../../cluster/overlord/overlord.js';
+import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ValidateTask } from '../../cluster/overlord/submission.js';
 import type { WorkerStatus } from '../../cluster/rpc/services.js';
 import type { Database } from '../../metadata/database.js';
@@ -128,9 +128,6 @@ async function listTasks({ database }: OverlordSource, request: HttpRequest, sta
   });
   return tasks.map(taskBody);
 }
-
-/** Finished tasks of a list that names no `max`. */
-const FINISHED_LISTED_MAX = 10_000;
 
 async function statusesOf({ database }: OverlordSource, ids: unknown): Promise<Readonly<Record<string, unknown>>> {
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every((id) => typeof id === 'string'))

@@ -9,9 +9,11 @@ export interface QueryDescription {
   /** A native query's type, or `sql`. */
   readonly queryType: string;
   readonly dataSource: string | null;
+  /** The statement of a SQL query. */
+  readonly sql?: string;
 }
 
-type QueryState = { readonly state: 'running' | 'done' } | { readonly state: 'failed'; readonly code: string };
+export type QueryState = { readonly state: 'running' | 'done' } | { readonly state: 'failed'; readonly code: string };
 
 /** The queries that a broker answered last, with what each of them did; the oldest make room for new ones. */
 export class QueryLog {
@@ -36,6 +38,11 @@ export class QueryLog {
       this.#runs.delete(oldest);
     }
     return run;
+  }
+
+  /** Oldest first. */
+  runs(): readonly QueryRun[] {
+    return [...this.#runs.values()];
   }
 
   find(queryId: string): QueryRun | undefined {
@@ -96,6 +103,18 @@ export class QueryRun {
     }
   }
 
+  get description(): QueryDescription {
+    return this.#description;
+  }
+
+  get startedAt(): EpochMs {
+    return this.#startedAt;
+  }
+
+  get state(): QueryState {
+    return this.#milliseconds === null ? { state: 'running' } : this.#state;
+  }
+
   /** One line, `name=value` joined by `; `. Of an answer that is still being made: up to now. */
   summary(): string {
     const { stages } = this.profile;
@@ -112,11 +131,10 @@ export class QueryRun {
   /** The whole of it, as JSON writes it. */
   report(): Readonly<Record<string, unknown>> {
     const { stages } = this.profile;
-    const isRunning = this.#milliseconds === null;
     return {
       ...this.#description,
       startTime: formatInstant(this.#startedAt),
-      ...(isRunning ? { state: 'running' } : this.#state),
+      ...this.state,
       milliseconds: round(this.#elapsedMs()),
       stages: STAGES.filter((stage) => Object.values(stages[stage]).some((value) => value > 0)).map((stage) => {
         const { milliseconds, rowsIn, rowsOut } = stages[stage];

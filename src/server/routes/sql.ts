@@ -9,6 +9,8 @@ import { ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
 import { explain, tablesOf } from '../../planner/sql/explain.js';
 import { PlanCache } from '../../planner/sql/plan-cache.js';
+import type { SqlSchema } from '../../planner/sql/schema.js';
+import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
 import { type ResultOptions, writeResult } from '../results/sql/write-result.js';
@@ -28,6 +30,10 @@ export interface SqlRouteOptions {
   readonly maxTimeoutMs: number;
   readonly log: QueryLog;
   readonly scheduler: QueryScheduler;
+  /** Names of the lookups that are loaded. */
+  lookups(): readonly string[];
+  /** Rows of a table of `sys`, as they are now. */
+  systemRows(table: SystemTableName): Promise<readonly SystemRow[]>;
   /** What clients under the alias call the schema of datasources; left out: `druid`. */
   readonly aliasSchemaName?: string;
 }
@@ -38,8 +44,15 @@ const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
 /** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
 export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options: SqlRouteOptions): Route[] {
   const plans = new PlanCache(PLANS_KEPT);
-  const plan = (body: SqlBody, { viaAlias }: HttpRequest): PlannedStatement =>
-    plans.plan(viaAlias ? { ...body, schemaName: options.aliasSchemaName ?? 'druid' } : body, broker, options.now());
+  const schema: SqlSchema = {
+    tables: () => broker.tables(),
+    table: (name) => broker.table(name),
+    lookups: () => options.lookups(),
+  };
+  const plan = (body: SqlBody, { viaAlias }: HttpRequest): Promise<PlannedStatement> => {
+    const asked = viaAlias ? { ...body, schemaName: options.aliasSchemaName ?? 'druid' } : body;
+    return planOverSystem(schema, options.systemRows, (over) => plans.plan(asked, over, options.now()));
+  };
   return [
     {
       method: 'POST',
@@ -49,7 +62,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       handle: async (request) => {
         const receivedMs = performance.now();
         const body = readBody(request);
-        const statement = plan(body, request);
+        const statement = await plan(body, request);
         if (isIngestion(statement))
           throw new ServiceError(
             'unsupported',
@@ -65,7 +78,7 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       errors: 'query',
       handle: async (request) => {
         const body = readBody(request);
-        const statement = plan(body, request);
+        const statement = await plan(body, request);
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? options.newQueryId()}`;
         const spec = { query, context, parameters };
@@ -177,7 +190,7 @@ function answer(
   const sqlQueryId = body.read.sqlQueryId ?? options.newQueryId();
   const asked = queryOptions(options, request, body.read, sqlQueryId);
   const { source } = statement.kind === 'explain' ? statement.query : statement;
-  const description = { queryId: sqlQueryId, queryType: 'sql', dataSource: tablesOf(source)[0] ?? null };
+  const description = { queryId: sqlQueryId, queryType: 'sql', dataSource: tablesOf(source)[0] ?? null, sql: body.query };
   const logged = options.log.begin(description, receivedMs);
   const { columns, frames } =
     statement.kind === 'explain'

@@ -61,6 +61,8 @@ async function call(
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 10, now: () => 0 }),
     scheduler: unlimited(),
+    lookups: () => [],
+    systemRows: async () => [],
     defaultTimeoutMs: 300,
     maxTimeoutMs: 5000,
   });

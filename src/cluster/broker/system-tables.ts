@@ -1,0 +1,167 @@
+import { ServiceError } from '../../base/errors.js';
+import { formatInstant } from '../../base/time.js';
+import type { TaskRecord } from '../../metadata/tasks.js';
+import type { SegmentId } from '../../model/segment.js';
+import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
+import type { SystemCell, SystemRow, SystemTableName } from '../../planner/sql/system-schema.js';
+import type { Coordination, Member } from '../membership/coordination.js';
+import type { HttpClient } from '../rpc/http-client.js';
+import type { Peers } from '../rpc/peers.js';
+import type { ServerInventory, UsedSegment } from '../rpc/services.js';
+
+export interface SystemTablesSource {
+  readonly coordination: Pick<Coordination, 'members' | 'leader'>;
+  readonly peers: Pick<Peers, 'all' | 'leading'>;
+  readonly client: Pick<HttpClient, 'send'>;
+  readonly roles: readonly string[];
+  /** The SQL queries of this broker, running and ended. */
+  queries(): readonly SystemRow[];
+}
+
+/** What a process tells of itself when it is announced. */
+export interface MemberDetails {
+  readonly startedMs: number;
+  readonly version: string;
+  readonly processors: number;
+  readonly memoryBytes: number;
+}
+
+type Rows = readonly SystemRow[];
+
+/** Rows of `sys`, asked at once of those who know; one that does not answer fails the statement. */
+export function systemRows(source: SystemTablesSource, table: SystemTableName): Promise<Rows> {
+  return TABLES[table](source);
+}
+
+const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource) => Promise<Rows> } = {
+  segments: async ({ peers }) => {
+    const [inventories, used] = await Promise.all([readInventories(peers), peers.leading('coordinator').usedSegments()]);
+    const replicas = new Map<string, number>();
+    for (const { segmentIds } of inventories) for (const id of segmentIds) replicas.set(id, (replicas.get(id) ?? 0) + 1);
+    const published = used.map((each) => {
+      const id = segmentIdText(each.segment.id);
+      return publishedSegment(id, each, replicas.get(id) ?? 0);
+    });
+    const known = new Set(used.map(({ segment }) => segmentIdText(segment.id)));
+    const others = [...replicas].filter(([id]) => !known.has(id)).map(([id, count]) => servedSegment(id, count));
+    return [...published, ...others];
+  },
+  servers: async (source) => {
+    const inventories = new Map((await readInventories(source.peers)).map((inventory) => [inventory.host, inventory]));
+    return membersOf(source).map((member) => serverRow(source, member, inventories.get(member.host)));
+  },
+  server_segments: async ({ peers }) =>
+    (await readInventories(peers)).flatMap(({ host, segmentIds }) => segmentIds.map((id): SystemRow => [host, id])),
+  tasks: async ({ peers }) => (await peers.leading('overlord').tasks()).map(taskRow),
+  // There is no kind of supervisor yet.
+  supervisors: async () => [],
+  server_properties: async (source) => {
+    const rolesOf = new Map<string, string[]>();
+    for (const { host, role } of membersOf(source)) rolesOf.set(host, [...(rolesOf.get(host) ?? []), role]);
+    const rows = [...rolesOf].map(async ([host, roles]) => {
+      const [service = '', list] = [`svc/${roles[0]?.toLowerCase()}`, `[${roles.map(wordOf).join(',')}]`];
+      return Object.entries(await readProperties(source.client, host)).map(
+        ([name, value]): SystemRow => [host, service, list, name, value],
+      );
+    });
+    return (await Promise.all(rows)).flat();
+  },
+  queries: async (source) => source.queries(),
+};
+
+async function readInventories(peers: SystemTablesSource['peers']): Promise<readonly ServerInventory[]> {
+  return Promise.all(peers.all('historical').map(({ service }) => service.inventory()));
+}
+
+function membersOf({ coordination, roles }: SystemTablesSource): readonly Member[] {
+  return roles.flatMap((role) => coordination.members(role));
+}
+
+function publishedSegment(id: string, { segment, overshadowed, replicationFactor }: UsedSegment, replicas: number): SystemRow {
+  return [
+    ...identity(id, segment.id, segment.sizeBytes),
+    ...[replicas, segment.rowCount, Number(!overshadowed), 1, Number(replicas > 0), 0, Number(overshadowed)].map(BigInt),
+    JSON.stringify(segment.shardSpec),
+    JSON.stringify(segment.dimensions),
+    JSON.stringify(segment.metrics),
+    null,
+    BigInt(replicationFactor),
+  ];
+}
+
+/** Still served, no longer used: of these the servers tell names only. */
+function servedSegment(text: string, replicas: number): SystemRow {
+  const id = parseSegmentId(text);
+  const first: readonly SystemCell[] = id === undefined ? [text, null, null, null, 0n, null, null] : identity(text, id, 0);
+  return [...first, BigInt(replicas), 0n, 0n, 0n, 1n, 0n, 0n, null, null, null, null, -1n];
+}
+
+function identity(text: string, { dataSource, interval, version, partitionNumber }: SegmentId, sizeBytes: number): readonly SystemCell[] {
+  const [start, end] = [formatInstant(interval.start), formatInstant(interval.end)];
+  return [text, dataSource, start, end, BigInt(sizeBytes), version, BigInt(partitionNumber)];
+}
+
+function serverRow(
+  { coordination }: SystemTablesSource,
+  { role, host, details }: Member,
+  inventory: ServerInventory | undefined,
+): SystemRow {
+  const { startedMs, version, processors, memoryBytes } = details as Partial<MemberDetails>;
+  const leads = role === 'coordinator' || role === 'overlord' ? BigInt(coordination.leader(role)?.host === host) : null;
+  const data = role === 'historical' ? inventory : undefined;
+  return [
+    ...address(host),
+    wordOf(role),
+    data?.tier ?? null,
+    BigInt(data?.currentSizeBytes ?? 0),
+    BigInt(data?.maxSizeBytes ?? 0),
+    leads,
+    startedMs === undefined ? null : formatInstant(startedMs),
+    version ?? null,
+    null,
+    null,
+    processors === undefined ? null : BigInt(processors),
+    memoryBytes === undefined ? null : BigInt(memoryBytes),
+  ];
+}
+
+/** `host:port`, host, port, and the port of TLS, which nobody listens on. */
+function address(hostAndPort: string): readonly SystemCell[] {
+  const at = hostAndPort.lastIndexOf(':');
+  return [hostAndPort, hostAndPort.slice(0, at), BigInt(hostAndPort.slice(at + 1)), -1n];
+}
+
+/** The spelling that clients compare with: `middle_manager`. */
+function wordOf(role: string): string {
+  return role.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function taskRow(task: TaskRecord): SystemRow {
+  const finished = task.state === 'SUCCESS' || task.state === 'FAILED';
+  const runs = task.state === 'RUNNING' && task.workerHost !== null;
+  return [
+    task.id,
+    task.groupId,
+    task.type,
+    task.dataSource,
+    formatInstant(task.createdMs),
+    formatInstant(task.queuedMs),
+    finished ? task.state : 'RUNNING',
+    finished ? 'NONE' : task.state,
+    task.finishedMs === null ? null : BigInt(task.finishedMs - (task.startedMs ?? task.finishedMs)),
+    ...(runs ? address(task.workerHost ?? '') : [null, null, -1n, -1n]),
+    task.error,
+  ];
+}
+
+/** Longer than any server that is alive takes. */
+const PROPERTIES_TIMEOUT_MS = 5000;
+
+async function readProperties(client: SystemTablesSource['client'], host: string): Promise<Readonly<Record<string, string>>> {
+  const signal = AbortSignal.timeout(PROPERTIES_TIMEOUT_MS);
+  const { status, body } = await client.send({ host, method: 'GET', path: '/status/properties', headers: {}, body: null, signal });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  if (status !== 200) throw new ServiceError('unavailable', `${host} answered ${status} when it was asked for its properties`);
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, string>;
+}

@@ -1,0 +1,17 @@
+import { formatInstant } from '../../base/time.js';
+import type { SystemRow } from '../../planner/sql/system-schema.js';
+import type { QueryLog, QueryState } from './query-log.js';
+
+/** The SQL queries of this broker as rows of `sys.queries`, oldest first. */
+export function queryRows(log: QueryLog): readonly SystemRow[] {
+  return log.runs().flatMap(({ description: { queryType, queryId, sql }, startedAt, state }): SystemRow[] => {
+    if (queryType !== 'sql') return [];
+    const info = JSON.stringify({ sqlQueryId: queryId, sql, startTime: formatInstant(startedAt) });
+    return [[queryId, 'native', wordOf(state), info]];
+  });
+}
+
+function wordOf(state: QueryState): string {
+  if (state.state === 'failed') return state.code === 'cancelled' ? 'CANCELED' : 'FAILED';
+  return state.state === 'running' ? 'RUNNING' : 'SUCCESS';
+}
