@@ -57,7 +57,6 @@ export async function loadCaseTables(base: string): Promise<void> {
 }
 
 async function loadTable(base: string, table: Table): Promise<void> {
-  const includeAllDimensions = table.useSchemaDiscovery === true;
   await runTask(base, {
     type: 'index_parallel',
     spec: {
@@ -69,7 +68,7 @@ async function loadTable(base: string, table: Table): Promise<void> {
       dataSchema: {
         dataSource: table.dataSource,
         timestampSpec: { column: table.timestampColumn, format: 'iso' },
-        dimensionsSpec: { dimensions: table.dimensions, useSchemaDiscovery: includeAllDimensions, includeAllDimensions },
+        dimensionsSpec: { dimensions: table.dimensions, useSchemaDiscovery: table.useSchemaDiscovery === true },
         granularitySpec: {
           type: 'uniform',
           segmentGranularity: table.segmentGranularity,

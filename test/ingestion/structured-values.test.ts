@@ -14,6 +14,7 @@ const values = suite('arrays and JSON are ingested');
 
 interface Shape {
   readonly dimensions?: readonly unknown[];
+  readonly dimensionExclusions?: readonly string[];
   readonly discovers?: boolean;
   readonly rollup?: boolean;
   readonly transformSpec?: unknown;
@@ -33,7 +34,7 @@ function ingest(
       dataSchema: {
         dataSource: 'structured',
         timestampSpec: { column: 't', format: 'millis' },
-        dimensionsSpec: { dimensions, useSchemaDiscovery: discovers, includeAllDimensions: discovers },
+        dimensionsSpec: { dimensions, dimensionExclusions: shape.dimensionExclusions ?? [], useSchemaDiscovery: discovers },
         granularitySpec: { segmentGranularity: 'day', queryGranularity: 'none', rollup },
         metricsSpec: rollup ? [{ type: 'count', name: 'n' }] : [],
         transformSpec,
@@ -100,6 +101,12 @@ values('castToType', async () => {
     { __time: 0n, s: '1', l: 7n, d: 1, as: ['x'], al: [1n, 2n], ad: [3], j: [1] },
     { __time: 1n, s: null, l: null, d: null, as: ['1', null], al: null, ad: [], j: 'x' },
   ]);
+});
+
+values('discovery adds to the dimensions that are declared, without what is excluded', async () => {
+  const rows = [{ t: 0, page: 'a', count: 1, secret: 'x' }];
+  const task = await ingest(rows, { dimensions: ['page'], dimensionExclusions: ['secret'] });
+  assert.equal(task.rows, [{ __time: 0n, page: 'a', count: 1n }]);
 });
 
 values('a string dimension keeps several values a row, an auto one an array', async () => {

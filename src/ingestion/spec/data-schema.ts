@@ -137,7 +137,8 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
   ];
   return {
     declared,
-    discovery: useSchemaDiscovery && includesAll ? 'AUTO' : includesAll ? 'STRING' : 'none',
+    // Discovery by values adds to what is declared; that of strings only where it is asked for, or nothing is.
+    discovery: useSchemaDiscovery ? 'AUTO' : includesAll ? 'STRING' : 'none',
     exclusions: [...exclusions, ...used, ...spatial.flatMap(({ parts }) => parts)],
     spatial,
   };
