@@ -11,30 +11,65 @@ export interface Token {
 }
 
 const SPACE = /\s*/y;
-const TOKEN =
-  /(?:(?<double>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?<long>\d+)|'(?<string>[^'\\]*(?:\\.[^'\\]*)*)'|(?<name>[A-Za-z_$][\w$]*)|"(?<quotedName>[^"\\]*(?:\\.[^"\\]*)*)"|(?<symbol>->|&&|\|\||[<>=!]=|[-+*/%^<>!(),[\]{}:;?.@]))/sy;
+const NUMBER = /(?:\d+(\.\d*)?|(\.\d+))([eE][+-]?\d+)?/y;
+const NAME = /[A-Za-z_$][\w$]*/y;
+const TEXT = /'([^'\\]*(?:\\.[^'\\]*)*)'/sy;
+const QUOTED_NAME = /"([^"\\]*(?:\\.[^"\\]*)*)"/sy;
+const SYMBOL = /->|&&|\|\||[<>=!]=|[-+*/%^<>!(),[\]{}:;?.@]/y;
 
 /** @throws ServiceError `query_invalid` with the column of what is no word; the last token is of kind `end` */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
-  let at = 0;
-  for (;;) {
-    SPACE.lastIndex = at;
-    at += SPACE.exec(text)?.[0].length ?? 0;
-    if (at === text.length) return [...tokens, { kind: 'end', text: '', at }];
-    TOKEN.lastIndex = at;
-    const groups = TOKEN.exec(text)?.groups;
-    const found = groups === undefined ? undefined : Object.entries(groups).find(([, part]) => part !== undefined);
-    if (found === undefined) throw mistake(text, at, 'what is no name, number, string or operator');
-    const [kind, part] = found;
-    tokens.push({ kind: kind as TokenKind, text: kind === 'string' || kind === 'quotedName' ? unescape(part) : part, at });
-    at = TOKEN.lastIndex;
+  for (let at = skipSpace(text, 0); at < text.length; ) {
+    const token = tokenAt(text, at);
+    tokens.push(token.word);
+    at = skipSpace(text, token.end);
   }
+  tokens.push({ kind: 'end', text: '', at: text.length });
+  return tokens;
+}
+
+function skipSpace(text: string, at: number): number {
+  SPACE.lastIndex = at;
+  SPACE.test(text);
+  return SPACE.lastIndex;
+}
+
+function tokenAt(text: string, at: number): { readonly word: Token; readonly end: number } {
+  const first = text.charAt(at);
+  if (first === "'") {
+    const [, inside = ''] = match(TEXT, text, at);
+    return { word: { kind: 'string', text: unescape(inside), at }, end: TEXT.lastIndex };
+  }
+  if (first === '"') {
+    const [, inside = ''] = match(QUOTED_NAME, text, at);
+    return { word: { kind: 'quotedName', text: unescape(inside), at }, end: QUOTED_NAME.lastIndex };
+  }
+  NUMBER.lastIndex = at;
+  const number = NUMBER.exec(text);
+  if (number !== null) {
+    const [whole, fraction, onlyFraction, exponent] = number;
+    const isLong = fraction === undefined && onlyFraction === undefined && exponent === undefined;
+    return { word: { kind: isLong ? 'long' : 'double', text: whole, at }, end: NUMBER.lastIndex };
+  }
+  NAME.lastIndex = at;
+  const name = NAME.exec(text);
+  if (name !== null) return { word: { kind: 'name', text: name[0], at }, end: NAME.lastIndex };
+  const [symbol] = match(SYMBOL, text, at);
+  return { word: { kind: 'symbol', text: symbol, at }, end: SYMBOL.lastIndex };
+}
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray {
+  pattern.lastIndex = at;
+  const found = pattern.exec(text);
+  if (found === null) throw mistake(text, at, 'what is no name, number, string or operator');
+  return found;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 function unescape(text: string): string {
+  if (!text.includes('\\')) return text;
   return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, hex: string | undefined, character: string) =>
     hex === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(hex, 16)),
   );

@@ -25,6 +25,14 @@ function fieldOf(expression: Expression): JsonField | undefined {
 /** The names that an expression reads: fields of JSON columns rather than the columns, where `hasField` says so. */
 export function columnsAndFields(expression: Expression, isStored: (column: string) => boolean, into: (name: string) => void): void {
   if (expression.kind === 'column') return into(expression.name);
+  if (expression.kind === 'lambda') {
+    const { parameters, body } = expression;
+    const isColumn = (name: string): boolean => !parameters.includes(name);
+    const read = (name: string): void => {
+      if (isColumn(name)) into(name);
+    };
+    return columnsAndFields(body, (name) => isColumn(name) && isStored(name), read);
+  }
   if (expression.kind !== 'call') return;
   const field = fieldOf(expression);
   const [column] = expression.arguments;
@@ -32,10 +40,22 @@ export function columnsAndFields(expression: Expression, isStored: (column: stri
   for (const argument of expression.arguments) columnsAndFields(argument, isStored, into);
 }
 
-/** The expression with columns of a segment in place of the paths that it keeps. */
-export function readingFields(expression: Expression, typeOf: (field: string) => ColumnType | undefined): Expression {
+/**
+ * The expression with columns of a segment in place of the paths that it keeps.
+ * @param parameters  of the lambdas around it: names that are no columns
+ */
+export function readingFields(
+  expression: Expression,
+  typeOf: (field: string) => ColumnType | undefined,
+  parameters: readonly string[] = [],
+): Expression {
+  if (expression.kind === 'lambda') {
+    const body = readingFields(expression.body, typeOf, [...parameters, ...expression.parameters]);
+    return body === expression.body ? expression : { ...expression, body };
+  }
   if (expression.kind !== 'call') return expression;
-  const field = fieldOf(expression);
+  const [of] = expression.arguments;
+  const field = of?.kind === 'column' && parameters.includes(of.name) ? undefined : fieldOf(expression);
   const stored = field === undefined ? undefined : typeOf(field.name);
   if (field !== undefined && stored !== undefined) {
     const column: Expression = { kind: 'column', name: field.name };
@@ -44,7 +64,7 @@ export function readingFields(expression: Expression, typeOf: (field: string) =>
   }
   let isSame = true;
   const inputs = expression.arguments.map((argument) => {
-    const read = readingFields(argument, typeOf);
+    const read = readingFields(argument, typeOf, parameters);
     isSame &&= read === argument;
     return read;
   });
