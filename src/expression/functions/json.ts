@@ -64,14 +64,21 @@ const jsonValue = atPath(
   (_, constants) => valueType(constants),
   (constants) => {
     const type = valueType(constants);
+    const isText = type === 'STRING' || type === 'ARRAY<STRING>';
     return (found) => {
-      const value = valueOfJson(found);
+      const value = valueOfJson(isText ? withTruthTexts(found) : found);
       if (value instanceof Structured) return null;
       if (!isArrayValue(value)) return convert(value, type);
       return isArrayType(type) && value.every((each) => typeof each !== 'object' || each === null) ? convert(value, type) : null;
     };
   },
 );
+
+/** As text, true and false are these words. */
+function withTruthTexts(found: unknown): unknown {
+  if (typeof found === 'boolean') return String(found);
+  return Array.isArray(found) ? found.map((each: unknown) => (typeof each === 'boolean' ? String(each) : each)) : found;
+}
 
 const jsonQuery = atPath(
   'json_query',

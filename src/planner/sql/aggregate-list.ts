@@ -2,7 +2,6 @@ import type { Collector } from '../../model/collector.js';
 import { stateType } from '../../model/state-type.js';
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, boundKey, literal } from './bound.js';
-import { castTo } from './cast.js';
 import type { FunctionCall } from './function-call.js';
 import { isComplex } from './sql-type.js';
 
@@ -90,8 +89,6 @@ export function collect(
 /** The first argument, which must be a number; DISTINCT is refused. */
 export function numericOperand({ call: bound, distinct }: AggregateUse): Bound {
   if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
-  const given = bound.any(0);
-  // A text is read as a number, as Druid does.
-  const operand = given.type === 'VARCHAR' ? (castTo(given, 'DOUBLE', bound.session.timeZone) ?? given) : bound.number(0);
+  const operand = bound.number(0);
   return operand.type === 'NULL' ? literal('BIGINT', null) : operand;
 }

@@ -345,13 +345,23 @@ function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'ar
     );
   }
   if (left.type === 'NULL' || right.type === 'NULL') return literal(left.type === 'NULL' ? right.type : left.type, null);
-  const type = isNumeric(left.type) && isNumeric(right.type) ? commonType(left.type, right.type) : undefined;
+  const isText = left.type === 'VARCHAR' || right.type === 'VARCHAR';
+  // A text is read as a number.
+  const [one, other] = isText ? [asNumber(session, left), asNumber(session, right)] : [left, right];
+  const type =
+    one.type !== 'NULL' && other.type !== 'NULL' && isNumeric(one.type) && isNumeric(other.type)
+      ? commonType(one.type, other.type)
+      : undefined;
   if (type === undefined) {
     if (isInstant(left.type) && isInstant(right.type) && operator === '-')
       throw source.unsupported(at, 'the difference of two timestamps; use TIMESTAMPDIFF');
     throw source.error('sql_plan_invalid', at, `cannot compute ${describe(left)} ${operator} ${describe(right)}`);
   }
-  return call(type, operator, left, right);
+  return call(type, operator, one, other);
+}
+
+function asNumber(session: Session, bound: Bound): Bound {
+  return bound.type === 'VARCHAR' ? (castTo(bound, 'DOUBLE', session.timeZone) ?? bound) : bound;
 }
 
 function withInterval(place: Place, { operator, left, right, at }: Extract<SqlExpression, { kind: 'arithmetic' }>): Bound {

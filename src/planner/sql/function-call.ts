@@ -63,10 +63,12 @@ export class FunctionCall {
     const argument = this.any(index);
     if (argument.type === 'NULL') return literal('BIGINT', null);
     if (isNumeric(argument.type)) return argument;
+    if (argument.type === 'VARCHAR') return this.as(index, 'DOUBLE');
     throw this.mismatch(index, 'a number');
   }
 
   integer(index: number): Bound {
+    if (this.any(index).type === 'VARCHAR') return this.as(index, 'BIGINT');
     const argument = this.number(index);
     return argument.type === 'BIGINT' || argument.type === 'INTEGER' ? argument : this.as(index, 'BIGINT');
   }
@@ -186,6 +188,7 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
   const operands = children(bound);
   const constant = isConstant(bound);
   if (!constant && bound.kind !== 'call') return bound;
+  if (bound.kind === 'call' && bound.function === LOOKUP) return bound;
   try {
     if (!constant) {
       // What gives several values is put into another form before it is bound.
@@ -198,14 +201,20 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
     const value = foldConstant(toExpression(bound));
     if (value === undefined) return bound;
     if (typeof value !== 'object' || value === null) return literal(bound.type, value);
-    return bound.type === 'NULL' ? bound : literal(bound.type, textOfValue(value, nativeType(bound.type)));
+    // Several values of a multi-value text are no literal.
+    const { type } = bound;
+    return type !== 'NULL' && (isArray(type) || isComplex(type)) ? literal(type, textOfValue(value, nativeType(type))) : bound;
   } catch (error) {
     if (error instanceof ServiceError && error.code !== 'internal') throw session.source.error('sql_plan_invalid', at, error.message);
     throw error;
   }
 }
 
+/** Its rows are not the planner's to know. */
+const LOOKUP = 'lookup';
+
 function isConstant(bound: Bound): boolean {
+  if (bound.kind === 'call' && bound.function === LOOKUP) return false;
   return (
     bound.kind === 'literal' ||
     (bound.kind !== 'column' &&

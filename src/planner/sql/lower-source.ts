@@ -3,7 +3,7 @@ import type { JoinSource, RowSource } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
-import { and, type Bound, toExpression } from './bound.js';
+import { and, type Bound, call, toExpression } from './bound.js';
 import { joinParts } from './join-condition.js';
 import { toFilter } from './lower-filter.js';
 import { lowerRelation } from './lower-query.js';
@@ -72,14 +72,12 @@ function schemaOf({ name, type, schema }: RelationColumn): ColumnSchema {
 
 function lowerUnnest({ input, array, name, type }: UnnestRelation): RowSource {
   const multiValue = multiValueColumn(array);
-  const column =
-    multiValue === undefined
-      ? { name, expression: toExpression(array), outputType: nativeType(array.type === 'NULL' ? type : array.type) }
-      : { name, expression: toExpression(multiValue), outputType: 'STRING' as const };
+  const elements = multiValue === undefined ? array : call(array.type, 'mv_harmonize_nulls', multiValue);
+  const column = { name, expression: toExpression(elements), outputType: nativeType(array.type === 'NULL' ? type : array.type) };
   return { kind: 'unnest', source: lowerSource(input), column };
 }
 
-/** The values of a multi-value row are there one by one already. */
+/** A multi-value row without values is unnested as one null. */
 function multiValueColumn(array: Bound): Bound | undefined {
   if (array.kind !== 'call' || array.function !== 'mv_to_array') return undefined;
   const [operand] = array.arguments;

@@ -51,9 +51,9 @@ export class PlanCache {
         else tables.set(name, table);
         return table;
       },
-      lookups: () => {
+      lookupNames: () => {
         isFree = false;
-        return schema.lookups?.() ?? [];
+        return schema.lookupNames?.() ?? [];
       },
       systemRows: (name) => {
         isFree = false;

@@ -86,6 +86,13 @@ export function sqlTypeOfColumn(type: ColumnType, isTime: boolean): SqlType {
   return type === 'STRING' ? 'VARCHAR' : type === 'LONG' ? 'BIGINT' : type;
 }
 
+/** Of arrays of different elements: text holds the values of both, and truth values are 1 and 0. */
+function mixedElement(one: SqlType, other: SqlType): SqlType | undefined {
+  if (one === 'VARCHAR' || other === 'VARCHAR') return 'VARCHAR';
+  if (one === 'BOOLEAN') return isNumeric(other) ? other : undefined;
+  return other === 'BOOLEAN' && isNumeric(one) ? one : undefined;
+}
+
 const NUMERIC_RANKS: Readonly<Partial<Record<SqlType, number>>> = { INTEGER: 1, BIGINT: 2, DECIMAL: 3, FLOAT: 4, DOUBLE: 5 };
 
 export function isNumeric(type: SqlType): boolean {
@@ -107,7 +114,7 @@ export function commonType(left: SqlType, right: SqlType): SqlType | undefined {
   }
   if (isArray(left) && isArray(right)) {
     const [one, other] = [elementOf(left), elementOf(right)];
-    const element = commonType(one, other) ?? (one === 'VARCHAR' || other === 'VARCHAR' ? 'VARCHAR' : undefined);
+    const element = commonType(one, other) ?? mixedElement(one, other);
     return element === undefined ? undefined : arrayOf(element);
   }
   return isInstant(left) && isInstant(right) ? 'TIMESTAMP' : undefined;

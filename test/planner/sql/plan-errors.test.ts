@@ -26,7 +26,7 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: 'SELECT SUM(DISTINCT added) FROM wiki', code: 'unsupported', says: /SUM\(DISTINCT\)/ },
     { sql: 'SELECT UPPER(page) FILTER (WHERE TRUE) FROM wiki', says: /no aggregate/ },
     { sql: 'SELECT page FROM wiki WHERE added', says: /expected a condition, found BIGINT/ },
-    { sql: 'SELECT page + 1 FROM wiki', says: /cannot compute VARCHAR \+ INTEGER 1/ },
+    { sql: 'SELECT __time + 1 FROM wiki', says: /cannot compute TIMESTAMP \+ INTEGER 1/ },
     { sql: 'SELECT __time = 1 FROM wiki', says: /cannot compare TIMESTAMP with INTEGER 1/ },
     { sql: "SELECT __time > 'noon' FROM wiki", says: /'noon' cannot be read as TIMESTAMP/ },
     { sql: "SELECT added = 'x' FROM wiki", says: /'x' cannot be read as BIGINT/ },

@@ -123,8 +123,6 @@ function bits(use: AggregateUse, operator: string, initial: bigint): Bound {
     foldsNulls: false,
     initial: { kind: 'literal', type: 'LONG', value: initial },
   });
-  const operand = use.call.any(0);
-  if (operand.type !== 'NULL' && (isInstant(operand.type) || operand.type === 'VARCHAR')) throw use.call.mismatch(0, 'an integer');
   return collect(use, collector, { operands: [use.call.integer(0)], type: 'BIGINT', argumentsMax: 1 });
 }
 

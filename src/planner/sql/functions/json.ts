@@ -7,8 +7,7 @@ import { elementOf, isArray, isComplex, nativeType } from '../sql-type.js';
 
 /** JSON_VALUE(json, path [RETURNING type]): a value that is no object; text unless another type is asked for. */
 function value(bound: FunctionCall): Bound {
-  const asked = bound.returning ?? 'VARCHAR';
-  const type = asked === 'ARRAY<BOOLEAN>' ? 'ARRAY<BIGINT>' : asked;
+  const type = bound.returning ?? 'VARCHAR';
   const read = readAs(type);
   if (read === undefined) throw bound.error(bound.at, `JSON_VALUE: RETURNING ${type} is not possible`);
   const native = nativeType(read);

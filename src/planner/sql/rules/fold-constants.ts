@@ -14,6 +14,7 @@ function fold(bound: Bound): Bound {
   const inner = mapChildren(bound, fold);
   if (inner.kind === 'and' || inner.kind === 'or') return simplified(inner);
   const operands = children(inner);
+  if (inner.kind === 'call' && inner.function === 'lookup') return inner;
   if (inner === bound || operands.length === 0 || !operands.every(({ kind }) => kind === 'literal')) return inner;
   try {
     const value = foldConstant(toExpression(inner));
