@@ -71,7 +71,7 @@ export async function planOverSystem(
   const over = (systemRows: NonNullable<SqlSchema['systemRows']>): SqlSchema => ({
     tables: () => schema.tables(),
     table: (name) => schema.table(name),
-    lookups: () => schema.lookups?.() ?? [],
+    lookupNames: () => schema.lookupNames?.() ?? [],
     systemRows,
   });
   const draft = plan(
