@@ -75,7 +75,7 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
 
 /** `lookup.name`: keys and values of a lookup as a table. */
 function bindLookup(session: Session, schema: SqlSchema, table: Extract<SqlRelation, { kind: 'table' }>, name: string): BoundSource {
-  const known = schema.lookupNames?.() ?? [];
+  const known = schema.lookups?.() ?? [];
   if (!known.includes(name)) throw session.source.error('sql_plan_invalid', table.at, `unknown lookup ${name}${suggestion(name, known)}`);
   const columns = ['k', 'v'].map((each) => ({ name: each, type: 'STRING' as const }));
   return plainSource({ kind: 'lookup', name }, columns, table.alias === null ? [[name], ['lookup', name]] : [[table.alias]]);

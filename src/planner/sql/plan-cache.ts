@@ -51,9 +51,9 @@ export class PlanCache {
         else tables.set(name, table);
         return table;
       },
-      lookupNames: () => {
+      lookups: () => {
         isFree = false;
-        return schema.lookupNames?.() ?? [];
+        return schema.lookups?.() ?? [];
       },
       systemRows: (name) => {
         isFree = false;

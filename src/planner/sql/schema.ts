@@ -6,7 +6,7 @@ export interface SqlSchema {
   tables(): readonly string[];
   table(name: string): SqlTable | undefined;
   /** Names of the lookups that are loaded; left out: none. */
-  lookupNames?(): readonly string[];
+  lookups?(): readonly string[];
   /** Rows of a table of `sys`; left out where statements cannot read them. */
   systemRows?(table: SystemTableName): readonly SystemRow[];
 }

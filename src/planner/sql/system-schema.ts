@@ -71,7 +71,7 @@ export async function planOverSystem(
   const over = (systemRows: NonNullable<SqlSchema['systemRows']>): SqlSchema => ({
     tables: () => schema.tables(),
     table: (name) => schema.table(name),
-    lookupNames: () => schema.lookupNames?.() ?? [],
+    lookups: () => schema.lookups?.() ?? [],
     systemRows,
   });
   const draft = plan(
