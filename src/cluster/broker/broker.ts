@@ -110,10 +110,6 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.find(name)?.schema;
   }
 
-  lookupNames(): readonly string[] {
-    return [...this.lookups.loaded.keys()];
-  }
-
   run(plan: RowsPlan, options: QueryOptions): AsyncIterable<Frame> {
     return this.runOver(plan, { kind: 'table', name: plan.dataSource }, options);
   }
