@@ -167,15 +167,33 @@ export class SourceRunner {
   }
 
   /** The `columnCount` columns of the right side that are needed, then the parts of the key, by the names of the stage. */
-  async *#rightRows({ right, keys, needed }: SketchedJoin, columnCount: number): AsyncGenerator<Frame> {
+  async *#rightRows(join: SketchedJoin, columnCount: number): AsyncGenerator<Frame> {
+    const { right, keys, needed } = join;
     const keyColumns = keys.map(
       (key, index): VirtualColumn => ({ name: `join key ${index}`, expression: key.right, outputType: key.type }),
     );
     const plan = scanOf([...needed, ...keyColumns.map(({ name }) => name)], [ETERNITY], keyColumns);
-    for await (const frame of this.#limited(this.run(plan, right), 'the right side of a join', this.#buildBytesMax)) {
+    const rows = this.#rowsAsTheyCome(join) ?? this.run(plan, right);
+    for await (const frame of this.#limited(rows, 'the right side of a join', this.#buildBytesMax)) {
       const columns = frame.columns.map((column, at) => ({ ...column, name: at < columnCount ? `b${at}` : `k${at - columnCount}` }));
       yield { ...frame, columns };
     }
+  }
+
+  /**
+   * The needed columns and the parts of the key straight from what gives frames anyway, where the parts are columns of
+   * their type; undefined: the rows have to be read first.
+   */
+  #rowsAsTheyCome({ right, keys, needed }: SketchedJoin): AsyncIterable<Frame> | undefined {
+    const { base, steps } = stepsOf(right);
+    if (steps.length > 0 || base.kind === 'table' || base.kind === 'union') return undefined;
+    const types = new Map(this.#options.columnsOf(base).map(({ name, type }) => [name, type]));
+    const parts = keys.flatMap(({ right: key, type }) => (key.kind === 'column' && types.get(key.name) === type ? [key.name] : []));
+    if (parts.length < keys.length) return undefined;
+    const names = [...needed, ...parts];
+    const wanted = names.map((name): WantedColumn => ({ name, type: types.get(name) ?? 'STRING' }));
+    const rows = this.#rows(base, [...new Set(names)], [ETERNITY], []);
+    return mapped(rows, (frame) => selectColumns(frame, wanted));
   }
 
   get #buildBytesMax(): number {
@@ -277,6 +295,10 @@ function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: read
 async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {
   const wanted = new Set(columns);
   for await (const frame of frames) yield { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) };
+}
+
+async function* mapped(frames: AsyncIterable<Frame>, change: (frame: Frame) => Frame): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield change(frame);
 }
 
 /** The same frames, which are also kept, for other processes. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.js';
+import { assert, ServiceError } from '../../base/errors.js';
 import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
@@ -174,10 +174,13 @@ function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'],
   }
   const columns = keys.map(({ build, type }) => {
     const column = Object.hasOwn(view.columns, build) ? view.columns[build] : undefined;
-    return column !== undefined && (column.kind === 'number') === isNumberType(type) ? column : undefined;
+    if (column === undefined || (column.kind === 'number') === isNumberType(type)) return column;
+    // A column of nulls alone may come as any type.
+    assert(isNullEverywhere(column), `the key ${build} of a join is not of type ${type}`);
+    return undefined;
   });
   if (columns.includes(undefined)) {
-    // A column of nulls alone has no type: no row has a key.
+    // No row has a key.
     fill(ABSENT);
     return { numbering: { kind: 'nothing' }, keyCount: 0 };
   }
@@ -193,6 +196,10 @@ function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'],
     return { numbering: { kind: 'range', ...range }, keyCount: range.count };
   }
   return hashKeys(parts, view, columns, numbers);
+}
+
+function isNullEverywhere(column: ColumnView): boolean {
+  return column.kind === 'number' ? column.min === null : column.dictionary.count <= (column.dictionary.hasNull ? 1 : 0);
 }
 
 function rangeOf({ type, min, max }: NumberColumnView, rowCount: number): { readonly low: bigint; readonly count: number } | undefined {

@@ -29,7 +29,7 @@ export function viewAfter(view: SegmentView, stages: readonly Stage[], builds: R
           const column = Object.hasOwn(built.columns, from) ? built.columns[from] : undefined;
           return [name, column === undefined ? columnOf(type) : asAdded(column, stage.type === 'inner')] as const;
         });
-        return withColumns({ ...current, columns: prefixed(stage.probePrefix, current.columns) }, Object.fromEntries(columns));
+        return withColumns(current, Object.fromEntries(columns), stage.probePrefix);
       }
     }
   }, view);
@@ -68,8 +68,8 @@ function prefixed<Value>(prefix: string, values: Readonly<Record<string, Value>>
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]));
 }
 
-function withColumns(view: SegmentView, columns: Readonly<Record<string, ColumnView>>): SegmentView {
-  return { ...view, columns: { ...view.columns, ...columns } };
+function withColumns(view: SegmentView, columns: Readonly<Record<string, ColumnView>>, prefix = ''): SegmentView {
+  return { ...view, columns: { ...prefixed(prefix, view.columns), ...columns } };
 }
 
 function typeIn(view: SegmentView, name: string): ColumnType | undefined {
