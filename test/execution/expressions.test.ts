@@ -154,6 +154,7 @@ const { calculation, choice } = fc.letrec<Record<'calculation' | 'condition' | '
       fc.constantFrom('+', '-', '*', '/', '%').chain((operator) => form(`(A ${operator} B)`, n, n)),
       form('if(A, B, C)', b, n, n),
       form('case_searched(A, B, C, D)', b, n, b, n),
+      form('case_simple(A, B, C, D)', n, n, n, n),
       form('coalesce(A, B)', n, n),
       fc.constantFrom('greatest', 'least').chain((name) => form(`${name}(A, B, C)`, n, n, n)),
       fc.constantFrom('abs', '-', 'floor', 'sqrt').chain((name) => form(`${name}(A)`, n)),
@@ -167,6 +168,7 @@ const { calculation, choice } = fc.letrec<Record<'calculation' | 'condition' | '
       form('if(A, B, C)', b, tie('choice'), tie('choice')),
       form('case_searched(A, B, C, D)', b, tie('choice'), b, tie('choice')),
       form('nvl(A, B)', tie('choice'), tie('choice')),
+      form('case_simple(small, A, B, C)', n, tie('choice'), tie('choice')),
     ),
     condition: fc.oneof(
       { maxDepth: 4, depthIdentifier: deep },

@@ -80,13 +80,14 @@ export class BatchCompiler {
       const texts = this.#texts(operands, pool);
       return texts === undefined ? undefined : firstKnownText(texts);
     }
-    if (name !== 'if' && name !== 'case_searched') return undefined;
-    const conditions = this.#all(operands.filter((_, index) => index % 2 === 0 && index + 1 < operands.length));
+    const branches = choiceOf(expression);
+    if (branches === undefined) return undefined;
+    const conditions = this.#all(branches.filter((_, index) => index % 2 === 0 && index + 1 < branches.length));
     const results = this.#texts(
-      operands.filter((_, index) => index % 2 === 1),
+      branches.filter((_, index) => index % 2 === 1),
       pool,
     );
-    const last = operands.length % 2 === 1 ? operands.at(-1) : undefined;
+    const last = branches.length % 2 === 1 ? branches.at(-1) : undefined;
     const otherwise = last === undefined ? constantText(0) : this.#text(last, pool);
     return conditions === undefined || results === undefined || otherwise === undefined
       ? undefined
@@ -132,7 +133,8 @@ export class BatchCompiler {
   #call(call: Call): NumberBatch | undefined {
     const name = call.function;
     if (findApplyFunction(name) !== undefined || columnsOfExpression(call).size === 0) return undefined;
-    if (name === 'if' || name === 'case_searched') return this.#choice(call.arguments);
+    const choice = choiceOf(call);
+    if (choice !== undefined) return this.#choice(choice);
     if (name === 'cast') return this.#cast(call);
     const operands = this.#all(call.arguments);
     const [a, b] = operands ?? [];
@@ -191,4 +193,13 @@ export class BatchCompiler {
     if (batch === undefined || (type !== 'DOUBLE' && type !== batch.type)) return undefined;
     return { ...batch, type };
   }
+}
+
+/** Condition, result, ..., [else] of a call that chooses. */
+function choiceOf({ function: name, arguments: operands }: Call): readonly Expression[] | undefined {
+  if (name === 'if' || name === 'case_searched') return operands;
+  const [subject, ...cases] = operands;
+  if (name !== 'case_simple' || subject === undefined) return undefined;
+  const isCandidate = (index: number): boolean => index % 2 === 0 && index + 1 < cases.length;
+  return cases.map((each, index) => (isCandidate(index) ? { kind: 'call', function: '==', arguments: [subject, each] } : each));
 }
