@@ -19,6 +19,7 @@ import { QueryLog } from '../server/routes/query-log.js';
 import { queryRows } from '../server/routes/query-rows.js';
 import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
+import { SqlStatements } from '../server/routes/sql-statements.js';
 import { statusRoutes } from '../server/routes/status.js';
 import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
 import { createSegmentStore } from '../storage/segment-store.js';
@@ -113,13 +114,14 @@ function queryRoutes(configuration: Configuration, { broker, peers, coordination
     lookups: () => [...broker.lookups.loaded.keys()],
     systemRows: (table: SystemTableName) => systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log) }, table),
   };
+  const statements = new SqlStatements(broker, { ...options, ...known });
   const tasks = {
     submit: async (payload: unknown) => {
       const { taskId } = await peers.leading('overlord').submit(payload);
       return { taskId, state: 'RUNNING' };
     },
   };
-  return [...nativeRoutes(broker, options), ...sqlRoutes(broker, tasks, { ...options, ...known }), ...profileRoutes(options.log)];
+  return [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...profileRoutes(options.log)];
 }
 
 function modulesOf(

@@ -1,58 +1,24 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
-import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
-import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
-import type { Frame } from '../../model/frame.js';
-import type { EpochMs } from '../../model/interval.js';
-import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import type { PlannedStatement } from '../../model/statement.js';
 import { ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
-import { explain, tablesOf } from '../../planner/sql/explain.js';
-import { PlanCache } from '../../planner/sql/plan-cache.js';
-import type { SqlSchema } from '../../planner/sql/schema.js';
-import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
+import { tablesOf } from '../../planner/sql/explain.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
 import { type ResultOptions, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
 import { profileHeader } from './profile.js';
-import type { QueryLog } from './query-log.js';
+import { type Answerable, isIngestion, type SqlStatements } from './sql-statements.js';
 
 export interface TaskSubmission {
   submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;
 }
 
-export interface SqlRouteOptions {
-  now(): EpochMs;
-  /** For statements that name none. */
-  newQueryId(): string;
-  readonly defaultTimeoutMs: number;
-  readonly maxTimeoutMs: number;
-  readonly log: QueryLog;
-  readonly scheduler: QueryScheduler;
-  /** Names of the lookups that are loaded. */
-  lookups(): readonly string[];
-  /** Rows of a table of `sys`, as they are now. */
-  systemRows(table: SystemTableName): Promise<readonly SystemRow[]>;
-  /** What clients under the alias call the schema of datasources; left out: `druid`. */
-  readonly aliasSchemaName?: string;
-}
-
-const PLANS_KEPT = 500;
 const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
 
 /** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
-export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options: SqlRouteOptions): Route[] {
-  const plans = new PlanCache(PLANS_KEPT);
-  const schema: SqlSchema = {
-    tables: () => broker.tables(),
-    table: (name) => broker.table(name),
-    lookups: () => options.lookups(),
-  };
-  const plan = (body: SqlBody, { viaAlias }: HttpRequest): Promise<PlannedStatement> => {
-    const asked = viaAlias ? { ...body, schemaName: options.aliasSchemaName ?? 'druid' } : body;
-    return planOverSystem(schema, options.systemRows, (over) => plans.plan(asked, over, options.now()));
-  };
+export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Route[] {
   return [
     {
       method: 'POST',
@@ -62,13 +28,13 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       handle: async (request) => {
         const receivedMs = performance.now();
         const body = readBody(request);
-        const statement = await plan(body, request);
+        const statement = await statements.plan(body, request.viaAlias);
         if (isIngestion(statement))
           throw new ServiceError(
             'unsupported',
             `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`,
           );
-        return answer(broker, options, request, { body, statement, receivedMs });
+        return answer(statements, request, { body, statement, receivedMs });
       },
     },
     {
@@ -78,9 +44,9 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       errors: 'query',
       handle: async (request) => {
         const body = readBody(request);
-        const statement = await plan(body, request);
+        const statement = await statements.plan(body, request.viaAlias);
         const { query, context, parameters } = body;
-        const id = `query-${body.read.sqlQueryId ?? options.newQueryId()}`;
+        const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
         const spec = { query, context, parameters };
         const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec });
         return withWarnings(json(200, { taskId: submitted.taskId, state: submitted.state }), body);
@@ -92,17 +58,11 @@ export function sqlRoutes(broker: BrokerQueries, tasks: TaskSubmission, options:
       permission: { access: 'datasources' },
       errors: 'map',
       handle: async (_request, { sqlQueryId = '' }) => {
-        if (!broker.cancel(sqlQueryId)) throw new ServiceError('not_found', `no running query has the id ${sqlQueryId}`);
+        if (!statements.cancel(sqlQueryId)) throw new ServiceError('not_found', `no running query has the id ${sqlQueryId}`);
         return { status: 202 };
       },
     },
   ];
-}
-
-type Ingestion = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
-
-function isIngestion(statement: PlannedStatement): statement is Ingestion {
-  return statement.kind === 'insert' || statement.kind === 'replace';
 }
 
 /** What public clients see as the datasource of a SELECT that runs as a task. */
@@ -178,75 +138,25 @@ function contextFields(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function answer(
-  broker: BrokerQueries,
-  options: SqlRouteOptions,
+  statements: SqlStatements,
   request: HttpRequest,
-  {
-    body,
-    statement,
-    receivedMs,
-  }: { readonly body: SqlBody; readonly statement: Exclude<PlannedStatement, Ingestion>; readonly receivedMs: number },
+  { body, statement, receivedMs }: { readonly body: SqlBody; readonly statement: Answerable; readonly receivedMs: number },
 ): HttpResponse {
-  const sqlQueryId = body.read.sqlQueryId ?? options.newQueryId();
-  const asked = queryOptions(options, request, body.read, sqlQueryId);
-  const { source } = statement.kind === 'explain' ? statement.query : statement;
-  const description = { queryId: sqlQueryId, queryType: 'sql', dataSource: tablesOf(source)[0] ?? null, sql: body.query };
-  const logged = options.log.begin(description, receivedMs);
-  const { columns, frames } =
-    statement.kind === 'explain'
-      ? explained(statement.query)
-      : {
-          columns: statement.columns,
-          frames: options.scheduler.during(
-            {
-              priority: asked.priority,
-              lane: body.read.lane,
-              dataSource: description.dataSource ?? '',
-              intervals: statement.plan.intervals,
-            },
-            (priority) => run(broker, statement, { ...asked, priority, profile: logged.profile }),
-          ),
-        };
+  const sqlQueryId = body.read.sqlQueryId ?? statements.newQueryId();
+  const { query: sql, read } = body;
+  const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, signal: request.signal });
   const headers = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
     'X-Svc-SQL-Query-Id': sqlQueryId,
     ...(body.result.header ? { 'X-Svc-SQL-Header-Included': 'yes' } : {}),
   };
-  const chunks = writeResult(logged.frames(frames), columns, {
+  const chunks = writeResult(frames, columns, {
     ...body.result,
     timeZone: body.read.timeZone,
     stringifyArrays: body.read.stringifyArrays,
   });
   const lateHeaders = profileHeader(logged, body.read.profile);
   return withWarnings({ status: 200, headers, lateHeaders, body: logged.body(chunks) }, body);
-}
-
-function run(broker: BrokerQueries, { plan, source }: PlannedQuery, options: QueryOptions): AsyncIterable<Frame> {
-  if (source.kind === 'external')
-    throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
-  return source.kind === 'table' ? broker.run(plan, options) : broker.runOver(plan, source, options);
-}
-
-function explained(query: PlannedQuery): { readonly columns: PlannedQuery['columns']; readonly frames: AsyncIterable<Frame> } {
-  const { columns, frame } = explain(query);
-  async function* frames(): AsyncGenerator<Frame, void, undefined> {
-    yield frame;
-  }
-  return { columns, frames: frames() };
-}
-
-function queryOptions(options: SqlRouteOptions, request: HttpRequest, context: SqlContext, queryId: string): QueryOptions {
-  const { timeoutMs, priority, kernels, exactSums, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
-  if (timeoutMs !== null && timeoutMs > options.maxTimeoutMs)
-    throw new ServiceError(
-      'query_invalid',
-      `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${options.maxTimeoutMs} ms`,
-    );
-  const allowedMs = timeoutMs === null ? options.defaultTimeoutMs : timeoutMs === 0 ? options.maxTimeoutMs : timeoutMs;
-  const limits = { deadlineMs: options.now() + allowedMs, gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
-  const { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly } = context;
-  const bounds = { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly };
-  return { queryId, ...limits, ...bounds, priority, kernels, exactSums, caching, signal: request.signal };
 }
 
 /** What the request said that had no effect, in one header. */

@@ -7,6 +7,7 @@ import { ETERNITY } from '../../../src/model/interval.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { QueryLog } from '../../../src/server/routes/query-log.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
+import { SqlStatements } from '../../../src/server/routes/sql-statements.js';
 import { unlimited } from '../../cluster/fakes.js';
 
 interface Seen {
@@ -56,7 +57,7 @@ async function call(
       return { taskId: 'query-made', state: 'RUNNING' };
     },
   };
-  const routes = sqlRoutes(brokerOf(seen), tasks, {
+  const statements = new SqlStatements(brokerOf(seen), {
     now: () => 1_000_000,
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 10, now: () => 0 }),
@@ -66,6 +67,7 @@ async function call(
     defaultTimeoutMs: 300,
     maxTimeoutMs: 5000,
   });
+  const routes = sqlRoutes(statements, tasks);
   const parameters = path.startsWith('/svc/v2/sql/') && method === 'DELETE' ? { sqlQueryId: path.slice('/svc/v2/sql/'.length) } : {};
   const route = routes.find((each) => each.method === method && (each.path === path || (method === 'DELETE' && each.method === 'DELETE')));
   if (route === undefined) throw new Error(`no route ${method} ${path}`);
