@@ -96,7 +96,7 @@ class Thread implements Workplace {
         resolve();
       });
     });
-    this.#worker.on('error', (error) => this.#fail(new ServiceError('internal', `a processing thread failed: ${error.message}`, error)));
+    this.#worker.on('error', (error) => this.#fail(failureOf(error)));
     this.#worker.unref();
   }
 
@@ -178,6 +178,17 @@ class Thread implements Workplace {
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();
   }
+}
+
+/** What a thread dies of: the heap of JavaScript has a limit of its own, which nobody counts towards. */
+function failureOf(error: Error): ServiceError {
+  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return new ServiceError(
+      'resource_limit',
+      "a processing thread needed more JavaScript heap than node's option --max-old-space-size allows",
+      error,
+    );
+  return new ServiceError('internal', `a processing thread failed: ${error.message}`, error);
 }
 
 /** The processing threads of a process, started at once and ended together. */
