@@ -73,15 +73,15 @@ const cases: readonly [text: string, value: Value | Json][] = [
   ["map((x) -> json_value(x, '$.a'), json_query_array(j, '$.deep'))", ['1', 'b']],
   ["json_keys(event, '$.')", ['type', 'percentage']],
   ["json_keys(j, '$.deep[1]')", ['a', 'c d']],
-  ["json_keys(j, '$.y')", null],
-  ["json_keys(j, '$.empty')", null],
+  ["json_keys(j, '$.y')", ['0', '1', '2']],
+  ["json_keys(j, '$.empty')", []],
   ["json_keys(j, '$.nowhere')", null],
   [
     'json_paths(j)',
     ['$.x', '$.y[0]', '$.y[1]', '$.y[2]', '$.name', '$.half', '$.yes', '$.none', '$.deep[0].a', '$.deep[1].a', "$.deep[1]['c d']"],
   ],
   ['json_paths(event)', ['$.type', '$.percentage']],
-  ['json_paths(n)', null],
+  ['json_paths(n)', ['$']],
   [
     "json_object('geo_ip', json_query(event, '$.type'), 'l', l, 'd', 2.5, 'none', n)",
     json('{"geo_ip": "PercentClear", "l": 7, "d": 2.5, "none": null}'),

@@ -97,19 +97,17 @@ const jsonQueryArray = atPath(
   () => (found) => (Array.isArray(found) ? found.map(structured) : found === undefined || found === null ? null : [structured(found)]),
 );
 
-/** json_keys(json, path): of an object that has any. */
+/** json_keys(json, path): of an object; of a list its positions. */
 const jsonKeys = atPath(
   'json_keys',
   2,
   () => 'ARRAY<STRING>',
   () => (found) => {
-    if (typeof found !== 'object' || found === null || Array.isArray(found)) return null;
-    const keys = Object.keys(found);
-    return keys.length === 0 ? null : keys;
+    return typeof found !== 'object' || found === null ? null : Object.keys(found);
   },
 );
 
-/** json_paths(json): of everything in it that is neither object nor list. */
+/** json_paths(json): of everything in it that is neither an object nor a list with members. What is no JSON is a value itself. */
 const jsonPaths: ExpressionFunction = {
   name: 'json_paths',
   minArguments: 1,
@@ -118,7 +116,7 @@ const jsonPaths: ExpressionFunction = {
   bind:
     () =>
     ([value = null]) => {
-      if (value === null) return null;
+      if (!(value instanceof Structured)) return [printJsonPath([])];
       const paths: string[] = [];
       collectPaths(dataOf(value), [], paths);
       return paths;
@@ -126,7 +124,7 @@ const jsonPaths: ExpressionFunction = {
 };
 
 function collectPaths(data: unknown, path: PathPart[], into: string[]): void {
-  if (typeof data !== 'object' || data === null) {
+  if (typeof data !== 'object' || data === null || (Array.isArray(data) && data.length === 0)) {
     refuseLength('json_paths', into.push(printJsonPath(path)));
     return;
   }

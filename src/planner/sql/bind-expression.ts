@@ -42,7 +42,7 @@ export interface Place {
   readonly rowSubqueries?: Subqueries;
   /** Takes window functions; left out: there can be none here. */
   readonly windows?: Windows | undefined;
-  /** A whole conjunct of a filter, for which unknown is as good as false. */
+  /** In a filter, and under nothing but AND and OR: unknown is as good as false there. */
   readonly positive?: boolean;
   /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
   readonly aliases?: { readonly items: ReadonlyMap<string, SqlExpression>; readonly before: boolean };
@@ -102,7 +102,7 @@ function bind(whole: Place, expression: SqlExpression): Bound {
     case 'and':
       return simplified(and(expression.operands.map((operand) => condition(whole, operand))));
     case 'or':
-      return simplified(or(expression.operands.map((operand) => condition(place, operand))));
+      return simplified(or(expression.operands.map((operand) => condition(whole, operand))));
     case 'arithmetic':
       return arithmetic(place, expression);
     case 'compare':

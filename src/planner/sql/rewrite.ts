@@ -127,6 +127,9 @@ function rewriteQualify(stream: TokenStream, index: number, marks: Marks): void 
 
 /** INTERVAL '1' WEEK: the parser does not know all units, and would take an unknown one for an alias. */
 function rewriteInterval(stream: TokenStream, index: number, marks: Marks): void {
+  // DAY (3): how many digits the number may have.
+  const hasPrecision = stream.is(index + 3, '(') && stream.is(index + 5, ')') && stream.tokens[index + 4]?.kind === 'number';
+  if (hasPrecision) stream.blank(index + 3, index + 6);
   const ranged = stream.is(index + 3, 'TO') && stream.isWord(index + 4);
   marks.set(stream.start(index), { kind: 'interval', from: stream.text(index + 2), to: ranged ? stream.text(index + 4) : null });
   stream.replace(index + 2, 'DAY');
