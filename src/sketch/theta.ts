@@ -1,3 +1,5 @@
+import { selectAscending } from './select.js';
+
 /**
  * The `size` smallest of all hashes that were added, and theta: the smallest that is not kept. So the sketch of a set is
  * the same whatever the order of adding and merging. Hashes have 63 bits and are not 0; theta begins at 2^63 - 1.
@@ -89,7 +91,13 @@ export class Theta {
     this.#table[at] = low;
     this.#table[at + 1] = high;
     if (++this.#count >= this.size * 2) this.#trim();
-    else if (this.#count * 4 > this.#table.length) this.#rebuild(this.#table, this.#table.length * 2);
+    else if (this.#count * 4 > this.#table.length) this.#rebuild(this.#table, this.#largerLength());
+  }
+
+  /** Places for twice the hashes that are kept are never more than half full. */
+  #largerLength(): number {
+    const { length } = this.#table;
+    return Math.max(length * 2, Math.min(length * 4, this.size * 8));
   }
 
   #has(hash: bigint): boolean {
@@ -121,7 +129,24 @@ export class Theta {
 
   #trim(): void {
     if (this.#count <= this.size) return;
-    this.#lower(this.#sorted()[this.size] ?? THETA_MAX);
+    // By their upper 52 bits, which a double holds; hashes that share these are told apart as they are.
+    const keys = new Float64Array(this.#count);
+    const table = this.#table;
+    let to = 0;
+    for (let at = 0; at < table.length; at += 2) {
+      const [low = 0, high = 0] = [table[at], table[at + 1]];
+      if (low !== 0 || high !== 0) keys[to++] = keyOf(high, low);
+    }
+    const key = selectAscending(keys, this.size);
+    let below = 0;
+    for (const each of keys) if (each < key) below++;
+    const alike: bigint[] = [];
+    for (let at = 0; at < table.length; at += 2) {
+      const [low = 0, high = 0] = [table[at], table[at + 1]];
+      if (keyOf(high, low) === key) alike.push((BigInt(high) << 32n) | BigInt(low));
+    }
+    alike.sort((a, b) => (a < b ? -1 : 1));
+    this.#lower(alike[this.size - below] ?? THETA_MAX);
   }
 
   #lower(theta: bigint): void {
@@ -148,6 +173,10 @@ export class Theta {
 export const THETA_MAX = 2n ** 63n - 1n;
 
 const FIRST_PLACES = 16;
+
+function keyOf(high: number, low: number): number {
+  return high * 2 ** 21 + (low >>> 11);
+}
 
 function highOf(hash: bigint): number {
   return Number(hash >> 32n);

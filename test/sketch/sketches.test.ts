@@ -6,6 +6,7 @@ import { decodeHllBytes, encodeHllBytes } from '../../src/sketch/hll-bytes.js';
 import { Kll } from '../../src/sketch/kll.js';
 import { Murmur3 } from '../../src/sketch/murmur3.js';
 import { Quantiles } from '../../src/sketch/quantiles.js';
+import { selectAscending } from '../../src/sketch/select.js';
 import { Theta } from '../../src/sketch/theta.js';
 import { decodeThetaBytes, encodeThetaBytes } from '../../src/sketch/theta-bytes.js';
 
@@ -174,6 +175,30 @@ theta('is the same in any order of adding and merging', () => {
       },
     ),
     { numRuns: 60 },
+  );
+});
+
+theta('tells hashes apart that differ in their lowest bits only', () => {
+  const high = 5n << 40n;
+  const hashes = [9n, 3n, 7n, 1n, 5n, 2n, 8n, 4n, 6n].map((low) => high + low);
+  const sketch = new Theta(4, undefined, hashes);
+  assert.equal(
+    [...sketch.hashes()],
+    [1n, 2n, 3n, 4n].map((low) => high + low),
+  );
+  assert.is(sketch.theta, high + 5n);
+});
+
+theta('a value is selected as sorting would', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ noNaN: true })), { minLength: 1, maxLength: 60 }),
+      fc.nat(),
+      (list, at) => {
+        const index = at % list.length;
+        assert.is(selectAscending(Float64Array.from(list), index) + 0, (Float64Array.from(list).sort()[index] ?? 0) + 0);
+      },
+    ),
   );
 });
 
