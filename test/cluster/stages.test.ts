@@ -315,6 +315,51 @@ stages('the smaller side is placed, unless the order of time is asked for', asyn
   assert.is(await leftIsPlaced('inner', { intervals: [{ start: 0, end: 1 }] }), false);
 });
 
+stages('a right side that is too large to be sent has the left rows come to it', async () => {
+  // 40,000 texts of 1,000 characters are more than is sent to another process.
+  const count = 40_000;
+  const filler = 'x'.repeat(1000);
+  const texts: Frame = {
+    rowCount: count,
+    columns: [
+      { kind: 'long', name: 'number', values: BigInt64Array.from({ length: count }, (_, row) => BigInt(row)), nulls: null },
+      {
+        kind: 'string',
+        name: 'text',
+        ids: Uint32Array.from({ length: count }, (_, row) => row % 50),
+        dictionary: Array.from({ length: 50 }, (_, at) => filler + at),
+      },
+      {
+        kind: 'string',
+        name: 'own',
+        ids: Uint32Array.from({ length: count }, (_, row) => row),
+        dictionary: Array.from({ length: count }, (_, row) => filler + row),
+      },
+    ],
+  };
+  const tables = { left: [numbers(100)] };
+  const rightColumns = schemaOf({ number: 'LONG', text: 'STRING', own: 'STRING' });
+  const join = joinOf({ kind: 'table', name: 'left' }, inline(texts), { rightColumns });
+  const plan = groupOf(['r.text'], { aggregators: [{ kind: 'max', name: 'most', column: 'r.number', type: 'LONG', filter: null }, COUNT] });
+  const byOwn = groupOf(['r.own']);
+  for (const [asked, rows] of [
+    [plan, 50],
+    [byOwn, 100],
+  ] as const) {
+    let staged = 0;
+    const runner = runnerOf({ tables, isServedHere: () => false });
+    const watched = runnerOf({
+      isServedHere: () => false,
+      runTables: (leaf, names) => {
+        staged += leaf.stages?.length ?? 0;
+        return runner.run(leaf, { kind: 'table', name: names[0] ?? '' });
+      },
+    });
+    assert.is((await rowsOf(watched.run(asked, join))).length, rows);
+    assert.is(staged, asked === plan ? 1 : 0);
+  }
+});
+
 stages('limits are refused by their names', async () => {
   const tables = { left: [numbers(10)] };
   const join = joinOf({ kind: 'table', name: 'left' }, inline(numbers(5000)));

@@ -84,7 +84,7 @@ export class SourceRunner {
           stages.push(stage);
           continue;
         }
-        const kept: Frame[] | null = sends ? [] : null;
+        const kept: KeptFrames = { frames: sends ? [] : null, bytes: 0 };
         const side = {
           keys: stage.keys,
           marked: join.type === 'right' || join.type === 'full',
@@ -98,8 +98,8 @@ export class SourceRunner {
           signal,
         );
         placed.push(rows);
-        areSent &&= rows.bytes <= SENT_BYTES_MAX;
-        stages.push({ ...stage, build: { id: rows.id, frames: kept } });
+        areSent &&= kept.frames !== null;
+        stages.push({ ...stage, build: { id: rows.id, frames: kept.frames } });
       }
       if (besideTables && (areSent || !sends)) yield* runTables({ ...plan, stages }, tables);
       else {
@@ -107,8 +107,8 @@ export class SourceRunner {
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
         const columns = typed(needed, this.#options.columnsOf(source.base));
         const rows = this.#rows(source.base, needed, plan.intervals, first);
-        const given = { columns, chunkRows: chunkRows ?? null };
-        yield* engine.runRows({ ...plan, stages: later }, rows, given, { ...runOptions, ending: 'final' }, signal);
+        const known = { columns, chunkRows: chunkRows ?? null };
+        yield* engine.runRows({ ...plan, stages: later }, rows, known, { ...runOptions, ending: 'final' }, signal);
       }
     } finally {
       for (const rows of placed) rows.release();
@@ -301,12 +301,20 @@ async function* mapped(frames: AsyncIterable<Frame>, change: (frame: Frame) => F
   for await (const frame of frames) yield change(frame);
 }
 
-/** The same frames, which are also kept, for other processes. */
-async function* keeping(frames: AsyncIterable<Frame>, kept: Frame[] | null): AsyncGenerator<Frame> {
-  let bytes = 0;
+/** Frames for other processes; null: nobody asks for them, or there are too many. */
+interface KeptFrames {
+  frames: Frame[] | null;
+  bytes: number;
+}
+
+/** The same frames, which are also kept. */
+async function* keeping(frames: AsyncIterable<Frame>, kept: KeptFrames): AsyncGenerator<Frame> {
   for await (const frame of frames) {
-    bytes += kept === null ? 0 : frameBytes(frame);
-    if (bytes <= SENT_BYTES_MAX) kept?.push(frame);
+    if (kept.frames !== null) {
+      kept.bytes += frameBytes(frame);
+      if (kept.bytes <= SENT_BYTES_MAX) kept.frames.push(frame);
+      else kept.frames = null;
+    }
     yield frame;
   }
 }
