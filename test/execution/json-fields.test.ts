@@ -14,8 +14,10 @@ import { ETERNITY } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import { JSON_TYPE } from '../../src/model/schema.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
+import { prepareColumns } from '../../src/storage/columns/physical.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import { writeSegment } from '../../src/storage/segment-writer.js';
+import { jsonFields } from '../../src/storage/writer/json-fields.js';
 import { DAY, descriptorOf, openWorkbench, type Workbench } from '../storage/workbench.js';
 
 /** Reading the column that a segment keeps of a path gives what reading the JSON gives. */
@@ -225,6 +227,22 @@ fields('a plan that reads a path does not load the JSON', async ({ bench }) => {
     ['__time', 'j'],
   );
   await bench.store.close(id);
+});
+
+fields('fields are the same however many are read at once', () => {
+  const rows = Array.from({ length: 50 }, (_, row) => ({ a: row, b: `text ${row % 7}`, l: [row / 4, row / 8 + 0.1], t: row % 2 === 0 }));
+  const [column] = prepareColumns({ rowCount: rows.length, columns: frameOf(rows).columns.slice(1) });
+  assert.ok(column?.kind === 'string');
+  const all = [...jsonFields(column)];
+  assert.equal([...jsonFields(column, 1)], all);
+  assert.equal(all.map(({ path, uses }) => `${path} ${uses.join()}`).sort(), [
+    '$.a number,text',
+    '$.b number,text',
+    '$.l array',
+    '$.l[0] number',
+    '$.l[1] number,text',
+    '$.t number',
+  ]);
 });
 
 fields('a file with a changed byte is refused, wherever it lies', async ({ bench }) => {
