@@ -21,4 +21,6 @@ export interface PublishRequest {
    * every used segment inside `intervals` becomes unused; one that crosses their bounds is a `conflict`.
    */
   readonly mode: { readonly kind: 'append' } | { readonly kind: 'replace'; readonly intervals: readonly Interval[] };
+  /** The worker answers its task only when every segment is served somewhere, or has not been for a quarter of an hour. */
+  readonly waitsUntilLoaded?: boolean;
 }

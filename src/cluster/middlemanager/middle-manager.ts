@@ -1,7 +1,9 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
 import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { PublishRequest } from '../../model/publication.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, WorkerStatus } from '../rpc/services.js';
@@ -12,7 +14,7 @@ export interface MiddleManagerOptions {
   readonly host: string;
   readonly session: string;
   readonly capacity: number;
-  readonly peers: Pick<Peers, 'leading'>;
+  readonly peers: Pick<Peers, 'leading' | 'all'>;
   /** Each task has a directory of its own below it; all of it is removed at the start. */
   readonly workDirectory: string;
   readonly logDirectory: string;
@@ -25,6 +27,9 @@ export interface MiddleManagerOptions {
 
 /** Between two attempts to tell the overlord how a task ended. */
 const REPORT_RETRY_MS = 500;
+/** How long a task waits for its segments to be served, and between two looks. */
+const LOAD_WAIT_MS = 15 * 60_000;
+const LOAD_LOOK_MS = 250;
 
 /** Runs tasks in child processes, no more than it has slots. */
 export class MiddleManager implements MiddleManagerService {
@@ -88,7 +93,7 @@ export class MiddleManager implements MiddleManagerService {
         settings: { ...this.#options.settings, workDirectory },
         logFile: this.#logFile(taskId),
         entry: this.#options.taskEntry,
-        publish: (request) => this.#options.peers.leading('overlord').publish(request),
+        publish: (request) => this.#publish(request),
       });
       this.#running.set(taskId, process);
       void process.outcome.then((outcome) => this.#ended(taskId, outcome));
@@ -96,6 +101,27 @@ export class MiddleManager implements MiddleManagerService {
       this.#running.delete(taskId);
       throw error;
     }
+  }
+
+  async #publish(request: PublishRequest): Promise<readonly string[]> {
+    const { peers } = this.#options;
+    const ids = await peers.leading('overlord').publish(request);
+    const deadlineMs = performance.now() + LOAD_WAIT_MS;
+    while (request.waitsUntilLoaded === true && !this.#stopping && this.#running.has(request.taskId) && performance.now() < deadlineMs) {
+      const inventories = await Promise.all(
+        peers.all('historical').map(({ service }) =>
+          // A server that does not answer serves nothing, as far as this goes.
+          service.inventoryAfter(null).then(
+            (inventory) => inventory?.segmentIds ?? [],
+            () => [],
+          ),
+        ),
+      );
+      const served = new Set(inventories.flat());
+      if (ids.every((id) => served.has(id))) break;
+      await sleep(LOAD_LOOK_MS);
+    }
+    return ids;
   }
 
   async shutdownTask(taskId: string): Promise<void> {

@@ -8,6 +8,8 @@ export interface QuerySettings {
   readonly maxParseExceptions: number;
   readonly maxRowsInMemory: number;
   readonly failOnEmptyInsert: boolean;
+  /** Whether the task ends only once its segments are served. */
+  readonly waitUntilSegmentsLoad: boolean;
   /** Dimensions that rows are sorted by after their time, before all others; null: those of CLUSTERED BY. */
   readonly segmentSortOrder: readonly string[] | null;
   /** `mvd`: arrays of strings are stored as strings of several values. */
@@ -21,7 +23,6 @@ const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
   finalizeAggregations: { value: true, because: 'aggregates are stored as their final values' },
   selectDestination: { value: 'taskReport', because: 'results go to the report of the task' },
-  waitUntilSegmentsLoad: { value: false, because: 'a task ends when its segments are published' },
   durableShuffleStorage: { value: false, because: 'a statement runs in one task' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
   removeNullBytes: { value: false, because: 'text is stored as it comes' },
@@ -41,6 +42,7 @@ export function parseQuerySettings(context: Fields): QuerySettings {
     // An older name of the same.
     maxRowsInMemory: context.integer('rowsInMemory', maxRowsInMemory, { min: 1 }),
     failOnEmptyInsert: context.boolean('failOnEmptyInsert', false),
+    waitUntilSegmentsLoad: context.boolean('waitUntilSegmentsLoad', false),
     segmentSortOrder: parseSortOrder(context),
     arrayIngestMode: context.choice('arrayIngestMode', ['array', 'mvd'], 'array'),
   };

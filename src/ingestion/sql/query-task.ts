@@ -199,7 +199,8 @@ async function writeTable(
     if (segments.length === 0 && task.settings.failOnEmptyInsert)
       throw new ServiceError('input_invalid', 'the SELECT gives no rows, which context.failOnEmptyInsert refuses');
     if (segments.length === 0 && mode.kind === 'append') return context.log('no rows to insert, nothing to publish');
-    const ids = await context.publish({ taskId: context.taskId, dataSource: statement.dataSource, segments, mode });
+    const request = { taskId: context.taskId, dataSource: statement.dataSource, segments, mode };
+    const ids = await context.publish({ ...request, waitsUntilLoaded: task.settings.waitUntilSegmentsLoad });
     context.log(`published ${ids.length} segments`);
   } finally {
     store.close();

@@ -52,7 +52,6 @@ export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
   segmentSortOrder: ['', '__time'],
   forceSegmentSortByTime: [true],
   selectDestination: ['taskReport'],
-  waitUntilSegmentsLoad: [false],
   failOnEmptyInsert: [false],
   removeNullBytes: [false],
   indexSpec: [],
@@ -62,7 +61,7 @@ export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** Left to the task that an ingestion statement becomes. */
-export const SQL_TASK_KEYS: readonly string[] = ['rowsPerSegment', 'maxParseExceptions'];
+export const SQL_TASK_KEYS: readonly string[] = ['rowsPerSegment', 'maxParseExceptions', 'waitUntilSegmentsLoad'];
 
 /**
  * The rest choose between ways to the same answer, of which there is one here (counts of distinct values are exact,
