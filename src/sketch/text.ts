@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from './base64.js';
 import type { Hll, HllTarget } from './hll.js';
 import { decodeHllBytes, encodeHllBytes } from './hll-bytes.js';
 import type { KllNumber } from './kll.js';
@@ -11,37 +12,29 @@ import { decodeThetaBytes, encodeThetaBytes } from './theta-bytes.js';
 export const SKETCH_SEED = 9001;
 
 export function encodeHll(sketch: Hll, target: HllTarget): string {
-  return toText(encodeHllBytes(sketch, target));
+  return toBase64(encodeHllBytes(sketch, target));
 }
 
 export function decodeHll(text: string): Hll {
-  return decodeHllBytes(fromText(text));
+  return decodeHllBytes(fromBase64(text));
 }
 
 export function encodeTheta(sketch: Theta): string {
-  return toText(encodeThetaBytes(sketch));
+  return toBase64(encodeThetaBytes(sketch));
 }
 
 export function decodeTheta(text: string, size: number): Theta {
-  return decodeThetaBytes(fromText(text), size);
+  return decodeThetaBytes(fromBase64(text), size);
 }
 
 export function encodeQuantiles(sketch: Quantiles | Kll): string {
-  return toText(sketch.encode());
+  return toBase64(sketch.encode());
 }
 
 export function decodeQuantiles(text: string): Quantiles {
-  return Quantiles.decode(fromText(text));
+  return Quantiles.decode(fromBase64(text));
 }
 
 export function decodeKll(text: string, type: KllNumber): Kll {
-  return Kll.decode(fromText(text), type);
-}
-
-function toText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-}
-
-function fromText(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'base64'));
+  return Kll.decode(fromBase64(text), type);
 }
