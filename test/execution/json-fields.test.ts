@@ -230,7 +230,13 @@ fields('a plan that reads a path does not load the JSON', async ({ bench }) => {
 });
 
 fields('fields are the same however many are read at once', () => {
-  const rows = Array.from({ length: 50 }, (_, row) => ({ a: row, b: `text ${row % 7}`, l: [row / 4, row / 8 + 0.1], t: row % 2 === 0 }));
+  const rows = Array.from({ length: 50 }, (_, row) => ({
+    a: row,
+    b: `text ${row % 7}`,
+    l: [row + 0.5, row + 0.25],
+    m: row / 2,
+    t: row % 2 === 0,
+  }));
   const [column] = prepareColumns({ rowCount: rows.length, columns: frameOf(rows).columns.slice(1) });
   assert.ok(column?.kind === 'string');
   const all = [...jsonFields(column)];
@@ -239,8 +245,9 @@ fields('fields are the same however many are read at once', () => {
     '$.a number,text',
     '$.b number,text',
     '$.l array',
-    '$.l[0] number',
+    '$.l[0] number,text',
     '$.l[1] number,text',
+    '$.m number',
     '$.t number',
   ]);
 });
