@@ -100,6 +100,7 @@ export async function everyWay(
     results.push({ way: 'one segment', groups: await tableOf(engine.runViews(plan, [whole.view], options(), never)) });
     const partials = () => views.map((view) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
     results.push({ way: 'merged', groups: await tableOf(engine.merge(plan, partials(), options(), never)) });
+    results.push({ way: 'merged in chunks', groups: await tableOf(engine.merge(plan, partials(), options({ batchRows: 1 }), never)) });
     const twice = [engine.merge(plan, partials().slice(0, 2), options({ ending: 'partial' }), never), ...partials().slice(2)];
     results.push({ way: 'merged twice', groups: await tableOf(engine.merge(plan, twice, options(), never)) });
   } finally {

@@ -82,11 +82,12 @@ groups('agrees with the oracle over any data, plan, kernel set, batch size and l
 
 groups('partial results of several servers merge into the whole', async () => {
   await fc.assert(
-    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, plan) => {
+    // Partial results are placed in chunks of four batches.
+    fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, fc.constantFrom(null, 1, 3), async (pieces, plan, batchRows) => {
       const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
       try {
         const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
-        const frames = await collect(engine.merge(plan, partials, options(), never));
+        const frames = await collect(engine.merge(plan, partials, options({ batchRows }), never));
         sameGroups(asGroups(frames, plan.keys.length), groupRows(pieces.flat(), plan));
       } finally {
         for (const { release } of placed) release();

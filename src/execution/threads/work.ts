@@ -8,6 +8,7 @@ import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { StorageJobs } from '../../storage/jobs.js';
 import { STORAGE_JOBS } from '../../storage/jobs.js';
+import type { PlacedFrame } from '../../storage/placed-frame.js';
 import { placeFrame } from '../../storage/placed-frame.js';
 import type { Address } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
@@ -269,15 +270,19 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *mergeGroups({ control, plan, frames, ending }, bench) {
     const counts = noCounts();
     const context = bench.context(control);
-    const placed = placeFrame(concatFrames(frames, context.check), context.memory);
+    const placed: PlacedFrame[] = [];
     try {
-      const merged = mergePlan(plan);
-      const shape = shapeOf({ plan: merged, views: [placed.view], dictionaries: {} }, control.groupBytesMax);
-      const morsels: Morsel[] = [{ view: 0, start: 0, end: placed.view.rowCount }];
+      for (const chunk of chunksOf(frames, control.batchRows * BLOCKS_PER_CHUNK)) {
+        context.check();
+        placed.push(placeFrame(concatFrames(chunk, context.check), context.memory));
+      }
+      const views = placed.map(({ view }) => view);
+      const shape = shapeOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
+      const morsels = views.map((view, index): Morsel => ({ view: index, start: 0, end: view.rowCount })).reverse();
       const table = runMorsels(shape, context, () => morsels.pop(), counts);
       yield* items(endGroups(table, [], ending, control.heldRowsMax, counts), counts);
     } finally {
-      placed.release();
+      for (const each of placed) each.release();
     }
   },
   *rows({ control, ...options }, bench) {
@@ -330,6 +335,24 @@ function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' |
     startMs = performance.now();
   }
   counts[part] += performance.now() - startMs;
+}
+
+/** Rows of partial results are placed so many blocks at a time, with a look at the query between. */
+const BLOCKS_PER_CHUNK = 4;
+
+/** The frames in their order, some at a time: each part but the last has so many rows at least, and there is one. */
+function* chunksOf(frames: readonly Frame[], rowsMin: number): Generator<readonly Frame[]> {
+  let chunk: Frame[] = [];
+  let rows = 0;
+  let isFirst = true;
+  for (const frame of frames) {
+    chunk.push(frame);
+    rows += frame.rowCount;
+    if (rows < rowsMin) continue;
+    yield chunk;
+    [chunk, rows, isFirst] = [[], 0, false];
+  }
+  if (isFirst || rows > 0) yield chunk;
 }
 
 /** What is left, then what the end of the steps gives. */
