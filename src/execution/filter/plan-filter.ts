@@ -22,7 +22,7 @@ export function bindPlanFilter(scope: SegmentScope, filter: Filter | null): Pred
 }
 
 /** Rows listed, ascending; blocks without any are passed over. */
-export function rowsPredicate(scope: SegmentScope, rows: Uint32Array): Predicate {
+function rowsPredicate(scope: SegmentScope, rows: Uint32Array): Predicate {
   if (rows.length === 0) return MATCH_NONE;
   const { kernels, memory } = scope.context;
   const out = takeBits(scope.arena);
