@@ -12,7 +12,10 @@ import { validateTask } from '../ingestion/task.js';
 import { acceptKernels } from '../kernels/conformance/accept.js';
 import { KernelMemory } from '../kernels/memory.js';
 import type { SystemTableName } from '../planner/sql/system-schema.js';
+import { Avatica } from '../server/avatica/avatica.js';
+import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { Route } from '../server/http.types.js';
+import { avaticaRoutes } from '../server/routes/avatica.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
 import { QueryLog } from '../server/routes/query-log.js';
@@ -55,6 +58,7 @@ export async function openRoles({
     await processing.engine.close();
     throw error;
   }
+  const queries = openQueries(configuration, cluster, log);
   return {
     clusterKey: cluster.clusterKey,
     statusRoutes: statusRoutes({
@@ -63,9 +67,10 @@ export async function openRoles({
       modules: modulesOf(configuration, version),
       selfDiscovered: () => cluster.coordination.discovered,
     }),
-    routesOf: roleRoutes({ configuration, cluster, log, validate, queryRoutes: queryRoutes(configuration, cluster) }),
+    routesOf: roleRoutes({ configuration, cluster, log, validate, queryRoutes: queries.routes }),
     start: () => cluster.start(),
     async stop() {
+      queries.stop();
       await cluster.stop();
       await processing.engine.close();
     },
@@ -99,8 +104,14 @@ function openProcessing(configuration: Configuration): Processing {
   return { engine, store };
 }
 
-function queryRoutes(configuration: Configuration, { broker, peers, coordination, client }: Cluster): readonly Route[] {
-  if (broker === undefined) return [];
+interface Queries {
+  readonly routes: readonly Route[];
+  /** Ends what lives longer than a request. */
+  stop(): void;
+}
+
+function openQueries(configuration: Configuration, { broker, peers, coordination, client, hostOf }: Cluster, processLog: Log): Queries {
+  if (broker === undefined) return { routes: [], stop() {} };
   const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
   const options = {
     now: Date.now,
@@ -121,7 +132,25 @@ function queryRoutes(configuration: Configuration, { broker, peers, coordination
       return { taskId, state: 'RUNNING' };
     },
   };
-  return [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...profileRoutes(options.log)];
+  const avatica = new Avatica(statements, avaticaLimits(configuration));
+  const jdbc = configuration.get('svc.sql.avatica.enable')
+    ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }) })
+    : [];
+  return {
+    routes: [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...jdbc, ...profileRoutes(log)],
+    stop: () => avatica.stop(),
+  };
+}
+
+function avaticaLimits(configuration: Configuration): AvaticaLimits {
+  return {
+    maxConnections: configuration.get('svc.sql.avatica.maxConnections'),
+    maxStatementsPerConnection: configuration.get('svc.sql.avatica.maxStatementsPerConnection'),
+    maxRowsPerFrame: configuration.get('svc.sql.avatica.maxRowsPerFrame'),
+    minRowsPerFrame: configuration.get('svc.sql.avatica.minRowsPerFrame'),
+    connectionIdleTimeoutMs: configuration.get('svc.sql.avatica.connectionIdleTimeout'),
+    fetchTimeoutMs: configuration.get('svc.sql.avatica.fetchTimeoutMs'),
+  };
 }
 
 function modulesOf(

@@ -117,6 +117,33 @@ export const PROPERTIES = {
     ofBudget(1 / 8, 2 ** 48),
     'Heap that the partial results of one query may take on the Broker before they are merged.',
   ),
+  'svc.sql.avatica.enable': flag('true', 'Whether the Broker answers JDBC clients at /svc/v2/sql/avatica/.'),
+  'svc.sql.avatica.maxConnections': integer({ min: 1, max: 100_000 }, '25', 'JDBC connections that may be open on a Broker.'),
+  'svc.sql.avatica.maxStatementsPerConnection': integer(
+    { min: 1, max: 10_000 },
+    '4',
+    'Statements that may be open in one JDBC connection.',
+  ),
+  'svc.sql.avatica.maxRowsPerFrame': integer(
+    { min: -1, max: 10_000_000 },
+    '5000',
+    'Rows that a JDBC client gets at once, whatever fetch size it asks for; -1 is any number.',
+  ),
+  'svc.sql.avatica.minRowsPerFrame': integer(
+    { min: 1, max: 10_000_000 },
+    '100',
+    'A smaller fetch size of a JDBC client is raised to it; svc.sql.avatica.maxRowsPerFrame goes first.',
+  ),
+  'svc.sql.avatica.connectionIdleTimeout': milliseconds(
+    { min: 1, max: DAY_MS },
+    'PT5M',
+    'A JDBC connection that nobody used for so long is closed, with its statements.',
+  ),
+  'svc.sql.avatica.fetchTimeoutMs': milliseconds(
+    { min: 1, max: DAY_MS },
+    '5000',
+    'A fetch that takes longer gives the rows there are, possibly none, and the JDBC client asks again.',
+  ),
   'svc.query.exactSums': flag(
     'false',
     'Whether sums and means of doubles are exact, the same to the last bit for any layout of segments; slower. The context key exactSums says it of a query.',

@@ -1,6 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
-import { type Bound, literal } from './bound.js';
+import { type Bound, literal, NULL } from './bound.js';
 import { castTo } from './cast.js';
+import { tokenize } from './lexer.js';
+import { SourceText } from './source-text.js';
 import { isInstant, nativeType, sqlTypeOf } from './sql-type.js';
 
 /**
@@ -11,6 +13,14 @@ export function bindParameters(parameters: readonly unknown[], timeZone: string)
   return parameters.map((parameter, index) => bindParameter(parameter, `parameters[${index}]`, timeZone));
 }
 
+/**
+ * How many values a statement asks for.
+ * @throws ServiceError `sql_invalid` for a string, name or comment that does not end
+ */
+export function countParameters(query: string): number {
+  return tokenize(new SourceText(query)).filter(({ kind, text }) => kind === 'symbol' && text === '?').length;
+}
+
 function bindParameter(parameter: unknown, path: string, timeZone: string): Bound {
   const fail = (message: string): ServiceError => new ServiceError('sql_plan_invalid', `${path}${message}`);
   if (typeof parameter !== 'object' || parameter === null || Array.isArray(parameter)) throw fail(': expected an object {"type", "value"}');
@@ -18,6 +28,8 @@ function bindParameter(parameter: unknown, path: string, timeZone: string): Boun
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw fail(`: unknown key ${unknown}; accepted: type, value`);
   if (typeof type !== 'string') throw fail('.type: expected the name of a SQL type such as VARCHAR or BIGINT');
+  // What a client sends for setNull, and what stands for values that are not known yet.
+  if (type.toUpperCase() === 'NULL' && (value === null || value === undefined)) return NULL;
   const sqlType = sqlTypeOf(type.toUpperCase());
   if (sqlType === undefined)
     throw type.toUpperCase() === 'ARRAY'

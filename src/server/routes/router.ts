@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import type { Coordination } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
@@ -69,7 +70,7 @@ async function discard({ body }: HttpResponse): Promise<void> {
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
 }
 
-/** One host, Brokers in turn; a cancellation goes to all Brokers, since only the one that runs the query can end it. */
+/** One host, Brokers in turn (JDBC stays with the one its connection was opened on); a cancellation goes to all Brokers, since only the one that runs the query can end it. */
 function targetsOf({ coordination }: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): readonly string[] {
   if (role !== 'broker') {
     const leader = coordination.leader(role);
@@ -77,8 +78,23 @@ function targetsOf({ coordination }: RouterSource, role: TargetRole, request: Ht
   }
   const brokers = coordination.members('broker').map((member) => member.host);
   if (request.method === 'DELETE') return brokers;
-  const chosen = brokers[nextTurn() % Math.max(1, brokers.length)];
+  const connection = brokers.length > 1 && request.path.startsWith('/svc/v2/sql/avatica') ? connectionOf(request) : undefined;
+  const chosen = connection === undefined ? brokers[nextTurn() % Math.max(1, brokers.length)] : stickyHost(brokers, connection);
   return chosen === undefined ? [] : [chosen];
+}
+
+/**
+ * The id of the JDBC connection a request belongs to. Searched, not parsed: whatever stands in front of it (a signature
+ * with its SQL) would have to hold the same key in quotes, which JSON escapes inside of texts.
+ */
+function connectionOf({ body }: HttpRequest): string | undefined {
+  return /"connectionId"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body.toString('utf8'))?.[1];
+}
+
+/** The same Broker for a connection wherever it is asked, and as few as can be move when Brokers come and go. */
+function stickyHost(hosts: readonly string[], connection: string): string | undefined {
+  const weight = (host: string) => createHash('sha1').update(`${host} ${connection}`).digest('hex');
+  return hosts.toSorted((a, b) => (weight(a) < weight(b) ? 1 : -1))[0];
 }
 
 async function sendTo(source: RouterSource, role: TargetRole, host: string, request: HttpRequest): Promise<HttpResponse> {

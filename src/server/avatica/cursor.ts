@@ -1,0 +1,125 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { OutputColumn } from '../../model/statement.js';
+import { type WireValue, wireReader } from './column.js';
+
+/** A stretch of rows as the protocol hands it over. */
+export interface WireFrame {
+  readonly offset: number;
+  /** These were the last rows. */
+  readonly done: boolean;
+  readonly rows: readonly (readonly WireValue[])[];
+}
+
+export interface CursorSource {
+  readonly frames: AsyncIterable<Frame>;
+  readonly columns: readonly OutputColumn[];
+  readonly timeZone: string;
+  /** Of the whole result; null: all there are. */
+  readonly rowsMax: number | null;
+  /** Ends the query. */
+  cancel(): void;
+}
+
+/** The rows of a running query, taken in stretches: one caller at a time, forward only. */
+export class Cursor {
+  readonly #source: CursorSource;
+  readonly #frames: AsyncIterator<Frame>;
+  #pending: Promise<IteratorResult<Frame>> | null = null;
+  /** Rows of the last frame that were not taken yet. */
+  #row: ((row: number) => readonly WireValue[]) | null = null;
+  #at = 0;
+  #end = 0;
+  #offset = 0;
+  #done = false;
+  #busy = false;
+
+  constructor(source: CursorSource) {
+    this.#source = source;
+    this.#frames = source.frames[Symbol.asyncIterator]();
+  }
+
+  /**
+   * @param rowsMax   infinite: all that is left
+   * @param offset    what the client believes to have read; null: it does not say
+   * @param waitMs    after so long it gives what is there, at worst nothing, and the client asks again
+   * @throws ServiceError `input_invalid` for another offset than that of the next row, and whatever ends the query
+   */
+  async fetch({ offset, rowsMax, waitMs }: { offset: number | null; rowsMax: number; waitMs: number }): Promise<WireFrame> {
+    if (this.#busy) throw new ServiceError('conflict', 'the rows of this statement are being fetched by another request');
+    if (offset !== null && offset !== this.#offset)
+      throw new ServiceError('input_invalid', `offset: found ${offset}, expected ${this.#offset}, the first row that was not fetched yet`);
+    this.#busy = true;
+    const timer = new Timer(waitMs);
+    try {
+      const rows: (readonly WireValue[])[] = [];
+      const start = this.#offset;
+      while (rows.length < rowsMax && !this.#done && (await this.#fill(timer))) this.#take(rows, rowsMax);
+      return { offset: start, done: this.#done, rows };
+    } finally {
+      timer.stop();
+      this.#busy = false;
+    }
+  }
+
+  /** Ends the query, whether rows are left or not. */
+  close(): void {
+    this.#done = true;
+    this.#source.cancel();
+    this.#pending?.catch(() => undefined);
+    // What fails on the way out failed because it was told to end.
+    this.#frames.return?.().catch(() => undefined);
+  }
+
+  /** Sees to it that there is a row to take, or that all were taken; false when that takes too long. */
+  async #fill(timer: Timer): Promise<boolean> {
+    while (this.#at === this.#end) {
+      this.#pending ??= this.#frames.next();
+      const next = await Promise.race([this.#pending, timer.passed]);
+      if (next === 'passed') return false;
+      this.#pending = null;
+      if (next.done === true) {
+        this.#done = true;
+        return true;
+      }
+      this.#begin(next.value);
+    }
+    return true;
+  }
+
+  #begin(frame: Frame): void {
+    const { columns, timeZone } = this.#source;
+    const readers = columns.map((column, index) => {
+      const values = frame.columns[index];
+      if (values === undefined) throw new ServiceError('internal', `the result has no column ${index}, ${column.name}`);
+      return wireReader(column, values, timeZone);
+    });
+    this.#row = (row) => readers.map((read) => read(row));
+    this.#at = 0;
+    this.#end = frame.rowCount;
+  }
+
+  #take(rows: (readonly WireValue[])[], rowsMax: number): void {
+    const left = (this.#source.rowsMax ?? Number.POSITIVE_INFINITY) - this.#offset;
+    const count = Math.min(this.#end - this.#at, rowsMax - rows.length, left);
+    for (let taken = 0; taken < count; taken++) rows.push(this.#row?.(this.#at++) ?? []);
+    this.#offset += count;
+    if (count === left) this.close();
+  }
+}
+
+/** One wait for a whole fetch. */
+class Timer {
+  readonly passed: Promise<'passed'>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(waitMs: number) {
+    this.passed = new Promise((resolve) => {
+      if (Number.isFinite(waitMs)) this.#timer = setTimeout(() => resolve('passed'), waitMs);
+    });
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

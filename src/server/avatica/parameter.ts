@@ -1,0 +1,69 @@
+import { ServiceError } from '../../base/errors.js';
+import { formatInstant } from '../../base/time.js';
+import { type ObjectReader, refuse } from '../../planner/native/reader.js';
+
+/** A value for a `?` as the SQL planner takes it. */
+export interface ParameterValue {
+  readonly type: string;
+  readonly value: unknown;
+}
+
+const MS_PER_DAY = 86_400_000;
+const CIVIL_MS_MAX = 8_640_000_000_000_000;
+
+const plain =
+  (type: string) =>
+  (value: unknown): ParameterValue => ({ type, value });
+
+/** Instants come as the wall clock of the client: as text they are read in the zone of the statement. */
+function wallClock(type: 'DATE' | 'TIMESTAMP', unitMs: number): (value: unknown, path: string) => ParameterValue {
+  return (value, path) => {
+    const localMs = Number(value) * unitMs;
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || !Number.isInteger(localMs) || Math.abs(localMs) > CIVIL_MS_MAX)
+      refuse(path, `an integer, ${unitMs === 1 ? 'milliseconds' : 'days'} since 1970-01-01`, value);
+    const text = formatInstant(localMs).replace('Z', '');
+    return { type, value: type === 'DATE' ? text.slice(0, text.indexOf('T')) : text.replace('T', ' ') };
+  };
+}
+
+/** By the word that the protocol has for the kind of a value. */
+const READERS: Readonly<Record<string, (value: unknown, path: string) => ParameterValue>> = {
+  PRIMITIVE_BOOLEAN: plain('BOOLEAN'),
+  BOOLEAN: plain('BOOLEAN'),
+  PRIMITIVE_CHAR: plain('VARCHAR'),
+  CHARACTER: plain('VARCHAR'),
+  STRING: plain('VARCHAR'),
+  PRIMITIVE_BYTE: plain('BIGINT'),
+  BYTE: plain('BIGINT'),
+  PRIMITIVE_SHORT: plain('BIGINT'),
+  SHORT: plain('BIGINT'),
+  PRIMITIVE_INT: plain('BIGINT'),
+  INTEGER: plain('BIGINT'),
+  PRIMITIVE_LONG: plain('BIGINT'),
+  LONG: plain('BIGINT'),
+  BIG_INTEGER: plain('BIGINT'),
+  PRIMITIVE_FLOAT: plain('DOUBLE'),
+  FLOAT: plain('DOUBLE'),
+  PRIMITIVE_DOUBLE: plain('DOUBLE'),
+  DOUBLE: plain('DOUBLE'),
+  BIG_DECIMAL: plain('DOUBLE'),
+  NUMBER: (value) => ({ type: Number.isInteger(value) || typeof value === 'bigint' ? 'BIGINT' : 'DOUBLE', value }),
+  JAVA_SQL_DATE: wallClock('DATE', MS_PER_DAY),
+  JAVA_SQL_TIMESTAMP: wallClock('TIMESTAMP', 1),
+  JAVA_UTIL_DATE: wallClock('TIMESTAMP', 1),
+};
+
+/** What a client may send and no statement can use. */
+const UNSUPPORTED: readonly string[] = ['BYTE_STRING', 'JAVA_SQL_TIME', 'ARRAY', 'STRUCT', 'MULTISET', 'OBJECT'];
+
+/** A `TypedValue`; a null needs no type. */
+export function readParameter(reader: ObjectReader): ParameterValue {
+  const type = reader.string('type');
+  const value = reader.raw('value');
+  if (value === undefined) return { type: 'NULL', value: null };
+  const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  if (read !== undefined) return read(value, reader.at('value'));
+  if (UNSUPPORTED.includes(type))
+    throw new ServiceError('unsupported', `${reader.at('type')}: a parameter of type ${type} is not supported`);
+  return refuse(reader.at('type'), `one of ${Object.keys(READERS).join(', ')}`, type);
+}
