@@ -1,0 +1,3 @@
+import { conforms } from './conforms.js';
+
+conforms('simd');
