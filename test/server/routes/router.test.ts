@@ -165,6 +165,46 @@ router('a cancellation reaches the broker that knows the query', async () => {
   assert.equal(asked, ['a', 'b', 'c']);
 });
 
+router('the requests of a JDBC connection stay with one broker', async () => {
+  const brokers = ['a', 'b', 'c'];
+  let hosts: readonly string[] = brokers;
+  const asked: string[] = [];
+  const coordination = {
+    ...coordinationOf({}, []),
+    members: () => hosts.map((host) => ({ role: 'broker', host, session: 's', details: {} })),
+  };
+  const [forward] = routerRoutes({
+    coordination,
+    client: new HttpClient(),
+    local: (_role, host) => ({
+      answer: async (): Promise<HttpResponse> => {
+        asked.push(host);
+        return { status: 200 };
+      },
+      refuse: () => ({ status: 500 }),
+    }),
+  }).filter((route) => route.method === 'POST' && route.path === '/svc/v2/{path*}');
+  const brokerOf = async (body: string): Promise<string | undefined> => {
+    const path = '/svc/v2/sql/avatica';
+    const rest = { query: new URLSearchParams(), headers: {}, remoteAddress: '', signal: new AbortController().signal, viaAlias: false };
+    await forward?.handle({ method: 'POST', path, rawUrl: `${path}/`, body: Buffer.from(body), ...rest }, {});
+    return asked.at(-1);
+  };
+  const ids = Array.from({ length: 30 }, (_, index) => `connection ${index}`);
+  const chosen: (string | undefined)[] = [];
+  for (const id of ids) chosen.push(await brokerOf(JSON.stringify({ request: 'createStatement', connectionId: id })));
+  for (const [index, id] of ids.entries()) {
+    const sql = 'SELECT \'"connectionId": "other"\'';
+    assert.is(await brokerOf(JSON.stringify({ request: 'prepare', sql, connectionId: id })), chosen[index]);
+    assert.is(await brokerOf(JSON.stringify({ request: 'execute', statementHandle: { connectionId: id, id: 1 } })), chosen[index]);
+  }
+  assert.equal([...new Set(chosen)].sort(), brokers);
+  // When one leaves, only its own connections move.
+  hosts = ['a', 'c'];
+  for (const [index, id] of ids.entries())
+    if (chosen[index] !== 'b') assert.is(await brokerOf(JSON.stringify({ connectionId: id })), chosen[index]);
+});
+
 router('a standby says who leads and sends everything else there', async () => {
   const coordination: Pick<Coordination, 'leader'> = coordinationOf({ coordinator: 'leader:1' }, []);
   const role = { role: 'coordinator', coordination, leading: () => false } as const;
