@@ -1,9 +1,10 @@
 // What the kernel module exports: the contract of src/kernels/contract.ts, where every function is described. Suffixes
 // name the type of the values; a function without one has no such parameter.
-import { maxRuns, minRuns, sumRuns, sumRunsFloat } from './kernels/aggregate';
+import { maxRuns, minRuns, sumRuns } from './kernels/aggregate';
 import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
 import { unpack } from './kernels/decode';
 import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
+import { sumRunsFloat } from './kernels/float-sums';
 import { countSumGroups, maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
 import { joinListValues, joinRange, joinValues } from './kernels/join';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
