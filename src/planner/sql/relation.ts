@@ -1,8 +1,9 @@
+import { MULTI_VALUE_FORMS } from '../../expression/functions/multi-value.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../model/statement.js';
 import type { WindowCall, WindowFrame } from '../../model/window.js';
 import type { BoundAggregate } from './aggregate-list.js';
-import { type Bound, settledType } from './bound.js';
+import { type Bound, children, settledType } from './bound.js';
 import type { JoinType } from './syntax.js';
 
 /**
@@ -158,7 +159,9 @@ function findColumns(relation: Relation): readonly RelationColumn[] {
     case 'project': {
       const inputs = new Map(columnsOf(relation.input).map((column) => [column.name, column]));
       return relation.columns.map(({ name, type, bound }) => {
-        const schema = bound.kind === 'column' ? inputs.get(bound.name)?.schema : undefined;
+        const stored = bound.kind === 'column' ? inputs.get(bound.name)?.schema : undefined;
+        const several = { type: 'STRING', multiValue: true, hasNulls: true } as const;
+        const schema = stored ?? (mayGiveSeveral(bound, (column) => inputs.get(column)?.schema?.multiValue === true) ? several : undefined);
         return schema === undefined ? { name, type } : { name, type, schema: { ...schema, name } };
       });
     }
@@ -184,6 +187,13 @@ function findColumns(relation: Relation): readonly RelationColumn[] {
     case 'unnest':
       return [...columnsOf(relation.input), { name: relation.name, type: relation.type }];
   }
+}
+
+/** Whether a row may have several values of an expression: it reads a multi-value column, or makes values of an array. */
+export function mayGiveSeveral(bound: Bound, isMultiValue: (column: string) => boolean): boolean {
+  if (bound.kind === 'column') return isMultiValue(bound.name);
+  if (bound.kind === 'call' && MULTI_VALUE_FORMS.has(bound.function)) return true;
+  return children(bound).some((part) => mayGiveSeveral(part, isMultiValue));
 }
 
 export function inputsOf(relation: Relation): readonly Relation[] {

@@ -38,6 +38,7 @@ export class WindowList {
   private readonly session: Session;
   private readonly named: ReadonlyMap<string, SqlWindow>;
   private readonly entries: Entry[] = [];
+  private readonly indexes = new Map<string, number>();
 
   constructor(session: Session, named: ReadonlyMap<string, SqlWindow>) {
     this.session = session;
@@ -117,8 +118,14 @@ export class WindowList {
   }
 
   private push(entry: Omit<Entry, 'name'>): Bound {
-    const name = `$w${this.session.numbers.next()}`;
-    return { kind: 'window', type: entry.type, index: this.entries.push({ ...entry, name }) - 1 };
+    const { at: _, ...what } = entry;
+    const key = JSON.stringify(what, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+    let index = this.indexes.get(key);
+    if (index === undefined) {
+      index = this.entries.push({ ...entry, name: `$w${this.session.numbers.next()}` }) - 1;
+      this.indexes.set(key, index);
+    }
+    return { kind: 'window', type: entry.type, index };
   }
 
   private windowOf(over: SqlCall['over'], at: number): SqlWindow {

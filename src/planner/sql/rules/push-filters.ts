@@ -1,6 +1,6 @@
 import { and, type Bound, columnNames, conjuncts, substitute } from '../bound.js';
 import { sideOf, unprefixed } from '../join-condition.js';
-import { type AggregateRelation, columnsOf, type JoinRelation, mapInputs, type Relation } from '../relation.js';
+import { type AggregateRelation, columnsOf, type JoinRelation, mapInputs, mayGiveSeveral, type Relation } from '../relation.js';
 import { isSmall } from './expression-size.js';
 
 /** Conditions go as far down as they can: to the tables that have their columns, into joins that compare two of them. */
@@ -65,11 +65,8 @@ function filtered(input: Relation, conditions: readonly Bound[]): Relation {
 /** A condition on keys alone holds for all rows of a group or for none; unless a row with several values is in several groups. */
 function pushBelowAggregate(relation: AggregateRelation, pending: readonly Bound[]): Relation {
   const multiValue = new Set(columnsOf(relation.input).flatMap(({ name, schema }) => (schema?.multiValue === true ? [name] : [])));
-  const keys = new Map(
-    relation.keys
-      .filter(({ bound }) => ![...columnNames(bound)].some((name) => multiValue.has(name)))
-      .map(({ name, bound }) => [name, bound]),
-  );
+  const isSingle = (bound: Bound): boolean => !mayGiveSeveral(bound, (name) => multiValue.has(name));
+  const keys = new Map(relation.keys.filter(({ bound }) => isSingle(bound)).map(({ name, bound }) => [name, bound]));
   const isOfKeys = (part: Bound): boolean => {
     const names = [...columnNames(part)];
     return names.length > 0 && names.every((name) => keys.has(name));

@@ -24,6 +24,7 @@ export const RULES: readonly Rule[] = [
   { name: 'swap-join-sides', apply: swapJoinSides },
   { name: 'merge-projects', apply: mergeProjects },
   { name: 'push-aggregates', apply: pushAggregates },
+  { name: 'merge-projects-again', apply: mergeProjects },
   { name: 'prune-columns', apply: pruneColumns },
 ];
 
