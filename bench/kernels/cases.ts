@@ -7,8 +7,8 @@ import { plainSum } from './plain-sums.js';
 const B = BLOCK_ROWS;
 const BITS = B / 8;
 
-/** Columns larger than the caches of one core. */
-const COLUMN_BYTES = 64 * 1024 * 1024;
+/** Columns larger than the caches of one core; a shared last-level cache holds them, where plain sums go past it. */
+const COLUMN_BYTES = 16 * 1024 * 1024;
 /** Kernels whose work is arithmetic or random access: fewer rows, or the plain sets would take minutes. */
 const WORK_ROWS = 2 * 1024 * 1024;
 
