@@ -70,6 +70,8 @@ async function behindRouter(
   } finally {
     await client.close();
     await Promise.all(servers.map((server) => server.close(0)));
+    // The next server has the same port: until fetch has seen that its old connections ended, it would send on one of them.
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

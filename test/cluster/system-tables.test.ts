@@ -1,0 +1,160 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { type SystemTablesSource, systemRows } from '../../src/cluster/broker/system-tables.js';
+import type { Member } from '../../src/cluster/membership/coordination.js';
+import type { TaskRecord } from '../../src/metadata/tasks.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from '../../src/planner/sql/system-schema.js';
+import { emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
+
+const [OLD, NEW, GONE] = [segmentOf('wiki', 1, 'v1'), segmentOf('wiki', 1, 'v2'), segmentOf('wiki', 7, 'v1', 3, 4)];
+const TASK: TaskRecord = {
+  id: 't',
+  groupId: 'g',
+  type: 'index_parallel',
+  dataSource: 'wiki',
+  state: 'RUNNING',
+  priority: 0,
+  createdMs: 0,
+  queuedMs: 1000,
+  startedMs: 2000,
+  finishedMs: null,
+  workerHost: '10.0.0.1:8091',
+  workerSession: 's',
+  error: null,
+};
+
+/** A cluster whose Coordinator and Overlord share an address; what its historicals serve, by host. */
+function sourceOf(served: Readonly<Record<string, readonly string[]>>, changes: Partial<SystemTablesSource> = {}): SystemTablesSource {
+  const member = (role: string, host: string): Member => ({
+    role,
+    host,
+    session: 's',
+    details: { startedMs: 0, version: '1.0', processors: 2, memoryBytes: 1024 },
+  });
+  const members = [
+    member('coordinator', 'a:1'),
+    member('overlord', 'a:1'),
+    ...Object.keys(served).map((host) => member('historical', host)),
+  ];
+  const services = {
+    coordinator: {
+      usedSegments: async () => [
+        { segment: OLD, overshadowed: true, replicationFactor: 0 },
+        { segment: NEW, overshadowed: false, replicationFactor: 2 },
+      ],
+    },
+    overlord: { tasks: async () => [TASK, { ...TASK, id: 'f', state: 'FAILED', finishedMs: 5000, error: 'no' }] },
+  };
+  const historical = (host: string) => ({
+    ...emptyHistorical(),
+    inventory: async () => inventoryOf(host, served[host] ?? [], { tier: 'hot' }),
+  });
+  return {
+    coordination: {
+      members: (role) => members.filter((each) => each.role === role),
+      leader: (role) => ({ role, host: 'a:1', epoch: 1, expiresMs: 1e15 }),
+    },
+    // The test asks for these methods only.
+    peers: {
+      all: () => Object.keys(served).map((host) => ({ host, session: 's', service: historical(host) })),
+      leading: (role: 'coordinator' | 'overlord') => services[role],
+    } as unknown as SystemTablesSource['peers'],
+    client: {
+      send: async ({ host, path }) => {
+        async function* body(): AsyncGenerator<Uint8Array> {
+          yield Buffer.from(JSON.stringify({ 'svc.host': host, path }));
+        }
+        return { status: 200, headers: {}, body: body() };
+      },
+    },
+    roles: ['coordinator', 'overlord', 'historical'],
+    queries: () => [['q', 'native', 'RUNNING', '{}']],
+    ...changes,
+  };
+}
+
+const SERVED = { 'h1:83': [segmentIdText(NEW.id), segmentIdText(GONE.id)], 'h2:83': [segmentIdText(NEW.id)] };
+
+/** Rows as objects of the named columns. */
+async function rowsOf(table: SystemTableName, columns: readonly string[], source = sourceOf(SERVED)): Promise<unknown[][]> {
+  const names: readonly string[] = SYSTEM_TABLES[table].map(([name]) => name);
+  return (await systemRows(source, table)).map((row) => columns.map((column) => row[names.indexOf(column)]));
+}
+
+const system = suite('rows of sys');
+
+for (const table of SYSTEM_TABLE_NAMES) {
+  system(`${table}: a value for each column, of its type`, async () => {
+    for (const row of await systemRows(sourceOf(SERVED), table)) {
+      assert.is(row.length, SYSTEM_TABLES[table].length);
+      for (const [index, [name, type]] of SYSTEM_TABLES[table].entries()) {
+        const value = row[index];
+        if (value !== null) assert.is(typeof value, type === 'LONG' ? 'bigint' : 'string', name);
+      }
+    }
+  });
+}
+
+system('segments: used ones, hidden ones, and those that are served and no longer used', async () => {
+  const columns = [
+    'version',
+    'partition_num',
+    'size',
+    'num_replicas',
+    'num_rows',
+    'is_active',
+    'is_published',
+    'is_available',
+    'is_overshadowed',
+    'replication_factor',
+  ];
+  assert.equal(await rowsOf('segments', columns), [
+    ['v1', 0n, 100n, 0n, 10n, 0n, 1n, 0n, 1n, 0n],
+    ['v2', 0n, 100n, 2n, 10n, 1n, 1n, 1n, 0n, 2n],
+    ['v1', 3n, 0n, 1n, 0n, 0n, 0n, 1n, 0n, -1n],
+  ]);
+});
+
+system('servers: leaders, and tiers of those that have one', async () => {
+  assert.equal(
+    await rowsOf('servers', ['server', 'host', 'plaintext_port', 'server_type', 'tier', 'is_leader', 'start_time', 'total_memory']),
+    [
+      ['a:1', 'a', 1n, 'coordinator', null, 1n, '1970-01-01T00:00:00.000Z', 1024n],
+      ['a:1', 'a', 1n, 'overlord', null, 1n, '1970-01-01T00:00:00.000Z', 1024n],
+      ['h1:83', 'h1', 83n, 'historical', 'hot', null, '1970-01-01T00:00:00.000Z', 1024n],
+      ['h2:83', 'h2', 83n, 'historical', 'hot', null, '1970-01-01T00:00:00.000Z', 1024n],
+    ],
+  );
+});
+
+system('tasks: where one runs, and how long one took', async () => {
+  assert.equal(await rowsOf('tasks', ['task_id', 'status', 'runner_status', 'duration', 'location', 'plaintext_port', 'error_msg']), [
+    ['t', 'RUNNING', 'RUNNING', null, '10.0.0.1:8091', 8091n, null],
+    ['f', 'FAILED', 'NONE', 3000n, null, -1n, 'no'],
+  ]);
+});
+
+system('server_properties: every server is asked once, with all of its roles', async () => {
+  const rows = await rowsOf('server_properties', ['server', 'node_roles', 'value']);
+  assert.equal(rows, [
+    ['a:1', '[coordinator,overlord]', 'a:1'],
+    ['a:1', '[coordinator,overlord]', '/status/properties'],
+    ['h1:83', '[historical]', 'h1:83'],
+    ['h1:83', '[historical]', '/status/properties'],
+    ['h2:83', '[historical]', 'h2:83'],
+    ['h2:83', '[historical]', '/status/properties'],
+  ]);
+});
+
+system('a server that does not answer fails the statement: no table is half of itself', async () => {
+  const down = sourceOf(SERVED, {
+    client: { send: () => Promise.reject(new ServiceError('unavailable', 'cannot reach h2:83')) },
+  });
+  await systemRows(down, 'server_properties').then(
+    () => assert.unreachable('it must fail'),
+    (error: ServiceError) => assert.equal([error.code, error.message], ['unavailable', 'cannot reach h2:83']),
+  );
+});
+system.run();
