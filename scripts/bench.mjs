@@ -7,11 +7,12 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|restart|threads|memory|profile|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|restart|threads|memory|profile|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
   joins     joins and a nested query in this process against DuckDB; answers must agree
+  tpch      the 22 queries of TPC-H and the 13 of SSB over HTTP against DuckDB; answers must agree
   sketches  estimates of distinct values and quantiles over HTTP, against DuckDB's
   expressions  sums of expressions over a segment in memory, against loops of plain TypeScript
   restart   from the start of a process to its first answer, against reading its segment files
@@ -23,12 +24,13 @@ const HELP = `npm run bench [-- kernels|queries|joins|sketches|expressions|resta
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, sketches, memory: these ids, a,b
+  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, tpch, sketches, memory: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --data FOLDER       restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --rows N            queries, joins, sketches, expressions, restart, threads, memory, profile: rows of the table (1000000)
-  --threads N         queries, joins, sketches: threads of DuckDB and of Dolmen (1)
-  --rounds N          queries, joins, sketches (7), expressions (5), http (3)
+  --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
+  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1)
+  --rounds N          queries, joins, sketches (7), expressions (5), http (3), tpch (1)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
 `;
@@ -38,6 +40,7 @@ const BENCHMARKS = {
   kernels: ['kernels', 'only', 'smoke'],
   queries: ['kernels', 'only', 'rows', 'threads', 'rounds'],
   joins: ['only', 'rows', 'threads', 'rounds'],
+  tpch: ['only', 'scale', 'threads', 'rounds'],
   sketches: ['kernels', 'only', 'rows', 'threads', 'rounds'],
   expressions: ['only', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
@@ -51,7 +54,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
   smoke: { type: 'boolean' },
   ...Object.fromEntries(
-    ['json', 'kernels', 'only', 'rows', 'threads', 'rounds', 'seconds', 'connections', 'data'].map((name) => [name, text]),
+    ['json', 'kernels', 'only', 'rows', 'scale', 'threads', 'rounds', 'seconds', 'connections', 'data'].map((name) => [name, text]),
   ),
 };
 

@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
+import { type Cell, difference } from './compare.js';
+import type { BenchQuery } from './query.js';
+import { SSB_QUERIES } from './ssb-queries.js';
+import { SSB_TABLES } from './ssb-tables.js';
+import { dolmenLoad, duckdbLoad, writeCsv } from './table.js';
+import { TPCH_QUERIES } from './tpch-queries.js';
+import { TPCH_TABLES } from './tpch-tables.js';
+
+/**
+ * The queries of TPC-H and of the Star Schema Benchmark, of a Dolmen server over HTTP and of DuckDB in this process, over the same
+ * generated rows. Every answer is compared; a refusal or a difference is printed in the table's last column and ends with code 1.
+ */
+const { values } = parseArgs({
+  options: {
+    scale: { type: 'string', default: '0.01' },
+    rounds: { type: 'string', default: '1' },
+    threads: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+const [scale, rounds, threads] = [Number(values.scale), Number(values.rounds), Number(values.threads)];
+if (!(scale > 0 && scale <= 1)) throw new Error(`--scale is a number above 0, at most 1, not '${values.scale}'`);
+const PORT_OFFSET = 24_200;
+/** Answers come from the rows, and distinct values are counted exactly. */
+const CONTEXT = { useCache: false, populateCache: false, useApproximateCountDistinct: false };
+
+interface Figure {
+  readonly id: string;
+  readonly rows: number;
+  readonly dolmenMs: number;
+  readonly duckdbMs: number;
+  /** `yes`, or what is wrong. */
+  readonly agreement: string;
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-tpch-'));
+const dataDir = path.join(folder, 'data');
+const input = path.join(dataDir, 'input');
+mkdirSync(input, { recursive: true });
+const server = await startDolmen({ dataDir, portOffset: PORT_OFFSET, flags: ['--property', `svc.processing.numThreads=${threads}`] });
+const duckdb = await DuckDBInstance.create(':memory:');
+const connection = await duckdb.connect();
+try {
+  await load(connection);
+  const wanted = [...TPCH_QUERIES, ...SSB_QUERIES].filter(({ id }) => values.only === undefined || values.only.split(',').includes(id));
+  print(['query', 'rows', 'Dolmen ms', 'DuckDB ms', 'ratio', 'agree']);
+  const figures: Figure[] = [];
+  for (const query of wanted) {
+    const figure = await measure(query);
+    figures.push(figure);
+    const { id, rows, dolmenMs, duckdbMs, agreement } = figure;
+    print([id, String(rows), dolmenMs.toFixed(1), duckdbMs.toFixed(1), (dolmenMs / duckdbMs).toFixed(2), agreement]);
+  }
+  const agreeing = figures.filter(({ agreement }) => agreement === 'yes').length;
+  process.stdout.write(`${agreeing} of ${figures.length} agree at scale ${scale}, fastest of ${rounds} round(s), ${threads} thread(s)\n`);
+  if (agreeing < figures.length) process.exitCode = 1;
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ scale, rounds, threads, queries: figures }, null, 2)}\n`);
+} finally {
+  await server.stop();
+  connection.closeSync();
+  duckdb.closeSync();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function load(to: DuckDBConnection): Promise<void> {
+  await to.run(`SET threads = ${threads}`);
+  for (const table of [...TPCH_TABLES, ...SSB_TABLES]) {
+    const rows = writeCsv(path.join(input, `${table.name}.csv`), table, scale);
+    process.stderr.write(`… loading ${table.name}, ${rows.toLocaleString('en')} rows\n`);
+    await to.run(duckdbLoad(table, input));
+    await runTask(server.url, dolmenLoad(table, input));
+    await waitForCount(server.url, table.name, rows);
+  }
+}
+
+async function measure({ id, sql, orderedBy }: BenchQuery): Promise<Figure> {
+  let [dolmenMs, duckdbMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let expected: Cell[][] = [];
+  for (let round = 0; round < rounds; round++) {
+    let began = performance.now();
+    expected = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(plainCell));
+    duckdbMs = Math.min(duckdbMs, performance.now() - began);
+    began = performance.now();
+    try {
+      const found = await sqlRows(server.url, sql, CONTEXT);
+      dolmenMs = Math.min(dolmenMs, performance.now() - began);
+      const wrong = difference(found as Cell[][], expected, orderedBy);
+      if (wrong !== undefined) return { id, rows: expected.length, dolmenMs, duckdbMs, agreement: wrong };
+    } catch (error) {
+      return { id, rows: expected.length, dolmenMs: Number.NaN, duckdbMs, agreement: (error as Error).message };
+    }
+  }
+  return { id, rows: expected.length, dolmenMs, duckdbMs, agreement: 'yes' };
+}
+
+/** DuckDB's values as JSON has them: days as text, sums of longs (128 bits there) as numbers. */
+function plainCell(value: unknown): Cell {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'object' && 'days' in value) return String(value);
+  throw new TypeError(`a value of DuckDB that has no JSON: ${String(value)}`);
+}
+
+function print([id = '', ...cells]: readonly string[]): void {
+  const agreement = cells.pop() ?? '';
+  process.stdout.write(`${id.padEnd(8)}${cells.map((cell) => cell.padStart(11)).join('')}  ${agreement}\n`);
+}
