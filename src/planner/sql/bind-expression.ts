@@ -234,13 +234,17 @@ function inList(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>
     if (group === undefined) values.set(domain, { domain, values: [value] });
     else group.values.push(value);
   };
+  const isTexts = operand.type === 'VARCHAR' && expression.items.some((item) => item.kind === 'literal' && item.type === 'VARCHAR');
   for (const item of expression.items) {
     // Most lists are long and of the operand's own type: nothing to convert.
     if (item.kind === 'literal' && item.value !== null && item.type !== 'NULL' && item.type === operand.type) {
       add(item.type, item.value);
       continue;
     }
-    const equal = compare(session, item.at, '=', operand, bindExpression(place, item));
+    const bound = bindExpression(place, item);
+    // A number among texts is a text too.
+    const given = isTexts && bound.kind === 'literal' ? (castTo(bound, 'VARCHAR', session.timeZone) ?? bound) : bound;
+    const equal = compare(session, item.at, '=', operand, given);
     const value = equal.kind === 'compare' && equal.right.kind === 'literal' ? equal.right.value : null;
     if (equal.kind === 'compare' && value !== null && equal.left === operand) add(equal.domain, value);
     else others.push(equal);

@@ -16,6 +16,8 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
   }
   const from = settledType(bound.type);
   if (isArray(type) || isArray(from) || isComplex(type) || isComplex(from)) return castStructure(bound, from, type);
+  const read = jsonValueAs(bound, type);
+  if (read !== undefined) return read;
   const zone = text(timeZone);
   if (type === 'DATE' && from !== 'VARCHAR')
     return from === 'TIMESTAMP' ? call('DATE', 'timestamp_floor', bound, text('P1D'), NULL, zone) : undefined;
@@ -47,6 +49,15 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
         ? call(type, 'cast', bound, text(nativeType(type)))
         : call(type, 'cast', bound, text(castName(type)));
   }
+}
+
+/** JSON_VALUE is read as the number or truth value it is, rather than as a text that is converted. */
+function jsonValueAs(bound: Bound, type: SqlType): Bound | undefined {
+  if (bound.kind !== 'call' || bound.function !== 'json_value' || bound.type !== 'VARCHAR') return undefined;
+  const [json, path] = bound.arguments;
+  const native = nativeType(type);
+  if (json === undefined || path === undefined || !(isNumeric(type) || type === 'BOOLEAN')) return undefined;
+  return call(type, 'json_value', json, path, text(native === 'FLOAT' ? 'DOUBLE' : native));
 }
 
 function isStructure(type: Bound['type']): boolean {

@@ -3,7 +3,7 @@ import { type ColumnSchema, type PrimitiveType, TIME_COLUMN } from '../../model/
 import { type SqlType, sqlTypeName } from '../../model/statement.js';
 import { inlineFrame } from './inline-frame.js';
 import type { SqlSchema } from './schema.js';
-import { sqlTypeOfColumn } from './sql-type.js';
+import { isComplex, sqlTypeOfColumn } from './sql-type.js';
 import { SYSTEM_SCHEMA, SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from './system-schema.js';
 
 /** The catalog and schema that datasources are in. */
@@ -113,7 +113,8 @@ function columnRow(catalog: string, schema: string, table: string, column: Colum
     BigInt(index + 1),
     null,
     isTime ? 'NO' : 'YES',
-    sqlTypeName(type),
+    // JSON and sketches are named here, where clients see OTHER elsewhere.
+    isComplex(type) ? type : sqlTypeName(type),
     null,
     null,
     precision,

@@ -1,5 +1,6 @@
 import { call } from '../bound.js';
 import { plain, type SqlFunction } from '../function-call.js';
+import { isArray } from '../sql-type.js';
 
 /** A function of the values of a row as an array, whose result is values of a row again. */
 function values(name: string, native: string, parameters: Parameters<typeof plain>[2]): SqlFunction {
@@ -34,6 +35,9 @@ export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
     name: 'MV_TO_ARRAY',
     minArguments: 1,
     maxArguments: 1,
-    bind: (bound) => (bound.any(0).type === 'ARRAY<VARCHAR>' ? bound.any(0) : call('ARRAY<VARCHAR>', 'mv_to_array', bound.text(0))),
+    bind(bound) {
+      const { type } = bound.any(0);
+      return type !== 'NULL' && isArray(type) ? bound.any(0) : call('ARRAY<VARCHAR>', 'mv_to_array', bound.text(0));
+    },
   },
 ];
