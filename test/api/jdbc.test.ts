@@ -204,6 +204,15 @@ const PARAMETERS: readonly { readonly name: string; readonly sql: string; readon
       rows: [[3]],
     },
     { name: 'a day', sql: 'SELECT ?', values: [{ type: 'JAVA_SQL_DATE', value: 19_723 }], rows: [[19_723]] },
+    {
+      name: 'a number of rows',
+      sql: 'SELECT label FROM orders ORDER BY label LIMIT ? OFFSET ?',
+      values: [
+        { type: 'INTEGER', value: 1 },
+        { type: 'LONG', value: 2 },
+      ],
+      rows: [['o3']],
+    },
     { name: 'a null', sql: 'SELECT COALESCE(?, 5)', values: [{ type: 'NULL', value: null }], rows: [[5]] },
   ];
 

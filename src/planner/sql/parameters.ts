@@ -13,12 +13,21 @@ export function bindParameters(parameters: readonly unknown[], timeZone: string)
   return parameters.map((parameter, index) => bindParameter(parameter, `parameters[${index}]`, timeZone));
 }
 
+/** Behind these words a number of rows stands, which NULL is not. */
+const BEFORE_ROW_COUNTS: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FIRST', 'NEXT']);
+
 /**
- * How many values a statement asks for.
+ * A stand-in for each `?` of a statement that is planned before its values are known: NULL, which has any type.
  * @throws ServiceError `sql_invalid` for a string, name or comment that does not end
  */
-export function countParameters(query: string): number {
-  return tokenize(new SourceText(query)).filter(({ kind, text }) => kind === 'symbol' && text === '?').length;
+export function unknownParameters(query: string): readonly { readonly type: string; readonly value: unknown }[] {
+  const tokens = tokenize(new SourceText(query));
+  return tokens.flatMap(({ kind, text }, index) => {
+    if (kind !== 'symbol' || text !== '?') return [];
+    const before = tokens[index - 1];
+    const isRowCount = before?.kind === 'word' && BEFORE_ROW_COUNTS.has(before.text);
+    return [isRowCount ? { type: 'BIGINT', value: 1 } : { type: 'NULL', value: null }];
+  });
 }
 
 function bindParameter(parameter: unknown, path: string, timeZone: string): Bound {

@@ -3,7 +3,7 @@ import type { OutputColumn } from '../../model/statement.js';
 import { type ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext } from '../../planner/sql/context.js';
 import { explain } from '../../planner/sql/explain.js';
-import { countParameters } from '../../planner/sql/parameters.js';
+import { unknownParameters } from '../../planner/sql/parameters.js';
 import { type Answerable, isIngestion, type SqlStatements } from '../routes/sql-statements.js';
 import { columnMetaData } from './column.js';
 import { type AvaticaLimits, type Connection, Connections, type Statement } from './connections.js';
@@ -97,13 +97,11 @@ export class Avatica {
   async #prepare(connection: Connection, request: ObjectReader, call: AvaticaCall): Promise<AvaticaResponse> {
     const sql = request.string('sql');
     const rowsMax = readRowsMax(request, ['maxRowsTotal', 'maxRowCount']);
-    const parameterCount = countParameters(sql);
-    // The values come with each execution; until then nothing is known of them.
-    const parameters = Array.from({ length: parameterCount }, () => ({ type: 'NULL', value: null }));
+    const parameters = unknownParameters(sql);
     const { columns } = columnsOf(await this.#plan(connection, { sql, parameters, rowsMax }, call));
-    const signature = signatureOf(sql, columns, parameterCount);
+    const signature = signatureOf(sql, columns, parameters.length);
     const statement = connection.createStatement();
-    statement.prepared = { sql, signature, parameterCount, rowsMax };
+    statement.prepared = { sql, parameterCount: parameters.length, rowsMax };
     return { response: 'prepare', statement: { connectionId: connection.id, id: statement.id, signature } };
   }
 

@@ -24,7 +24,7 @@ export class NoSuchConnection extends ServiceError {
 export interface Statement {
   readonly id: number;
   /** What `prepare` was given. */
-  prepared: { readonly sql: string; readonly signature: unknown; readonly parameterCount: number; readonly rowsMax: number | null } | null;
+  prepared: { readonly sql: string; readonly parameterCount: number; readonly rowsMax: number | null } | null;
   /** Of its last execution. */
   cursor: Cursor | null;
 }
