@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 const PORT_OFFSET = 11_800;
-const GROUP_BYTES = '256MiB';
+const GROUP_BYTES = '64MiB';
 const MEBIBYTE = 2 ** 20;
 const TIMEOUT_MS = 1_800_000;
 
