@@ -1,7 +1,9 @@
 import { assert } from '../../../base/errors.js';
 import { identity, type ProjectRelation, type Relation } from '../relation.js';
+import { liftCommonConditions } from './common-conditions.js';
 import { foldConstants } from './fold-constants.js';
 import { mergeProjects } from './merge-projects.js';
+import { orderJoins } from './order-joins.js';
 import { pruneColumns } from './prune-columns.js';
 import { pushAggregates } from './push-aggregates.js';
 import { pushFilters } from './push-filters.js';
@@ -17,9 +19,11 @@ export interface Rule {
 
 /** In the order in which they are applied. */
 export const RULES: readonly Rule[] = [
+  { name: 'common-conditions', apply: liftCommonConditions },
   { name: 'push-filters', apply: pushFilters },
   { name: 'reduce-outer-joins', apply: reduceOuterJoins },
   { name: 'push-filters-again', apply: pushFilters },
+  { name: 'order-joins', apply: orderJoins },
   { name: 'fold-constants', apply: foldConstants },
   { name: 'swap-join-sides', apply: swapJoinSides },
   { name: 'merge-projects', apply: mergeProjects },
