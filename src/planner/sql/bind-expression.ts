@@ -6,6 +6,7 @@ import { SQL_AGGREGATES } from './aggregates.js';
 import { and, type Bound, call, FALSE, literal, NULL, not, or, settledType, TRUE } from './bound.js';
 import { castTo } from './cast.js';
 import { compare } from './comparison.js';
+import { decimalResult } from './decimal.js';
 import { describe, FunctionCall, folded, unify } from './function-call.js';
 import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from './functions.js';
 import { INTERVAL_UNITS, type IntervalValue, intervalValue } from './interval-literal.js';
@@ -361,7 +362,7 @@ function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'ar
       throw source.unsupported(at, 'the difference of two timestamps; use TIMESTAMPDIFF');
     throw source.error('sql_plan_invalid', at, `cannot compute ${describe(left)} ${operator} ${describe(right)}`);
   }
-  return call(type, operator, one, other);
+  return (type === 'DECIMAL' ? decimalResult(operator, one, other) : undefined) ?? call(type, operator, one, other);
 }
 
 function asNumber(session: Session, bound: Bound): Bound {
