@@ -183,6 +183,6 @@ export function coveragePage(): string {
   return [HEAD, ...parts].join('\n');
 }
 
-function codeOf(name: string): string {
+export function codeOf(name: string): string {
   return name.includes('`') ? name : `\`${name}\``;
 }

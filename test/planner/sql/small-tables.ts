@@ -1,10 +1,12 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
+import { resolveLookups } from '../../../src/cluster/lookups/resolve-lookups.js';
 import { createEngine } from '../../../src/execution/engine.js';
+import { plainData, valueOfText } from '../../../src/expression/value.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
-import { cellAt, type Frame } from '../../../src/model/frame.js';
+import { cellAt, type Frame, frameColumnType } from '../../../src/model/frame.js';
 import { ETERNITY } from '../../../src/model/interval.js';
-import type { ColumnType } from '../../../src/model/schema.js';
+import { type ColumnType, isArrayType, JSON_TYPE } from '../../../src/model/schema.js';
 import type { KnownTables } from '../../../src/planner/plan.js';
 import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
 import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
@@ -145,19 +147,41 @@ function runner(): SourceRunner {
   });
 }
 
-/** Rows as plain values: instants in milliseconds, truth values as booleans. */
+const AIRPORTS = new Map([
+  ['SJU', 'Luis Munoz Marin International Airport'],
+  ['IAD', 'Dulles International Airport'],
+]);
+
+/** The one lookup there is. */
+function lookupValues(name: string): ReadonlyMap<string, string> {
+  if (name !== 'code_to_name') throw new Error(`no lookup ${name}`);
+  return AIRPORTS;
+}
+
+/** Integers as numbers, in arrays too. */
+function withNumbers(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(withNumbers) : typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Rows as plain values: instants in milliseconds, truth values as booleans, arrays and JSON as what they hold. */
 export async function answer(sql: string, rulesOff: readonly string[] = []): Promise<unknown[][]> {
   const statement = planSql({ query: sql, context: {}, parameters: [], rulesOff }, SMALL_SCHEMA, 0);
   if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
   const { plan, source, columns } = statement;
   const rows: unknown[][] = [];
-  for await (const frame of runner().run(plan, source))
+  for await (const frame of runner().run(resolveLookups(plan, lookupValues), resolveLookups(source, lookupValues)))
     for (let row = 0; row < frame.rowCount; row++)
       rows.push(
         columns.map(({ sqlType }, index) => {
           const column = frame.columns[index];
           const value = column === undefined ? null : cellAt(column, row);
-          return value === null ? null : sqlType === 'BOOLEAN' ? value === 1n : typeof value === 'bigint' ? Number(value) : value;
+          if (column === undefined || value === null) return null;
+          const type = frameColumnType(column);
+          return sqlType === 'BOOLEAN'
+            ? value === 1n
+            : typeof value === 'string' && (isArrayType(type) || type === JSON_TYPE)
+              ? withNumbers(plainData(valueOfText(value, type)))
+              : withNumbers(value);
         }),
       );
   return rows;

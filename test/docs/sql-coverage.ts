@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ServiceError } from '../../src/base/errors.js';
+import { planSql } from '../../src/planner/sql/plan-sql.js';
+import { type Example, FUNCTION_EXAMPLES, statementsOf } from '../planner/sql/function-examples.js';
+import { codeOf, type Treatment } from './native-coverage.js';
+
+/** How every documented function of SQL is treated here: its examples are planned, or it is asked for by its name. */
+const FILE = fileURLToPath(new URL('../../../test/fixtures/sql-functions.json', import.meta.url));
+export const SQL_DOCUMENT = fileURLToPath(new URL('../../../docs/sql-coverage.md', import.meta.url));
+const FAMILIES = JSON.parse(readFileSync(FILE, 'utf8')) as Readonly<Record<string, readonly string[]>>;
+
+const NO_TABLES = { tables: () => [], table: () => undefined };
+
+function planned(sql: string): Treatment {
+  try {
+    planSql({ query: sql, context: {}, parameters: [] }, NO_TABLES, 0);
+    return { state: 'answered', note: '' };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.code === 'unsupported' ? { state: 'refused', reason: error.message } : { state: 'unknown', message: error.message };
+  }
+}
+
+const hasExamples = (name: string): boolean => Object.hasOwn(FUNCTION_EXAMPLES, name);
+
+function examplesOf(name: string): readonly Example[] {
+  return FUNCTION_EXAMPLES[name] ?? [];
+}
+
+/** A function with examples is answered when all of them are planned; without, it can only be refused. */
+export function treatmentOfSqlFunction(name: string): Treatment {
+  if (hasExamples(name)) {
+    const treatments = examplesOf(name)
+      .flatMap(statementsOf)
+      .map(({ sql }) => planned(sql));
+    const first = treatments.find(({ state }) => state !== 'answered') ?? treatments[0];
+    return first ?? { state: 'unknown', message: `no example of ${name}` };
+  }
+  const treatment = planned(`SELECT ${name}(1, 1)`);
+  if (treatment.state === 'answered') return { state: 'unknown', message: `${name} is answered without an example` };
+  return treatment.state === 'refused' ? { state: 'refused', reason: reasonOf(name) ?? '' } : treatment;
+}
+
+/** Why functions are refused; a refused name without a reason fails the test. */
+const REASONS: readonly { readonly names: readonly string[]; readonly reason: string }[] = [
+  {
+    names: [
+      ...(FAMILIES['Contributed extensions'] ?? []),
+      ...(FAMILIES['Aggregates of t-digests (contributed)'] ?? []),
+      ...(FAMILIES['Aggregates of Spectator (contributed)'] ?? []),
+    ],
+    reason: 'of a contributed extension',
+  },
+  {
+    names: ['BLOOM_FILTER', 'BLOOM_FILTER_TEST', 'APPROX_QUANTILE', 'APPROX_QUANTILE_FIXED_BUCKETS', ...tupleNames()],
+    reason: 'to be had in native queries only, so far',
+  },
+  { names: ['DECODE_BASE64_COMPLEX'], reason: 'states are read as what their column is declared to be' },
+];
+
+function tupleNames(): readonly string[] {
+  return [...(FAMILIES['Tuple sketches'] ?? []), ...(FAMILIES['Aggregates to tuple sketches'] ?? [])];
+}
+
+function reasonOf(name: string): string | undefined {
+  return REASONS.find(({ names }) => names.includes(name))?.reason;
+}
+
+export interface SqlFunctionRow {
+  readonly name: string;
+  readonly treatment: Treatment;
+  readonly example: string;
+}
+
+export function sqlCoverage(): readonly { readonly title: string; readonly rows: readonly SqlFunctionRow[] }[] {
+  return Object.entries(FAMILIES).map(([title, names]) => ({
+    title,
+    rows: names.map((name) => ({ name, treatment: treatmentOfSqlFunction(name), example: exampleText(name) })),
+  }));
+}
+
+function exampleText(name: string): string {
+  const [first] = examplesOf(name);
+  return first === undefined ? '' : (statementsOf(first)[0]?.sql ?? '');
+}
+
+const HEAD = `# What of the functions of SQL is answered
+
+Every documented function, and how it is treated: answered, with one of its examples, or refused by name with its reason. This
+page is written by \`node scripts/sql-coverage.mjs\` from what the planner says to the examples in
+\`test/planner/sql/examples/\`. A test runs every example, over literals and over columns, and compares its value; another fails
+when this page is out of date, or when a name is neither answered nor refused.
+`;
+
+/** The page. */
+export function sqlCoveragePage(): string {
+  const families = sqlCoverage();
+  const distinct = new Map(families.flatMap(({ rows }) => rows.map((row) => [row.name, row.treatment.state] as const)));
+  const answeredCount = [...distinct.values()].filter((state) => state === 'answered').length;
+  const parts = families.map(({ title, rows }) => {
+    const answered = rows.filter(({ treatment }) => treatment.state === 'answered');
+    const lines = [`## ${title}`, '', `${answered.length} of ${rows.length} answered.`, ''];
+    if (answered.length > 0) lines.push('| Function | Example |', '| --- | --- |');
+    for (const { name, example } of answered) lines.push(`| ${codeOf(name)} | ${codeOf(example.replaceAll('|', '\\|'))} |`);
+    if (answered.length > 0) lines.push('');
+    for (const { name, treatment } of rows)
+      if (treatment.state !== 'answered')
+        lines.push(`- ${codeOf(name)} is ${treatment.state === 'refused' ? `refused: ${treatment.reason}` : 'unknown'}`);
+    return `${lines.join('\n').trimEnd()}\n`;
+  });
+  return [HEAD, `${answeredCount} of ${distinct.size} are answered.\n`, ...parts].join('\n');
+}

@@ -1,0 +1,83 @@
+import type { Examples } from '../function-examples.js';
+
+export const NUMERIC_EXAMPLES: Examples = {
+  PI: [['PI()', Math.PI]],
+  ABS: [
+    ['ABS(#-10#)', 10],
+    ['ABS(#-2.5#)', 2.5],
+  ],
+  CEIL: [
+    ['CEIL(#5.25#)', 6],
+    ['CEIL(#-5.25#)', -5],
+  ],
+  FLOOR: [
+    ['FLOOR(#5.75#)', 5],
+    ['FLOOR(#-5.25#)', -6],
+    ["FLOOR(#TIMESTAMP '2013-08-01 08:14:37'# TO HOUR)", Date.UTC(2013, 7, 1, 8)],
+  ],
+  EXP: [['EXP(#1#)', Math.E]],
+  LN: [['LN(#1#)', 0]],
+  LOG10: [['LOG10(#10000#)', 4]],
+  POWER: [['POWER(#5#, #2#)', 25]],
+  SQRT: [['SQRT(#25#)', 5]],
+  TRUNCATE: [
+    ['TRUNCATE(#42.987#, 1)', 42.9],
+    ['TRUNCATE(#42.987#)', 42],
+    ['TRUNCATE(#-42.5#)', -42],
+  ],
+  TRUNC: [['TRUNC(#42.987#, 2)', 42.98]],
+  ROUND: [
+    ['ROUND(#34.75#)', 35],
+    ['ROUND(#34.125#, 2)', 34.13],
+    ['ROUND(#1234#, -2)', 1200],
+  ],
+  MOD: [['MOD(#78#, #10#)', 8]],
+  SIN: [['SIN(#0#)', 0]],
+  COS: [['COS(#0#)', 1]],
+  TAN: [['TAN(#0#)', 0]],
+  COT: [['ROUND(COT(#0.7853981633974483#), 9)', 1]],
+  ASIN: [['ASIN(#1#)', Math.PI / 2]],
+  ACOS: [['ACOS(#0#)', Math.PI / 2]],
+  ATAN: [['ATAN(#1#)', Math.PI / 4]],
+  ATAN2: [['ATAN2(#1#, #-1#)', (3 * Math.PI) / 4]],
+  DEGREES: [['ROUND(DEGREES(#3.141592653589793#), 9)', 180]],
+  RADIANS: [['RADIANS(#180#)', Math.PI]],
+  BITWISE_AND: [['BITWISE_AND(#12#, #10#)', 8]],
+  BITWISE_OR: [['BITWISE_OR(#12#, #10#)', 14]],
+  BITWISE_XOR: [['BITWISE_XOR(#12#, #10#)', 6]],
+  BITWISE_COMPLEMENT: [['BITWISE_COMPLEMENT(#12#)', -13]],
+  BITWISE_SHIFT_LEFT: [['BITWISE_SHIFT_LEFT(#2#, #3#)', 16]],
+  BITWISE_SHIFT_RIGHT: [['BITWISE_SHIFT_RIGHT(#16#, #3#)', 2]],
+  BITWISE_CONVERT_DOUBLE_TO_LONG_BITS: [['CAST(BITWISE_CONVERT_DOUBLE_TO_LONG_BITS(#255#) AS VARCHAR)', '4643176031446892544']],
+  BITWISE_CONVERT_LONG_BITS_TO_DOUBLE: [['BITWISE_CONVERT_LONG_BITS_TO_DOUBLE(#4643176031446892544#)', 255]],
+  DIV: [
+    ['DIV(#78#, #10#)', 7],
+    ['DIV(#-78#, #10#)', -7],
+  ],
+  SAFE_DIVIDE: [
+    ['SAFE_DIVIDE(#78#, #10#)', 7],
+    ['SAFE_DIVIDE(#78#, #0#)', null],
+  ],
+  HUMAN_READABLE_BINARY_BYTE_FORMAT: [['HUMAN_READABLE_BINARY_BYTE_FORMAT(#1000000#, 2)', '976.56 KiB']],
+  HUMAN_READABLE_DECIMAL_BYTE_FORMAT: [['HUMAN_READABLE_DECIMAL_BYTE_FORMAT(#1000000#, 2)', '1.00 MB']],
+  HUMAN_READABLE_DECIMAL_FORMAT: [['HUMAN_READABLE_DECIMAL_FORMAT(#1000000#, 2)', '1.00 M']],
+  GREATEST: [
+    ['GREATEST(#3#, #9#, #4#)', 9],
+    ["GREATEST(#'PR'#, #'SJU'#)", 'SJU'],
+    ['GREATEST(#3#, #4.5#)', 4.5],
+  ],
+  LEAST: [['LEAST(#3#, #9#, #4#)', 3]],
+  IPV4_MATCH: [
+    ["IPV4_MATCH(#'181.13.41.82'#, '181.13.41.0/24')", true],
+    ["IPV4_MATCH(#'177.242.100.0'#, '181.13.41.0/24')", false],
+  ],
+  IPV4_PARSE: [
+    ["IPV4_PARSE(#'5.5.5.5'#)", 84215045],
+    ["IPV4_PARSE(#'5.5.5'#)", null],
+  ],
+  IPV4_STRINGIFY: [['IPV4_STRINGIFY(#84215045#)', '5.5.5.5']],
+  IPV6_MATCH: [
+    ["IPV6_MATCH(#'75e9:efa4:29c6:85f6::232c'#, '75e9:efa4:29c6:85f6::/64')", true],
+    ["IPV6_MATCH(#'75e9:efa4:29c6:85f7::1'#, '75e9:efa4:29c6:85f6::/64')", false],
+  ],
+};

@@ -1,0 +1,58 @@
+import type { Examples } from '../function-examples.js';
+
+const PICKUP = "#TIMESTAMP '2013-08-01 08:14:37'#";
+const at = Date.parse;
+
+/** The statements are planned at instant 0. */
+export const TIME_EXAMPLES: Examples = {
+  CURRENT_TIMESTAMP: [['CURRENT_TIMESTAMP', 0]],
+  CURRENT_DATE: [['CURRENT_DATE', 0]],
+  DATE_TRUNC: [
+    [`DATE_TRUNC('hour', ${PICKUP})`, at('2013-08-01T08:00:00Z')],
+    [`DATE_TRUNC('month', ${PICKUP})`, at('2013-08-01T00:00:00Z')],
+  ],
+  TIME_CEIL: [
+    [`TIME_CEIL(${PICKUP}, 'PT45M', TIMESTAMP '2013-08-01 08:00:00')`, at('2013-08-01T08:45:00Z')],
+    ["TIME_CEIL(#TIMESTAMP '2013-08-01 09:13:00'#, 'PT45M', TIMESTAMP '2013-08-01 08:00:00')", at('2013-08-01T09:30:00Z')],
+  ],
+  TIME_FLOOR: [
+    [`TIME_FLOOR(${PICKUP}, 'PT1H')`, at('2013-08-01T08:00:00Z')],
+    [`TIME_FLOOR(${PICKUP}, 'P1D', NULL, 'America/Los_Angeles')`, at('2013-08-01T07:00:00Z')],
+  ],
+  TIME_SHIFT: [
+    [`TIME_SHIFT(${PICKUP}, 'PT1H', -24)`, at('2013-07-31T08:14:37Z')],
+    ["TIME_SHIFT(#TIMESTAMP '2024-01-31 00:00:00'#, 'P1M', 1)", at('2024-02-29T00:00:00Z')],
+  ],
+  TIME_EXTRACT: [
+    [`TIME_EXTRACT(${PICKUP}, 'hour', '-04:00')`, 4],
+    [`TIME_EXTRACT(${PICKUP}, 'DOY')`, 213],
+  ],
+  TIME_PARSE: [
+    ["TIME_PARSE(#'2013-08-01T08:14:37'#)", at('2013-08-01T08:14:37Z')],
+    ["TIME_PARSE(#'01/08/2013'#, 'dd/MM/yyyy')", at('2013-08-01T00:00:00Z')],
+    ["TIME_PARSE(#'2013-08-01 08:00'#, 'yyyy-MM-dd HH:mm', 'America/Los_Angeles')", at('2013-08-01T15:00:00Z')],
+  ],
+  TIME_FORMAT: [
+    [`TIME_FORMAT(${PICKUP}, 'dd-MM-YYYY hh:mm aa')`, '01-08-2013 08:14 AM'],
+    [`TIME_FORMAT(${PICKUP})`, '2013-08-01T08:14:37.000Z'],
+  ],
+  TIME_IN_INTERVAL: [
+    [`TIME_IN_INTERVAL(${PICKUP}, '2013-08-01T08:00:00/PT1H')`, true],
+    ["TIME_IN_INTERVAL(#TIMESTAMP '2013-08-01 09:00:00'#, '2013-08-01T08:00:00/PT1H')", false],
+  ],
+  MILLIS_TO_TIMESTAMP: [['MILLIS_TO_TIMESTAMP(#1375344877000#)', at('2013-08-01T08:14:37Z')]],
+  TIMESTAMP_TO_MILLIS: [[`TIMESTAMP_TO_MILLIS(${PICKUP})`, 1375344877000]],
+  EXTRACT: [
+    [`EXTRACT(HOUR FROM ${PICKUP})`, 8],
+    [`EXTRACT(QUARTER FROM ${PICKUP})`, 3],
+    [`EXTRACT(EPOCH FROM ${PICKUP})`, 1375344877],
+  ],
+  TIMESTAMPADD: [
+    [`TIMESTAMPADD(MONTH, 2, ${PICKUP})`, at('2013-10-01T08:14:37Z')],
+    [`TIMESTAMPADD(HOUR, -9, ${PICKUP})`, at('2013-07-31T23:14:37Z')],
+  ],
+  TIMESTAMPDIFF: [
+    [`TIMESTAMPDIFF(MINUTE, ${PICKUP}, TIME_PARSE(#'2013-08-01 09:09:06'#))`, 54],
+    [`TIMESTAMPDIFF(SECOND, ${PICKUP}, TIMESTAMP '2013-08-01 08:14:30')`, -7],
+  ],
+};
