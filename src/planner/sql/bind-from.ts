@@ -195,7 +195,7 @@ function renamedColumns(columns: readonly ScopeColumn[], prefix: string): readon
 }
 
 /** The same expression over the output of a join whose right side it was bound to. */
-export function prefixed(bound: Bound, prefix: string): Bound {
+function prefixed(bound: Bound, prefix: string): Bound {
   return transform(bound, (part) => (part.kind === 'column' ? column(part.type, prefix + part.name) : undefined));
 }
 

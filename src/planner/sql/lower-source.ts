@@ -16,7 +16,7 @@ export function lowerLeaf(relation: Relation): PlannedSource {
 }
 
 /** A relation as rows that a plan can read; what has no form of its own is the result of a plan. */
-export function lowerSource(relation: Relation): RowSource {
+function lowerSource(relation: Relation): RowSource {
   switch (relation.kind) {
     case 'source':
       if (relation.source.kind === 'external') throw externalInside();

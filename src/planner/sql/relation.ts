@@ -31,7 +31,7 @@ export interface SourceRelation {
   readonly rowCount?: number | undefined;
 }
 
-export interface FilterRelation {
+interface FilterRelation {
   readonly kind: 'filter';
   readonly input: Relation;
   readonly condition: Bound;
@@ -51,7 +51,7 @@ export interface AggregateRelation {
   readonly aggregates: readonly NamedAggregate[];
 }
 
-export interface SortRelation {
+interface SortRelation {
   readonly kind: 'sort';
   readonly input: Relation;
   readonly by: readonly RelationSortKey[];

@@ -20,7 +20,7 @@ const WHOLE: WindowFrame = { unit: 'rows', start: 'unbounded', end: 'unbounded' 
 const SO_FAR: WindowFrame = { unit: 'range', start: 'unbounded', end: 0 };
 
 /** Functions that only make sense over a window. */
-export const WINDOW_FUNCTIONS: readonly string[] = [
+const WINDOW_FUNCTIONS: readonly string[] = [
   'ROW_NUMBER',
   'RANK',
   'DENSE_RANK',

@@ -84,7 +84,7 @@ function makeTables(): Readonly<Record<string, SmallTable>> {
 
 const TABLES = makeTables();
 
-export const SMALL_SCHEMA: SqlSchema = {
+const SMALL_SCHEMA: SqlSchema = {
   tables: () => Object.keys(TABLES),
   table: (name) => SCHEMAS.get(name),
 };

@@ -34,7 +34,7 @@ function swapped(join: JoinRelation): Relation {
 }
 
 /** Roughly how many rows a relation has; undefined when nothing is known of one of its tables. */
-export function rowEstimate(relation: Relation): number | undefined {
+function rowEstimate(relation: Relation): number | undefined {
   switch (relation.kind) {
     case 'source':
       return relation.source.kind === 'inline' ? relation.source.frame.rowCount : relation.rowCount;
