@@ -52,16 +52,8 @@ const REASONS: readonly { readonly names: readonly string[]; readonly reason: st
     ],
     reason: 'of a contributed extension',
   },
-  {
-    names: ['BLOOM_FILTER', 'BLOOM_FILTER_TEST', 'APPROX_QUANTILE', 'APPROX_QUANTILE_FIXED_BUCKETS', ...tupleNames()],
-    reason: 'to be had in native queries only, so far',
-  },
   { names: ['DECODE_BASE64_COMPLEX'], reason: 'states are read as what their column is declared to be' },
 ];
-
-function tupleNames(): readonly string[] {
-  return [...(FAMILIES['Tuple sketches'] ?? []), ...(FAMILIES['Aggregates to tuple sketches'] ?? [])];
-}
 
 function reasonOf(name: string): string | undefined {
   return REASONS.find(({ names }) => names.includes(name))?.reason;

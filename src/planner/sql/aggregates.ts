@@ -1,6 +1,7 @@
 import type { SqlType } from '../../model/statement.js';
 import { type AggregateFunction, type AggregateUse, collectStates, numericOperand } from './aggregate-list.js';
 import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
+import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
 import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
 import { and, type Bound, call, isNull, literal, not, settledType, text } from './bound.js';
 import { isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
@@ -52,6 +53,7 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   STDDEV: (use) => call('DOUBLE', 'sqrt', variance(use, 'sampleVariance')),
   ...COLLECTED_AGGREGATES,
   ...SKETCH_AGGREGATES,
+  ...DISTRIBUTION_AGGREGATES,
 };
 
 function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVariance'): Bound {

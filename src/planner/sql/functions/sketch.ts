@@ -1,9 +1,11 @@
 import type { SqlType } from '../../../model/statement.js';
 import { type Bound, call, integer, text } from '../bound.js';
 import type { FunctionCall, SqlFunction } from '../function-call.js';
+import { nativeType } from '../sql-type.js';
 
 const HLL = 'COMPLEX<HLLSketch>';
 const THETA = 'COMPLEX<thetaSketch>';
+const TUPLE = 'COMPLEX<arrayOfDoublesSketch>';
 
 function scalar(name: string, [minArguments, maxArguments]: readonly [number, number], bind: (bound: FunctionCall) => Bound): SqlFunction {
   return { name, minArguments, maxArguments, bind };
@@ -16,8 +18,8 @@ function sketch(bound: FunctionCall, index: number, kind: string): Bound {
   return argument;
 }
 
-function allFrom(bound: FunctionCall, from: number, kind: string): readonly Bound[] {
-  return bound.arguments.slice(from).map((_, index) => sketch(bound, from + index, kind));
+function allFrom(bound: FunctionCall, from: number, kind: string, to = bound.count): readonly Bound[] {
+  return bound.arguments.slice(from, to).map((_, index) => sketch(bound, from + index, kind));
 }
 
 /** UNION, INTERSECT and NOT of sketches, of which the first argument may be the size. */
@@ -27,6 +29,18 @@ function thetaSet(name: string, operation: 'UNION' | 'INTERSECT' | 'NOT'): SqlFu
     const sized = first.kind === 'literal' && typeof first.value === 'bigint';
     const size = sized ? bound.constantInteger(0, 16384) : 16384;
     return call(THETA, ':theta_set', text(operation), integer(size), ...allFrom(bound, sized ? 1 : 0, 'thetaSketch'));
+  });
+}
+
+/** UNION, INTERSECT and NOT of sketches of keys with numbers, of which the last argument may be the size. */
+function tupleSet(name: string, operation: 'UNION' | 'INTERSECT' | 'NOT'): SqlFunction {
+  return scalar(name, [1, Infinity], (bound) => {
+    const last = bound.any(bound.count - 1);
+    const sized = last.kind === 'literal' && typeof last.value === 'bigint';
+    const size = sized ? bound.constantInteger(bound.count - 1, 16384) : 16384;
+    if (size < 16 || size > 1 << 26 || !Number.isInteger(Math.log2(size))) throw bound.mismatch(bound.count - 1, 'a power of 2 from 16 on');
+    const sketches = allFrom(bound, 0, 'arrayOfDoublesSketch', sized ? bound.count - 1 : bound.count);
+    return call(TUPLE, ':tuple_set', text(operation), integer(1), integer(size), ...sketches);
   });
 }
 
@@ -68,6 +82,17 @@ export const SKETCH_FUNCTIONS: readonly SqlFunction[] = [
   thetaSet('THETA_SKETCH_UNION', 'UNION'),
   thetaSet('THETA_SKETCH_INTERSECT', 'INTERSECT'),
   thetaSet('THETA_SKETCH_NOT', 'NOT'),
+  scalar('DS_TUPLE_DOUBLES_METRICS_SUM_ESTIMATE', [1, 1], (bound) =>
+    call('ARRAY<DOUBLE>', ':tuple_sums', sketch(bound, 0, 'arrayOfDoublesSketch'), integer(1)),
+  ),
+  tupleSet('DS_TUPLE_DOUBLES_UNION', 'UNION'),
+  tupleSet('DS_TUPLE_DOUBLES_INTERSECT', 'INTERSECT'),
+  tupleSet('DS_TUPLE_DOUBLES_NOT', 'NOT'),
+  scalar('BLOOM_FILTER_TEST', [2, 2], (bound) => {
+    const value = bound.any(0);
+    const tested = value.type !== 'NULL' && nativeType(value.type) === 'FLOAT' ? ':bloom_filter_test_float' : 'bloom_filter_test';
+    return call('BOOLEAN', tested, value, text(bound.constantText(1, '')));
+  }),
   ofQuantiles('DS_GET_QUANTILE', ':quantile', 'DOUBLE', [1, 1]),
   ofQuantiles('DS_GET_QUANTILES', ':quantiles', 'ARRAY<DOUBLE>', [1, Infinity]),
   ofQuantiles('DS_RANK', ':rank', 'DOUBLE', [1, 1]),

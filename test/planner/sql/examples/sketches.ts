@@ -4,6 +4,11 @@ const NUMBERS = 'FROM (VALUES (1), (2), (3), (4), (5)) AS t(x)';
 /** Two kinds of rows: a has 1, 2, 3, b has 3, 4. Below their size sketches are exact. */
 const KINDS = "FROM (VALUES ('a', 1), ('a', 2), ('a', 3), ('b', 3), ('b', 4)) AS t(k, x)";
 const BOTH = (kind: string): string => `${kind}(x) FILTER (WHERE k = 'a'), ${kind}(x) FILTER (WHERE k = 'b')`;
+/** The sums of x of the keys x; both kinds have the key 3. */
+const tupleSums = (set: string): string =>
+  `SELECT DS_TUPLE_DOUBLES_METRICS_SUM_ESTIMATE(${set}(DS_TUPLE_DOUBLES(x, x) FILTER (WHERE k = 'a'), DS_TUPLE_DOUBLES(x, x) FILTER (WHERE k = 'b'))) ${KINDS}`;
+/** The documentation's filter of the devices seen in Albania. */
+const ALBANIA = 'BAAAAAgAAACAAEAAAAAAAAAAAEIAAAAAAAAAAAAAAAAAAAAAAAIIAAAAAAAAAAAAAAAAAAIAAAAAAQAAAAAAAAAAAAAA';
 const QUANTILES = 'DS_QUANTILES_SKETCH(x)';
 
 export const SKETCH_EXAMPLES: Examples = {
@@ -38,4 +43,30 @@ export const SKETCH_EXAMPLES: Examples = {
   DS_CDF: [[`SELECT DS_CDF(${QUANTILES}, 2.5, 4.5) ${NUMBERS}`, [[[0.4, 0.8, 1]]]]],
   DS_RANK: [[`SELECT DS_RANK(${QUANTILES}, 3) ${NUMBERS}`, [[0.4]]]],
   DS_QUANTILE_SUMMARY: [[`SELECT CONTAINS_STRING(DS_QUANTILE_SUMMARY(${QUANTILES}), ' values: 5') ${NUMBERS}`, [[true]]]],
+  DS_TUPLE_DOUBLES: [
+    [`SELECT DS_TUPLE_DOUBLES_METRICS_SUM_ESTIMATE(DS_TUPLE_DOUBLES(k, x, 2 * x, 4096)) ${KINDS}`, [[[13, 26]]]],
+    [`SELECT DS_TUPLE_DOUBLES_METRICS_SUM_ESTIMATE(DS_TUPLE_DOUBLES(k, x, x)) ${KINDS} WHERE x > 9`, [[[0, 0]]]],
+  ],
+  DS_TUPLE_DOUBLES_METRICS_SUM_ESTIMATE: [
+    [
+      `SELECT k, DS_TUPLE_DOUBLES_METRICS_SUM_ESTIMATE(DS_TUPLE_DOUBLES(k, x)) ${KINDS} GROUP BY k ORDER BY k`,
+      [
+        ['a', [6]],
+        ['b', [7]],
+      ],
+    ],
+  ],
+  DS_TUPLE_DOUBLES_UNION: [[tupleSums('DS_TUPLE_DOUBLES_UNION'), [[[13]]]]],
+  DS_TUPLE_DOUBLES_INTERSECT: [[tupleSums('DS_TUPLE_DOUBLES_INTERSECT'), [[[6]]]]],
+  DS_TUPLE_DOUBLES_NOT: [[tupleSums('DS_TUPLE_DOUBLES_NOT'), [[[3]]]]],
+  APPROX_QUANTILE: [[`SELECT APPROX_QUANTILE(x, 0.8, 20) ${NUMBERS}`, [[4]]]],
+  APPROX_QUANTILE_FIXED_BUCKETS: [
+    ["SELECT APPROX_QUANTILE_FIXED_BUCKETS(x, 0.5, 10, 0, 10, 'ignore') FROM (VALUES (1), (3)) AS t(x)", [[2]]],
+    [`SELECT APPROX_QUANTILE_FIXED_BUCKETS(x, 0.5, 10, 0, 10) ${NUMBERS} WHERE x > 9`, [[0]]],
+  ],
+  BLOOM_FILTER: [["SELECT BLOOM_FILTER(x, 10) FROM (VALUES ('Personal computer'), ('Smartphone')) AS t(x)", [[ALBANIA]]]],
+  BLOOM_FILTER_TEST: [
+    [`BLOOM_FILTER_TEST(#'Personal computer'#, '${ALBANIA}')`, true],
+    [`BLOOM_FILTER_TEST(#'Game console'#, '${ALBANIA}')`, false],
+  ],
 };
