@@ -164,8 +164,8 @@ function withNumbers(value: unknown): unknown {
 }
 
 /** Rows as plain values: instants in milliseconds, truth values as booleans, arrays and JSON as what they hold. */
-export async function answer(sql: string, rulesOff: readonly string[] = []): Promise<unknown[][]> {
-  const statement = planSql({ query: sql, context: {}, parameters: [], rulesOff }, SMALL_SCHEMA, 0);
+export async function answer(sql: string, rulesOff: readonly string[] = [], parameters: readonly unknown[] = []): Promise<unknown[][]> {
+  const statement = planSql({ query: sql, context: {}, parameters, rulesOff }, SMALL_SCHEMA, 0);
   if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
   const { plan, source, columns } = statement;
   const rows: unknown[][] = [];
