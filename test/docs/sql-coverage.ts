@@ -52,7 +52,6 @@ const REASONS: readonly { readonly names: readonly string[]; readonly reason: st
     ],
     reason: 'of a contributed extension',
   },
-  { names: ['DECODE_BASE64_COMPLEX'], reason: 'states are read as what their column is declared to be' },
 ];
 
 function reasonOf(name: string): string | undefined {

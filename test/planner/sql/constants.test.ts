@@ -165,7 +165,13 @@ tables('every scalar function ends in functions of the expression language', () 
         ["'x'", '2', 'page'].map((third) => `${name}(${[first, second, third].slice(0, minArguments).join(', ')})`),
       ),
     );
-    const sketch = name.startsWith('HLL') ? 'DS_HLL(page)' : name.startsWith('THETA') ? 'DS_THETA(page)' : 'DS_QUANTILES_SKETCH(added)';
+    const sketch = name.startsWith('DS_TUPLE')
+      ? 'DS_TUPLE_DOUBLES(page, added)'
+      : name.startsWith('HLL')
+        ? 'DS_HLL(page)'
+        : name.startsWith('THETA')
+          ? 'DS_THETA(page)'
+          : 'DS_QUANTILES_SKETCH(added)';
     const special = [
       unit ?? '',
       `${name}(${sketch})`,
@@ -173,6 +179,8 @@ tables('every scalar function ends in functions of the expression language', () 
       `${name}(PARSE_JSON(page), '$.x')`,
       minArguments === 0 ? name : '',
       `${name}(page, city)`,
+      `${name}('thetaSketch', page)`,
+      `${name}(page, 'BAAAAAgAAACAAEAAAAAAAAAAAEIAAAAAAAAAAAAAAAAAAAAAAAIIAAAAAAAAAAAAAAAAAAIAAAAAAQAAAAAAAAAAAAAA')`,
       `${name}(page, '10.0.0.0/8')`,
       `${name}(page, '2001:db8::/32')`,
       `${name}('day', __time)`,

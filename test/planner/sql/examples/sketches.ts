@@ -69,4 +69,9 @@ export const SKETCH_EXAMPLES: Examples = {
     [`BLOOM_FILTER_TEST(#'Personal computer'#, '${ALBANIA}')`, true],
     [`BLOOM_FILTER_TEST(#'Game console'#, '${ALBANIA}')`, false],
   ],
+  DECODE_BASE64_COMPLEX: [
+    [`DECODE_BASE64_COMPLEX('bloom', #'${ALBANIA}'#)`, ALBANIA],
+    // An ordered compact sketch of nothing.
+    ["THETA_SKETCH_ESTIMATE(DECODE_BASE64_COMPLEX('COMPLEX<thetaSketch>', #'AQMDAAAeAAA='#))", 0],
+  ],
 };
