@@ -20,6 +20,7 @@ export const COLLECTION_EXAMPLES: Examples = {
     ['ARRAY_CONTAINS(ARRAY[1, 2, 3], ARRAY[2, 4])', false],
   ],
   ARRAY_LENGTH: [[`ARRAY_LENGTH(${LIST})`, 3]],
+  CARDINALITY: [[`CARDINALITY(${LIST})`, 3]],
   ARRAY_OFFSET: [
     [`ARRAY_OFFSET(${LIST}, 1)`, 'b'],
     [`ARRAY_OFFSET(${LIST}, 5)`, null],

@@ -15,6 +15,8 @@ export const NUMERIC_EXAMPLES: Examples = {
     ['FLOOR(#-5.25#)', -6],
     ["FLOOR(#TIMESTAMP '2013-08-01 08:14:37'# TO HOUR)", Date.UTC(2013, 7, 1, 8)],
   ],
+  CEILING: [['CEILING(#5.25#)', 6]],
+  SIGN: [['SIGN(#-7#)', -1]],
   EXP: [['EXP(#1#)', Math.E]],
   LN: [['LN(#1#)', 0]],
   LOG10: [['LOG10(#10000#)', 4]],
