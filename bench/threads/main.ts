@@ -22,6 +22,8 @@ const { values } = parseArgs({
 });
 const CONTEXT = { useCache: false, populateCache: false };
 const PORT_OFFSET = 11_400;
+/** Each thread compiles what it runs often, and two threads run everything half as often. */
+const WARM_UP = 60;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-bench-'));
 const copies = [1, 2].map((threads) => path.join(folder, String(threads)));
@@ -73,7 +75,7 @@ async function compare(id: string, urls: readonly string[]): Promise<{ id: strin
   if (query === undefined) throw new Error(`no query ${id}`);
   const times = urls.map((): number[] => []);
   const answers: string[] = [];
-  for (let round = -2; round < Number(values.rounds); round++) {
+  for (let round = -WARM_UP; round < Number(values.rounds); round++) {
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const began = performance.now();
       const answer = await sqlRows(urls[index] ?? '', query.sql, CONTEXT);
