@@ -10,7 +10,7 @@ import type { CodedColumn, Codes } from './coded-column.js';
 import { codedColumn } from './coded-column.js';
 import type { RowFunction } from './row-function.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
-import { oncePerBlock, StringPool } from './vector.js';
+import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
 
 /** More combinations than this are not worth a table of their own. */
 const COMBINATIONS_MAX = 1 << 20;
@@ -178,22 +178,7 @@ function numbers(scope: SegmentScope, combinations: Combinations, type: NumberTy
       }
     }
   });
-  return {
-    kind: 'number',
-    type,
-    physical: type === 'LONG' ? 'I64' : 'F64',
-    base: 0n,
-    mayBeNull: true,
-    stored: undefined,
-    values: (block) => {
-      run(block);
-      return at;
-    },
-    nulls: (block) => {
-      run(block);
-      return anyNull ? nulls : 0;
-    },
-  };
+  return computedNumbers(type, { run, at, nulls: () => (anyNull ? nulls : 0), mayBeNull: true });
 }
 
 /** Results of 64 bits, from number 1 on; a null's bits are 0. */

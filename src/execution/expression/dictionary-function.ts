@@ -11,7 +11,7 @@ import type { SegmentScope } from '../scope.js';
 import type { RowFunction } from './row-function.js';
 import { columnsThere } from './row-function.js';
 import type { Vector } from './vector.js';
-import { oncePerBlock, StringPool } from './vector.js';
+import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
 
 /** Between two looks at whether to go on. */
 const VALUES_PER_CHECK = 64;
@@ -102,22 +102,7 @@ function numberTable(
     kernels.gather64(table, widen(block), block.rows, at);
     if (anyNull) filterSet(column.ids + block.start * bytes, block.rows, nullIds, nulls);
   });
-  return {
-    kind: 'number',
-    type,
-    physical: type === 'LONG' ? 'I64' : 'F64',
-    base: 0n,
-    mayBeNull: anyNull,
-    stored: undefined,
-    values: (block) => {
-      run(block);
-      return at;
-    },
-    nulls: (block) => {
-      run(block);
-      return anyNull ? nulls : 0;
-    },
-  };
+  return computedNumbers(type, { run, at, nulls: () => (anyNull ? nulls : 0), mayBeNull: anyNull });
 }
 
 /** Ids of a block as u32. */

@@ -7,7 +7,7 @@ import type { Block } from '../context.js';
 import { takeBits } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
-import { oncePerBlock, StringPool } from './vector.js';
+import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
 
 /** A vector from values that `fill` puts row by row. */
 export function valuesVector(
@@ -68,20 +68,5 @@ function numberValues(
       else doubles[row] = Number(converted);
     });
   });
-  return {
-    kind: 'number',
-    type,
-    physical: type === 'LONG' ? 'I64' : 'F64',
-    base: 0n,
-    mayBeNull: true,
-    stored: undefined,
-    values: (block) => {
-      run(block);
-      return at;
-    },
-    nulls: (block) => {
-      run(block);
-      return anyNull ? nulls : 0;
-    },
-  };
+  return computedNumbers(type, { run, at, nulls: () => (anyNull ? nulls : 0), mayBeNull: true });
 }

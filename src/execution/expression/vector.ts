@@ -98,6 +98,29 @@ export class StringPool {
   }
 }
 
+/** LONG as i64, DOUBLE and FLOAT as f64 at `at`, with their nulls, once `run` has computed the block. */
+export function computedNumbers(
+  type: NumberType,
+  { run, at, nulls, mayBeNull }: { run: (block: Block) => void; at: Address; nulls: () => Address; mayBeNull: boolean },
+): NumberVector {
+  return {
+    kind: 'number',
+    type,
+    physical: type === 'LONG' ? 'I64' : 'F64',
+    base: 0n,
+    mayBeNull,
+    stored: undefined,
+    values: (block) => {
+      run(block);
+      return at;
+    },
+    nulls: (block) => {
+      run(block);
+      return nulls();
+    },
+  };
+}
+
 /** Runs `compute` once per block, however many ask. */
 export function oncePerBlock(compute: (block: Block) => void): (block: Block) => void {
   let current = -1;
