@@ -1,15 +1,9 @@
 import type { Interval } from './interval.js';
-import type { ColumnSchema } from './schema.js';
+import type { SegmentFile } from './segment.js';
 
-/** A built and pushed segment file that has no identity yet: version and partition number are given at publish. */
-export interface PushedSegment {
+/** A segment file that has no identity yet: version and partition number are given at publish. */
+export interface PushedSegment extends SegmentFile {
   readonly interval: Interval;
-  readonly loadSpec: { readonly type: string; readonly path: string };
-  readonly sizeBytes: number;
-  readonly rowCount: number;
-  readonly dimensions: readonly string[];
-  readonly metrics: readonly string[];
-  readonly columns: readonly ColumnSchema[];
 }
 
 export interface PublishRequest {

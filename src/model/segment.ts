@@ -27,10 +27,8 @@ export type ShardSpec =
       readonly end: readonly (string | null)[] | null;
     };
 
-/** What metadata keeps of a published segment; its payload. */
-export interface SegmentDescriptor {
-  readonly id: SegmentId;
-  readonly shardSpec: ShardSpec;
+/** A pushed segment file: where it is, what it holds. */
+export interface SegmentFile {
   /** Where deep storage holds the file: `{type: 'local', path}` and, later, others. `path` is relative to the storage directory. */
   readonly loadSpec: { readonly type: string; readonly path: string };
   readonly sizeBytes: number;
@@ -39,6 +37,12 @@ export interface SegmentDescriptor {
   readonly metrics: readonly string[];
   /** Physical columns, `__time` first. */
   readonly columns: readonly ColumnSchema[];
+}
+
+/** What metadata keeps of a published segment; its payload. */
+export interface SegmentDescriptor extends SegmentFile {
+  readonly id: SegmentId;
+  readonly shardSpec: ShardSpec;
 }
 
 /** Per-segment answer of segmentMetadata, before merging; longs of `minmax` as bigint. */
