@@ -19,6 +19,13 @@ const cases = [
   { name: 'a quote in a comment', text: "SELECT 1 -- it's\n; SELECT 2;", statements: ["SELECT 1 -- it's", 'SELECT 2'], rest: '' },
   { name: 'an open string', text: "SELECT ';", statements: [], rest: "SELECT ';" },
   { name: 'an open comment', text: 'SELECT 1 /* ;', statements: [], rest: 'SELECT 1 /* ;' },
+  {
+    name: 'settings and the statement they are for as one',
+    text: 'SELECT 1; -- SET b\nSET a = 1;\nset b = 2; SELECT 2; SETTING;',
+    statements: ['SELECT 1', '-- SET b\nSET a = 1;\nset b = 2; SELECT 2', 'SETTING'],
+    rest: '',
+  },
+  { name: 'a setting without its statement', text: 'SET a = 1;', statements: [], rest: 'SET a = 1;' },
   { name: 'empty statements', text: ';; ;', statements: [], rest: '' },
 ];
 for (const { name, text, ...expected } of cases) statements(`cuts ${name}`, () => assert.equal(splitStatements(text), expected));

@@ -28,20 +28,21 @@ const KINDS = [
 
 /** @throws ServiceError `sql_invalid` for a string, name or comment that does not end */
 export function tokenize(source: SourceText): Token[] {
-  const { text } = source;
   const tokens: Token[] = [];
-  let at = 0;
+  for (let token = tokenAfter(source, 0); token !== undefined; token = tokenAfter(source, token.end)) tokens.push(token);
+  return tokens;
+}
+
+/** The first token from an offset on, behind white space and comments; `undefined` when there is none. */
+export function tokenAfter(source: SourceText, from: number): Token | undefined {
+  const { text } = source;
+  let at = from;
   while (at < text.length) {
     const gap = matchEnd(SPACE, text, at) ?? matchEnd(LINE_COMMENT, text, at) ?? blockCommentEnd(source, at);
-    if (gap !== undefined) {
-      at = gap;
-      continue;
-    }
-    const token = tokenAt(source, at);
-    tokens.push(token);
-    at = token.end;
+    if (gap === undefined) return tokenAt(source, at);
+    at = gap;
   }
-  return tokens;
+  return undefined;
 }
 
 function tokenAt(source: SourceText, start: number): Token {

@@ -1,7 +1,7 @@
 import type { SqlType } from '../../model/statement.js';
 import { externColumns } from './extern-columns.js';
-import type { SourceText } from './source-text.js';
 import { sqlTypeOf } from './sql-type.js';
+import { stringValue } from './string-literal.js';
 import type { ExternColumn, SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';
 
@@ -86,8 +86,7 @@ function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
   const unicode = !token.text.startsWith("'");
   if (unicode && stream.is(index + 1, 'UESCAPE')) throw source.unsupported(stream.start(index + 1), 'UESCAPE');
   if (!unicode && token.text.length <= LITERAL_MAX) return;
-  const value = stringValue(token.text);
-  marks.set(token.start, { kind: 'text', value: unicode ? decodeUnicode(source, token.start, value) : value });
+  marks.set(token.start, { kind: 'text', value: stringValue(source, token) });
   stream.replace(index, "'?'");
 }
 
@@ -148,7 +147,7 @@ function rewriteList(stream: TokenStream, open: number, marks: Marks): void {
     const token = stream.tokens[negative ? ++index : index];
     if (token?.kind === 'number') items.push(numberLiteral(at, (negative ? '-' : '') + token.text));
     else if (token?.kind === 'string' && !negative && token.text.startsWith("'"))
-      items.push({ kind: 'literal', at, type: 'VARCHAR', value: stringValue(token.text) });
+      items.push({ kind: 'literal', at, type: 'VARCHAR', value: stringValue(stream.source, token) });
     else return;
     if (!stream.is(++index, ',') && index !== close) return;
   }
@@ -235,22 +234,6 @@ function rewriteColumns(stream: TokenStream, extern: number, after: number, mark
   const close = stream.closing(open);
   marks.set(stream.start(extern), { kind: 'columns', columns: externColumns(stream, open + 1, close) });
   stream.blank(after, close + 1);
-}
-
-function stringValue(text: string): string {
-  const value = text.slice(text.indexOf("'") + 1, -1);
-  return value.includes("''") ? value.replaceAll("''", "'") : value;
-}
-
-/** `\00e9`, `\+01f600` and `\\` of U&'...'. */
-function decodeUnicode(source: SourceText, at: number, text: string): string {
-  return text.replace(/\\(?:\+([0-9a-fA-F]{6})|([0-9a-fA-F]{4})|\\)/g, (escape, long: string | undefined, short: string | undefined) => {
-    const digits = long ?? short;
-    if (digits === undefined) return '\\';
-    const point = Number.parseInt(digits, 16);
-    if (point > 0x10ffff) throw source.error('sql_invalid', at, `${escape} names no character`);
-    return String.fromCodePoint(point);
-  });
 }
 
 const INTEGER_MAX = 2147483647n;

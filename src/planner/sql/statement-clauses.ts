@@ -30,8 +30,14 @@ export function statementClauses(stream: TokenStream): StatementClauses {
   let end = stream.tokens.length;
   while (end > 0 && stream.is(end - 1, ';')) end--;
   if (end === 0) throw source.error('sql_invalid', 0, 'the statement is empty');
-  if (stream.is(0, 'SET')) throw source.unsupported(stream.start(0), 'SET before a query');
+  if (stream.is(0, 'SET'))
+    throw source.unsupported(
+      stream.start(0),
+      'SET outside of /svc/v2/sql and /svc/v2/sql/task, where it may stand before a query (a JDBC connection takes settings as properties),',
+    );
   const separator = stream.find(0, end, (index) => stream.is(index, ';'));
+  if (separator !== undefined && stream.is(separator + 1, 'SET'))
+    throw source.error('sql_invalid', stream.start(separator + 1), 'SET must stand before the query it is for');
   if (separator !== undefined) throw source.unsupported(stream.start(separator), 'more than one statement in a request');
   if (stream.is(0, 'EXPLAIN')) {
     if (!stream.is(1, 'PLAN', 'FOR')) throw expected(stream, 1, 'PLAN FOR after EXPLAIN');

@@ -4,6 +4,7 @@ import type { PlannedStatement } from '../../model/statement.js';
 import { ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
 import { tablesOf } from '../../planner/sql/explain.js';
+import { readSettings } from '../../planner/sql/settings.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
 import { type ResultOptions, writeResult } from '../results/sql/write-result.js';
@@ -84,6 +85,9 @@ function taskDataSource(statement: PlannedStatement): string {
 
 /** The body of a request, read. */
 interface SqlBody {
+  /** As it was sent. */
+  readonly sql: string;
+  /** Without the settings it began with, which the context has. */
   readonly query: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly read: SqlContext;
@@ -95,8 +99,8 @@ interface SqlBody {
 function readBody(request: HttpRequest): SqlBody {
   const notes = { lenient: request.viaAlias, ignoredKeys: [] as string[] };
   const reader = new ObjectReader(readFields(request), '', notes);
-  const query = reader.string('query');
-  const context = contextFields(reader.raw('context') ?? {});
+  const sql = reader.string('query');
+  const { query, context } = readSettings(sql, contextFields(reader.raw('context') ?? {}));
   const header = reader.boolean('header', false);
   const result = {
     format: reader.choice('resultFormat', FORMATS, 'object'),
@@ -110,6 +114,7 @@ function readBody(request: HttpRequest): SqlBody {
     if (result[key] && !header) refuse(key, 'false, or header to be true', true);
   const read = readSqlContext(context);
   return {
+    sql,
     query,
     context,
     read,
@@ -143,7 +148,7 @@ function answer(
   { body, statement, receivedMs }: { readonly body: SqlBody; readonly statement: Answerable; readonly receivedMs: number },
 ): HttpResponse {
   const sqlQueryId = body.read.sqlQueryId ?? statements.newQueryId();
-  const { query: sql, read } = body;
+  const { sql, read } = body;
   const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, signal: request.signal });
   const headers = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
