@@ -1,5 +1,5 @@
 import type { Expression } from './expression.js';
-import type { ColumnType } from './schema.js';
+import type { ColumnType, TextType } from './schema.js';
 
 /**
  * What a `collect` aggregator keeps for a group when that is more than one number. Plain data; `columns` of the
@@ -13,6 +13,8 @@ export type Collector =
    * values of a row are one text, or with `firstOnly` the first of them counts.
    */
   | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number; readonly firstOnly?: true }
+  /** [text] → the smallest or largest text or array; nulls do not count, of a row of several values each does. */
+  | { readonly type: 'min' | 'max'; readonly valueType: TextType }
   /** [number] → count, mean and squared deviations; nulls do not count. */
   | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' }
   /** [number] → the exact sum, rounded once, or the mean of it; nulls do not count. */

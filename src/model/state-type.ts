@@ -7,6 +7,9 @@ export function stateType(collector: Collector): ComplexType {
     case 'first':
     case 'last':
       return `COMPLEX<serializablePairLong${PAIRED[collector.valueType] ?? 'String'}>`;
+    case 'min':
+    case 'max':
+      return 'COMPLEX<extreme>';
     case 'moments':
       return collector.result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>';
     case 'exactSum':

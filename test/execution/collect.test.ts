@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../src/execution/engine.js';
+import type { VirtualColumn } from '../../src/model/aggregator.js';
 import { stateColumn } from '../../src/model/collector.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
@@ -81,6 +82,49 @@ firstOfLists('are one text, or the first of them', async () => {
 });
 
 firstOfLists.run();
+
+const extremes = suite('smallest and largest texts');
+
+extremes('are those of the rows, however they are read', async () => {
+  const ends = (column: string) => [
+    collect({ type: 'min', valueType: 'STRING' }, [column], { name: `min ${column}`, type: 'STRING' }),
+    collect({ type: 'max', valueType: 'STRING' }, [column], { name: `max ${column}`, type: 'STRING' }),
+  ];
+  const upper: VirtualColumn = {
+    name: 'upper',
+    expression: { kind: 'call', function: 'upper', arguments: [{ kind: 'column', name: 'plain' }] },
+    outputType: 'STRING',
+  };
+  const plan = { ...planOf(['plain', 'many', 'text', 'missing', 'upper'].flatMap(ends)), virtualColumns: [upper] };
+  const bounds = (values: readonly (string | null)[]): (string | null)[] => {
+    const sorted = values.filter((value) => value !== null).sort();
+    return [sorted[0] ?? null, sorted.at(-1) ?? null];
+  };
+  for (const { way, groups } of await everyWay(plan, rows))
+    for (const [name, members] of groupsOf(rows, 'text')) {
+      const texts = (column: string): (string | null)[] => members.map((row) => row[column] as string | null);
+      const expected = [
+        ...bounds(texts('plain')),
+        ...bounds(members.flatMap((row) => row['many'] as readonly string[])),
+        ...bounds(texts('text')),
+        ...[null, null],
+        ...bounds(texts('plain').map((text) => text?.toUpperCase() ?? null)),
+      ];
+      assert.equal(groups.get(name), expected, `${way}, ${name}`);
+    }
+});
+
+extremes('of more groups than there is room for at first', async () => {
+  const plan = {
+    ...planOf([collect({ type: 'min', valueType: 'STRING' }, ['plain'], { type: 'STRING' })]),
+    keys: [{ kind: 'column' as const, name: 'holes', column: 'holes', type: null }],
+  };
+  for (const { way, groups } of await everyWay(plan, rows))
+    for (const [name, members] of groupsOf(rows, 'holes'))
+      assert.equal(groups.get(name), [members.map((row) => String(row['plain'])).sort()[0]], `${way}, ${name}`);
+});
+
+extremes.run();
 
 const sketches = suite('sketches');
 

@@ -12,6 +12,7 @@ import { asTexts } from '../expression/cast-texts.js';
 import { asNumbers } from '../expression/convert.js';
 import { rememberTexts } from '../finish/table.js';
 import type { SegmentScope } from '../scope.js';
+import { extremeTexts } from './extreme.js';
 import { listText, rowLists } from './row-lists.js';
 import type { Feed, StateKind } from './state-kind.js';
 
@@ -53,8 +54,23 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
       return { time, value, at: -1 };
     },
     // Arrays and JSON are kept as their texts.
-    value: ({ value }) => (isTextType(collector.valueType) && typeof value === 'string' ? valueOfText(value, collector.valueType) : value),
-    bind: (scope, [column = '', timeColumn]) => bindTimed(scope, collector, column, timeColumn, isBetterTime, isBetterValue),
+    value({ value }) {
+      const { valueType, maxStringBytes } = collector;
+      if (!isTextType(valueType) || typeof value !== 'string') return value;
+      return valueOfText(valueType === 'STRING' ? firstBytes(value, maxStringBytes) : value, valueType);
+    },
+    bind(scope, [column = '', timeColumn]) {
+      const { valueType } = collector;
+      const source = scope.source(column);
+      const isList = source.kind === 'string' && source.column.offsets !== 0;
+      if (timeColumn !== undefined || isList || !isTextType(valueType))
+        return bindTimed(scope, collector, column, timeColumn, isBetterTime, isBetterValue);
+      // Without times it is the best text that there is. It is cut in the end: texts that are cut may have another order.
+      return extremeTexts<TimedValue>(scope, column, { end: isLast ? 'max' : 'min', valueType }, (state, text) => {
+        if (!isBetterTime(0, state.time) && !isBetterValue(text, state.value)) return;
+        [state.time, state.value] = [0, text];
+      });
+    },
   };
 }
 

@@ -50,7 +50,8 @@ export function textIds(scope: SegmentScope, column: string): IdSource | undefin
   return source.kind === 'missing' ? undefined : (idSource(scope, source) ?? computedIds(scope, asText(scope, source)));
 }
 
-function idSource(scope: SegmentScope, source: Source): IdSource | undefined {
+/** Of stored and computed texts; undefined of numbers, and of a missing column. */
+export function idSource(scope: SegmentScope, source: Source): IdSource | undefined {
   if (source.kind === 'string') return source.column.offsets === 0 ? storedIds(scope, source.column) : listedIds(scope, source.column);
   return source.kind === 'computed' && source.vector.kind === 'string' ? computedIds(scope, source.vector) : undefined;
 }
@@ -125,7 +126,7 @@ function listedIds(scope: SegmentScope, { physical, ids, offsets, dictionary }: 
   };
 }
 
-function computedIds(scope: SegmentScope, vector: StringVector): IdSource {
+export function computedIds(scope: SegmentScope, vector: StringVector): IdSource {
   const { kernels } = scope.context;
   const gathered = scope.arena.take(BLOCK_ROWS * 4);
   return {

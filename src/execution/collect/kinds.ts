@@ -4,6 +4,7 @@ import { bloomKind } from './bloom.js';
 import { kllKind, quantilesKind } from './distribution.js';
 import { exactSumKind } from './exact-sum.js';
 import { expressionFoldKind } from './expression-fold.js';
+import { extremeKind } from './extreme.js';
 import { firstLastKind } from './first-last.js';
 import { fixedHistogramKind, histogramKind } from './histogram.js';
 import { cardinalityKind, hllKind } from './hll.js';
@@ -16,6 +17,8 @@ import { tupleKind } from './tuple.js';
 const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collector, { type: Type }>) => StateKind<unknown> } = {
   first: firstLastKind as (collector: Collector) => StateKind<unknown>,
   last: firstLastKind as (collector: Collector) => StateKind<unknown>,
+  min: extremeKind as (collector: Collector) => StateKind<unknown>,
+  max: extremeKind as (collector: Collector) => StateKind<unknown>,
   hll: hllKind as (collector: Collector) => StateKind<unknown>,
   cardinality: cardinalityKind as (collector: Collector) => StateKind<unknown>,
   theta: thetaKind as (collector: Collector) => StateKind<unknown>,

@@ -1,5 +1,6 @@
+import { isTextType } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
-import { type AggregateFunction, type AggregateUse, collectStates, numericOperand } from './aggregate-list.js';
+import { type AggregateFunction, type AggregateUse, collect, collectStates, numericOperand } from './aggregate-list.js';
 import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
 import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
 import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
@@ -89,10 +90,15 @@ function sumType(operand: Bound): SqlType {
 }
 
 /** DISTINCT changes nothing for an extreme. */
-function extreme({ call: bound, filter, list }: AggregateUse, kind: 'min' | 'max'): Bound {
+function extreme(use: AggregateUse, kind: 'min' | 'max'): Bound {
+  const { call: bound, filter, list } = use;
   const operand = bound.any(0);
   const type = operand.type === 'NULL' ? 'BIGINT' : operand.type;
-  if (!isNumeric(type) && !isInstant(type)) throw bound.mismatch(0, 'a number, TIMESTAMP or DATE');
+  const valueType = nativeType(type);
+  if (isTextType(valueType) && !isComplex(type))
+    return collect({ ...use, distinct: false }, { type: kind, valueType }, { operands: [operand], type, argumentsMax: 1 });
+  if (!isNumeric(type) && !isInstant(type) && type !== 'BOOLEAN')
+    throw bound.mismatch(0, 'a number, text, BOOLEAN, TIMESTAMP, DATE or ARRAY');
   return list.add({ kind, operands: [operand.type === 'NULL' ? literal('BIGINT', null) : operand], filter, type });
 }
 

@@ -161,6 +161,8 @@ export class WindowList {
     if (kind === 'count') return { call: { kind }, operand: null, filter, type };
     if (kind === 'collect' && collect?.collector.type === 'expression')
       return { call: { kind: 'fold', collector: collect.collector }, operand, filter, type };
+    if (kind === 'collect' && (collect?.collector.type === 'min' || collect?.collector.type === 'max'))
+      return { call: { kind: collect.collector.type }, operand, filter, type };
     if (kind === 'sum' || kind === 'min' || kind === 'max' || kind === 'distinct') return { call: { kind }, operand, filter, type };
     throw this.session.source.unsupported(at, `${name} OVER`);
   }

@@ -62,6 +62,18 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT u.name, e.city FROM edits e JOIN users u ON e.usr = u.id ORDER BY e.added DESC NULLS LAST, e.__time, u.name LIMIT 7 OFFSET 2',
   'SELECT COUNT(*) FROM edits e JOIN users u ON e.price = u.id',
   'SELECT (a.id), b.n FROM users a LEFT JOIN (SELECT usr, COUNT(*) AS n FROM edits WHERE added > 3 GROUP BY usr) b ON a.id = b.usr WHERE COALESCE(b.n, 0) < 9',
+  // Smallest and largest texts, truth values and arrays.
+  'SELECT MIN(city), MAX(city), MIN(DISTINCT city), MAX(name) FILTER (WHERE id > 4) FROM users',
+  'SELECT usr, MIN(city), MAX(city), COUNT(*) FROM edits GROUP BY usr ORDER BY usr',
+  "SELECT usr, MAX(city) FILTER (WHERE city < 'P'), MIN(UPPER(city)), MIN(city || 'x') FROM edits GROUP BY usr ORDER BY usr",
+  'SELECT MIN(city), MAX(city) FROM none',
+  'SELECT city, MIN(added > 3), MAX(price > 5) FROM edits GROUP BY city ORDER BY city',
+  'SELECT MAX(name), MIN(u.city) FROM users u JOIN edits e ON e.usr = u.id WHERE e.added > 3',
+  'SELECT name, (SELECT MIN(city) FROM edits e WHERE e.usr = u.id) AS c FROM users u',
+  'SELECT city FROM edits GROUP BY city HAVING MAX(city) > MIN(city) OR MIN(city) IS NULL ORDER BY MAX(city) DESC',
+  'SELECT MIN(ARRAY[added, usr]), MAX(ARRAY[added, usr]) FROM edits WHERE added IS NOT NULL AND usr IS NOT NULL',
+  'SELECT id, MIN(city) OVER (ORDER BY id), MAX(name) OVER (PARTITION BY city) FROM users',
+  'SELECT city, MAX(MIN(name)) OVER (ORDER BY city), MIN(name) FROM users GROUP BY city ORDER BY city',
   // Set operations.
   'SELECT city FROM edits UNION ALL SELECT city FROM users',
   'SELECT city FROM edits UNION SELECT city FROM users ORDER BY 1 DESC',

@@ -190,6 +190,7 @@ export async function answer(sql: string, rulesOff: readonly string[] = [], para
 function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'object' || value === null) return value;
+  if ('items' in value && Array.isArray(value.items)) return value.items.map(plainValue);
   if ('micros' in value && typeof value.micros === 'bigint') return Number(value.micros / 1000n);
   if ('days' in value && typeof value.days === 'number') return value.days * 86_400_000;
   return 'toDouble' in value && typeof value.toDouble === 'function' ? (value.toDouble as () => number)() : value;
