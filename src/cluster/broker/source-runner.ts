@@ -16,7 +16,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage.js';
 import type { SourceSteps } from './source-steps.js';
-import { chooseSides, isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
+import { chooseSides, cutByTime, isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
   readonly engine: Pick<Engine, 'runRows' | 'build'>;
@@ -63,17 +63,17 @@ export class SourceRunner {
     if (tables === undefined) return this.#runStaged(plan, { base, steps });
     const filters = steps.flatMap((step) => (step.kind === 'filter' && !shadows(plan.virtualColumns, step.filter) ? [step.filter] : []));
     if (filters.length < steps.length) return this.#runStaged(plan, { base, steps });
-    return this.#options.runTables({ ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) }, tables);
+    const whole = { ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) };
+    return this.#options.runTables(cutByTime(whole, []).plan, tables);
   }
 
   async *#runStaged(asked: RowsPlan, given: SourceSteps): AsyncGenerator<Frame> {
     const { engine, runTables, isServedHere, runOptions, signal, chunkRows } = this.#options;
     const pushed = pushDown(inOrder(asked), given.steps);
-    const { plan } = pushed;
-    const source = chooseSides(plan, { ...given, steps: pushed.steps }, (base) => this.#countRows(base));
-    const { steps } = source;
+    const source = chooseSides(pushed.plan, { ...given, steps: pushed.steps }, (base) => this.#countRows(base));
     const tables = tablesOf(source.base);
-    const besideTables = tables !== undefined && isBesideTables(steps);
+    const besideTables = tables !== undefined && isBesideTables(source.steps);
+    const { plan, steps } = besideTables ? cutByTime(pushed.plan, source.steps) : { plan: pushed.plan, steps: source.steps };
     const sends = besideTables && !isServedHere(tables);
     const placed: PlacedRows[] = [];
     try {

@@ -1,3 +1,4 @@
+import { condenseIntervals, intersect } from '../../base/interval.js';
 import { columnsNamed } from '../../execution/columns-of-plan.js';
 import type { Filter } from '../../model/filter.js';
 import { ETERNITY } from '../../model/interval.js';
@@ -7,6 +8,7 @@ import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsBefore } from '../../model/stage.js';
+import { extractTimeBounds } from '../../planner/rules/time-intervals.js';
 
 /** What a source begins with, and what happens to its rows. */
 export interface SourceSteps {
@@ -84,6 +86,34 @@ function makes(step: SourceStep, name: string): boolean {
 function allOf(filters: readonly Filter[]): Filter | null {
   const [first, second] = filters;
   return first === undefined ? null : second === undefined ? first : { kind: 'and', filters };
+}
+
+/**
+ * What the plan's filter, and conditions before all other steps, ask of the time of tables' rows as intervals of the plan: they
+ * decide which segments are read. Buckets of time may exist, and begin, where intervals do: a plan with such keeps its own.
+ */
+export function cutByTime<Given extends RowsPlan>(
+  plan: Given,
+  steps: readonly SourceStep[],
+): { readonly plan: Given; readonly steps: readonly SourceStep[] } {
+  if (plan.operator === 'group' && plan.keys.some(({ kind }) => kind === 'time')) return { plan, steps };
+  const isOwn = plan.virtualColumns.every(({ name }) => name !== TIME_COLUMN) && steps.length === 0;
+  let { intervals } = plan;
+  const cut = (filter: Filter | null): Filter | null => {
+    const bounds = extractTimeBounds(filter);
+    if (bounds.rest !== filter)
+      intervals = condenseIntervals(intervals.flatMap((one) => bounds.intervals.flatMap((other) => intersect(one, other) ?? [])));
+    return bounds.rest;
+  };
+  const end = steps.findIndex(({ kind }) => kind !== 'filter');
+  const count = end < 0 ? steps.length : end;
+  const kept = steps.flatMap((step, index): readonly SourceStep[] => {
+    if (step.kind !== 'filter' || index >= count) return [step];
+    const filter = cut(step.filter);
+    return filter === step.filter ? [step] : filter === null ? [] : [{ kind: 'filter', filter }];
+  });
+  const filter = isOwn ? cut(plan.filter) : plan.filter;
+  return intervals === plan.intervals ? { plan, steps } : { plan: { ...plan, intervals, filter }, steps: kept };
 }
 
 /** About how many rows a source has; null: not known. */

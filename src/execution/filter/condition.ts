@@ -11,6 +11,7 @@ import { rangePredicate } from './number-predicate.js';
 import type { Match, Predicate } from './predicate.js';
 import { andPredicate, notPredicate, orPredicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
+import { compareTexts } from './text-comparison.js';
 import { textPredicate } from './text-predicate.js';
 
 /** How a comparison comes of the kernel's equal (0), less (1) and less-or-equal (2). */
@@ -38,7 +39,7 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
     if (name === '!' && left !== undefined)
       return notPredicate(scope.context, bindCondition(scope, left, !matchUnknown), takeBits(scope.arena));
     if (left !== undefined && right !== undefined && inputs.length === 2 && Object.hasOwn(COMPARISONS, name)) {
-      const compared = compareLongs(scope, name, left, right, matchUnknown);
+      const compared = compareLongs(scope, name, left, right, matchUnknown) ?? compareTexts(scope, name, left, right, matchUnknown);
       if (compared !== undefined) return compared;
     }
   }

@@ -23,6 +23,7 @@ export function extractTimeBounds(filter: Filter | null): TimeBounds {
     if (bounds === undefined) rest.push(conjunct);
     else intervals = intersectAll(intervals, bounds);
   }
+  if (filter.kind !== 'and' ? rest.length === 1 : rest.length === filter.filters.length) return { intervals, rest: filter };
   const [only] = rest;
   return { intervals, rest: only === undefined ? null : rest.length === 1 ? only : { kind: 'and', filters: rest } };
 }

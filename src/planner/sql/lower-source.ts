@@ -2,7 +2,6 @@ import { ServiceError } from '../../base/errors.js';
 import type { JoinSource, RowSource } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource } from '../../model/statement.js';
-import { extractTimeBounds } from '../rules/time-intervals.js';
 import { and, type Bound, call, toExpression } from './bound.js';
 import { joinParts } from './join-condition.js';
 import { toFilter } from './lower-filter.js';
@@ -27,12 +26,9 @@ function lowerSource(relation: Relation): RowSource {
       return { kind: 'union', sources: relation.inputs.map(lowerSource) };
     case 'unnest':
       return lowerUnnest(relation);
-    case 'filter': {
-      const filter = toFilter(relation.condition);
-      // Intervals of time are a matter of plans: they decide which segments are read.
-      if (relation.input.kind !== 'source' || extractTimeBounds(filter).rest !== filter) break;
-      return { kind: 'filtered', source: lowerSource(relation.input), filter };
-    }
+    case 'filter':
+      if (relation.input.kind !== 'source') break;
+      return { kind: 'filtered', source: lowerSource(relation.input), filter: toFilter(relation.condition) };
     default:
       break;
   }

@@ -7,11 +7,7 @@ const PLANS: readonly (readonly [sql: string, plan: string])[] = [
   [
     "SELECT w.page, x.n FROM wiki w JOIN (SELECT channel, COUNT(*) AS n FROM wiki WHERE added > 3 GROUP BY channel) x ON w.channel = x.channel WHERE x.n > 5 AND w.city = 'Rio' AND w.__time >= TIMESTAMP '2024-01-01'",
     `scan join inner j0. on "channel" = "channel" STRING (
-  (
-    scan wiki
-    in 2024-01-01T00:00:00.000Z/146140482-04-24T15:36:27.903Z
-    where city = Rio STRING
-    scan channel page)
+  (wiki where (city = Rio STRING and 1704067200000 <= __time LONG numeric))
   (
     group wiki
     where 3 < added LONG numeric

@@ -1,4 +1,3 @@
-import { TIME_COLUMN } from '../../../model/schema.js';
 import { type Bound, columnNames } from '../bound.js';
 import { columnsOf, identity, inputsOf, type Relation } from '../relation.js';
 import { expressionsOf } from './verify-relation.js';
@@ -34,11 +33,9 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       const all = read(expressionsOf(relation), new Set(needed));
       const { prefix } = relation;
       const names = [...all];
-      const leftNames = new Set(names.filter((name) => !name.startsWith(prefix)));
-      const left = keep(relation.left, leftNames);
-      const rightNames = new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
-      const right = keep(relation.right, rightNames);
-      return { ...relation, left: timed(left, leftNames), right: timed(right, rightNames) };
+      const left = keep(relation.left, new Set(names.filter((name) => !name.startsWith(prefix))));
+      const right = keep(relation.right, new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))));
+      return { ...relation, left, right };
     }
     case 'union': {
       const columns = columnsOf(relation).filter(({ name }) => needed.has(name));
@@ -59,11 +56,4 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       return { ...relation, input: keep(input, all) };
     }
   }
-}
-
-/** A table that is cut by time is read by a plan of its own, which should read no more than is needed. */
-function timed(input: Relation, needed: ReadonlySet<string>): Relation {
-  if (input.kind !== 'filter' || input.input.kind !== 'source' || !columnNames(input.condition).has(TIME_COLUMN)) return input;
-  const columns = columnsOf(input).filter(({ name }) => needed.has(name));
-  return { kind: 'project', input, columns: identity(columns.length === 0 ? columnsOf(input).slice(0, 1) : columns) };
 }
