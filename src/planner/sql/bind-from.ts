@@ -1,5 +1,6 @@
 import { TIME_COLUMN } from '../../model/schema.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
+import { bindPivot, bindUnpivot } from './bind-pivot.js';
 import { bindQuery } from './bind-query.js';
 import { bindExtern, bindNothing, bindTable, bindValues } from './bind-source.js';
 import { and, type Bound, call, column, transform } from './bound.js';
@@ -40,6 +41,10 @@ export function bindFrom(binding: Binding, from: SqlRelation | null, parent: Sco
       return bindSubquery(binding, from, parent);
     case 'unnest':
       return bindUnnest(binding, from, within(bindNothing(), parent));
+    case 'pivot':
+      return bindPivot(binding, from, parent);
+    case 'unpivot':
+      return bindUnpivot(binding, from, parent);
     case 'join':
       return bindJoin(binding, from, parent);
   }

@@ -1,10 +1,12 @@
 import { convertSubquery, orderItem } from './convert-query.js';
 import { convertOver } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
+import type { PivotClauses } from './pivot-clauses.js';
 import { type Marks, numberLiteral } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { sqlTypeOf } from './sql-type.js';
-import type { ArithmeticOperator, CompareOperator, SqlCall, SqlExpression, SqlQuery } from './syntax.js';
+import type { TokenRange } from './statement-clauses.js';
+import type { ArithmeticOperator, CompareOperator, SelectItem, SqlCall, SqlExpression, SqlQuery } from './syntax.js';
 import type { ParserText } from './token-stream.js';
 
 /** What turning the parser's tree into ours needs to know of the statement. */
@@ -18,6 +20,10 @@ export interface Conversion {
   readonly named: NamedQueries;
   /** What each WITH clause that was converted already names: that of a set operation is met twice. */
   readonly withClauses: Map<Node, NamedQueries>;
+  /** PIVOT and UNPIVOT by the source offset of the table they stand behind. */
+  readonly pivots: PivotClauses['byTable'];
+  /** Tokens that are no part of `text`, read as the list of a SELECT. */
+  selectItems(range: TokenRange): readonly SelectItem[];
 }
 
 /** CTEs in scope by name; a later one may use an earlier one. */

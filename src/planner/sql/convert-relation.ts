@@ -1,4 +1,5 @@
 import { type Conversion, convertExpression, type NamedQueries, namePath } from './convert-expression.js';
+import { withPivots } from './convert-pivot.js';
 import { convertQuery } from './convert-query.js';
 import { type Keyword, type Node, offsetOf } from './cst.js';
 import type { JoinType, SqlRelation } from './syntax.js';
@@ -16,6 +17,18 @@ export function convertRelation(conversion: Conversion, node: Node, named: Named
       if (inner.kind === 'table' || inner.kind === 'extern') throw source.unsupported(at, 'column names after a table');
       return { ...inner, alias: node.alias.name, columnNames };
     }
+    case 'join_expr':
+      return join(conversion, node, named);
+    default:
+      return withPivots(conversion, convertTable(conversion, node, named), at);
+  }
+}
+
+/** One table, without what stands behind it. */
+function convertTable(conversion: Conversion, node: Node, named: NamedQueries): SqlRelation {
+  const at = offsetOf(conversion.text, node);
+  const { source } = conversion;
+  switch (node.type) {
     case 'identifier': {
       const query = named.get(node.name);
       if (query !== undefined) return { kind: 'subquery', at, query: query.query, columnNames: query.columnNames, alias: node.name };
@@ -32,16 +45,11 @@ export function convertRelation(conversion: Conversion, node: Node, named: Named
       return tableFunction(conversion, node, at);
     case 'unnest_expr':
       return { kind: 'unnest', at, operand: convertExpression(conversion, node.expr.expr), columnNames: null, alias: null };
-    case 'join_expr':
-      return join(conversion, node, named);
     case 'unnest_with_offset_expr':
     case 'with_ordinality_expr':
       throw source.unsupported(at, 'UNNEST WITH ORDINALITY');
     case 'tablesample_expr':
       throw source.unsupported(at, 'TABLESAMPLE');
-    case 'pivot_expr':
-    case 'unpivot_expr':
-      throw source.unsupported(at, 'PIVOT');
     default:
       throw source.unsupported(at, `this kind of table (${node.type.replaceAll('_', ' ')})`);
   }

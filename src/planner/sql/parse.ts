@@ -1,10 +1,11 @@
 import type { Conversion } from './convert-expression.js';
 import { convertQuery } from './convert-query.js';
 import { type Node, parseCst } from './cst.js';
+import { takePivots } from './pivot-clauses.js';
 import { rewrite } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { statementClauses, type TokenRange } from './statement-clauses.js';
-import type { SqlExpression, SqlQuery, SqlStatement } from './syntax.js';
+import type { SelectItem, SqlExpression, SqlQuery, SqlStatement } from './syntax.js';
 import { TokenStream } from './token-stream.js';
 
 /**
@@ -14,20 +15,27 @@ import { TokenStream } from './token-stream.js';
 export function parseSql(source: SourceText): SqlStatement {
   const stream = new TokenStream(source);
   const { explain, query, ingestion } = statementClauses(stream);
-  const marks = rewrite(stream);
+  const { byTable: pivots, lists } = takePivots(stream);
+  const marks = rewrite(stream, lists);
   const parameters = new Map<number, number>();
   for (const [index, token] of stream.tokens.entries()) if (stream.is(index, '?')) parameters.set(token.start, parameters.size);
 
   const convert = <Result>(range: TokenRange, prefix: string, then: (conversion: Conversion, node: Node) => Result): Result => {
     const text = stream.parserText(range.from, range.to, prefix);
-    return then({ source, text, marks, parameters, named: new Map(), withClauses: new Map() }, parseCst(source, text));
+    const conversion = { source, text, marks, parameters, named: new Map(), withClauses: new Map(), pivots, selectItems };
+    return then(conversion, parseCst(source, text));
   };
+  function selectItems(range: TokenRange): readonly SelectItem[] {
+    const query = convert<SqlQuery>(range, 'SELECT ', convertQuery);
+    const isBare = query.kind === 'select' && Object.entries(query).every(([clause, value]) => ITEMS_ONLY.has(clause) || isEmpty(value));
+    if (!isBare) throw source.error('sql_invalid', stream.start(range.from), 'expected expressions, found more of a query');
+    return query.items;
+  }
   const parsedQuery = convert<SqlQuery>(query, '', convertQuery);
   if (ingestion === null) return { kind: explain ? 'explain' : 'select', query: parsedQuery };
 
   const expression = (range: TokenRange): SqlExpression => {
-    const query = convert<SqlQuery>(range, 'SELECT ', convertQuery);
-    const [item, second] = query.kind === 'select' ? query.items : [];
+    const [item, second] = selectItems(range);
     if (item === undefined || second !== undefined || item.alias !== null)
       throw source.error('sql_invalid', stream.start(range.from), 'expected one expression');
     return item.expression;
@@ -45,4 +53,13 @@ export function parseSql(source: SourceText): SqlStatement {
     clusteredBy: ingestion.clusteredBy.map(expression),
     query: parsedQuery,
   };
+}
+
+/** What a SELECT of nothing but a list has. */
+const ITEMS_ONLY: ReadonlySet<string> = new Set(['kind', 'at', 'items']);
+
+function isEmpty(clause: unknown): boolean {
+  return (
+    clause === null || clause === false || (Array.isArray(clause) && clause.length === 0) || (clause instanceof Map && clause.size === 0)
+  );
 }

@@ -47,9 +47,10 @@ const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { BOTH: 'BTRIM', LEADIN
 
 /**
  * Edits the tokens so that the parser, which speaks PostgreSQL, reads what Druid SQL means by them.
+ * @param keptLists  parentheses behind IN whose items are read elsewhere
  * @throws ServiceError `sql_invalid` or `unsupported` for text the parser would read as something else
  */
-export function rewrite(stream: TokenStream): Marks {
+export function rewrite(stream: TokenStream, keptLists: ReadonlySet<number> = new Set()): Marks {
   const marks: Marks = new Map();
   for (let index = 0; index < stream.tokens.length; index++) {
     const token = stream.tokens[index];
@@ -59,6 +60,7 @@ export function rewrite(stream: TokenStream): Marks {
       stream.replace(index, `${token.text} `);
     else if (token?.kind === 'word') {
       if (stream.is(index + 1, '(')) rewriteCall(stream, index, marks);
+      if (token.text === 'IN' && stream.is(index + 1, '(') && !keptLists.has(index + 1)) rewriteList(stream, index + 1, marks);
       rewriteWord(stream, index, marks);
     }
   }
@@ -92,7 +94,6 @@ function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
 
 function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   const word = stream.text(index);
-  if (word === 'IN' && stream.is(index + 1, '(')) rewriteList(stream, index + 1, marks);
   if (word === 'INTERVAL' && stream.tokens[index + 1]?.kind === 'string' && stream.isWord(index + 2)) rewriteInterval(stream, index, marks);
   // Where columns were declared nothing is left of the words.
   const isArrayType = stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(') && stream.edited(index) !== '';

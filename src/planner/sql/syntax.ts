@@ -120,6 +120,30 @@ export type SqlRelation = Node &
         readonly columnNames: readonly string[] | null;
         readonly alias: string | null;
       }
+    /** A row for each group of the columns that it does not name, with a column for every value of the axes and aggregate. */
+    | {
+        readonly kind: 'pivot';
+        readonly input: SqlRelation;
+        readonly aggregates: readonly SelectItem[];
+        readonly axes: readonly SqlExpression[];
+        /** `expressions`: one for each axis. `name`: what the columns are called, or begin with. */
+        readonly values: readonly { readonly expressions: readonly SqlExpression[]; readonly name: string }[];
+        readonly columnNames: readonly string[] | null;
+        readonly alias: string | null;
+      }
+    /** Each row once for every item of `items`, whose columns become `measures`, and what they are called `axes`. */
+    | {
+        readonly kind: 'unpivot';
+        readonly input: SqlRelation;
+        /** Whether rows are kept whose measures are all null. */
+        readonly includesNulls: boolean;
+        readonly measures: readonly string[];
+        readonly axes: readonly string[];
+        /** `labels`: one for each axis; null: the names of the columns. */
+        readonly items: readonly { readonly columns: readonly SqlExpression[]; readonly labels: readonly SqlExpression[] | null }[];
+        readonly columnNames: readonly string[] | null;
+        readonly alias: string | null;
+      }
     | {
         readonly kind: 'join';
         readonly type: JoinType;

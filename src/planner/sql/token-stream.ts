@@ -16,6 +16,7 @@ export class TokenStream {
   /** Nesting of each token; a parenthesis has that of what stands around it. */
   private readonly depths: readonly number[];
   private readonly partners: ReadonlyMap<number, number>;
+  private readonly openings: ReadonlyMap<number, number>;
   private readonly edits = new Map<number, string>();
   /** First token of a removed range to the one after it. */
   private readonly removed = new Map<number, number>();
@@ -26,6 +27,7 @@ export class TokenStream {
     this.tokens = tokenize(source);
     const depths: number[] = [];
     const partners = new Map<number, number>();
+    const openings = new Map<number, number>();
     const open: number[] = [];
     for (const [index, token] of this.tokens.entries()) {
       const symbol = token.kind === 'symbol' ? token.text : '';
@@ -34,6 +36,7 @@ export class TokenStream {
         if (opening === undefined || this.text(opening) !== (symbol === ')' ? '(' : '['))
           throw source.error('sql_invalid', token.start, `this ${symbol} closes nothing`);
         partners.set(opening, index);
+        openings.set(index, opening);
       }
       depths.push(open.length);
       if (symbol === '(' || symbol === '[') open.push(index);
@@ -43,6 +46,7 @@ export class TokenStream {
     if (unclosed !== undefined) throw source.error('sql_invalid', this.start(unclosed), `this ${this.text(unclosed)} is never closed`);
     this.depths = depths;
     this.partners = partners;
+    this.openings = openings;
   }
 
   /** Upper case of a word, a symbol or number as it is; empty for strings, quoted names and past the end. */
@@ -71,6 +75,11 @@ export class TokenStream {
   /** The token that closes the parenthesis at `index`. */
   closing(index: number): number {
     return this.partners.get(index) ?? this.tokens.length;
+  }
+
+  /** The parenthesis that the token at `index` closes. */
+  opening(index: number): number | undefined {
+    return this.openings.get(index);
   }
 
   /** First token in [from, to) at the depth of `from` that fits. */
@@ -102,7 +111,7 @@ export class TokenStream {
     for (let index = from; index < to; index++) this.edits.set(index, '');
   }
 
-  /** Unlike `blank` leaves not even spaces. */
+  /** Unlike `blank` leaves one space, however long the tokens are. */
   remove(from: number, to: number): void {
     this.removed.set(from, to);
   }
@@ -124,6 +133,7 @@ export class TokenStream {
       if (next !== undefined) {
         index = next - 1;
         cursor = this.tokens[index]?.end ?? cursor;
+        emit(' ');
         shifts.push({ at: length, source: cursor });
         continue;
       }

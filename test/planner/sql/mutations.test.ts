@@ -11,6 +11,7 @@ const SEEDS = [
   "REPLACE INTO t OVERWRITE WHERE __time >= DATE '2024-01-01' SELECT TIME_PARSE(ts) AS __time, TRIM(BOTH 'x' FROM a) AS a FROM TABLE(EXTERN('{\"type\":\"inline\"}', '{}')) EXTEND (ts VARCHAR, a BIGINT) PARTITIONED BY TIME_FLOOR(__time, 'P1D') CLUSTERED BY a",
   "INSERT INTO t SELECT CURRENT_TIMESTAMP + INTERVAL '1' WEEK AS __time, SUBSTRING(b FROM 2 FOR 3) AS s, EXTRACT(MILLISECOND FROM __time) AS m FROM wiki PARTITIONED BY DAY",
   'WITH t (a) AS (SELECT page FROM wiki) SELECT a, -added || 1 FROM t, (VALUES (1, NULL), (2.5, 1e3)) AS v(x, y)',
+  "SELECT a_s, k FROM (SELECT page, city, added FROM wiki) PIVOT (SUM(added) AS s FOR (page) IN ('x' AS a, NULL)) UNPIVOT INCLUDE NULLS (v FOR k IN (a_s AS 'l', city)) AS u (b, k, v)",
   'EXPLAIN PLAN FOR SELECT * FROM INFORMATION_SCHEMA.COLUMNS ORDER BY 1',
 ];
 const PIECES = SEEDS.map((seed) => seed.match(/'(?:[^']|'')*'|"[^"]*"|\w+|[^\s\w]/g) ?? []);

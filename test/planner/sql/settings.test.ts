@@ -29,7 +29,7 @@ const READ: readonly {
   {
     text: 'SET a = 1; -- SET b = 2;\nSELECT 1',
     context: { a: 1 },
-    query: '           -- SET b = 2;\nSELECT 1'.replace(/^ {11}/, ' '.repeat(10) + ' '),
+    query: '           -- SET b = 2;\nSELECT 1',
   },
   { text: 'SET __proto__ = 1; SELECT 1', context: JSON.parse('{"__proto__": 1}'), query: `${' '.repeat(19)}SELECT 1` },
 ];
