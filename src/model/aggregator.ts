@@ -5,7 +5,7 @@ import type { ColumnType } from './schema.js';
 /**
  * An aggregator over the rows of a group. Null rows do not count; `sum`, `min`, `max` of no rows are null, `count`
  * and `distinct` of none are 0. LONG sums wrap at 64 bits. `column` may be a virtual column.
- * `distinct` counts distinct non-null values exactly.
+ * `distinct` counts distinct non-null values exactly, or folds them.
  */
 export type Aggregator = {
   readonly name: string;
@@ -14,7 +14,7 @@ export type Aggregator = {
 } & (
   | { readonly kind: 'count' }
   | { readonly kind: 'sum' | 'min' | 'max'; readonly column: string; readonly type: 'LONG' | 'FLOAT' | 'DOUBLE' }
-  | { readonly kind: 'distinct'; readonly column: string }
+  | { readonly kind: 'distinct'; readonly column: string; readonly fold?: DistinctFold }
   | Collect
 );
 
@@ -31,6 +31,15 @@ interface Collect {
   readonly output: 'value' | 'state' | 'both';
   readonly type: ColumnType;
 }
+
+/**
+ * What is made of the distinct numbers of a group, each met once and in ascending order: their sum, the bits that an odd
+ * number of them has, or what a collector of numbers makes of them. Of none it is null.
+ */
+export type DistinctFold =
+  | { readonly kind: 'sum'; readonly type: 'LONG' | 'DOUBLE' }
+  | { readonly kind: 'xor'; readonly type: 'LONG' }
+  | { readonly kind: 'collect'; readonly collector: Collector; readonly output: 'value' | 'state'; readonly type: ColumnType };
 
 export interface VirtualColumn {
   readonly name: string;

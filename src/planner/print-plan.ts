@@ -1,7 +1,7 @@
 import { formatInterval } from '../base/interval.js';
 import { stringifyJson } from '../base/json.js';
 import { printExpression } from '../expression/print.js';
-import type { Aggregator } from '../model/aggregator.js';
+import type { Aggregator, DistinctFold } from '../model/aggregator.js';
 import type { Collector } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import { granularityName } from '../model/granularity.js';
@@ -54,11 +54,15 @@ function printAggregator(aggregator: Aggregator): string {
     kind === 'count'
       ? 'count'
       : kind === 'distinct'
-        ? `distinct ${aggregator.column}`
+        ? `${aggregator.fold === undefined ? '' : `${printFold(aggregator.fold)} of `}distinct ${aggregator.column}`
         : kind === 'collect'
           ? `${printCollector(aggregator.collector)} of ${aggregator.input === 'states' ? 'states ' : ''}${aggregator.columns.join(', ')}${aggregator.output === 'value' ? '' : `, ${aggregator.output}`}`
           : `${kind} ${aggregator.column} as ${aggregator.type}`;
   return `${name} = ${what}${filter === null ? '' : ` where ${printFilter(filter)}`}`;
+}
+
+function printFold(fold: DistinctFold): string {
+  return fold.kind === 'collect' ? `${printCollector(fold.collector)}${fold.output === 'value' ? '' : `, ${fold.output}`}` : fold.kind;
 }
 
 function printCollector(collector: Collector): string {

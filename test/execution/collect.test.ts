@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../src/execution/engine.js';
-import type { VirtualColumn } from '../../src/model/aggregator.js';
+import type { Aggregator, DistinctFold, VirtualColumn } from '../../src/model/aggregator.js';
 import { stateColumn } from '../../src/model/collector.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
@@ -125,6 +125,50 @@ extremes('of more groups than there is room for at first', async () => {
 });
 
 extremes.run();
+
+const distincts = suite('aggregates of distinct values');
+
+distincts('are those of the values met once, however they are read', async () => {
+  const of = (column: string, fold: DistinctFold, name: string): Aggregator => ({ kind: 'distinct', name, filter: null, column, fold });
+  const moments = { type: 'moments', result: 'populationVariance' } as const;
+  const plan = planOf([
+    of('small', { kind: 'sum', type: 'LONG' }, 'narrow'),
+    of('holes', { kind: 'sum', type: 'LONG' }, 'wide'),
+    of('double', { kind: 'sum', type: 'DOUBLE' }, 'doubles'),
+    of('large', { kind: 'xor', type: 'LONG' }, 'bits'),
+    of('double', { kind: 'collect', collector: moments, output: 'value', type: 'DOUBLE' }, 'variance'),
+    { ...of('holes', { kind: 'sum', type: 'LONG' }, 'none'), filter: { kind: 'false' } },
+    of('missing', { kind: 'sum', type: 'DOUBLE' }, 'missing'),
+  ]);
+  for (const { way, groups } of await everyWay(plan, rows))
+    for (const [name, members] of groupsOf(rows, 'text')) {
+      const longs = (column: string): bigint[] => [
+        ...new Set(members.flatMap((row) => (row[column] === null ? [] : [row[column] as bigint]))),
+      ];
+      const sum = (values: readonly bigint[]): bigint => values.reduce((so, value) => so + value, 0n);
+      // Eighths: their sum is exact.
+      const doubles = [...new Set(members.flatMap((row) => (row['double'] === null ? [] : [Number(row['double'])])))];
+      const total = doubles.reduce((so, value) => so + value, 0);
+      const mean = total / doubles.length;
+      const [narrow, wide, summed, bits, variance, none, missing] = groups.get(name) ?? [];
+      assert.equal([narrow, wide, summed], [sum(longs('small')), sum(longs('holes')), total], `${way}, ${name}`);
+      assert.is(
+        bits,
+        longs('large').reduce((so, value) => so ^ value, 0n),
+        `${way}, ${name}`,
+      );
+      near(variance, doubles.reduce((so, value) => so + (value - mean) ** 2, 0) / doubles.length, 1e-9, `${way}, ${name}`);
+      assert.equal([none, missing], [null, null], `${way}, ${name}`);
+    }
+});
+
+distincts('of no rows are null', async () => {
+  const sum: Aggregator = { kind: 'distinct', name: 's', filter: null, column: 'small', fold: { kind: 'sum', type: 'LONG' } };
+  const plan = { ...planOf([sum], false), filter: { kind: 'false' as const } };
+  for (const { way, groups } of await everyWay(plan, rows.slice(0, 2))) assert.equal([...groups], [['null', []]], way);
+});
+
+distincts.run();
 
 const sketches = suite('sketches');
 

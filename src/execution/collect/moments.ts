@@ -14,6 +14,7 @@ export function momentsKind({ result }: Extract<Collector, { type: 'moments' }>)
     bytes: () => 64,
     encode: encodeMoments,
     decode: decodeMoments,
+    addNumber: addToMoments,
     value: (state) => (result === 'mean' ? meanOf(state) : varianceOf(state, result === 'populationVariance' ? 'population' : 'sample')),
     bind: (scope, [column = '']) => numberFeed(scope, column, addToMoments),
   };

@@ -1,4 +1,6 @@
 import { expressionType } from '../../expression/expression-type.js';
+import type { Scalar } from '../../expression/value.js';
+import type { KernelMemory } from '../../kernels/memory.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { bucketBoundaries } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
@@ -6,6 +8,7 @@ import type { GroupKey } from '../../model/plan.js';
 import type { ColumnType, TextType } from '../../model/schema.js';
 import { isNumberType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../storage/view.js';
+import { globalTextAt, textAt } from '../dictionary.js';
 import { timeGrains } from '../expression/time-grains.js';
 import type { VirtualColumns } from '../scope.js';
 import { storedName } from '../scope.js';
@@ -180,4 +183,25 @@ export class ValuePool {
 export function nullIdOf(domain: Domain): number {
   if (domain.kind === 'local') return domain.column.dictionary.hasNull ? 0 : domain.column.dictionary.count;
   return domain.kind === 'longs' || domain.kind === 'buckets' ? -1 : 0;
+}
+
+/** What an id of a domain stands for; of types kept as texts, the text. */
+export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Scalar[]): (id: number) => Scalar {
+  switch (domain.kind) {
+    case 'dictionary':
+      return (id) => globalTextAt(memory, domain.dictionary, id);
+    case 'local': {
+      const nullId = nullIdOf(domain);
+      return (id) => (id === nullId ? null : textAt(memory, domain.column.dictionary, id));
+    }
+    case 'buckets':
+      return (id) => domain.boundaries[id] ?? null;
+    case 'longs':
+      return (id) => domain.base + BigInt(id);
+    case 'constant':
+      return () => domain.value;
+    case 'interned':
+    case 'wide':
+      return (id) => pool[id] ?? null;
+  }
 }

@@ -130,7 +130,8 @@ function* framesOfAll(parts: Iterable<ResultTable>, check: Check): Generator<Fra
 function leafOf({ plan, aggregators }: GroupShape, { check }: RunContext): LeafResult {
   const emptyValues = new Map<string, Value>();
   for (const each of aggregators) {
-    const isZero = each.kind === 'count' || each.kind === 'distinct' || (each.kind !== 'collect' && each.aggregator.emptyIsZero === true);
+    const counts = each.kind === 'count' || (each.kind === 'distinct' && each.fold === undefined);
+    const isZero = counts || (each.kind !== 'collect' && each.aggregator.emptyIsZero === true);
     const value = each.kind === 'collect' ? each.states.emptyValue : isZero ? 0n : null;
     if (value !== null) emptyValues.set(each.name, value);
   }

@@ -7,9 +7,10 @@ import { columnOf, pickRows, textColumn } from '../finish/table.js';
 import type { Check } from '../pieces.js';
 import { ascending, ROWS_PER_CHECK } from '../pieces.js';
 import type { FoldScope } from './distinct-fold.js';
-import { nullIdOf } from './domain.js';
-import { listGroups, rowsOfGroups, valueOfId } from './result.js';
-import type { AggregatorShape, GroupAggregator } from './shape.js';
+import type { SetEntry } from './distinct-set.js';
+import { listSet } from './distinct-set.js';
+import { listGroups, rowsOfGroups } from './result.js';
+import type { GroupAggregator } from './shape.js';
 import type { GroupTable } from './table.js';
 
 /*
@@ -45,7 +46,7 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
     case 'count':
       return { name, filter: null, kind: 'sum', type: 'LONG', column, emptyIsZero: true };
     case 'distinct':
-      return { name, filter: null, kind: 'distinct', column };
+      return { ...aggregator, filter: null, column };
     case 'collect':
       return { ...aggregator, filter: null, columns: [column], input: 'states' };
     default:
@@ -94,8 +95,6 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   return { rowCount, columns: [...repeated.map((column, index) => ({ ...column, name: `k${index}` })), ...aggregates], keys: [] };
 }
 
-type SetEntry = { readonly group: number; readonly value: Value };
-
 /** Row of states that each row repeats the keys of. */
 function sourceRows(groups: Uint32Array, sets: readonly (readonly SetEntry[] | undefined)[], rowCount: number, check: Check): Uint32Array {
   const rowOf = new Map<number, number>();
@@ -139,44 +138,4 @@ function withNulls(column: ResultColumn, rowCount: number): ResultColumn {
 
 function textOrNull(value: Value): string | null {
   return value === null ? null : String(value);
-}
-
-/** Every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
-function listSet(
-  { context }: FoldScope,
-  table: GroupTable,
-  index: number,
-  { domain, store }: Extract<AggregatorShape, { kind: 'distinct' }>,
-): SetEntry[] {
-  const { memory, check } = context;
-  const state = table.states[index];
-  const pairs: SetEntry[] = [];
-  const nullId = nullIdOf(domain);
-  const decode = valueOfId(memory, domain, table.distinctPools[index]?.values ?? []);
-  if (store.kind === 'bits') {
-    const words = store.bitsPerGroup / 32;
-    const bits = memory.u32(state?.bits ?? 0, table.groupCount * words);
-    bits.forEach((word, at) => {
-      if (at % ROWS_PER_CHECK === 0) check();
-      for (let rest = word; rest !== 0; rest &= rest - 1) {
-        const id = (at % words) * 32 + (31 - Math.clz32(rest & -rest));
-        if (id !== nullId) pairs.push({ group: Math.floor(at / words), value: decode(id) });
-      }
-    });
-    return pairs;
-  }
-  const { keys = 0, count = 0 } = state?.pairs ?? {};
-  const halves = memory.u32(keys, count * store.words * 2);
-  const longs = memory.i64(keys, count * store.words);
-  const doubles = memory.f64(keys, count * store.words);
-  for (let at = 0; at < count; at++) {
-    if (at % ROWS_PER_CHECK === 0) check();
-    const group = halves[at * store.words * 2] ?? 0;
-    if (store.words === 2) pairs.push({ group, value: domain.type === 'LONG' ? (longs[at * 2 + 1] ?? 0n) : (doubles[at * 2 + 1] ?? 0) });
-    else {
-      const id = halves[at * 2 + 1] ?? 0;
-      if (id !== nullId) pairs.push({ group, value: decode(id) });
-    }
-  }
-  return pairs;
 }

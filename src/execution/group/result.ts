@@ -1,21 +1,20 @@
 import { assert } from '../../base/errors.js';
 import type { Scalar } from '../../expression/value.js';
-import type { KernelMemory } from '../../kernels/memory.js';
 import type { FinishStep } from '../../model/plan.js';
 import { isNumberType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { collectedColumns } from '../collect/result.js';
 import type { RunContext } from '../context.js';
-import { globalTextAt, textAt } from '../dictionary.js';
 import type { ResultColumn, ResultTable } from '../finish/table.js';
 import { columnOf, rememberTexts, typed } from '../finish/table.js';
 import type { Check } from '../pieces.js';
 import { ascending, inPieces } from '../pieces.js';
 import type { FoldScope } from './distinct-fold.js';
 import { countDistinct } from './distinct-fold.js';
+import { distinctColumn } from './distinct-result.js';
 import type { Domain } from './domain.js';
-import { nullIdOf } from './domain.js';
+import { valueOfId } from './domain.js';
 import type { AggregatorShape } from './shape.js';
 import type { GroupTable } from './table.js';
 import { bestGroups } from './top.js';
@@ -46,7 +45,9 @@ export function rowsOfGroups(
   const aggregates = shape.aggregators.flatMap((aggregator, index) =>
     aggregator.kind === 'collect'
       ? collectedColumns(table.states[index]?.collected, aggregator, groups, isEmpty, asStates)
-      : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
+      : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
+        ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups)]
+        : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
   );
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
 }
@@ -157,27 +158,6 @@ function idColumn(
   const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
   if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
-}
-
-/** What an id of a domain stands for; of types kept as texts, the text. */
-export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Scalar[]): (id: number) => Scalar {
-  switch (domain.kind) {
-    case 'dictionary':
-      return (id) => globalTextAt(memory, domain.dictionary, id);
-    case 'local': {
-      const nullId = nullIdOf(domain);
-      return (id) => (id === nullId ? null : textAt(memory, domain.column.dictionary, id));
-    }
-    case 'buckets':
-      return (id) => domain.boundaries[id] ?? null;
-    case 'longs':
-      return (id) => domain.base + BigInt(id);
-    case 'constant':
-      return () => domain.value;
-    case 'interned':
-    case 'wide':
-      return (id) => pool[id] ?? null;
-  }
 }
 
 /** An array with an entry per group or id. */

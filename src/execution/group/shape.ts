@@ -1,4 +1,4 @@
-import type { Aggregator } from '../../model/aggregator.js';
+import type { Aggregator, DistinctFold } from '../../model/aggregator.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import { stateKind } from '../collect/kinds.js';
@@ -28,7 +28,7 @@ export type AggregatorShape = { readonly name: string; readonly aggregator: Grou
   | { readonly kind: 'count' }
   /** `nullable`: a group may have rows of which none took part. */
   | { readonly kind: 'sum' | 'min' | 'max'; readonly state: 'I64' | 'F64'; readonly nullable: boolean }
-  | { readonly kind: 'distinct'; readonly domain: Domain; readonly store: DistinctStore }
+  | { readonly kind: 'distinct'; readonly domain: Domain; readonly store: DistinctStore; readonly fold: DistinctFold | undefined }
   | { readonly kind: 'collect'; readonly states: StateKind<unknown> }
 );
 
@@ -111,8 +111,11 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
     case 'count':
       return { kind: 'count', name, aggregator, type: 'LONG' };
     case 'distinct': {
-      const domain = columnDomain(columns, aggregator.column, null);
-      return { kind: 'distinct', name, aggregator, type: 'LONG', domain, store: distinctStore(domain, layout, bitsMax) };
+      const { fold } = aggregator;
+      const valueType = fold === undefined ? null : fold.kind === 'collect' ? 'DOUBLE' : fold.type;
+      const domain = columnDomain(columns, aggregator.column, valueType);
+      const type = fold === undefined ? 'LONG' : fold.type;
+      return { kind: 'distinct', name, aggregator, type, domain, store: distinctStore(domain, layout, bitsMax), fold };
     }
     case 'collect':
       return { kind: 'collect', name, aggregator, type: aggregator.type, states: stateKind(aggregator.collector) };

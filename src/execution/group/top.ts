@@ -28,6 +28,7 @@ export function bestGroups(
     key === undefined ||
     aggregator === undefined ||
     aggregator.kind === 'collect' ||
+    (aggregator.kind === 'distinct' && aggregator.fold !== undefined) ||
     aggregator.type === 'FLOAT' ||
     count === 0 ||
     count > TOP_MAX ||

@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { parseExpression } from '../../expression/parse.js';
-import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
+import type { Aggregator, DistinctFold, VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
@@ -229,5 +229,11 @@ function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGA
 /** The type of what an aggregator puts out. */
 export function aggregatorType(aggregator: Aggregator): ColumnType {
   if (aggregator.kind === 'collect') return aggregator.output === 'state' ? stateType(aggregator.collector) : aggregator.type;
-  return aggregator.kind === 'count' || aggregator.kind === 'distinct' ? 'LONG' : aggregator.type;
+  if (aggregator.kind === 'distinct') return distinctType(aggregator.fold);
+  return aggregator.kind === 'count' ? 'LONG' : aggregator.type;
+}
+
+function distinctType(fold: DistinctFold | undefined): ColumnType {
+  if (fold === undefined) return 'LONG';
+  return fold.kind === 'collect' && fold.output === 'state' ? stateType(fold.collector) : fold.type;
 }

@@ -1,9 +1,10 @@
+import type { DistinctFold } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
 import { stateType } from '../../model/state-type.js';
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, boundKey, literal } from './bound.js';
 import type { FunctionCall } from './function-call.js';
-import { isComplex } from './sql-type.js';
+import { isComplex, nativeType } from './sql-type.js';
 
 /** An aggregate of a query, over the rows that also meet `filter`. */
 export interface BoundAggregate {
@@ -13,6 +14,8 @@ export interface BoundAggregate {
   readonly operands: readonly Bound[];
   readonly filter: Bound | null;
   readonly type: SqlType;
+  /** Of kind distinct: what is made of the distinct values. Left out: they are counted. */
+  readonly fold?: DistinctFold;
   /** Of kind collect: what is kept, and whether its value or its state is wanted, over values or over states. */
   readonly collect?: { readonly collector: Collector; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
 }
@@ -26,7 +29,7 @@ export class AggregateList {
     const key = [
       aggregate.kind,
       aggregate.type,
-      JSON.stringify(aggregate.collect ?? null, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
+      JSON.stringify([aggregate.collect, aggregate.fold], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
       ...aggregate.operands.map(boundKey),
       aggregate.filter === null ? '' : boundKey(aggregate.filter),
     ].join('|');
@@ -80,15 +83,24 @@ export function collect(
   output: 'value' | 'state' = 'value',
 ): Bound {
   const { operands, type, argumentsMax, input = 'values' } = settings;
-  if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
   if (bound.count > argumentsMax)
     throw bound.error(bound.at, `${bound.name} takes at most ${argumentsMax} arguments, found ${bound.count}`);
+  const [operand] = operands;
+  if (distinct && !REPEATABLE.has(collector.type)) {
+    if (operand === undefined || operands.length > 1 || input === 'states' || !OF_NUMBERS.has(collector.type))
+      throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
+    return list.add({ kind: 'distinct', operands, filter, type, fold: { kind: 'collect', collector, output, type: nativeType(type) } });
+  }
   return list.add({ kind: 'collect', operands, filter, type, collect: { collector, input, output } });
 }
 
-/** The first argument, which must be a number; DISTINCT is refused. */
-export function numericOperand({ call: bound, distinct }: AggregateUse): Bound {
-  if (distinct) throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
+/** What keeps the same when a value comes again: DISTINCT changes nothing. */
+const REPEATABLE: ReadonlySet<Collector['type']> = new Set(['first', 'last', 'min', 'max', 'hll', 'cardinality', 'theta', 'bloom']);
+/** What takes its numbers one by one, so that it can be given each of them once. */
+const OF_NUMBERS: ReadonlySet<Collector['type']> = new Set(['moments', 'quantiles', 'kll', 'histogram', 'fixedHistogram']);
+
+/** The first argument, which must be a number. */
+export function numericOperand({ call: bound }: AggregateUse): Bound {
   const operand = bound.number(0);
   return operand.type === 'NULL' ? literal('BIGINT', null) : operand;
 }

@@ -5,6 +5,7 @@ import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
 import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
 import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
 import { and, type Bound, call, isNull, literal, not, settledType, text } from './bound.js';
+import { castTo } from './cast.js';
 import { isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /**
@@ -15,29 +16,23 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   COUNT(use) {
     const { call: bound, distinct, filter, list } = use;
     if (distinct) return countDistinct(use);
-    if (bound.count > 1) throw bound.session.source.unsupported(bound.at, 'COUNT of several values');
-    const operand = bound.arguments[0];
-    // A literal that is not null, as in COUNT(1), counts every row.
-    const counted =
-      operand === undefined || (operand.kind === 'literal' && operand.value !== null) ? filter : andFilter(filter, not(isNull(operand)));
+    // Rows in which all of them are there. A literal that is not null, as in COUNT(1), always is.
+    const counted = bound.arguments
+      .filter((operand) => operand.kind !== 'literal' || operand.value === null)
+      .reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
     return list.add({ kind: 'count', operands: [], filter: counted, type: 'BIGINT' });
   },
-  SUM(use) {
-    const operand = numericOperand(use);
-    return use.list.add({ kind: 'sum', operands: [operand], filter: use.filter, type: sumType(operand) });
-  },
+  SUM: (use) => sum(use, numericOperand(use)),
   MIN: (use) => extreme(use, 'min'),
   MAX: (use) => extreme(use, 'max'),
   AVG(use) {
     const operand = numericOperand(use);
-    const sum = use.list.add({ kind: 'sum', operands: [operand], filter: use.filter, type: sumType(operand) });
-    const count = use.list.add({
-      kind: 'count',
-      operands: [],
-      filter: andFilter(use.filter, not(isNull(operand))),
-      type: 'BIGINT',
-    });
-    return call('DOUBLE', '/', call('DOUBLE', 'cast', sum, text('DOUBLE')), count);
+    const { distinct, filter, list } = use;
+    const total = sum(use, operand);
+    const count = distinct
+      ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' })
+      : list.add({ kind: 'count', operands: [], filter: andFilter(filter, not(isNull(operand))), type: 'BIGINT' });
+    return call('DOUBLE', '/', call('DOUBLE', 'cast', total, text('DOUBLE')), count);
   },
   GROUPING(use) {
     const { call: bound, list } = use;
@@ -61,13 +56,32 @@ function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVaria
   return collectStates(use, { type: 'moments', result }, { operand: () => numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
 }
 
+function sum({ distinct, filter, list }: AggregateUse, operand: Bound): Bound {
+  const type = sumType(operand);
+  return distinct
+    ? list.add({ kind: 'distinct', operands: [operand], filter, type, fold: { kind: 'sum', type: type === 'BIGINT' ? 'LONG' : 'DOUBLE' } })
+    : list.add({ kind: 'sum', operands: [operand], filter, type });
+}
+
 function countDistinct(use: AggregateUse): Bound {
   const { call: bound, filter, list } = use;
-  if (bound.count !== 1) throw bound.session.source.unsupported(bound.at, `${bound.name} of several values`);
+  if (bound.count > 1) return countCombinations(use);
   const operand = bound.any(0);
   return operand.type !== 'NULL' && isComplex(operand.type)
     ? countStored({ ...use, distinct: false }, operand.type)
     : list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' });
+}
+
+/** COUNT(DISTINCT a, b): lists of the values as texts tell combinations apart; those with a null do not count. */
+function countCombinations({ call: bound, distinct, filter, list }: AggregateUse): Bound {
+  if (!distinct) throw bound.error(bound.at, `${bound.name} takes one argument, found ${bound.count}`);
+  const parts = bound.arguments.map((operand, index) => {
+    const part = castTo(operand, 'VARCHAR', bound.session.timeZone);
+    if (part === undefined || part.type === 'NULL') throw bound.mismatch(index, 'a value that can be read as VARCHAR');
+    return part;
+  });
+  const present = bound.arguments.reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
+  return list.add({ kind: 'distinct', operands: [call('ARRAY<VARCHAR>', 'array', ...parts)], filter: present, type: 'BIGINT' });
 }
 
 /** Of a column of sketches not the sketches are counted but what they have seen. */

@@ -86,9 +86,9 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
         const added = new Added(node.keys);
         const kept = correlations.map((each) => ({ ...each, inner: added.column(each.inner) }));
         const empty = new Map(
-          node.aggregates.map(({ name, kind, type }) => [
+          node.aggregates.map(({ name, kind, type, fold }) => [
             name,
-            kind === 'count' || kind === 'distinct' ? literal(type, 0n) : literal(type, null),
+            kind === 'count' || (kind === 'distinct' && fold === undefined) ? literal(type, 0n) : literal(type, null),
           ]),
         );
         return {

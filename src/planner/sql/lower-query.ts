@@ -310,7 +310,7 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   };
 }
 
-function aggregator({ name, kind, operands, filter, type, collect }: NamedAggregate, virtual: ComputedColumns): Aggregator {
+function aggregator({ name, kind, operands, filter, type, collect, fold }: NamedAggregate, virtual: ComputedColumns): Aggregator {
   const rows = filter === null ? null : toFilter(filter);
   const columns = operands.map((operand) => virtual.nameOf(operand));
   const [column] = columns;
@@ -319,7 +319,7 @@ function aggregator({ name, kind, operands, filter, type, collect }: NamedAggreg
     assert(collect !== undefined, `aggregate ${name} does not say what it keeps`);
     return { kind, name, filter: rows, ...collect, columns, type: nativeType(type) };
   }
-  if (kind === 'distinct') return { kind, name, column, filter: rows };
+  if (kind === 'distinct') return { kind, name, column, filter: rows, ...(fold === undefined ? {} : { fold }) };
   const native = nativeType(type);
   assert(kind !== 'grouping' && isNumberType(native), `aggregate ${name} is no number`);
   return { kind, name, column, type: native, filter: rows };

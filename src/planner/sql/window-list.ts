@@ -156,14 +156,15 @@ export class WindowList {
     aggregate: BoundAggregate,
     { name, at }: FunctionCall,
   ): Pick<NamedWindowFunction, 'call' | 'operand' | 'filter' | 'type'> {
-    const { kind, operands, filter, type, collect } = aggregate;
+    const { kind, operands, filter, type, collect, fold } = aggregate;
     const [operand = null] = operands;
     if (kind === 'count') return { call: { kind }, operand: null, filter, type };
     if (kind === 'collect' && collect?.collector.type === 'expression')
       return { call: { kind: 'fold', collector: collect.collector }, operand, filter, type };
     if (kind === 'collect' && (collect?.collector.type === 'min' || collect?.collector.type === 'max'))
       return { call: { kind: collect.collector.type }, operand, filter, type };
-    if (kind === 'sum' || kind === 'min' || kind === 'max' || kind === 'distinct') return { call: { kind }, operand, filter, type };
+    if (kind === 'distinct' && fold === undefined) return { call: { kind }, operand, filter, type };
+    if (kind === 'sum' || kind === 'min' || kind === 'max') return { call: { kind }, operand, filter, type };
     throw this.session.source.unsupported(at, `${name} OVER`);
   }
 }

@@ -23,7 +23,7 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: 'SELECT SUM(MAX(added)) FROM wiki', says: /aggregate MAX cannot stand inside SUM/ },
     { sql: 'SELECT SUM(__time) FROM wiki', says: /SUM: argument 1 must be a number, found TIMESTAMP/ },
     { sql: 'SELECT MIN(PARSE_JSON(page)) FROM wiki', says: /MIN: argument 1 must be a number, text, BOOLEAN, TIMESTAMP, DATE or ARRAY/ },
-    { sql: 'SELECT SUM(DISTINCT added) FROM wiki', code: 'unsupported', says: /SUM\(DISTINCT\)/ },
+    { sql: 'SELECT DS_TUPLE_DOUBLES(DISTINCT page, added) FROM wiki', code: 'unsupported', says: /DS_TUPLE_DOUBLES\(DISTINCT\)/ },
     { sql: 'SELECT UPPER(page) FILTER (WHERE TRUE) FROM wiki', says: /no aggregate/ },
     { sql: 'SELECT page FROM wiki WHERE added', says: /expected a condition, found BIGINT/ },
     { sql: 'SELECT __time + 1 FROM wiki', says: /cannot compute TIMESTAMP \+ INTEGER 1/ },

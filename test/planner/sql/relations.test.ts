@@ -74,6 +74,21 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT MIN(ARRAY[added, usr]), MAX(ARRAY[added, usr]) FROM edits WHERE added IS NOT NULL AND usr IS NOT NULL',
   'SELECT id, MIN(city) OVER (ORDER BY id), MAX(name) OVER (PARTITION BY city) FROM users',
   'SELECT city, MAX(MIN(name)) OVER (ORDER BY city), MIN(name) FROM users GROUP BY city ORDER BY city',
+  // Aggregates of distinct values, beside others.
+  'SELECT SUM(DISTINCT added), AVG(DISTINCT added), COUNT(DISTINCT added), SUM(added), SUM(DISTINCT price), AVG(DISTINCT price) FROM edits',
+  'SELECT city, SUM(DISTINCT added), SUM(added), AVG(DISTINCT price), COUNT(*) FROM edits GROUP BY city ORDER BY city',
+  'SELECT usr, SUM(DISTINCT price) FILTER (WHERE added > 3), COUNT(DISTINCT city) FILTER (WHERE price > 1), MIN(DISTINCT price) FROM edits GROUP BY usr ORDER BY 1',
+  'SELECT SUM(DISTINCT x), AVG(DISTINCT x), COUNT(DISTINCT x) FROM none',
+  'SELECT city, usr, SUM(DISTINCT added) FROM edits GROUP BY ROLLUP (city, usr) ORDER BY 1, 2, 3',
+  'SELECT city, ROUND(VAR_POP(DISTINCT added), 6), ROUND(STDDEV_SAMP(DISTINCT price), 6) FROM edits GROUP BY city HAVING COUNT(DISTINCT price) > 2 ORDER BY 1',
+  'SELECT BIT_XOR(DISTINCT usr), BIT_AND(DISTINCT usr + 1), BIT_OR(DISTINCT usr) FROM edits',
+  'SELECT city, SUM(DISTINCT usr) AS s FROM edits GROUP BY city ORDER BY s DESC NULLS LAST, city LIMIT 3',
+  'SELECT name, (SELECT SUM(DISTINCT added) FROM edits e WHERE e.usr = u.id) AS s FROM users u',
+  [
+    'SELECT COUNT(DISTINCT city, usr), COUNT(city, usr) FROM edits',
+    'SELECT COUNT(DISTINCT CASE WHEN city IS NOT NULL AND usr IS NOT NULL THEN (city, usr) END), COUNT(*) FILTER (WHERE city IS NOT NULL AND usr IS NOT NULL) FROM edits',
+  ],
+  'SELECT SUM(DISTINCT added * 2 - usr), SUM(DISTINCT CASE WHEN price > 3 THEN 1.5 ELSE 2 END), SUM(DISTINCT EXTRACT(HOUR FROM __time)) FROM edits',
   // Set operations.
   'SELECT city FROM edits UNION ALL SELECT city FROM users',
   'SELECT city FROM edits UNION SELECT city FROM users ORDER BY 1 DESC',

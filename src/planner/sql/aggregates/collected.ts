@@ -32,9 +32,19 @@ export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> =
   },
   STRING_AGG: joined,
   LISTAGG: joined,
-  BIT_AND: (use) => bits(use, 'bitwiseAnd', -1n),
-  BIT_OR: (use) => bits(use, 'bitwiseOr', 0n),
-  BIT_XOR: (use) => bits(use, 'bitwiseXor', 0n),
+  // Bits that a value has set or cleared stay so when it comes again.
+  BIT_AND: (use) => bits({ ...use, distinct: false }, 'bitwiseAnd', -1n),
+  BIT_OR: (use) => bits({ ...use, distinct: false }, 'bitwiseOr', 0n),
+  BIT_XOR: (use) =>
+    use.distinct
+      ? use.list.add({
+          kind: 'distinct',
+          operands: [use.call.integer(0)],
+          filter: use.filter,
+          type: 'BIGINT',
+          fold: { kind: 'xor', type: 'LONG' },
+        })
+      : bits(use, 'bitwiseXor', 0n),
 };
 
 const STRING_BYTES = 1024;

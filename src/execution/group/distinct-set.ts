@@ -1,0 +1,42 @@
+import type { Value } from '../../expression/value.js';
+import { ROWS_PER_CHECK } from '../pieces.js';
+import type { DistinctShape, FoldScope } from './distinct-fold.js';
+import { nullIdOf, valueOfId } from './domain.js';
+import type { GroupTable } from './table.js';
+
+export type SetEntry = { readonly group: number; readonly value: Value };
+
+/** Every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
+export function listSet({ context }: FoldScope, table: GroupTable, index: number, { domain, store }: DistinctShape): SetEntry[] {
+  const { memory, check } = context;
+  const state = table.states[index];
+  const pairs: SetEntry[] = [];
+  const nullId = nullIdOf(domain);
+  const decode = valueOfId(memory, domain, table.distinctPools[index]?.values ?? []);
+  if (store.kind === 'bits') {
+    const words = store.bitsPerGroup / 32;
+    const bits = memory.u32(state?.bits ?? 0, table.groupCount * words);
+    bits.forEach((word, at) => {
+      if (at % ROWS_PER_CHECK === 0) check();
+      for (let rest = word; rest !== 0; rest &= rest - 1) {
+        const id = (at % words) * 32 + (31 - Math.clz32(rest & -rest));
+        if (id !== nullId) pairs.push({ group: Math.floor(at / words), value: decode(id) });
+      }
+    });
+    return pairs;
+  }
+  const { keys = 0, count = 0 } = state?.pairs ?? {};
+  const halves = memory.u32(keys, count * store.words * 2);
+  const longs = memory.i64(keys, count * store.words);
+  const doubles = memory.f64(keys, count * store.words);
+  for (let at = 0; at < count; at++) {
+    if (at % ROWS_PER_CHECK === 0) check();
+    const group = halves[at * store.words * 2] ?? 0;
+    if (store.words === 2) pairs.push({ group, value: domain.type === 'LONG' ? (longs[at * 2 + 1] ?? 0n) : (doubles[at * 2 + 1] ?? 0) });
+    else {
+      const id = halves[at * 2 + 1] ?? 0;
+      if (id !== nullId) pairs.push({ group, value: decode(id) });
+    }
+  }
+  return pairs;
+}
