@@ -8,7 +8,7 @@ export type Path = readonly PathPart[];
 const PARTS_MAX = 500;
 
 /** `.name`, `['name']`, `["name"]` or `[number]`; quotes inside of names are escaped with a backslash. */
-const JSON_PATH_PART = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(-?\d{1,9})\]/sy;
+const JSON_PATH_PART = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(-?\d{1,10})\]/sy;
 
 /**
  * The JSONPath subset: `$` for the whole, then members and elements. `$.` is the whole as well.
@@ -20,7 +20,7 @@ export function parseJsonPath(text: string): Path {
 }
 
 /** `.name`, `."name"`, `.["name"]`, `["name"]`, `.[number]` or `[number]`; `?` behind a part changes nothing. */
-const JQ_PART = /(?:\.([^.[\]"'?|,\s]+)|\."((?:[^"\\]|\\.)*)"|\.?\[["']((?:[^"'\\]|\\.)*)["']\]|\.?\[(-?\d{1,9})\])\??/sy;
+const JQ_PART = /(?:\.([^.[\]"'?|,\s]+)|\."((?:[^"\\]|\\.)*)"|\.?\[["']((?:[^"'\\]|\\.)*)["']\]|\.?\[(-?\d{1,10})\])\??/sy;
 
 /**
  * The jq subset: `.` for the whole, then members and elements.

@@ -4,6 +4,7 @@ import { lambdaOf } from './expression-type.js';
 import { EACH_VALUE } from './functions/apply.js';
 import { MULTI_VALUE_FORMS } from './functions/multi-value.js';
 import { findApplyFunction, getFunction } from './functions.js';
+import { printExpression } from './print.js';
 
 /**
  * What an expression over multi-value columns means, as one over arrays.
@@ -39,9 +40,9 @@ function isValues(expression: Expression, isMultiValue: IsMultiValue): boolean {
 /** The expression of single values: `inputs` gains a parameter for each array they are taken from. */
 function scalarForm(expression: Expression, isMultiValue: IsMultiValue, inputs: Map<string, Expression>): Expression {
   if (isValues(expression, isMultiValue)) {
-    // A column named twice is one parameter; no column that a user names is called so.
-    const parameter = expression.kind === 'column' ? `each:${expression.name}` : `each:${inputs.size}:`;
-    inputs.set(parameter, arrayForm(expression, isMultiValue));
+    // What is named or written twice is one parameter; no column that a user names is called so.
+    const parameter = `each:${printExpression(expression)}`;
+    if (!inputs.has(parameter)) inputs.set(parameter, arrayForm(expression, isMultiValue));
     return { kind: 'column', name: parameter };
   }
   if (expression.kind !== 'call') return expression;

@@ -76,12 +76,12 @@ const cases: readonly [text: string, value: Value | Json][] = [
   ["json_keys(j, '$.y')", ['0', '1', '2']],
   ["json_keys(j, '$.empty')", []],
   ["json_keys(j, '$.nowhere')", null],
-  [
-    'json_paths(j)',
-    ['$.x', '$.y[0]', '$.y[1]', '$.y[2]', '$.name', '$.half', '$.yes', '$.none', '$.deep[0].a', '$.deep[1].a', "$.deep[1]['c d']"],
-  ],
+  ['json_paths(j)', ['$.x', '$.y', '$.name', '$.half', '$.yes', '$.none', '$.deep[0].a', '$.deep[1].a', "$.deep[1]['c d']"]],
   ['json_paths(event)', ['$.type', '$.percentage']],
   ['json_paths(n)', ['$']],
+  ["json_paths(parse_json('[[1, null], [], [2, [3]], {}]'))", ['$[0]', '$[1]', '$[2][0]', '$[2][1]']],
+  ["json_query(j, '$.deep[1234567890].a')", null],
+  ["json_query(j, '$.deep[-1234567890].a')", null],
   [
     "json_object('geo_ip', json_query(event, '$.type'), 'l', l, 'd', 2.5, 'none', n)",
     json('{"geo_ip": "PercentClear", "l": 7, "d": 2.5, "none": null}'),

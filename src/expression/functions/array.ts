@@ -66,9 +66,12 @@ function elementAt(name: string, base: 0 | 1): ExpressionFunction {
   );
 }
 
+/** Null when there is none: a number is in no array of texts, nor a text in one of numbers. */
 function positionOf(name: string, base: 0 | 1): ExpressionFunction {
   return ofArray(name, [2, 2], long, (elements, [, wanted = null]) => {
-    const at = elements.findIndex((element) => areSameElements(element, wanted));
+    const at = elements.findIndex(
+      (element) => (typeof element === 'string') === (typeof wanted === 'string') && areSameElements(element, wanted),
+    );
     return at < 0 ? null : BigInt(at + base);
   });
 }
@@ -188,14 +191,14 @@ const slice = ofArray('array_slice', [3, 3], sameArray, (elements, [, from, to])
   return Array.from({ length: end - start }, (_, index) => elements[start + index] ?? null);
 });
 
-/** array_to_string(array, separator): null elements are written as the word. */
+/** array_to_string(array, separator): null elements are written as the word; an array of just one null is null. */
 const toStringFunction = ofArray(
   'array_to_string',
   [2, 2],
   () => 'STRING',
   (elements, [, separator = null]) => {
     const between = toText(separator);
-    if (between === null) return null;
+    if (between === null || (elements.length === 1 && elements[0] === null)) return null;
     const texts = elements.map((element) => toText(element) ?? 'null');
     refuseTextLength(
       'array_to_string',

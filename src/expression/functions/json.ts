@@ -107,7 +107,7 @@ const jsonKeys = atPath(
   },
 );
 
-/** json_paths(json): of everything in it that is neither an object nor a list with members. What is no JSON is a value itself. */
+/** json_paths(json): of every literal in it, and of every list of literals. What is no JSON is a value itself. */
 const jsonPaths: ExpressionFunction = {
   name: 'json_paths',
   minArguments: 1,
@@ -123,8 +123,12 @@ const jsonPaths: ExpressionFunction = {
     },
 };
 
+function isLiteral(data: unknown): boolean {
+  return typeof data !== 'object' || data === null;
+}
+
 function collectPaths(data: unknown, path: PathPart[], into: string[]): void {
-  if (typeof data !== 'object' || data === null || (Array.isArray(data) && data.length === 0)) {
+  if (typeof data !== 'object' || data === null || (Array.isArray(data) && data.every(isLiteral))) {
     refuseLength('json_paths', into.push(printJsonPath(path)));
     return;
   }

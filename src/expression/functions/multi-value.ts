@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Expression } from '../../model/expression.js';
 import type { ExpressionFunction } from '../function.js';
 import type { Value } from '../value.js';
-import { isArrayValue } from '../value.js';
+import { arrayTypeOf, asArray } from './array-value.js';
 
 /*
  * Functions that give the values of a multi-value row. To what surrounds them they are STRINGs, of which there are
@@ -76,10 +76,13 @@ const toArray: ExpressionFunction = {
 const harmonizeNulls: ExpressionFunction = {
   ...toArray,
   name: 'mv_harmonize_nulls',
+  type: ([type = null]) => arrayTypeOf(type) ?? 'ARRAY<STRING>',
   bind:
     () =>
-    ([values = null]): Value =>
-      values === null || (isArrayValue(values) && values.length === 0) ? [null] : values,
+    ([values = null]): Value => {
+      const list = asArray(values);
+      return list === null || list.length === 0 ? [null] : list;
+    },
 };
 
 export const MULTI_VALUE_FUNCTIONS: readonly ExpressionFunction[] = [...givesValues, toArray, harmonizeNulls];

@@ -350,9 +350,7 @@ function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'ar
     );
   }
   if (left.type === 'NULL' || right.type === 'NULL') return literal(left.type === 'NULL' ? right.type : left.type, null);
-  const isText = left.type === 'VARCHAR' || right.type === 'VARCHAR';
-  // A text is read as a number.
-  const [one, other] = isText ? [asNumber(session, left), asNumber(session, right)] : [left, right];
+  const [one, other] = [asNumber(session, left, right), asNumber(session, right, left)];
   const type =
     one.type !== 'NULL' && other.type !== 'NULL' && isNumeric(one.type) && isNumeric(other.type)
       ? commonType(one.type, other.type)
@@ -365,8 +363,11 @@ function arithmetic(place: Place, expression: Extract<SqlExpression, { kind: 'ar
   return (type === 'DECIMAL' ? decimalResult(operator, one, other) : undefined) ?? call(type, operator, one, other);
 }
 
-function asNumber(session: Session, bound: Bound): Bound {
-  return bound.type === 'VARCHAR' ? (castTo(bound, 'DOUBLE', session.timeZone) ?? bound) : bound;
+/** A text is read as a number of the other operand's type; two texts are as doubles. */
+function asNumber(session: Session, bound: Bound, other: Bound): Bound {
+  if (bound.type !== 'VARCHAR') return bound;
+  const type = other.type !== 'NULL' && isNumeric(other.type) ? other.type : 'DOUBLE';
+  return castTo(bound, type, session.timeZone) ?? bound;
 }
 
 function withInterval(place: Place, { operator, left, right, at }: Extract<SqlExpression, { kind: 'arithmetic' }>): Bound {

@@ -1,7 +1,7 @@
 import { parseInstant } from '../../base/time.js';
 import { JSON_TYPE } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
-import { type Bound, type BoundLiteral, call, FALSE, integer, literal, NULL, not, retype, settledType, text } from './bound.js';
+import { type Bound, type BoundLiteral, call, FALSE, integer, literal, NULL, not, retype, settledType, TRUE, text } from './bound.js';
 import { isArray, isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
 
 /**
@@ -35,20 +35,32 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
         ? call(type, 'timestamp_floor', call('TIMESTAMP', 'timestamp_parse', bound, NULL, zone), text('P1D'), NULL, zone)
         : undefined;
     case 'BOOLEAN':
-      if (!isNumeric(from)) return undefined;
-      return {
-        kind: 'compare',
-        type,
-        operator: '<>',
-        domain: from,
-        left: bound,
-        right: nativeType(from) === 'LONG' ? integer(0) : literal(from, 0),
-      };
+      return isNumeric(from) ? isNotZero(bound, from) : from === 'VARCHAR' ? truthOfText(bound) : undefined;
     default:
       return isInstant(from) || from === 'BOOLEAN'
         ? call(type, 'cast', bound, text(nativeType(type)))
         : call(type, 'cast', bound, text(castName(type)));
   }
+}
+
+function isNotZero(bound: Bound, domain: SqlType): Bound {
+  const zero = nativeType(domain) === 'LONG' ? integer(0) : literal(domain, 0);
+  return { kind: 'compare', type: 'BOOLEAN', operator: '<>', domain, left: bound, right: zero };
+}
+
+/** 'true' and 'false' in any letters; a number is true unless it is 0, anything else unknown. */
+function truthOfText(bound: Bound): Bound {
+  const word = call('VARCHAR', 'lower', call('VARCHAR', 'trim', bound));
+  const is = (value: string): Bound => ({
+    kind: 'compare',
+    type: 'BOOLEAN',
+    operator: '=',
+    domain: 'VARCHAR',
+    left: word,
+    right: text(value),
+  });
+  const number = isNotZero(call('DOUBLE', 'cast', bound, text('DOUBLE')), 'DOUBLE');
+  return call('BOOLEAN', 'case_searched', is('true'), TRUE, is('false'), FALSE, number);
 }
 
 /** JSON_VALUE is read as the number or truth value it is, rather than as a text that is converted. */

@@ -10,11 +10,12 @@ const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = { '=': '=',
 
 /**
  * `left operator right` in the type both can be compared in, with a literal moved to the right.
- * Text beside a number or an instant is read as one, as the SQL of Druid does.
+ * Text beside a number or an instant is read as one, except that a column of text is equal to the digits of a whole
+ * number, as in Druid: 7 is not the text '007', and a text that is no number is not equal rather than unknown.
  */
 export function compare(session: Session, at: number, operator: CompareOperator, left: Bound, right: Bound): Bound {
   if (left.kind === 'literal' && right.kind !== 'literal') return compare(session, at, MIRRORED[operator], right, left);
-  const domain = comparisonDomain(left, right);
+  const domain = isTextEqualToDigits(operator, left, right) ? 'VARCHAR' : comparisonDomain(left, right);
   if (domain === undefined) throw session.source.error('sql_plan_invalid', at, `cannot compare ${describe(left)} with ${describe(right)}`);
   return {
     kind: 'compare',
@@ -24,6 +25,16 @@ export function compare(session: Session, at: number, operator: CompareOperator,
     left: operandIn(session, at, left, domain),
     right: operandIn(session, at, right, domain),
   };
+}
+
+function isTextEqualToDigits(operator: CompareOperator, left: Bound, right: Bound): boolean {
+  return (
+    (operator === '=' || operator === '<>') &&
+    left.kind === 'column' &&
+    left.type === 'VARCHAR' &&
+    right.kind === 'literal' &&
+    (right.type === 'BIGINT' || right.type === 'INTEGER')
+  );
 }
 
 function comparisonDomain(left: Bound, right: Bound): SqlType | undefined {

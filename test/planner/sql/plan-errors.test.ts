@@ -41,7 +41,7 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: 'SELECT page LIKE city FROM wiki', code: 'unsupported', says: /LIKE pattern/ },
     { sql: 'SELECT UPPER(page, city) FROM wiki', says: /UPPER takes 1 arguments, found 2/ },
     { sql: 'SELECT CASE WHEN added > 1 THEN 1 ELSE __time END FROM wiki', says: /CASE gives TIMESTAMP/ },
-    { sql: 'SELECT CAST(page AS BOOLEAN) FROM wiki', says: /cannot cast VARCHAR to BOOLEAN/ },
+    { sql: 'SELECT CAST(__time AS BOOLEAN) FROM wiki', says: /cannot cast TIMESTAMP to BOOLEAN/ },
     { sql: 'SELECT page FROM wiki LIMIT -1', says: /LIMIT takes an integer/ },
     { sql: 'SELECT page FROM wiki LIMIT added', says: /LIMIT takes an integer|unknown/ },
     { sql: 'SELECT DISTINCT page FROM wiki ORDER BY added', says: /SELECT DISTINCT/ },

@@ -1,5 +1,5 @@
-import { call } from '../bound.js';
-import { plain, type SqlFunction } from '../function-call.js';
+import { type Bound, call, FALSE, literal, TRUE } from '../bound.js';
+import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 import { isArray } from '../sql-type.js';
 
 /** A function of the values of a row as an array, whose result is values of a row again. */
@@ -13,6 +13,31 @@ function kept(name: string, native: string, second: 'array' | 'text'): SqlFuncti
   return plain(name, native, ['text', second], 'VARCHAR');
 }
 
+/** The values of a row, of which there is always one: no values, and a null, are the one value null. */
+function atLeastOne(bound: FunctionCall, index: number): Bound {
+  return call(bound.arrayType(index), 'mv_harmonize_nulls', bound.array(index));
+}
+
+function contains(bound: FunctionCall): Bound {
+  const wanted = bound.any(1);
+  const isList = wanted.type !== 'NULL' && isArray(wanted.type);
+  return call('BOOLEAN', 'array_contains', atLeastOne(bound, 0), isList || wanted.type === 'VARCHAR' ? atLeastOne(bound, 1) : wanted);
+}
+
+/** A null among the first values that is not among the others may be any of them: unknown unless another value is in both. */
+function overlap(bound: FunctionCall): Bound {
+  const [first, second] = [atLeastOne(bound, 0), atLeastOne(bound, 1)];
+  return call(
+    'BOOLEAN',
+    'case_searched',
+    call('BOOLEAN', 'array_overlap', first, second),
+    TRUE,
+    call('BOOLEAN', 'array_contains', first, literal('VARCHAR', null)),
+    literal('BOOLEAN', null),
+    FALSE,
+  );
+}
+
 export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
   kept('MV_FILTER_ONLY', 'mv_filter_only', 'array'),
   kept('MV_FILTER_NONE', 'mv_filter_none', 'array'),
@@ -23,8 +48,8 @@ export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
   plain('MV_ORDINAL', 'array_ordinal', ['array', 'integer'], 'VARCHAR'),
   plain('MV_OFFSET_OF', 'array_offset_of', ['array', 'any'], 'BIGINT'),
   plain('MV_ORDINAL_OF', 'array_ordinal_of', ['array', 'any'], 'BIGINT'),
-  plain('MV_CONTAINS', 'array_contains', ['array', 'any'], 'BOOLEAN'),
-  plain('MV_OVERLAP', 'array_overlap', ['array', 'array'], 'BOOLEAN'),
+  { name: 'MV_CONTAINS', minArguments: 2, maxArguments: 2, bind: contains },
+  { name: 'MV_OVERLAP', minArguments: 2, maxArguments: 2, bind: overlap },
   values('MV_APPEND', 'array_append', ['array', 'any']),
   values('MV_PREPEND', 'array_prepend', ['any', 'array']),
   values('MV_CONCAT', 'array_concat', ['array', 'array']),
