@@ -23,10 +23,10 @@ type Chunk = string | Uint8Array;
 /** A request to its response, for any transport: over a socket, or straight from the Router of the same process. */
 export interface Answerer {
   /**
-   * Finds the route, checks access, runs the handler, turns what it throws into the error shape of the route. Never
-   * rejects. The first chunk of a streamed body is already made, so that what fails before it still has its status.
+   * Finds the route, checks access, runs the handler, turns what it throws into the error shape of the route. Neither
+   * throws nor rejects. The first chunk of a streamed body is already made, so that what fails before it still has its status.
    */
-  answer(request: HttpRequest): Promise<HttpResponse>;
+  answer(request: HttpRequest): HttpResponse | Promise<HttpResponse>;
   /** The response for a request that cannot be read, in the shape its route gives to errors. */
   refuse(request: HttpRequest, error: ServiceError): HttpResponse;
 }
@@ -37,20 +37,32 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   const clusterKey = Buffer.from(options.clusterKey);
   const find = (request: HttpRequest) => table.find(request.method, alias.path(rawPathOf(request)).path);
 
+  const fail = (request: HttpRequest, errors: Route['errors'], thrown: unknown): HttpResponse => {
+    const error = asServiceError(thrown);
+    if (HTTP_ERRORS[error.code].status >= 500) {
+      log.error('request failed', { method: request.method, url: request.rawUrl, code: error.code, error });
+    }
+    return errorResponse(error, errors, host);
+  };
+  const later = async (request: HttpRequest, errors: Route['errors'], response: HttpResponse | Promise<HttpResponse>) => {
+    try {
+      return await withFirstChunk(await response);
+    } catch (thrown) {
+      return fail(request, errors, thrown);
+    }
+  };
+
   return {
-    async answer(request) {
+    answer(request) {
       let errors: Route['errors'] = 'map';
       try {
         const { route, parameters } = find(request);
         errors = route.errors;
         if (route.permission.access === 'internal') refuseStrangers(request, clusterKey);
-        return await withFirstChunk(await route.handle(request, parameters));
+        const response = route.handle(request, parameters);
+        return response instanceof Promise || isStreamed(response.body) ? later(request, errors, response) : whole(response);
       } catch (thrown) {
-        const error = asServiceError(thrown);
-        if (HTTP_ERRORS[error.code].status >= 500) {
-          log.error('request failed', { method: request.method, url: request.rawUrl, code: error.code, error });
-        }
-        return errorResponse(error, errors, host);
+        return fail(request, errors, thrown);
       }
     },
 
@@ -70,9 +82,19 @@ function refuseStrangers(request: HttpRequest, key: Buffer): void {
   throw new ServiceError('forbidden', `internal paths answer processes of this cluster, which send its key as ${CLUSTER_KEY_HEADER}`);
 }
 
+function isStreamed(body: HttpResponse['body']): body is AsyncIterable<Chunk> {
+  return body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
+}
+
+/** With all of its headers: its body is made. */
+function whole(response: HttpResponse): HttpResponse {
+  const { lateHeaders, ...rest } = response;
+  return lateHeaders === undefined ? response : { ...rest, headers: { ...rest.headers, ...lateHeaders() } };
+}
+
 async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {
   const { body, lateHeaders, ...rest } = response;
-  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return response;
+  if (!isStreamed(body)) return whole(response);
   const iterator = body[Symbol.asyncIterator]();
   const first = await iterator.next();
   const headers = { ...rest.headers, ...lateHeaders?.() };

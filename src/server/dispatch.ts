@@ -1,12 +1,22 @@
 import { assert, ServiceError } from '../base/errors.js';
 import type { Route } from './http.types.js';
 
+interface FoundRoute {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+const REMEMBERED_PATHS_MAX = 256;
+const REMEMBERED_LENGTH_MAX = 256;
+
 /**
  * Which row of a route table answers. Placeholders: `{name}` takes one segment, `{name*}` as a last segment takes the
  * rest of the path, one segment at least, undecoded. A literal segment wins over `{name}`, that over `{name*}`.
  */
 export class RouteTable {
   readonly #root = new Node();
+  /** What was found before, by method and path: few paths make up most requests. */
+  readonly #found = new Map<string, Map<string, FoundRoute>>();
 
   constructor(routes: Iterable<Route>) {
     for (const route of routes) this.#add(route);
@@ -16,7 +26,15 @@ export class RouteTable {
    * @param path  percent-encoded, under `/svc`; a trailing slash makes no difference
    * @throws ServiceError `not_found`, `method_not_allowed` naming what is allowed, `input_invalid` for broken encoding
    */
-  find(method: string, path: string): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } {
+  find(method: string, path: string): FoundRoute {
+    const found = this.#found.get(method)?.get(path);
+    if (found !== undefined) return found;
+    const searched = this.#search(method, path);
+    this.#remember(method, path, searched);
+    return searched;
+  }
+
+  #search(method: string, path: string): FoundRoute {
     const segments = splitPath(path);
     const node = this.#root.find(segments, 0);
     if (node === undefined) throw new ServiceError('not_found', `no such path: ${path}`);
@@ -25,6 +43,13 @@ export class RouteTable {
       throw new ServiceError('method_not_allowed', `${path} does not answer ${method}; it answers ${[...node.routes.keys()].join(', ')}`);
     }
     return { route, parameters: readParameters(route.path, segments) };
+  }
+
+  #remember(method: string, path: string, found: FoundRoute): void {
+    if (path.length > REMEMBERED_LENGTH_MAX) return;
+    const byPath = this.#found.get(method) ?? new Map<string, FoundRoute>();
+    if (byPath.size >= REMEMBERED_PATHS_MAX) byPath.clear();
+    this.#found.set(method, byPath.set(path, found));
   }
 
   #add(route: Route): void {

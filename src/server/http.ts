@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
       if (running.size === 0) whenIdle?.();
     });
     running.add(exchange);
-    const request = new IncomingRequest(socket, head, alias, exchange);
+    const request = new IncomingRequest(head, alias, exchange);
     if (answerer === undefined || whenIdle !== undefined) {
       exchange.closeConnection = true;
       const error = new ServiceError('unavailable', 'this process is shutting down');
@@ -74,7 +74,11 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
       socket,
       request,
       options.maxRequestBytes,
-      () => answer(request).then((response) => exchange.send(response)),
+      () => {
+        const response = answer(request);
+        if (response instanceof Promise) void response.then((made) => exchange.send(made));
+        else exchange.send(response);
+      },
       (error) => exchange.send(refuse(request, error)),
     );
   });
@@ -107,15 +111,14 @@ class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly rawUrl: string;
   readonly headers: Record<string, string> = {};
-  readonly remoteAddress: string;
   readonly viaAlias: boolean;
-  body: Buffer = Buffer.alloc(0);
+  body: Buffer = NO_BODY;
   readonly #path: string;
   readonly #queryText: string;
   readonly #exchange: Exchange;
   #query: URLSearchParams | undefined;
 
-  constructor(socket: Socket, head: SocketRequest, alias: Alias, exchange: Exchange) {
+  constructor(head: SocketRequest, alias: Alias, exchange: Exchange) {
     this.method = head.getCaseSensitiveMethod();
     const query: string | undefined = head.getQuery(); // absent when there is no '?', whatever its type says
     this.#queryText = query ?? '';
@@ -125,7 +128,6 @@ class IncomingRequest implements HttpRequest {
       this.headers[name] = value;
     });
     alias.requestHeaders(this.headers);
-    this.remoteAddress = Buffer.from(socket.getRemoteAddressAsText()).toString();
     ({ path: this.#path, viaAlias: this.viaAlias } = alias.path(url));
     this.#exchange = exchange;
   }
@@ -139,10 +141,16 @@ class IncomingRequest implements HttpRequest {
     return (this.#query ??= new URLSearchParams(this.#queryText));
   }
 
+  get remoteAddress(): string {
+    return this.#exchange.remoteAddress;
+  }
+
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }
 }
+
+const NO_BODY = Buffer.alloc(0);
 
 /** Calls exactly one of `done` and `refuse`, unless the client goes away first. What exceeds the limit is not kept. */
 function readBody(
@@ -173,9 +181,12 @@ function readBody(
       parts = [];
       return before > bytesMax ? undefined : tooLarge();
     }
-    parts.push(Buffer.from(lent.slice(0)));
+    // Copied, for it is lent; small ones side by side into memory that buffers share.
+    const part = Buffer.from(new Uint8Array(lent));
+    if (isLast && parts.length === 0) request.body = part;
+    else parts.push(part);
     if (!isLast) return;
-    request.body = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    if (parts.length > 0) request.body = Buffer.concat(parts);
     done();
   });
 }
@@ -189,6 +200,7 @@ class Exchange {
   readonly #options: ServeOptions;
   readonly #ended: () => void;
   #over = false;
+  #remoteAddress: string | undefined;
   #abort: AbortController | undefined;
   /** Set while a body waits for the client to read. */
   #wake: (() => void) | undefined;
@@ -204,6 +216,12 @@ class Exchange {
       this.#abort?.abort(new ServiceError('cancelled', 'the client closed the connection'));
       this.#wake?.();
     });
+  }
+
+  /** Looked up when it is first asked for, as long as the connection is open: nearly nobody asks. */
+  get remoteAddress(): string {
+    this.#remoteAddress ??= this.#over ? '' : Buffer.from(this.#socket.getRemoteAddressAsText()).toString();
+    return this.#remoteAddress;
   }
 
   /** Made when it is first asked for: most requests are over before anyone does. */
@@ -287,10 +305,10 @@ class Exchange {
   }
 
   #writeHead({ status, headers = {} }: HttpResponse): void {
-    this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
+    // 200 OK is what uWebSockets.js writes unless it is told otherwise.
+    if (status !== 200) this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
     const mirrored = this.#alias.responseHeaders(headers);
-    // A value may carry what a client sent, such as a query id; it must not begin a header of its own.
-    for (const name in mirrored) this.#socket.writeHeader(name, (mirrored[name] ?? '').replace(/\p{Cc}+/gu, ' '));
+    for (const name in mirrored) this.#socket.writeHeader(name, withoutControls(mirrored[name] ?? ''));
   }
 
   #listenForRoom(): void {
@@ -324,4 +342,9 @@ class Exchange {
     this.#over = true;
     this.#ended();
   }
+}
+
+/** A value may carry what a client sent, such as a query id; it must not begin a header of its own. */
+function withoutControls(value: string): string {
+  return /[^\x20-\x7e]/.test(value) ? value.replace(/\p{Cc}+/gu, ' ') : value;
 }

@@ -9,6 +9,7 @@ export interface HttpRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Empty once the response is sent or the client is gone, if nobody asked before. */
   readonly remoteAddress: string;
   /** Aborted when the client goes away or the request's deadline passes. */
   readonly signal: AbortSignal;
@@ -43,5 +44,6 @@ export interface Route {
   readonly path: string;
   readonly permission: ResourceAction;
   readonly errors: 'query' | 'map';
-  handle(request: HttpRequest, parameters: Readonly<Record<string, string>>): Promise<HttpResponse>;
+  /** What needs no waiting is answered at once: the response is sent within the turn in which the request came in. */
+  handle(request: HttpRequest, parameters: Readonly<Record<string, string>>): HttpResponse | Promise<HttpResponse>;
 }

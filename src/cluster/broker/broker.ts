@@ -16,7 +16,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
-import type { BrokerQueries, QueryOptions, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
+import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import type { ResultCache } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { chunksWithin, planReads, withinData } from './scatter.js';
@@ -117,6 +117,7 @@ export class Broker implements BrokerQueries, BrokerService {
   runOver(wanted: RowsPlan, wantedSource: RowSource, options: QueryOptions): AsyncIterable<Frame> {
     const [asked, askedSource] = this.#summed([wanted, wantedSource] as const, options);
     const known = askedSource.kind === 'inline' ? this.#constants.find(asked, options) : undefined;
+    if (known !== undefined && options.profile !== undefined) options.profile.resultCacheHits++;
     if (known !== undefined) return framesOfAll(known);
     const lookup = (name: string) => this.lookups.values(name);
     const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
@@ -126,7 +127,11 @@ export class Broker implements BrokerQueries, BrokerService {
     return isConstant ? this.#constants.keep(plan, options, frames) : frames;
   }
 
-  #summed<Data>(data: Data, { exactSums }: QueryOptions): Data {
+  knownResult(wanted: RowsPlan, source: RowSource, use: ResultUse): readonly Frame[] | undefined {
+    return source.kind === 'inline' ? this.#constants.find(this.#summed(wanted, use), use) : undefined;
+  }
+
+  #summed<Data>(data: Data, { exactSums }: ResultUse): Data {
     return (exactSums ?? this.#options.exactSums) ? withExactSums(data) : data;
   }
 

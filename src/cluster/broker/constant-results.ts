@@ -1,5 +1,5 @@
 import type { Frame } from '../../model/frame.js';
-import type { QueryOptions } from './contract.js';
+import type { QueryOptions, ResultUse } from './contract.js';
 import type { RowsPlan } from './segment-runs.js';
 
 /** Results with more rows are not kept: there are as many of them as plans that somebody holds on to. */
@@ -12,12 +12,9 @@ const ROWS_MAX = 100;
 export class ConstantResults {
   readonly #frames = new WeakMap<RowsPlan, readonly Frame[]>();
 
-  find(plan: RowsPlan, options: QueryOptions): readonly Frame[] | undefined {
-    const { caching, kernels, profile } = options;
+  find(plan: RowsPlan, { caching, kernels }: ResultUse): readonly Frame[] | undefined {
     if (caching?.useResultLevelCache === false || kernels !== null) return undefined;
-    const found = this.#frames.get(plan);
-    if (found !== undefined && profile !== undefined) profile.resultCacheHits++;
-    return found;
+    return this.#frames.get(plan);
   }
 
   /** The same frames, kept when they are few and have all been read. */

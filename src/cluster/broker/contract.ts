@@ -46,6 +46,9 @@ export interface QueryOptions {
   readonly caching?: CacheUse;
 }
 
+/** What of the context decides whether a result of before may be used. */
+export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching'>;
+
 /** Whether a query may read from, and write to, the caches of single segments and of whole results. */
 export interface CacheUse {
   readonly useCache: boolean;
@@ -72,6 +75,8 @@ export interface BrokerQueries extends SchemaSource {
   run(plan: Exclude<Plan, SegmentMetadataPlan>, options: QueryOptions): AsyncIterable<Frame>;
   /** The same plans over rows from anywhere; see `RowSource`. */
   runOver(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, options: QueryOptions): AsyncIterable<Frame>;
+  /** The whole result of a plan, when it is known and may be used: nothing has to run for it. */
+  knownResult(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, use: ResultUse): readonly Frame[] | undefined;
   /** The segments of a table that a query over these intervals reads, each to be run over by itself; they stay until the end. */
   bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncIterable<SegmentToRun>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;

@@ -39,6 +39,9 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'populateResultLevelCache',
 ];
 
+/** Those that change plans: a plan is found again only under the same values of them. */
+export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone'];
+
 /** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
 export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
   bySegment: [false],

@@ -1,73 +1,98 @@
+import { BoundedCache } from '../../base/bounded-cache.js';
+import { dataBytes } from '../../base/data-size.js';
 import { stringifyJson } from '../../base/json.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import { PLANNING_KEYS } from './context.js';
 import { planSql, type SqlRequest } from './plan-sql.js';
 import type { SqlSchema, SqlTable } from './schema.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;
-  /** The datasources as they were when the plan was made: it holds as long as the schema gives these very objects. */
-  readonly tables: ReadonlyMap<string, SqlTable>;
+  /** What planning asked of the schema: the plan holds as long as the schema says the same. */
+  readonly asked: Asked;
+}
+
+interface Asked {
+  /** The very objects; undefined for a name that is no datasource. */
+  readonly tables: Map<string, SqlTable | undefined>;
+  /** Null: nobody asked. */
+  tableNames: readonly string[] | null;
+  lookups: readonly string[] | null;
 }
 
 /** Longer statements are seldom sent twice. */
 const TEXT_LENGTH_MAX = 16 * 1024;
 
 /**
- * Remembers the plans of statements that are sent again and again, least recently used out first. Only those whose
- * plan hangs on nothing but text, parameters, zone and the datasources it names.
+ * What a plan hangs on beside the schema: text, values of parameters, and what of the context changes plans. Null for
+ * statements that are planned anew each time. Statements that differ in literals only are two: their plans differ in
+ * intervals, in what is folded and in the order of joins.
+ */
+export function planKey({ query, context, parameters, rulesOff = [], schemaName = '' }: SqlRequest): string | null {
+  if (query.length > TEXT_LENGTH_MAX || /CURRENT_(TIMESTAMP|DATE)/i.test(query)) return null;
+  const settings = PLANNING_KEYS.map((key) => context[key]);
+  return `${schemaName} ${rulesOff.join(' ')}\n${stringifyJson([settings, parameters])}\n${query}`;
+}
+
+/**
+ * Remembers the plans of statements that are sent again and again: of those whose plan hangs on nothing but its key,
+ * and the datasources and lookups that it asks for.
  */
 export class PlanCache {
-  private readonly plans = new Map<string, CachedPlan>();
-  private readonly entryCountMax: number;
+  readonly #plans: BoundedCache<CachedPlan>;
 
-  constructor(entryCountMax: number) {
-    this.entryCountMax = entryCountMax;
+  constructor(bytesMax: number) {
+    this.#plans = new BoundedCache(bytesMax);
+  }
+
+  get bytes(): number {
+    return this.#plans.bytes;
+  }
+
+  /** The plan that was made for this key, if the schema still says what it said then. */
+  find(key: string, schema: SqlSchema): PlannedStatement | undefined {
+    const cached = this.#plans.find(key);
+    if (cached === undefined) return undefined;
+    if (holds(cached.asked, schema)) return cached.statement;
+    this.#plans.delete(key);
+    return undefined;
   }
 
   /** As `planSql`. */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
-    if (request.query.length > TEXT_LENGTH_MAX || /CURRENT_(TIMESTAMP|DATE)/i.test(request.query)) return planSql(request, schema, now);
-    const key = `${request.schemaName ?? ''}\n${request.context['sqlTimeZone'] ?? ''}\n${stringifyJson(request.parameters)}\n${request.query}`;
-    const cached = this.plans.get(key);
-    if (cached !== undefined) {
-      this.plans.delete(key);
-      if ([...cached.tables].every(([name, table]) => schema.table(name) === table)) {
-        this.plans.set(key, cached);
-        return cached.statement;
-      }
-    }
-    // Whatever else planning asks for can change without a trace: such a plan is made anew each time.
-    let isFree = true;
-    const tables = new Map<string, SqlTable>();
+    const key = planKey(request);
+    if (key === null) return planSql(request, schema, now);
+    const known = this.find(key, schema);
+    if (known !== undefined) return known;
+    const asked: Asked = { tables: new Map(), tableNames: null, lookups: null };
+    // Rows of `sys` change without a trace.
+    let isKept = true;
     const watched: SqlSchema = {
-      tables: () => {
-        isFree = false;
-        return schema.tables();
-      },
-      table: (name) => {
+      tables: () => (asked.tableNames = schema.tables()),
+      table(name) {
         const table = schema.table(name);
-        if (table === undefined) isFree = false;
-        else tables.set(name, table);
+        asked.tables.set(name, table);
         return table;
       },
-      lookups: () => {
-        isFree = false;
-        return schema.lookups?.() ?? [];
-      },
-      systemRows: (name) => {
-        isFree = false;
+      lookups: () => (asked.lookups = schema.lookups?.() ?? []),
+      systemRows(name) {
+        isKept = false;
         return schema.systemRows?.(name) ?? [];
       },
     };
     const statement = planSql(request, watched, now);
-    if (statement.kind === 'select' && isFree) this.keep(key, { statement, tables });
+    if (statement.kind === 'select' && isKept) this.#plans.keep(key, { statement, asked }, key.length * 2 + dataBytes(statement));
     return statement;
   }
+}
 
-  private keep(key: string, plan: CachedPlan): void {
-    this.plans.set(key, plan);
-    const [oldest] = this.plans.keys();
-    if (this.plans.size > this.entryCountMax && oldest !== undefined) this.plans.delete(oldest);
-  }
+function holds({ tables, tableNames, lookups }: Asked, schema: SqlSchema): boolean {
+  for (const [name, table] of tables) if (schema.table(name) !== table) return false;
+  if (tableNames !== null && !sameNames(tableNames, schema.tables())) return false;
+  return lookups === null || sameNames(lookups, schema.lookups?.() ?? []);
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
 }

@@ -17,38 +17,43 @@ export type QueryState = { readonly state: 'running' | 'done' } | { readonly sta
 
 /** The queries that a broker answered last, with what each of them did; the oldest make room for new ones. */
 export class QueryLog {
-  readonly #kept: number;
   readonly #now: () => EpochMs;
-  /** Oldest first. */
-  readonly #runs = new Map<string, QueryRun>();
+  /** As many as are kept, in a circle: the next one takes the place of the oldest. */
+  readonly #circle: (QueryRun | undefined)[];
+  #next = 0;
+  /** Of queries with one id the last one. */
+  readonly #byId = new Map<string, QueryRun>();
 
   constructor(options: { readonly kept: number; now(): EpochMs }) {
-    this.#kept = options.kept;
+    this.#circle = new Array<QueryRun | undefined>(options.kept).fill(undefined);
     this.#now = options.now;
   }
 
   /** @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan` */
   begin(description: QueryDescription, receivedMs: number): QueryRun {
     const run = new QueryRun(description, this.#now(), receivedMs);
-    // Of queries with one id the last one is found.
-    this.#runs.delete(description.queryId);
-    this.#runs.set(description.queryId, run);
-    for (const oldest of this.#runs.keys()) {
-      if (this.#runs.size <= this.#kept) break;
-      this.#runs.delete(oldest);
-    }
+    if (this.#circle.length === 0) return run;
+    const oldest = this.#circle[this.#next];
+    if (oldest !== undefined && this.#byId.get(oldest.description.queryId) === oldest) this.#byId.delete(oldest.description.queryId);
+    this.#circle[this.#next] = run;
+    this.#next = (this.#next + 1) % this.#circle.length;
+    this.#byId.set(description.queryId, run);
     return run;
   }
 
   /** Oldest first. */
   runs(): readonly QueryRun[] {
-    return [...this.#runs.values()];
+    const inOrder = [...this.#circle.slice(this.#next), ...this.#circle.slice(0, this.#next)];
+    return inOrder.flatMap((run) => (run !== undefined && this.#byId.get(run.description.queryId) === run ? [run] : []));
   }
 
   find(queryId: string): QueryRun | undefined {
-    return this.#runs.get(queryId);
+    return this.#byId.get(queryId);
   }
 }
+
+const RUNNING: QueryState = { state: 'running' };
+const DONE: QueryState = { state: 'done' };
 
 /** One query from its plan to the last byte of its answer. */
 export class QueryRun {
@@ -59,7 +64,7 @@ export class QueryRun {
   #waitedMs = 0;
   #rows = 0;
   #milliseconds: number | null = null;
-  #state: QueryState = { state: 'running' };
+  #state: QueryState = RUNNING;
 
   constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number) {
     this.#description = description;
@@ -92,7 +97,7 @@ export class QueryRun {
         yield chunk;
         startMs = performance.now();
       }
-      this.#state = { state: 'done' };
+      this.#state = DONE;
     } catch (error) {
       this.#state = { state: 'failed', code: asServiceError(error).code };
       throw error;
@@ -100,6 +105,23 @@ export class QueryRun {
       if (this.#state.state === 'done') madeMs += performance.now() - startMs;
       addStage(this.profile, 'write', Math.max(0, madeMs - this.#waitedMs), this.#rows, this.#rows);
       this.#milliseconds = performance.now() - this.#receivedMs;
+    }
+  }
+
+  /** The whole answer, of rows that are all here; the query ends with it. */
+  whole(rows: number, write: () => string): string {
+    const startMs = performance.now();
+    try {
+      const text = write();
+      this.#state = DONE;
+      return text;
+    } catch (error) {
+      this.#state = { state: 'failed', code: asServiceError(error).code };
+      throw error;
+    } finally {
+      const endMs = performance.now();
+      addStage(this.profile, 'write', endMs - startMs, rows, rows);
+      this.#milliseconds = endMs - this.#receivedMs;
     }
   }
 
@@ -112,20 +134,20 @@ export class QueryRun {
   }
 
   get state(): QueryState {
-    return this.#milliseconds === null ? { state: 'running' } : this.#state;
+    return this.#milliseconds === null ? RUNNING : this.#state;
   }
 
   /** One line, `name=value` joined by `; `. Of an answer that is still being made: up to now. */
   summary(): string {
-    const { stages } = this.profile;
-    const parts = [
-      `milliseconds=${round(this.#elapsedMs())}`,
-      `rowsRead=${stages.filter.rowsIn}`,
-      `rowsMatched=${stages.filter.rowsOut}`,
-      ...STAGES.filter((stage) => stages[stage].milliseconds > 0).map((stage) => `${stage}=${round(stages[stage].milliseconds)}`),
-      ...PROFILE_COUNTERS.filter((counter) => this.profile[counter] > 0).map((counter) => `${counter}=${this.profile[counter]}`),
-    ];
-    return parts.join('; ');
+    const { profile } = this;
+    const { stages } = profile;
+    let line = `milliseconds=${round(this.#elapsedMs())}; rowsRead=${stages.filter.rowsIn}; rowsMatched=${stages.filter.rowsOut}`;
+    for (const stage of STAGES) {
+      const { milliseconds } = stages[stage];
+      if (milliseconds > 0) line += `; ${stage}=${round(milliseconds)}`;
+    }
+    for (const counter of PROFILE_COUNTERS) if (profile[counter] > 0) line += `; ${counter}=${profile[counter]}`;
+    return line;
   }
 
   /** The whole of it, as JSON writes it. */

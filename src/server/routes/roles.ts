@@ -69,15 +69,23 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     ]);
   }
 
-  const answerers = new Map<string, Answerer>();
+  const answerers = new Map<Role, { readonly host: string; readonly answerer: Answerer }>();
   const alias = createAlias(configuration.get('svc.server.http.apiName'));
   for (const [role, own] of routes) {
     const host = hostOf(role);
-    answerers.set(`${role}/${host}`, createAnswerer({ routes: own, alias, host, clusterKey: cluster.clusterKey, log: log.with({ role }) }));
+    const answerer = createAnswerer({ routes: own, alias, host, clusterKey: cluster.clusterKey, log: log.with({ role }) });
+    answerers.set(role, { host, answerer });
   }
   routes.set('router', [
     ...lookupListenRoutes(NO_LOOKUPS),
-    ...routerRoutes({ coordination, client, local: (role, host) => answerers.get(`${role}/${host}`) }),
+    ...routerRoutes({
+      coordination,
+      client,
+      local: (role, host) => {
+        const own = answerers.get(role);
+        return own?.host === host ? own.answerer : undefined;
+      },
+    }),
   ]);
   return (role) => routes.get(role) ?? [];
 }

@@ -56,8 +56,20 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
   );
 }
 
-async function forward(source: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): Promise<HttpResponse> {
+function forward(
+  source: RouterSource,
+  role: TargetRole,
+  request: HttpRequest,
+  nextTurn: () => number,
+): HttpResponse | Promise<HttpResponse> {
   const hosts = targetsOf(source, role, request, nextTurn);
+  const [only, second] = hosts;
+  if (only === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
+  return second === undefined ? sendTo(source, role, only, request) : sendToAll(source, role, hosts, request);
+}
+
+/** The first answer of one that knows what it is about. */
+async function sendToAll(source: RouterSource, role: TargetRole, hosts: readonly string[], request: HttpRequest): Promise<HttpResponse> {
   const responses = await Promise.all(hosts.map((host) => sendTo(source, role, host, request)));
   const chosen = responses.find((response) => response.status !== 404) ?? responses[0];
   if (chosen === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
@@ -97,10 +109,12 @@ function stickyHost(hosts: readonly string[], connection: string): string | unde
   return hosts.toSorted((a, b) => (weight(a) < weight(b) ? 1 : -1))[0];
 }
 
-async function sendTo(source: RouterSource, role: TargetRole, host: string, request: HttpRequest): Promise<HttpResponse> {
-  const local = source.local(role, host);
-  if (local !== undefined) return local.answer(request);
-  const response = await source.client.send({
+function sendTo(source: RouterSource, role: TargetRole, host: string, request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+  return source.local(role, host)?.answer(request) ?? sendAway(source, host, request);
+}
+
+async function sendAway({ client }: RouterSource, host: string, request: HttpRequest): Promise<HttpResponse> {
+  const response = await client.send({
     host,
     method: request.method,
     path: request.rawUrl,

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../model/interval.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import type { SqlContext } from '../../planner/sql/context.js';
 import { explain, tablesOf } from '../../planner/sql/explain.js';
-import { PlanCache } from '../../planner/sql/plan-cache.js';
+import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../planner/sql/schema.js';
 import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
@@ -28,7 +28,11 @@ export interface SqlStatementOptions {
   readonly aliasSchemaName?: string;
 }
 
-const PLANS_KEPT = 500;
+/** Of plans that are kept: a typical one takes some 10 KiB. */
+const PLANS_BYTES_MAX = 32 * 1024 * 1024;
+
+/** More are written in slices, between which the event loop gets its turn. */
+const CELLS_AT_ONCE_MAX = 2000;
 
 export type Ingestion = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
 
@@ -50,6 +54,12 @@ export interface StatementRun {
   readonly signal: AbortSignal;
 }
 
+/** A statement that needs nothing to run. */
+export interface KnownAnswer {
+  readonly text: string;
+  readonly logged: QueryRun;
+}
+
 export interface RunningStatement {
   readonly columns: readonly OutputColumn[];
   /** Read to the end or left early, inside of `logged.body`. */
@@ -61,7 +71,7 @@ export interface RunningStatement {
 export class SqlStatements {
   readonly #broker: BrokerQueries;
   readonly #options: SqlStatementOptions;
-  readonly #plans = new PlanCache(PLANS_KEPT);
+  readonly #plans = new PlanCache(PLANS_BYTES_MAX);
   readonly #schema: SqlSchema;
 
   constructor(broker: BrokerQueries, options: SqlStatementOptions) {
@@ -85,9 +95,49 @@ export class SqlStatements {
 
   /** @param viaAlias  the client calls the schema of datasources by the alias */
   plan(request: SqlRequest, viaAlias: boolean): Promise<PlannedStatement> {
-    const { aliasSchemaName = 'druid', systemRows, now } = this.#options;
-    const asked = viaAlias ? { ...request, schemaName: aliasSchemaName } : request;
+    const { systemRows, now } = this.#options;
+    const asked = this.#named(request, viaAlias);
     return planOverSystem(this.#schema, systemRows, (schema) => this.#plans.plan(asked, schema, now()));
+  }
+
+  /** What `plannedBefore` finds the plan by; null when it is made anew each time. */
+  planKey(request: SqlRequest, viaAlias: boolean): string | null {
+    return planKey(this.#named(request, viaAlias));
+  }
+
+  /** A plan that still holds. */
+  plannedBefore(key: string | null): PlannedStatement | undefined {
+    return key === null ? undefined : this.#plans.find(key, this.#schema);
+  }
+
+  #named(request: SqlRequest, viaAlias: boolean): SqlRequest {
+    return viaAlias ? { ...request, schemaName: this.#options.aliasSchemaName ?? 'druid' } : request;
+  }
+
+  /** The whole answer at once, when the result is known and short; else undefined, and it is to be run. */
+  answerKnown(
+    statement: Answerable,
+    { sql, read, sqlQueryId, receivedMs }: Omit<StatementRun, 'signal'>,
+    write: (frames: readonly Frame[], columns: readonly OutputColumn[]) => string,
+  ): KnownAnswer | undefined {
+    if (statement.kind === 'explain' || statement.source.kind === 'external') return undefined;
+    const { plan, source, columns } = statement;
+    const frames = this.#broker.knownResult(plan, source, read);
+    if (frames === undefined) return undefined;
+    const rows = frames.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    if (rows * columns.length > CELLS_AT_ONCE_MAX) return undefined;
+    this.#allowedMs(read);
+    const { log, scheduler } = this.#options;
+    const [dataSource = null] = tablesOf(source);
+    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql }, receivedMs);
+    logged.profile.resultCacheHits++;
+    const text = logged.whole(rows, () => {
+      // It takes no time, but where nobody is let in, neither is this one.
+      const asked = { priority: read.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: plan.intervals };
+      scheduler.admit({ priority: scheduler.priorityOf(asked), lane: read.lane })();
+      return write(frames, columns);
+    });
+    return { text, logged };
   }
 
   /** The query begins when its first frame is asked for. */
@@ -115,18 +165,21 @@ export class SqlStatements {
   }
 
   #queryOptions(context: SqlContext, queryId: string, signal: AbortSignal): QueryOptions {
-    const { maxTimeoutMs, defaultTimeoutMs, now } = this.#options;
-    const { timeoutMs, priority, kernels, exactSums, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
+    const { priority, kernels, exactSums, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
+    const limits = { deadlineMs: this.#options.now() + this.#allowedMs(context), gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
+    const { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly } = context;
+    const bounds = { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly };
+    return { queryId, ...limits, ...bounds, priority, kernels, exactSums, caching, signal };
+  }
+
+  #allowedMs({ timeoutMs }: SqlContext): number {
+    const { maxTimeoutMs, defaultTimeoutMs } = this.#options;
     if (timeoutMs !== null && timeoutMs > maxTimeoutMs)
       throw new ServiceError(
         'query_invalid',
         `context.timeout: ${timeoutMs} ms is above the limit of svc.server.http.maxQueryTimeout, ${maxTimeoutMs} ms`,
       );
-    const allowedMs = timeoutMs === null ? defaultTimeoutMs : timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
-    const limits = { deadlineMs: now() + allowedMs, gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
-    const { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly } = context;
-    const bounds = { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly };
-    return { queryId, ...limits, ...bounds, priority, kernels, exactSums, caching, signal };
+    return timeoutMs === null ? defaultTimeoutMs : timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
   }
 }
 

@@ -1,41 +1,44 @@
 import { ServiceError } from '../../base/errors.js';
-import { parseJson } from '../../base/json.js';
 import type { PlannedStatement } from '../../model/statement.js';
-import { ObjectReader, refuse } from '../../planner/native/reader.js';
-import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
 import { tablesOf } from '../../planner/sql/explain.js';
-import { readSettings } from '../../planner/sql/settings.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
-import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
-import { type ResultOptions, writeResult } from '../results/sql/write-result.js';
+import { RESULT_FORMATS } from '../results/sql/result-format.js';
+import { writeKnown, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
 import { profileHeader } from './profile.js';
-import { type Answerable, isIngestion, type SqlStatements } from './sql-statements.js';
+import type { QueryRun } from './query-log.js';
+import { SqlBodies, type SqlBody } from './sql-body.js';
+import { isIngestion, type SqlStatements } from './sql-statements.js';
 
 export interface TaskSubmission {
   submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;
 }
 
-const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
+/** A body, and where the plan of its statement is found if it was planned before. */
+interface PreparedBody extends SqlBody {
+  readonly planKey: string | null;
+}
+
+const BODIES_BYTES_MAX = 8 * 1024 * 1024;
 
 /** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
 export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Route[] {
+  const bodies = new SqlBodies<PreparedBody>(BODIES_BYTES_MAX, (body, viaAlias) => ({
+    ...body,
+    planKey: statements.planKey(body, viaAlias),
+  }));
   return [
     {
       method: 'POST',
       path: '/svc/v2/sql',
       permission: { access: 'datasources' },
       errors: 'query',
-      handle: async (request) => {
+      handle(request) {
         const receivedMs = performance.now();
-        const body = readBody(request);
-        const statement = await statements.plan(body, request.viaAlias);
-        if (isIngestion(statement))
-          throw new ServiceError(
-            'unsupported',
-            `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`,
-          );
-        return answer(statements, request, { body, statement, receivedMs });
+        const body = bodies.read(request);
+        const known = statements.plannedBefore(body.planKey);
+        if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
+        return statements.plan(body, request.viaAlias).then((statement) => answer(statements, request, { body, statement, receivedMs }));
       },
     },
     {
@@ -44,7 +47,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       permission: { access: 'datasources' },
       errors: 'query',
       handle: async (request) => {
-        const body = readBody(request);
+        const body = bodies.read(request);
         const statement = await statements.plan(body, request.viaAlias);
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
@@ -83,85 +86,42 @@ function taskDataSource(statement: PlannedStatement): string {
   return statement.kind === 'select' ? SELECT_DATA_SOURCE : statement.dataSource;
 }
 
-/** The body of a request, read. */
-interface SqlBody {
-  /** As it was sent. */
-  readonly sql: string;
-  /** Without the settings it began with, which the context has. */
-  readonly query: string;
-  readonly context: Readonly<Record<string, unknown>>;
-  readonly read: SqlContext;
-  readonly parameters: readonly unknown[];
-  readonly result: Omit<ResultOptions, 'timeZone'>;
-  readonly warnings: readonly string[];
+interface Asked {
+  readonly body: SqlBody;
+  readonly statement: PlannedStatement;
+  /** `performance.now()` when the request came in. */
+  readonly receivedMs: number;
 }
 
-function readBody(request: HttpRequest): SqlBody {
-  const notes = { lenient: request.viaAlias, ignoredKeys: [] as string[] };
-  const reader = new ObjectReader(readFields(request), '', notes);
-  const sql = reader.string('query');
-  const { query, context } = readSettings(sql, contextFields(reader.raw('context') ?? {}));
-  const header = reader.boolean('header', false);
-  const result = {
-    format: reader.choice('resultFormat', FORMATS, 'object'),
-    header,
-    typesHeader: reader.boolean('typesHeader', false),
-    sqlTypesHeader: reader.boolean('sqlTypesHeader', false),
-  };
-  const parameters = reader.list('parameters', (value) => value);
-  reader.end();
-  for (const key of ['typesHeader', 'sqlTypesHeader'] as const)
-    if (result[key] && !header) refuse(key, 'false, or header to be true', true);
-  const read = readSqlContext(context);
-  return {
-    sql,
-    query,
-    context,
-    read,
-    parameters,
-    result,
-    warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings],
-  };
-}
-
-/** JSON, or the text of the statement alone. */
-function readFields(request: HttpRequest): unknown {
-  const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
-  const text = request.body.toString('utf8');
-  if (mediaType === 'text/plain') return { query: text };
-  if (mediaType !== 'application/json' && mediaType !== 'text/json')
+function answer(statements: SqlStatements, request: HttpRequest, { body, statement, receivedMs }: Asked): HttpResponse {
+  if (isIngestion(statement))
     throw new ServiceError(
-      'content_type_unsupported',
-      `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`,
+      'unsupported',
+      `${statement.kind.toUpperCase()} is not answered here: send it to /svc/v2/sql/task, which runs it as a task`,
     );
-  return parseJson(text);
-}
-
-function contextFields(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse('context', 'an object', value);
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function answer(
-  statements: SqlStatements,
-  request: HttpRequest,
-  { body, statement, receivedMs }: { readonly body: SqlBody; readonly statement: Answerable; readonly receivedMs: number },
-): HttpResponse {
-  const sqlQueryId = body.read.sqlQueryId ?? statements.newQueryId();
-  const { sql, read } = body;
+  const { sql, read, result } = body;
+  const sqlQueryId = read.sqlQueryId ?? statements.newQueryId();
+  const known = statements.answerKnown(statement, { sql, read, sqlQueryId, receivedMs }, (frames, columns) =>
+    writeKnown(frames, columns, result),
+  );
+  if (known !== undefined) return respond(body, { sqlQueryId, logged: known.logged, content: known.text });
   const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, signal: request.signal });
-  const headers = {
+  return respond(body, { sqlQueryId, logged, content: logged.body(writeResult(frames, columns, result)) });
+}
+
+interface Answer {
+  readonly sqlQueryId: string;
+  readonly logged: QueryRun;
+  readonly content: NonNullable<HttpResponse['body']>;
+}
+
+function respond(body: SqlBody, { sqlQueryId, logged, content }: Answer): HttpResponse {
+  const headers: Record<string, string> = {
     'Content-Type': RESULT_FORMATS[body.result.format].contentType,
     'X-Svc-SQL-Query-Id': sqlQueryId,
-    ...(body.result.header ? { 'X-Svc-SQL-Header-Included': 'yes' } : {}),
   };
-  const chunks = writeResult(frames, columns, {
-    ...body.result,
-    timeZone: body.read.timeZone,
-    stringifyArrays: body.read.stringifyArrays,
-  });
-  const lateHeaders = profileHeader(logged, body.read.profile);
-  return withWarnings({ status: 200, headers, lateHeaders, body: logged.body(chunks) }, body);
+  if (body.result.header) headers['X-Svc-SQL-Header-Included'] = 'yes';
+  return withWarnings({ status: 200, headers, lateHeaders: profileHeader(logged, body.read.profile), body: content }, body);
 }
 
 /** What the request said that had no effect, in one header. */

@@ -19,12 +19,12 @@ function plan(
 }
 
 cached('the same statement over the same schema is planned once', () => {
-  const cache = new PlanCache(10);
+  const cache = new PlanCache(1_000_000);
   assert.is(plan(cache, 'SELECT page FROM wiki'), plan(cache, 'SELECT page FROM wiki'));
 });
 
 cached('parameters, time zone and schema tell statements apart', () => {
-  const cache = new PlanCache(10);
+  const cache = new PlanCache(1_000_000);
   const sql = "SELECT page FROM wiki WHERE page = ? AND __time > TIMESTAMP '2024-01-01'";
   const first = plan(cache, sql, SCHEMA, NOW, [{ type: 'VARCHAR', value: 'a' }]);
   assert.is.not(plan(cache, sql, SCHEMA, NOW, [{ type: 'VARCHAR', value: 'b' }]), first);
@@ -34,25 +34,40 @@ cached('parameters, time zone and schema tell statements apart', () => {
   assert.is.not(plan(cache, sql, changed, NOW, [{ type: 'VARCHAR', value: 'a' }]), first);
 });
 
-cached('what hangs on the clock or on the list of tables is planned anew', () => {
-  const cache = new PlanCache(10);
-  for (const sql of ['SELECT page FROM wiki WHERE __time > CURRENT_TIMESTAMP', 'SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES']) {
-    assert.is.not(plan(cache, sql, SCHEMA, NOW), plan(cache, sql, SCHEMA, NOW + 1));
-  }
+cached('what hangs on the clock is planned anew', () => {
+  const cache = new PlanCache(1_000_000);
+  const sql = 'SELECT page FROM wiki WHERE __time > CURRENT_TIMESTAMP';
+  assert.is.not(plan(cache, sql, SCHEMA, NOW), plan(cache, sql, SCHEMA, NOW + 1));
+});
+
+cached('what hangs on the lists of tables and lookups is planned anew when these change', () => {
+  const cache = new PlanCache(1_000_000);
+  const more: SqlSchema = { ...SCHEMA, tables: () => [...SCHEMA.tables(), 'another'], lookups: () => ['names'] };
+  const over = (schema: SqlSchema) => plan(cache, 'SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES', schema);
+  assert.is(over(SCHEMA), over(SCHEMA));
+  assert.is.not(over(SCHEMA), over(more));
+  const withLookup = plan(cache, 'SELECT v FROM lookup.names', more);
+  assert.is(plan(cache, 'SELECT v FROM lookup.names', more), withLookup);
+  assert.throws(() => plan(cache, 'SELECT v FROM lookup.names', SCHEMA), /unknown lookup names/);
 });
 
 cached('rows that stand in the statement are planned once', () => {
-  const cache = new PlanCache(10);
+  const cache = new PlanCache(1_000_000);
   for (const sql of ['SELECT 1', "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t (n, s)"]) assert.is(plan(cache, sql), plan(cache, sql));
 });
 
-cached('the least recently used goes first', () => {
-  const cache = new PlanCache(2);
-  const [one, two] = ['SELECT page FROM wiki', 'SELECT city FROM wiki'];
+cached('plans that nobody asks for make room', () => {
+  const bytesOf = (sql: string) => {
+    const cache = new PlanCache(1_000_000);
+    plan(cache, sql);
+    return cache.bytes;
+  };
+  const [one, two, three] = ['SELECT page FROM wiki', 'SELECT city FROM wiki', 'SELECT page, city FROM wiki'];
+  const cache = new PlanCache(bytesOf(one) + bytesOf(three));
   const first = plan(cache, one);
   const second = plan(cache, two);
   assert.is(plan(cache, one), first);
-  plan(cache, 'SELECT channel FROM wiki');
+  plan(cache, three);
   assert.is(plan(cache, one), first);
   assert.is.not(plan(cache, two), second);
 });

@@ -72,6 +72,7 @@ class FakeBroker implements BrokerQueries {
     this.#analyses = analyses;
   }
 
+  knownResult = () => undefined;
   tables = () => ['wiki'];
   table = (name: string) => ({
     name,

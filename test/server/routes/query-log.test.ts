@@ -104,7 +104,8 @@ logs('a profile is found by query id; an unknown one is not', async () => {
     (({ queryId, queryType, dataSource, startTime }) => ({ queryId, queryType, dataSource, startTime }))(JSON.parse(String(found?.body))),
     { queryId: 'q', queryType: 'topN', dataSource: 'wiki', startTime: '1970-01-01T00:00:01.000Z' },
   );
-  const code = await route?.handle(request, { queryId: 'other' }).catch((error: ServiceError) => error.code);
+  const other = async () => route?.handle(request, { queryId: 'other' });
+  const code = await other().catch((error: ServiceError) => error.code);
   assert.is(code, 'not_found');
 });
 

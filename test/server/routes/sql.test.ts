@@ -37,6 +37,7 @@ function brokerOf(seen: Seen): BrokerQueries {
     table: (name) => (name === 'wiki' ? TABLE : undefined),
     run: (_plan, options) => answer(options),
     runOver: (_plan, _source, options) => answer(options),
+    knownResult: () => undefined,
     bySegment: async function* () {},
     analyze: async () => [],
     candidates: () => [],

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Frame } from '../../../model/frame.js';
 import type { OutputColumn } from '../../../model/statement.js';
-import { type HeaderOptions, RESULT_FORMATS, type ResultFormatName, type WritingOptions } from './result-format.js';
+import { type HeaderOptions, RESULT_FORMATS, type ResultFormat, type ResultFormatName, type WritingOptions } from './result-format.js';
 
 export interface ResultOptions extends HeaderOptions, WritingOptions {
   readonly format: ResultFormatName;
@@ -12,6 +12,19 @@ const CHUNK_LENGTH = 32 * 1024;
 /** Longest stretch of writing before the event loop gets its turn. */
 const SLICE_MS = 0.8;
 const ROWS_BETWEEN_LOOKS = 32;
+
+/** The body of a SQL answer of few rows, all of which are here. */
+export function writeKnown(frames: readonly Frame[], columns: readonly OutputColumn[], options: ResultOptions): string {
+  const format = RESULT_FORMATS[options.format];
+  const headers = headerOf(format, columns, options);
+  let text = headers.text;
+  let rowsBefore = headers.rows;
+  for (const frame of frames) {
+    const write = format.rowWriter(columns, frame, options);
+    for (let row = 0; row < frame.rowCount; row++) text += `${rowsBefore++ === 0 ? '' : format.separator}${write(row)}${format.rowEnd}`;
+  }
+  return text + format.close;
+}
 
 /**
  * The body of a SQL answer in chunks, pulled as fast as the reader takes them. The first chunk is made only when the
@@ -29,9 +42,9 @@ export async function* writeResult(
   try {
     let pending = iterator.next();
     let next = await pending;
-    const headers = format.headerRows(columns, options).map((row) => row + format.rowEnd);
-    let buffer = format.open + headers.join(format.separator);
-    let rowsBefore = headers.length;
+    const headers = headerOf(format, columns, options);
+    let buffer = headers.text;
+    let rowsBefore = headers.rows;
     while (next.done !== true) {
       const frame = next.value;
       const write = format.rowWriter(columns, frame, options);
@@ -61,4 +74,15 @@ export async function* writeResult(
     // The reader went away, or a frame could not be written: what makes the frames stops too.
     if (!ended) await iterator.return?.();
   }
+}
+
+/** What stands before the rows of results. */
+function headerOf(
+  format: ResultFormat,
+  columns: readonly OutputColumn[],
+  options: HeaderOptions,
+): { readonly text: string; readonly rows: number } {
+  if (!options.header) return { text: format.open, rows: 0 };
+  const rows = format.headerRows(columns, options).map((row) => row + format.rowEnd);
+  return { text: format.open + rows.join(format.separator), rows: rows.length };
 }

@@ -1,0 +1,32 @@
+/** What an object, one of its members and a text take beside their contents, roughly. */
+const OBJECT_BYTES = 24;
+const MEMBER_BYTES = 8;
+const TEXT_BYTES = 16;
+
+/** Bytes of plain data in the heap, roughly; what it holds at several places counts once. */
+export function dataBytes(data: unknown): number {
+  const seen = new Set<object>();
+  const waiting: unknown[] = [data];
+  let bytes = 0;
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === 'string') bytes += TEXT_BYTES + value.length * 2;
+    else if (typeof value === 'bigint') bytes += TEXT_BYTES;
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    bytes += OBJECT_BYTES;
+    if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+    else {
+      const members = membersOf(value);
+      bytes += members.length * MEMBER_BYTES;
+      for (const member of members) waiting.push(member);
+    }
+  }
+  return bytes;
+}
+
+function membersOf(value: object): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value instanceof Map) return [...value.keys(), ...value.values()];
+  return value instanceof Set ? [...value] : Object.values(value);
+}

@@ -1,0 +1,110 @@
+import { BoundedCache } from '../../base/bounded-cache.js';
+import { dataBytes } from '../../base/data-size.js';
+import { ServiceError } from '../../base/errors.js';
+import { parseJson } from '../../base/json.js';
+import { ObjectReader, refuse } from '../../planner/native/reader.js';
+import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
+import { readSettings } from '../../planner/sql/settings.js';
+import type { HttpRequest } from '../http.types.js';
+import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
+import type { ResultOptions } from '../results/sql/write-result.js';
+
+/** The body of a SQL request, read. */
+export interface SqlBody {
+  /** As it was sent. */
+  readonly sql: string;
+  /** Without the settings it began with, which the context has. */
+  readonly query: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly read: SqlContext;
+  readonly parameters: readonly unknown[];
+  readonly result: ResultOptions;
+  readonly warnings: readonly string[];
+}
+
+const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
+
+/** Longer bodies are seldom sent twice. */
+const KEPT_BODY_BYTES_MAX = 16 * 1024;
+
+interface KeptBody<Kept> {
+  readonly contentType: string | undefined;
+  readonly viaAlias: boolean;
+  readonly kept: Kept;
+}
+
+/**
+ * Bodies that were read before, found by their bytes: dashboards send the same ones again and again. Reading depends on
+ * nothing but these, the content type and the alias. Those that name the query they are for are read each time: no two
+ * of them are the same.
+ */
+export class SqlBodies<Kept> {
+  readonly #known: BoundedCache<KeptBody<Kept>>;
+  readonly #prepare: (body: SqlBody, viaAlias: boolean) => Kept;
+
+  /** @param prepare  what is kept with a body, which only depends on what the body does */
+  constructor(bytesMax: number, prepare: (body: SqlBody, viaAlias: boolean) => Kept) {
+    this.#known = new BoundedCache(bytesMax);
+    this.#prepare = prepare;
+  }
+
+  /** @throws ServiceError as `readSqlBody`, and as `prepare` does */
+  read(request: HttpRequest): Kept {
+    const { body, viaAlias } = request;
+    if (body.length > KEPT_BODY_BYTES_MAX) return this.#prepare(readSqlBody(request), viaAlias);
+    const contentType = request.headers['content-type'];
+    // Each byte is a character: cheaper than the text, and as good a key.
+    const key = body.toString('latin1');
+    const found = this.#known.find(key);
+    if (found !== undefined && found.contentType === contentType && found.viaAlias === viaAlias) return found.kept;
+    const read = readSqlBody(request);
+    const kept = this.#prepare(read, viaAlias);
+    if (read.read.sqlQueryId === null && read.read.queryId === null)
+      this.#known.keep(key, { contentType, viaAlias, kept }, key.length + dataBytes(kept));
+    return kept;
+  }
+}
+
+/** @throws ServiceError `query_invalid`, `unsupported`, `content_type_unsupported`, `sql_invalid` for settings */
+export function readSqlBody(request: HttpRequest): SqlBody {
+  const notes = { lenient: request.viaAlias, ignoredKeys: [] as string[] };
+  const reader = new ObjectReader(readFields(request), '', notes);
+  const sql = reader.string('query');
+  const { query, context } = readSettings(sql, contextFields(reader.raw('context') ?? {}));
+  const header = reader.boolean('header', false);
+  const format = reader.choice('resultFormat', FORMATS, 'object');
+  const typesHeader = reader.boolean('typesHeader', false);
+  const sqlTypesHeader = reader.boolean('sqlTypesHeader', false);
+  const parameters = reader.list('parameters', (value) => value);
+  reader.end();
+  if (typesHeader && !header) refuse('typesHeader', 'false, or header to be true', true);
+  if (sqlTypesHeader && !header) refuse('sqlTypesHeader', 'false, or header to be true', true);
+  const read = readSqlContext(context);
+  return {
+    sql,
+    query,
+    context,
+    read,
+    parameters,
+    result: { format, header, typesHeader, sqlTypesHeader, timeZone: read.timeZone, stringifyArrays: read.stringifyArrays },
+    warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings],
+  };
+}
+
+/** JSON, or the text of the statement alone. */
+function readFields(request: HttpRequest): unknown {
+  const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
+  const text = request.body.toString('utf8');
+  if (mediaType === 'text/plain') return { query: text };
+  if (mediaType !== 'application/json' && mediaType !== 'text/json')
+    throw new ServiceError(
+      'content_type_unsupported',
+      `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`,
+    );
+  return parseJson(text);
+}
+
+function contextFields(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse('context', 'an object', value);
+  return value as Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,162 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../../src/base/errors.js';
+import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
+import { QueryScheduler } from '../../../src/cluster/broker/query-scheduler.js';
+import type { Frame } from '../../../src/model/frame.js';
+import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
+import { QueryLog } from '../../../src/server/routes/query-log.js';
+import { sqlRoutes } from '../../../src/server/routes/sql.js';
+import { SqlStatements } from '../../../src/server/routes/sql-statements.js';
+
+const QUERY = "SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS t (n, s)";
+const PAIRS: Frame = {
+  rowCount: 2,
+  columns: [
+    { kind: 'long', name: 'n', values: BigInt64Array.of(1n, 2n), nulls: null },
+    { kind: 'string', name: 's', ids: Uint32Array.of(0, 1), dictionary: ['a', null] },
+  ],
+};
+
+interface Server {
+  readonly log: QueryLog;
+  /** How often frames were run for. */
+  runs(): number;
+  ask(body: unknown, more?: Partial<HttpRequest>): Promise<{ readonly response: HttpResponse; readonly text: string }>;
+}
+
+/** @param known  the result of every plan, if that is known */
+function server({ known, capacity = null }: { known?: readonly Frame[]; capacity?: number | null }): Server {
+  let runs = 0;
+  const run = async function* (): AsyncGenerator<Frame> {
+    runs++;
+    yield PAIRS;
+  };
+  const broker: BrokerQueries = {
+    tables: () => [],
+    table: () => undefined,
+    run,
+    runOver: run,
+    knownResult: () => known,
+    bySegment: async function* () {},
+    analyze: async () => [],
+    candidates: () => [],
+    cancel: () => false,
+  };
+  const log = new QueryLog({ kept: 10, now: () => 0 });
+  const scheduler = new QueryScheduler({ capacity, laning: { strategy: 'none' }, thresholds: null, now: () => 0, segmentsOf: () => [] });
+  let made = 0;
+  const statements = new SqlStatements(broker, {
+    now: () => 0,
+    newQueryId: () => `made ${++made}`,
+    log,
+    scheduler,
+    lookups: () => [],
+    systemRows: async () => [],
+    defaultTimeoutMs: 300,
+    maxTimeoutMs: 5000,
+  });
+  const [route] = sqlRoutes(statements, { submit: async () => ({ taskId: '', state: '' }) });
+  const ask: Server['ask'] = async (body, more = {}) => {
+    const request: HttpRequest = {
+      method: 'POST',
+      path: '/svc/v2/sql',
+      rawUrl: '/svc/v2/sql',
+      query: new URLSearchParams(),
+      headers: {},
+      body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+      remoteAddress: '',
+      signal: new AbortController().signal,
+      viaAlias: false,
+      ...more,
+    };
+    const response = await route?.handle(request, {});
+    if (response === undefined) throw new Error('no route');
+    let text = '';
+    if (typeof response.body === 'string') text = response.body;
+    else for await (const chunk of (response.body ?? []) as AsyncIterable<string>) text += chunk;
+    return { response, text };
+  };
+  return { log, ask, runs: () => runs };
+}
+
+const known = suite('SQL answers that are known');
+
+for (const resultFormat of ['object', 'array', 'objectLines', 'arrayLines', 'csv']) {
+  for (const header of [{}, { header: true }, { header: true, typesHeader: true, sqlTypesHeader: true }]) {
+    known(`${resultFormat} with ${Object.keys(header).join(', ') || 'no header'} is the same as when it is run`, async () => {
+      const body = { query: QUERY, resultFormat, ...header };
+      const [atOnce, ran] = [server({ known: [PAIRS] }), server({})];
+      const first = await atOnce.ask(body);
+      const second = await ran.ask(body);
+      assert.is(first.text, second.text);
+      assert.equal(first.response.headers, second.response.headers);
+      assert.equal([atOnce.runs(), ran.runs()], [0, 1]);
+    });
+  }
+}
+
+known('they are in the log of queries, with their rows', async () => {
+  const { ask, log } = server({ known: [PAIRS] });
+  const { response } = await ask({ query: QUERY, context: { sqlQueryId: 'mine' } });
+  const run = log.find('mine');
+  assert.equal(run?.state, { state: 'done' });
+  assert.equal(
+    [run?.profile.stages.write.rowsOut, run?.profile.resultCacheHits, run?.description.sql, response.headers?.['X-Svc-SQL-Query-Id']],
+    [2, 1, QUERY, 'mine'],
+  );
+  assert.match(response.lateHeaders?.()['X-Svc-Profile'] ?? '', /^milliseconds=.*; resultCacheHits=1$/);
+});
+
+known('where nobody is let in, neither are they', async () => {
+  const { ask, log } = server({ known: [PAIRS], capacity: 0 });
+  const error = await ask({ query: QUERY, context: { sqlQueryId: 'mine' } }).catch((thrown: unknown) => thrown);
+  assert.is(error instanceof ServiceError && error.code, 'capacity_exceeded');
+  assert.equal(log.find('mine')?.state, { state: 'failed', code: 'capacity_exceeded' });
+});
+
+known('a timeout above the limit is refused', async () => {
+  const error = await server({ known: [PAIRS] })
+    .ask({ query: QUERY, context: { timeout: 5001 } })
+    .catch((thrown: unknown) => thrown);
+  assert.match(String(error), /context.timeout: 5001 ms is above the limit/);
+});
+
+known('a long result is not written at once', async () => {
+  const rowCount = 1500;
+  const frame: Frame = {
+    rowCount,
+    columns: [
+      { kind: 'long', name: 'n', values: new BigInt64Array(rowCount), nulls: null },
+      { kind: 'string', name: 's', ids: new Uint32Array(rowCount), dictionary: ['a'] },
+    ],
+  };
+  const { ask, runs } = server({ known: [frame] });
+  await ask({ query: QUERY });
+  assert.is(runs(), 1);
+});
+
+known('each request has an id of its own, or the one it names', async () => {
+  const { ask } = server({ known: [PAIRS] });
+  const idOf = async (body: unknown) => (await ask(body)).response.headers?.['X-Svc-SQL-Query-Id'];
+  const named = { query: QUERY, context: { sqlQueryId: 'mine' } };
+  assert.equal(
+    [await idOf({ query: QUERY }), await idOf({ query: QUERY }), await idOf(named), await idOf(named)],
+    ['made 1', 'made 2', 'mine', 'mine'],
+  );
+});
+
+known('the same bytes mean what their content type and their path say', async () => {
+  const { ask } = server({ known: [PAIRS] });
+  const text = JSON.stringify({ query: QUERY, strange: 1 });
+  const refused = async (more: Partial<HttpRequest>) => String(await ask(text, more).catch((thrown: unknown) => thrown));
+  assert.match(await refused({}), /unknown key "strange"/);
+  for (const _ of [1, 2]) {
+    const { response } = await ask(text, { viaAlias: true });
+    assert.is(response.headers?.['X-Svc-Warning'], 'strange is not a known key and was ignored');
+  }
+  assert.match(await refused({}), /unknown key "strange"/);
+  assert.match(await refused({ headers: { 'content-type': 'text/plain' } }), /sql_invalid|expected/);
+});
+
+known.run();
