@@ -53,6 +53,21 @@ export type Collector =
     }
   /** [column] → a Bloom filter of its values, null among them, made for so many `entries`. */
   | { readonly type: 'bloom'; readonly entries: number }
+  /**
+   * [value, key ...] → the values in the order of the keys, as a list of `listType`: all of them, or each once; arrays put
+   * together where it `flattens` them. `finalize` makes the result of the list, `o`.
+   */
+  | {
+      readonly type: 'list';
+      readonly order: readonly { readonly descending: boolean; readonly nulls: 'first' | 'last' }[];
+      readonly distinct: boolean;
+      readonly flattens: boolean;
+      readonly listType: ColumnType;
+      readonly finalize: Expression | null;
+      readonly resultType: ColumnType;
+      /** Of the values. */
+      readonly maxBytes: number;
+    }
   | ExpressionFold;
 
 /**

@@ -32,6 +32,8 @@ export function stateType(collector: Collector): ComplexType {
       return 'COMPLEX<fixedBucketsHistogram>';
     case 'bloom':
       return 'COMPLEX<bloom>';
+    case 'list':
+      return 'COMPLEX<list>';
     case 'expression':
       return 'COMPLEX<expression>';
   }

@@ -3,6 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../src/execution/engine.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../src/model/aggregator.js';
+import { arrayElements } from '../../src/model/array-text.js';
+import type { Collector } from '../../src/model/collector.js';
 import { stateColumn } from '../../src/model/collector.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
@@ -169,6 +171,46 @@ distincts('of no rows are null', async () => {
 });
 
 distincts.run();
+
+const lists = suite('lists in an order');
+
+lists('are sorted by their keys, then by their values, however they are read', async () => {
+  const list = (changes: object): Collector => ({
+    type: 'list',
+    order: [{ descending: true, nulls: 'last' }],
+    distinct: false,
+    flattens: false,
+    listType: 'ARRAY<STRING>',
+    finalize: null,
+    resultType: 'ARRAY<STRING>',
+    maxBytes: 1_000_000,
+    ...changes,
+  });
+  const plan = planOf([
+    collect(list({}), ['plain', 'holes'], { name: 'by holes', type: 'ARRAY<STRING>' }),
+    collect(list({ distinct: true }), ['plain', 'plain'], { name: 'distinct', type: 'ARRAY<STRING>' }),
+    collect(list({ order: [{ descending: false, nulls: 'first' }] }), ['many', '__time'], { name: 'lists', type: 'ARRAY<STRING>' }),
+  ]);
+  const byValue = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  const sample = rows.slice(0, 400);
+  for (const { way, groups } of await everyWay(plan, sample))
+    for (const [name, members] of groupsOf(sample, 'text')) {
+      const byHoles = [...members].sort(
+        (a, b) => Number(b['holes'] ?? -1) - Number(a['holes'] ?? -1) || byValue(String(a['plain']), String(b['plain'])),
+      );
+      const distinct = [...new Set(members.map((row) => String(row['plain'])))].sort().reverse();
+      const tags = members
+        .flatMap((row) => (row['many'] as readonly string[]).map((tag) => ({ tag, time: Number(row['__time']) })))
+        .sort((a, b) => a.time - b.time || byValue(a.tag, b.tag))
+        .map(({ tag }) => tag);
+      const texts = [byHoles.map((row) => String(row['plain'])), distinct, tags];
+      const found = (groups.get(name) ?? []).map((text) => (text === null ? null : arrayElements(String(text), 'ARRAY<STRING>')));
+      // A row without values has one that is null.
+      assert.equal([found[0], found[1], found[2]?.filter((tag) => tag !== null)], texts, `${way}, ${name}`);
+    }
+});
+
+lists.run();
 
 const sketches = suite('sketches');
 

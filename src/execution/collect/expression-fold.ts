@@ -127,7 +127,7 @@ function foldOfEach({ fold, accumulator }: ExpressionFold, isMultiValue: (name: 
 }
 
 /** The values of a multi-value row as an array; null of none. */
-function listReader(scope: SegmentScope, column: StringColumnView): RowReader {
+export function listReader(scope: SegmentScope, column: StringColumnView): RowReader {
   const { memory } = scope.context;
   const texts = scope.texts(column);
   const bytes = PHYSICAL_BYTES[column.physical];
@@ -153,21 +153,21 @@ function limited(value: Value, { name, maxBytes }: ExpressionFold): Value {
   return value;
 }
 
-function sizeOf(value: Value): number {
+export function sizeOf(value: Value): number {
   if (value === null || typeof value === 'bigint' || typeof value === 'number') return 8;
   if (isArrayValue(value)) return value.reduce((sum: number, element) => sum + sizeOf(element), 8);
   return Buffer.byteLength(toText(value) ?? '');
 }
 
 /** JSON has no LONGs: those are digits in a list of their own. */
-function tagged(value: Value): unknown {
+export function tagged(value: Value): unknown {
   if (typeof value === 'bigint') return { l: String(value) };
   if (typeof value === 'number') return { d: Object.is(value, -0) ? '-0' : String(value) };
   if (typeof value === 'string' || value === null) return value;
   return isArrayValue(value) ? value.map(tagged) : { j: toText(value) };
 }
 
-function untagged(data: unknown): Value {
+export function untagged(data: unknown): Value {
   if (Array.isArray(data)) return data.map(untagged);
   if (typeof data !== 'object' || data === null) return typeof data === 'string' ? data : null;
   if ('l' in data) return BigInt(String(data.l));

@@ -9,6 +9,7 @@ import { firstLastKind } from './first-last.js';
 import { fixedHistogramKind, histogramKind } from './histogram.js';
 import { cardinalityKind, hllKind } from './hll.js';
 import { momentsKind } from './moments.js';
+import { orderedListKind } from './ordered-list.js';
 import type { StateKind } from './state-kind.js';
 import { thetaKind } from './theta.js';
 import { tupleKind } from './tuple.js';
@@ -30,6 +31,7 @@ const KINDS: { readonly [Type in Collector['type']]: (collector: Extract<Collect
   histogram: histogramKind as (collector: Collector) => StateKind<unknown>,
   fixedHistogram: fixedHistogramKind as (collector: Collector) => StateKind<unknown>,
   bloom: bloomKind as (collector: Collector) => StateKind<unknown>,
+  list: orderedListKind as (collector: Collector) => StateKind<unknown>,
   expression: expressionFoldKind as (collector: Collector) => StateKind<unknown>,
 };
 

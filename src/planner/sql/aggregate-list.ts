@@ -4,6 +4,7 @@ import { stateType } from '../../model/state-type.js';
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, boundKey, literal } from './bound.js';
 import type { FunctionCall } from './function-call.js';
+import type { RelationSortKey } from './relation.js';
 import { isComplex, nativeType } from './sql-type.js';
 
 /** An aggregate of a query, over the rows that also meet `filter`. */
@@ -47,6 +48,8 @@ export interface AggregateUse {
   readonly call: FunctionCall;
   readonly distinct: boolean;
   readonly filter: Bound | null;
+  /** ORDER BY among the arguments; only what makes lists is given one. */
+  readonly order: readonly RelationSortKey[];
   readonly list: AggregateList;
   /** The time of a row. */
   time(): Bound;

@@ -2,6 +2,7 @@ import { parseInstant } from '../../base/time.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SqlType } from '../../model/statement.js';
 import type { AggregateList } from './aggregate-list.js';
+import { ORDERED_AGGREGATES } from './aggregates/collected.js';
 import { SQL_AGGREGATES } from './aggregates.js';
 import { and, type Bound, call, FALSE, literal, NULL, not, or, settledType, TRUE } from './bound.js';
 import { castTo } from './cast.js';
@@ -10,6 +11,7 @@ import { decimalResult } from './decimal.js';
 import { describe, FunctionCall, folded, unify } from './function-call.js';
 import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from './functions.js';
 import { INTERVAL_UNITS, type IntervalValue, intervalValue } from './interval-literal.js';
+import { valueOrder } from './relation.js';
 import { type Scope, suggestion } from './scope.js';
 import type { Session } from './session.js';
 import { arrayOf, commonType, elementOf, isArray, isInstant, isNumeric } from './sql-type.js';
@@ -422,13 +424,16 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
     if (typeof place.aggregates === 'string')
       throw source.error('sql_plan_invalid', at, `the aggregate ${name} cannot stand ${place.aggregates}`);
     const filter = expression.filter === null ? null : condition(inner, expression.filter);
-    if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
+    if (expression.orderBy.length > 0 && !ORDERED_AGGREGATES.includes(name))
+      throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
+    const order = valueOrder(expression.orderBy.map((item) => ({ ...item, bound: bindExpression(inner, item.expression) })));
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     const { aggregates: list } = place;
     return aggregate({
       call: bind(),
       distinct: expression.distinct,
       filter,
+      order,
       list,
       time: () => inner.scope.resolve(source, at, [TIME_COLUMN]),
     });

@@ -233,3 +233,12 @@ export function mapInputs(relation: Relation, change: (input: Relation) => Relat
 export function identity(columns: readonly RelationColumn[]): readonly ProjectedColumn[] {
   return columns.map(({ name, type }) => ({ name, type, bound: { kind: 'column', type, name } }));
 }
+
+/** Where values are ordered one after another nulls are the lowest unless said otherwise, and constants order nothing. */
+export function valueOrder(
+  items: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[],
+): readonly RelationSortKey[] {
+  return items
+    .filter(({ bound }) => bound.kind !== 'literal')
+    .map(({ bound, descending, nulls }) => ({ bound, descending, nulls: nulls ?? (descending ? 'last' : 'first') }));
+}

@@ -164,6 +164,16 @@ function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
   const at = stream.start(index);
   const first = index + 2;
   const close = stream.closing(index + 1);
+  if (stream.is(close + 1, 'WITHIN') && stream.is(close + 2, 'GROUP') && stream.is(close + 3, '(')) {
+    // The order becomes that among the arguments.
+    stream.replace(close, '');
+    stream.blank(close + 1, close + 4);
+  }
+  const handlesNulls = stream.is(close + 1, 'IGNORE') || stream.is(close + 1, 'RESPECT');
+  if (handlesNulls && stream.is(close + 2, 'NULLS')) {
+    stream.replace(close, '');
+    stream.replace(close + 2, 'NULLS)');
+  }
   if (name === 'TRY_CAST') throw stream.source.unsupported(at, `the function ${name}`);
   if (name.startsWith('JSON_')) rewriteJson(stream, index, marks);
   if (name === 'FLOOR' || name === 'CEIL' || name === 'CEILING') {

@@ -4,7 +4,7 @@ import { SQL_AGGREGATES } from './aggregates.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
 import { type Bound, boundKey, column, literal, settledType, transform } from './bound.js';
 import { FunctionCall } from './function-call.js';
-import type { BoundWindowCall, NamedWindowFunction, Relation, RelationSortKey } from './relation.js';
+import { type BoundWindowCall, type NamedWindowFunction, type Relation, type RelationSortKey, valueOrder } from './relation.js';
 import { suggestion } from './scope.js';
 import type { Session } from './session.js';
 import type { SqlCall, SqlExpression, SqlWindow } from './syntax.js';
@@ -52,7 +52,7 @@ export class WindowList {
     const over = this.windowOf(expression.over, at);
     const window: BoundWindow = {
       partition: over.partitionBy.map((each) => bindExpression(place, each)),
-      order: orderOf(over.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) }))),
+      order: valueOrder(over.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) }))),
     };
     const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
     const written = isStar ? [] : expression.arguments;
@@ -82,7 +82,7 @@ export class WindowList {
     const time = (): Bound => {
       throw source.unsupported(at, `${name} OVER`);
     };
-    const result = aggregate({ call, distinct: expression.distinct, filter, list, time });
+    const result = aggregate({ call, distinct: expression.distinct, filter, order: [], list, time });
     const results = list.aggregates.map((each) => this.push({ ...this.overFrame(each, call), frame, window, at }));
     return transform(result, (part) => (part.kind === 'aggregate' ? results[part.index] : undefined));
   }
@@ -167,14 +167,6 @@ export class WindowList {
     if (kind === 'sum' || kind === 'min' || kind === 'max') return { call: { kind }, operand, filter, type };
     throw this.session.source.unsupported(at, `${name} OVER`);
   }
-}
-
-function orderOf(
-  items: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[],
-): readonly RelationSortKey[] {
-  return items
-    .filter(({ bound }) => bound.kind !== 'literal')
-    .map(({ bound, descending, nulls }) => ({ bound, descending, nulls: nulls ?? (descending ? 'last' : 'first') }));
 }
 
 interface OwnFunction {

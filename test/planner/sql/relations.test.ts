@@ -89,6 +89,18 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
     'SELECT COUNT(DISTINCT CASE WHEN city IS NOT NULL AND usr IS NOT NULL THEN (city, usr) END), COUNT(*) FILTER (WHERE city IS NOT NULL AND usr IS NOT NULL) FROM edits',
   ],
   'SELECT SUM(DISTINCT added * 2 - usr), SUM(DISTINCT CASE WHEN price > 3 THEN 1.5 ELSE 2 END), SUM(DISTINCT EXTRACT(HOUR FROM __time)) FROM edits',
+  // Lists in an order.
+  'SELECT ARRAY_AGG(added ORDER BY __time, usr DESC) FROM edits',
+  'SELECT city, ARRAY_AGG(usr ORDER BY added DESC NULLS LAST, __time) FROM edits GROUP BY city ORDER BY city',
+  "SELECT usr, STRING_AGG(city, '-' ORDER BY city DESC), STRING_AGG(city, ',' ORDER BY __time) FILTER (WHERE price > 1) FROM edits GROUP BY usr ORDER BY usr",
+  'SELECT ARRAY_AGG(DISTINCT usr ORDER BY usr DESC NULLS LAST), ARRAY_AGG(DISTINCT city ORDER BY city NULLS LAST) FROM edits',
+  "SELECT STRING_AGG(DISTINCT city, ',' ORDER BY city) FROM edits",
+  "SELECT ARRAY_AGG(x ORDER BY x), STRING_AGG(city, ',' ORDER BY x) FROM none",
+  ["SELECT LISTAGG(name, '/') WITHIN GROUP (ORDER BY id DESC) FROM users", "SELECT STRING_AGG(name, '/' ORDER BY id DESC) FROM users"],
+  [
+    'SELECT ARRAY_CONCAT_AGG(ARRAY[id, score] ORDER BY score DESC NULLS LAST, id NULLS LAST) FROM users',
+    'SELECT flatten(ARRAY_AGG(ARRAY[id, score] ORDER BY score DESC NULLS LAST, id NULLS LAST)) FROM users',
+  ],
   // Set operations.
   'SELECT city FROM edits UNION ALL SELECT city FROM users',
   'SELECT city FROM edits UNION SELECT city FROM users ORDER BY 1 DESC',

@@ -1,9 +1,9 @@
-import type { ExpressionFold } from '../../../model/collector.js';
+import type { Collector, ExpressionFold } from '../../../model/collector.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { type AggregateFunction, type AggregateUse, collect } from '../aggregate-list.js';
-import { and, type Bound, call as boundCall, isNull, literal, not, settledType, text } from '../bound.js';
+import { and, type Bound, call as boundCall, boundKey, isNull, literal, not, settledType, text } from '../bound.js';
 import { arrayOf, isArray, isInstant, nativeType } from '../sql-type.js';
 
 /** Aggregates that keep values: one of them, a list of them, their bits. */
@@ -61,6 +61,8 @@ function atExtremeTime(use: AggregateUse, type: 'first' | 'last', time: Bound | 
   return collect(use, { type, valueType, maxStringBytes }, { operands, type: sqlType, argumentsMax: bytesAt + 1 });
 }
 
+type OrderedList = Extract<Collector, { type: 'list' }>;
+
 const ACCUMULATOR = '__acc';
 const FIELD = 'value';
 const RESULT = 'list';
@@ -73,6 +75,9 @@ function call(name: string, ...operands: readonly Expression[]): Expression {
   return { kind: 'call', function: name, arguments: operands };
 }
 
+/** Aggregates that ORDER BY means something to. */
+export const ORDERED_AGGREGATES: readonly string[] = ['ARRAY_AGG', 'ARRAY_CONCAT_AGG', 'STRING_AGG', 'LISTAGG'];
+
 interface List {
   readonly operand: Bound;
   readonly type: SqlType;
@@ -84,6 +89,10 @@ interface List {
 function listOf(use: AggregateUse, { operand, type, bytesAt, adds }: List): Bound {
   const valueType = nativeType(type);
   const isSet = adds.startsWith('array_set');
+  if (use.order.length > 0) {
+    const flattens = adds === 'array_concat' || adds === 'array_set_add_all';
+    return ordered(use, operand, { flattens, listType: valueType, finalize: null, resultType: valueType, bytesAt }, type);
+  }
   const collector = fold(use, bytesAt, {
     valueType,
     resultType: valueType,
@@ -105,16 +114,46 @@ function joined(use: AggregateUse): Bound {
   const adds = use.distinct ? 'array_set_add' : 'array_append';
   const joinedText: Expression = call('array_to_string', column('o'), { kind: 'literal', type: 'STRING', value: separator });
   const isEmpty: Expression = call('==', call('array_length', column('o')), { kind: 'literal', type: 'LONG', value: 0n });
+  const finalize = call('if', isEmpty, { kind: 'literal', type: 'STRING', value: null }, joinedText);
+  if (use.order.length > 0)
+    return ordered(
+      withoutNulls(use, operand),
+      operand,
+      { flattens: false, listType: 'ARRAY<STRING>', finalize, resultType: 'STRING', bytesAt: 2 },
+      'VARCHAR',
+    );
   const collector = fold(use, 2, {
     valueType: 'ARRAY<STRING>',
     resultType: 'STRING',
     fold: call(adds, column(ACCUMULATOR), column(FIELD)),
     combine: call(use.distinct ? 'array_set_add_all' : 'array_concat', column(ACCUMULATOR), column(RESULT)),
-    finalize: call('if', isEmpty, { kind: 'literal', type: 'STRING', value: null }, joinedText),
+    finalize,
     foldsNulls: false,
     initial: { kind: 'literal', type: 'ARRAY<STRING>', value: '' },
   });
   return collect({ ...withoutNulls(use, operand), distinct: false }, collector, { operands: [operand], type: 'VARCHAR', argumentsMax: 3 });
+}
+
+/** A list whose values come in the order of ORDER BY. */
+function ordered(
+  use: AggregateUse,
+  operand: Bound,
+  { bytesAt, ...list }: Pick<OrderedList, 'flattens' | 'listType' | 'finalize' | 'resultType'> & { readonly bytesAt: number },
+  type: SqlType,
+): Bound {
+  const { call: bound, distinct } = use;
+  const other = use.order.find((key) => boundKey(key.bound) !== boundKey(operand) && boundKey(key.bound) !== boundKey(bound.any(0)));
+  if (distinct && (other !== undefined || list.flattens))
+    throw bound.error(bound.at, `${bound.name}(DISTINCT ...) can only be ordered by the value it collects`);
+  const order = use.order.map(({ descending, nulls }) => ({ descending, nulls }));
+  const collector: OrderedList = { type: 'list', order, distinct, ...list, maxBytes: sizeAt(use, bytesAt) };
+  const operands = [operand, ...use.order.map((key) => key.bound)];
+  return collect({ ...use, distinct: false }, collector, { operands, type, argumentsMax: bytesAt + 1 });
+}
+
+/** The bytes that a list may have. */
+function sizeAt({ call: bound }: AggregateUse, index: number): number {
+  return index < bound.count ? bound.constantInteger(index, LIST_BYTES) : LIST_BYTES;
 }
 
 function withoutNulls(use: AggregateUse, operand: Bound): AggregateUse {
@@ -144,7 +183,6 @@ function fold(
     readonly resultType: ColumnType;
   },
 ): ExpressionFold {
-  const maxBytes = bytesAt < use.call.count ? use.call.constantInteger(bytesAt, LIST_BYTES) : LIST_BYTES;
   return {
     type: 'expression',
     name: RESULT,
@@ -154,7 +192,7 @@ function fold(
     initialCombine: steps.initial,
     isNullUnlessAggregated: true,
     combinesNulls: steps.foldsNulls,
-    maxBytes,
+    maxBytes: sizeAt(use, bytesAt),
     ...steps,
   };
 }
