@@ -155,7 +155,8 @@ jdbc('arrays are arrays, of a type that names that of their elements', async ({ 
       id: 2003,
       name: 'BIGINT ARRAY',
       rep: 'ARRAY',
-      component: { type: 'scalar', id: -5, name: 'BIGINT', rep: 'LONG' },
+      // Any number: the driver casts no elements.
+      component: { type: 'scalar', id: -5, name: 'BIGINT', rep: 'NUMBER' },
     });
     assert.equal(firstFrame.rows, [[[1, null, 3]]]);
   });

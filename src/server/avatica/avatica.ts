@@ -2,17 +2,15 @@ import { ServiceError } from '../../base/errors.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { type ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext } from '../../planner/sql/context.js';
-import { explain } from '../../planner/sql/explain.js';
+import { EXPLAIN_COLUMNS } from '../../planner/sql/explain.js';
 import { unknownParameters } from '../../planner/sql/parameters.js';
 import { type Answerable, isIngestion, type SqlStatements } from '../routes/sql-statements.js';
 import { columnMetaData } from './column.js';
 import { type AvaticaLimits, type Connection, Connections, type Statement } from './connections.js';
-import { Cursor, type WireFrame } from './cursor.js';
+import { Cursor } from './cursor.js';
 import { METADATA_QUERIES } from './metadata.js';
 import { type ParameterValue, readParameter } from './parameter.js';
-
-/** An answer of the protocol: plain JSON. */
-export type AvaticaResponse = Readonly<Record<string, unknown>>;
+import type { AvaticaResponse, ResultSet, Signature, WireFrame } from './protocol.js';
 
 /** What a request comes with besides its fields. */
 export interface AvaticaCall {
@@ -268,10 +266,10 @@ function readRowsMax(request: ObjectReader, keys: readonly string[]): number | n
 }
 
 function columnsOf(statement: Answerable): { readonly columns: readonly OutputColumn[] } {
-  return statement.kind === 'explain' ? explain(statement.query) : statement;
+  return statement.kind === 'explain' ? { columns: EXPLAIN_COLUMNS } : statement;
 }
 
-function signatureOf(sql: string, columns: readonly OutputColumn[], parameterCount: number): AvaticaResponse {
+function signatureOf(sql: string, columns: readonly OutputColumn[], parameterCount: number): Signature {
   return {
     columns: columns.map(columnMetaData),
     sql,
@@ -290,6 +288,6 @@ function signatureOf(sql: string, columns: readonly OutputColumn[], parameterCou
   };
 }
 
-function resultSet(connection: Connection, statementId: number, signature: AvaticaResponse, firstFrame: WireFrame): AvaticaResponse {
+function resultSet(connection: Connection, statementId: number, signature: Signature, firstFrame: WireFrame): ResultSet {
   return { response: 'resultSet', connectionId: connection.id, statementId, ownStatement: false, signature, firstFrame, updateCount: -1 };
 }

@@ -4,15 +4,13 @@ import { cellAt, type FrameCell, type FrameColumn } from '../../model/frame.js';
 import { isArrayType } from '../../model/schema.js';
 import type { OutputColumn, SqlType } from '../../model/statement.js';
 import { elementOf, isArray } from '../../planner/sql/sql-type.js';
-
-/** A value as the protocol writes it: longs keep all of their digits, instants are numbers. */
-export type WireValue = string | number | bigint | boolean | null | readonly WireValue[];
+import type { ColumnMetaData, Representation, WireType, WireValue } from './protocol.js';
 
 /** How JDBC sees a type: its number in java.sql.Types, the word for its values on the wire, digits, characters. */
 interface TypeFacts {
   readonly id: number;
   readonly name: string;
-  readonly rep: string;
+  readonly rep: Representation;
   readonly className: string;
   readonly precision: number;
   readonly scale: number;
@@ -20,7 +18,7 @@ interface TypeFacts {
   readonly signed: boolean;
 }
 
-const fact = (id: number, name: string, rep: string, className: string, precision = 0, scale = 0): TypeFacts => ({
+const fact = (id: number, name: string, rep: Representation, className: string, precision = 0, scale = 0): TypeFacts => ({
   id,
   name,
   rep,
@@ -63,13 +61,13 @@ function factsOf(type: SqlType): TypeFacts {
   return FACTS[type] ?? (FACTS['OTHER'] as TypeFacts);
 }
 
-function wireType(type: SqlType): Readonly<Record<string, unknown>> {
+export function wireType(type: SqlType): WireType {
   const { id, name, rep } = factsOf(type);
   return isArray(type) ? { type: 'array', id, name, rep, component: wireType(elementOf(type)) } : { type: 'scalar', id, name, rep };
 }
 
 /** The description of a column of a result. */
-export function columnMetaData({ name, sqlType }: OutputColumn, ordinal: number): Readonly<Record<string, unknown>> {
+export function columnMetaData({ name, sqlType }: OutputColumn, ordinal: number): ColumnMetaData {
   const { precision, scale, displaySize, signed, className } = factsOf(sqlType);
   return {
     ordinal,
@@ -115,15 +113,9 @@ function converter(sqlType: SqlType, column: FrameColumn, zone: Zone): (cell: No
     const { type } = column;
     return (cell) => arrayElements(String(cell), type).map(elementValue);
   }
-  return (cell) => (Array.isArray(cell) ? JSON.stringify(cell) : numberOrWord(cell as string | number | bigint));
+  return (cell) => (Array.isArray(cell) ? JSON.stringify(cell) : (cell as string | number | bigint));
 }
 
 function elementValue(element: ArrayElement): WireValue {
-  if (element === null) return null;
-  return typeof element === 'object' ? element.map(elementValue) : numberOrWord(element);
-}
-
-/** JSON has no words for what is not finite; clients read these as texts. */
-function numberOrWord(value: string | number | bigint): WireValue {
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  return element !== null && typeof element === 'object' ? element.map(elementValue) : element;
 }

@@ -1,15 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { OutputColumn } from '../../model/statement.js';
-import { type WireValue, wireReader } from './column.js';
-
-/** A stretch of rows as the protocol hands it over. */
-export interface WireFrame {
-  readonly offset: number;
-  /** These were the last rows. */
-  readonly done: boolean;
-  readonly rows: readonly (readonly WireValue[])[];
-}
+import { wireReader, wireType } from './column.js';
+import type { WireFrame, WireType, WireValue } from './protocol.js';
 
 export interface CursorSource {
   readonly frames: AsyncIterable<Frame>;
@@ -25,6 +18,7 @@ export interface CursorSource {
 export class Cursor {
   readonly #source: CursorSource;
   readonly #frames: AsyncIterator<Frame>;
+  readonly #types: readonly WireType[];
   #pending: Promise<IteratorResult<Frame>> | null = null;
   /** Rows of the last frame that were not taken yet. */
   #row: ((row: number) => readonly WireValue[]) | null = null;
@@ -37,6 +31,7 @@ export class Cursor {
   constructor(source: CursorSource) {
     this.#source = source;
     this.#frames = source.frames[Symbol.asyncIterator]();
+    this.#types = source.columns.map(({ sqlType }) => wireType(sqlType));
   }
 
   /**
@@ -55,7 +50,7 @@ export class Cursor {
       const rows: (readonly WireValue[])[] = [];
       const start = this.#offset;
       while (rows.length < rowsMax && !this.#done && (await this.#fill(timer))) this.#take(rows, rowsMax);
-      return { offset: start, done: this.#done, rows };
+      return { offset: start, done: this.#done, rows, types: this.#types };
     } finally {
       timer.stop();
       this.#busy = false;

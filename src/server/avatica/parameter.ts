@@ -26,6 +26,17 @@ function wallClock(type: 'DATE' | 'TIMESTAMP', unitMs: number): (value: unknown,
   };
 }
 
+function number(value: unknown): ParameterValue {
+  return { type: Number.isInteger(value) || typeof value === 'bigint' ? 'BIGINT' : 'DOUBLE', value };
+}
+
+/** Of a class that the driver has no word for: a BigInteger comes so. */
+function byItself(value: unknown, path: string): ParameterValue {
+  if (typeof value === 'number' || typeof value === 'bigint') return number(value);
+  if (typeof value === 'string' || typeof value === 'boolean') return { type: typeof value === 'string' ? 'VARCHAR' : 'BOOLEAN', value };
+  return refuse(path, 'a text, a number or a truth value', value);
+}
+
 /** By the word that the protocol has for the kind of a value. */
 const READERS: Readonly<Record<string, (value: unknown, path: string) => ParameterValue>> = {
   PRIMITIVE_BOOLEAN: plain('BOOLEAN'),
@@ -47,23 +58,35 @@ const READERS: Readonly<Record<string, (value: unknown, path: string) => Paramet
   PRIMITIVE_DOUBLE: plain('DOUBLE'),
   DOUBLE: plain('DOUBLE'),
   BIG_DECIMAL: plain('DOUBLE'),
-  NUMBER: (value) => ({ type: Number.isInteger(value) || typeof value === 'bigint' ? 'BIGINT' : 'DOUBLE', value }),
+  NUMBER: number,
   JAVA_SQL_DATE: wallClock('DATE', MS_PER_DAY),
   JAVA_SQL_TIMESTAMP: wallClock('TIMESTAMP', 1),
   JAVA_UTIL_DATE: wallClock('TIMESTAMP', 1),
+  OBJECT: byItself,
 };
 
 /** What a client may send and no statement can use. */
-const UNSUPPORTED: readonly string[] = ['BYTE_STRING', 'JAVA_SQL_TIME', 'ARRAY', 'STRUCT', 'MULTISET', 'OBJECT'];
+const UNSUPPORTED: readonly string[] = ['BYTE_STRING', 'JAVA_SQL_TIME', 'STRUCT', 'MULTISET'];
+/** Of an array the values alone go on, and these are more than their value. */
+const UNSUPPORTED_ELEMENTS: readonly string[] = [...UNSUPPORTED, 'JAVA_SQL_DATE', 'JAVA_SQL_TIMESTAMP', 'JAVA_UTIL_DATE'];
 
 /** A `TypedValue`; a null needs no type. */
 export function readParameter(reader: ObjectReader): ParameterValue {
   const type = reader.string('type');
   const value = reader.raw('value');
   if (value === undefined) return { type: 'NULL', value: null };
+  if (type === 'ARRAY') return readArray(reader);
   const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (read !== undefined) return read(value, reader.at('value'));
   if (UNSUPPORTED.includes(type))
     throw new ServiceError('unsupported', `${reader.at('type')}: a parameter of type ${type} is not supported`);
   return refuse(reader.at('type'), `one of ${Object.keys(READERS).join(', ')}`, type);
+}
+
+/** Its elements as they are: the planner tells their type from all of them. */
+function readArray(reader: ObjectReader): ParameterValue {
+  const componentType = reader.optionalString('componentType');
+  if (componentType !== undefined && UNSUPPORTED_ELEMENTS.includes(componentType))
+    throw new ServiceError('unsupported', `${reader.at('componentType')}: an array of ${componentType} is not supported`);
+  return { type: 'ARRAY', value: reader.array('value') };
 }

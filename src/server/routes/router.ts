@@ -4,6 +4,7 @@ import type { Coordination } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
 import type { Answerer } from '../answer.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { AVATICA_CODECS } from './avatica.js';
 
 export interface RouterSource {
   readonly coordination: Pick<Coordination, 'leader' | 'members'>;
@@ -90,17 +91,10 @@ function targetsOf({ coordination }: RouterSource, role: TargetRole, request: Ht
   }
   const brokers = coordination.members('broker').map((member) => member.host);
   if (request.method === 'DELETE') return brokers;
-  const connection = brokers.length > 1 && request.path.startsWith('/svc/v2/sql/avatica') ? connectionOf(request) : undefined;
+  // The connection of JDBC that a request belongs to.
+  const connection = brokers.length > 1 ? AVATICA_CODECS[request.path]?.connectionOf(request.body) : undefined;
   const chosen = connection === undefined ? brokers[nextTurn() % Math.max(1, brokers.length)] : stickyHost(brokers, connection);
   return chosen === undefined ? [] : [chosen];
-}
-
-/**
- * The id of the JDBC connection a request belongs to. Searched, not parsed: whatever stands in front of it (a signature
- * with its SQL) would have to hold the same key in quotes, which JSON escapes inside of texts.
- */
-function connectionOf({ body }: HttpRequest): string | undefined {
-  return /"connectionId"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body.toString('utf8'))?.[1];
 }
 
 /** The same Broker for a connection wherever it is asked, and as few as can be move when Brokers come and go. */

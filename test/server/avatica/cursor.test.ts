@@ -5,6 +5,12 @@ import type { OutputColumn } from '../../../src/model/statement.js';
 import { Cursor } from '../../../src/server/avatica/cursor.js';
 
 const COLUMNS: readonly OutputColumn[] = [{ name: 'n', sqlType: 'BIGINT', nativeType: 'LONG' }];
+/** Without the types of its columns. */
+async function fetched(cursor: Cursor, asked: Parameters<Cursor['fetch']>[0]): Promise<object> {
+  const { offset, done, rows } = await cursor.fetch(asked);
+  return { offset, done, rows };
+}
+
 const FOREVER = Number.POSITIVE_INFINITY;
 
 function frameOf(...values: readonly bigint[]): Frame {
@@ -39,11 +45,11 @@ const cursors = suite('cursors of JDBC results');
 cursors('rows that do not come in time are waited for by the next fetch', async () => {
   const result = slow();
   const cursor = new Cursor({ frames: result.frames, columns: COLUMNS, timeZone: 'UTC', rowsMax: null, cancel: () => undefined });
-  assert.equal(await cursor.fetch({ offset: 0, rowsMax: 10, waitMs: 1 }), { offset: 0, done: false, rows: [] });
+  assert.equal(await fetched(cursor, { offset: 0, rowsMax: 10, waitMs: 1 }), { offset: 0, done: false, rows: [] });
   result.give(frameOf(1n, 2n));
-  assert.equal(await cursor.fetch({ offset: 0, rowsMax: 2, waitMs: FOREVER }), { offset: 0, done: false, rows: [[1n], [2n]] });
+  assert.equal(await fetched(cursor, { offset: 0, rowsMax: 2, waitMs: FOREVER }), { offset: 0, done: false, rows: [[1n], [2n]] });
   result.give(frameOf(3n));
-  assert.equal(await cursor.fetch({ offset: 2, rowsMax: 1, waitMs: FOREVER }), { offset: 2, done: false, rows: [[3n]] });
+  assert.equal(await fetched(cursor, { offset: 2, rowsMax: 1, waitMs: FOREVER }), { offset: 2, done: false, rows: [[3n]] });
 });
 
 cursors('two requests cannot fetch at once', async () => {
@@ -76,7 +82,7 @@ cursors('the last row that is wanted ends the query too', async () => {
   const cursor = new Cursor({ frames: result.frames, columns: COLUMNS, timeZone: 'UTC', rowsMax: 3, cancel: () => cancelled++ });
   result.give(frameOf(1n, 2n, 3n, 4n));
   assert.is((await cursor.fetch({ offset: 0, rowsMax: 2, waitMs: FOREVER })).done, false);
-  assert.equal(await cursor.fetch({ offset: 2, rowsMax: 2, waitMs: FOREVER }), { offset: 2, done: true, rows: [[3n]] });
+  assert.equal(await fetched(cursor, { offset: 2, rowsMax: 2, waitMs: FOREVER }), { offset: 2, done: true, rows: [[3n]] });
   assert.is(cancelled, 1);
 });
 cursors.run();

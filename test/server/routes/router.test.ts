@@ -10,6 +10,7 @@ import { serve } from '../../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
 import { leaderRoutes, onLeader } from '../../../src/server/routes/leading.js';
 import { type RouterSource, routerRoutes } from '../../../src/server/routes/router.js';
+import { envelope } from '../avatica/protobuf-client.js';
 
 const FRONT = 21_710;
 const BACK = 21_711;
@@ -186,8 +187,8 @@ router('the requests of a JDBC connection stay with one broker', async () => {
       refuse: () => ({ status: 500 }),
     }),
   }).filter((route) => route.method === 'POST' && route.path === '/svc/v2/{path*}');
-  const brokerOf = async (body: string): Promise<string | undefined> => {
-    const path = '/svc/v2/sql/avatica';
+  const brokerOf = async (body: string | Buffer): Promise<string | undefined> => {
+    const path = typeof body === 'string' ? '/svc/v2/sql/avatica' : '/svc/v2/sql/avatica-protobuf';
     const rest = { query: new URLSearchParams(), headers: {}, remoteAddress: '', signal: new AbortController().signal, viaAlias: false };
     await forward?.handle({ method: 'POST', path, rawUrl: `${path}/`, body: Buffer.from(body), ...rest }, {});
     return asked.at(-1);
@@ -199,6 +200,8 @@ router('the requests of a JDBC connection stay with one broker', async () => {
     const sql = 'SELECT \'"connectionId": "other"\'';
     assert.is(await brokerOf(JSON.stringify({ request: 'prepare', sql, connectionId: id })), chosen[index]);
     assert.is(await brokerOf(JSON.stringify({ request: 'execute', statementHandle: { connectionId: id, id: 1 } })), chosen[index]);
+    assert.is(await brokerOf(envelope('CreateStatementRequest', [[1, id]])), chosen[index]);
+    assert.is(await brokerOf(envelope('ExecuteRequest', [[1, { message: [[1, id]] }]])), chosen[index]);
   }
   assert.equal([...new Set(chosen)].sort(), brokers);
   // When one leaves, only its own connections move.

@@ -1,0 +1,63 @@
+import { ServiceError } from '../../base/errors.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import { ObjectReader } from '../../planner/native/reader.js';
+import type { AvaticaCodec, AvaticaResponse, ResultSet, Signature, WireFrame, WireType } from './protocol.js';
+
+/** The protocol as JSON: requests and responses by the names they have there. */
+export const JSON_CODEC: AvaticaCodec = {
+  contentType: 'application/json;charset=utf-8',
+  decode: (body) => {
+    const request = parseJson(body.toString('utf8'));
+    if (typeof request !== 'object' || request === null || Array.isArray(request))
+      throw new ServiceError('input_invalid', 'body: expected a JSON object with the field "request"');
+    // Newer drivers send fields that older servers do not know.
+    return new ObjectReader(request, '', { lenient: true, ignoredKeys: [] });
+  },
+  encode: (response, serverAddress) => stringifyJson(jsonResponse(response, { response: 'rpcMetadata', serverAddress })),
+  // Searched, not parsed: whatever stands in front of it (a signature with its SQL) would have to hold the same key in
+  // quotes, which JSON escapes inside of texts.
+  connectionOf: (body) => /"connectionId"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body.toString('utf8'))?.[1],
+};
+
+/** Values of JSON need no types beside them. */
+function jsonResponse(response: AvaticaResponse, rpcMetadata: unknown): object {
+  switch (response.response) {
+    case 'executeResults':
+      return { ...response, resultSets: response.resultSets.map((each) => jsonResultSet(each, rpcMetadata)), rpcMetadata };
+    case 'resultSet':
+      return jsonResultSet(response, rpcMetadata);
+    case 'prepare': {
+      const { statement } = response;
+      return { ...response, statement: { ...statement, signature: jsonSignature(statement.signature) }, rpcMetadata };
+    }
+    case 'fetch':
+      return { ...response, frame: response.frame === null ? null : jsonFrame(response.frame), rpcMetadata };
+    default:
+      return { ...response, rpcMetadata };
+  }
+}
+
+function jsonResultSet(resultSet: ResultSet, rpcMetadata: unknown): object {
+  const { signature, firstFrame } = resultSet;
+  return { ...resultSet, signature: jsonSignature(signature), firstFrame: jsonFrame(firstFrame), rpcMetadata };
+}
+
+function jsonSignature(signature: Signature): object {
+  return { ...signature, columns: signature.columns.map((column) => ({ ...column, type: jsonType(column.type) })) };
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['INTEGER', 'LONG', 'FLOAT', 'DOUBLE']);
+
+/**
+ * A small long reads as an INTEGER of Java, which the driver minds inside of arrays: there it is told to expect any number.
+ * Of columns it knows that by itself.
+ */
+function jsonType(type: WireType): object {
+  if (type.type === 'scalar') return type;
+  const { component } = type;
+  return { ...type, component: NUMBERS.has(component.rep) ? { ...component, rep: 'NUMBER' } : jsonType(component) };
+}
+
+function jsonFrame({ offset, done, rows }: WireFrame): object {
+  return { offset, done, rows };
+}
