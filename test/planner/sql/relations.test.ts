@@ -89,6 +89,7 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
     'SELECT COUNT(DISTINCT CASE WHEN city IS NOT NULL AND usr IS NOT NULL THEN (city, usr) END), COUNT(*) FILTER (WHERE city IS NOT NULL AND usr IS NOT NULL) FROM edits',
   ],
   'SELECT SUM(DISTINCT added * 2 - usr), SUM(DISTINCT CASE WHEN price > 3 THEN 1.5 ELSE 2 END), SUM(DISTINCT EXTRACT(HOUR FROM __time)) FROM edits',
+  ['SELECT STRING_AGG(name, 100 ORDER BY id) FROM users', "SELECT STRING_AGG(name, '100' ORDER BY id) FROM users"],
   // Lists in an order.
   'SELECT ARRAY_AGG(added ORDER BY __time, usr DESC) FROM edits',
   'SELECT city, ARRAY_AGG(usr ORDER BY added DESC NULLS LAST, __time) FROM edits GROUP BY city ORDER BY city',

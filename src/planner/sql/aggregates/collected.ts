@@ -3,7 +3,7 @@ import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { type AggregateFunction, type AggregateUse, collect } from '../aggregate-list.js';
-import { and, type Bound, call as boundCall, boundKey, isNull, literal, not, settledType, text } from '../bound.js';
+import { and, type Bound, call as boundCall, boundKey, isNull, literal, not, settledType, TRUE, text } from '../bound.js';
 import { arrayOf, isArray, isInstant, nativeType } from '../sql-type.js';
 
 /** Aggregates that keep values: one of them, a list of them, their bits. */
@@ -12,7 +12,7 @@ export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> =
   LATEST: (use) => atExtremeTime(use, 'last', use.time(), 1),
   EARLIEST_BY: (use) => atExtremeTime(use, 'first', use.call.instant(1), 2),
   LATEST_BY: (use) => atExtremeTime(use, 'last', use.call.instant(1), 2),
-  ANY_VALUE: (use) => atExtremeTime(use, 'first', null, 1),
+  ANY_VALUE: anyValue,
   ARRAY_AGG(use) {
     const operand = use.call.any(0);
     const type = settledType(operand.type);
@@ -50,15 +50,30 @@ export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> =
 const STRING_BYTES = 1024;
 const LIST_BYTES = 1024;
 
-/** `time` null: any value. `bytesAt`: the argument that limits texts. */
-function atExtremeTime(use: AggregateUse, type: 'first' | 'last', time: Bound | null, bytesAt: number): Bound {
+/** `bytesAt`: the argument that limits texts. */
+function atExtremeTime(use: AggregateUse, type: 'first' | 'last', time: Bound, bytesAt: number): Bound {
   const operand = use.call.any(0);
   const sqlType = settledType(operand.type);
   const valueType = nativeType(sqlType);
   const maxStringBytes = use.call.constantInteger(bytesAt, STRING_BYTES);
   const value = operand.type === 'NULL' ? literal(sqlType, null) : operand;
-  const operands = time === null ? [value] : [value, time];
-  return collect(use, { type, valueType, maxStringBytes }, { operands, type: sqlType, argumentsMax: bytesAt + 1 });
+  return collect(use, { type, valueType, maxStringBytes }, { operands: [value, time], type: sqlType, argumentsMax: bytesAt + 1 });
+}
+
+/** ANY_VALUE(x[, bytes[, aggregateMultipleValues]]): a row of several values gives all of them as one text, or the first. */
+function anyValue(use: AggregateUse): Bound {
+  const operand = use.call.any(0);
+  const type = settledType(operand.type);
+  const maxStringBytes = use.call.constantInteger(1, STRING_BYTES);
+  const takesAll = use.call.arguments[2] ?? TRUE;
+  if (takesAll.kind !== 'literal' || takesAll.type !== 'BOOLEAN' || takesAll.value === null) throw use.call.mismatch(2, 'TRUE or FALSE');
+  const collector = { type: 'first', valueType: nativeType(type), maxStringBytes } as const;
+  const value = operand.type === 'NULL' ? literal(type, null) : operand;
+  return collect(use, takesAll.value === TRUE.value ? collector : { ...collector, firstOnly: true }, {
+    operands: [value],
+    type,
+    argumentsMax: 3,
+  });
 }
 
 type OrderedList = Extract<Collector, { type: 'list' }>;
@@ -105,9 +120,11 @@ function listOf(use: AggregateUse, { operand, type, bytesAt, adds }: List): Boun
   return collect({ ...use, distinct: false }, collector, { operands: [operand], type, argumentsMax: bytesAt + 1 });
 }
 
-/** STRING_AGG(text[, separator[, bytes]]): nulls are left out; of none it is null. */
+/** STRING_AGG(text[, separator[, bytes]]): nulls are left out; of none it is null. An integer separates by its digits. */
 function joined(use: AggregateUse): Bound {
-  const separator = use.call.constantText(1, '');
+  const second = use.call.arguments[1];
+  const isInteger = second?.kind === 'literal' && typeof second.value === 'bigint';
+  const separator = isInteger ? String(second.value) : use.call.constantText(1, '');
   const given = use.call.any(0);
   // Instants are joined as milliseconds, as Druid does.
   const operand = given.type !== 'NULL' && isInstant(given.type) ? boundCall('VARCHAR', 'cast', given, text('STRING')) : use.call.text(0);

@@ -26,7 +26,13 @@ export const AGGREGATE_EXAMPLES: Examples = {
   LATEST: [[`SELECT LATEST(n), LATEST(s, 16) ${EVENTS}`, [[1, 'c']]]],
   EARLIEST_BY: [[`SELECT EARLIEST_BY(s, MILLIS_TO_TIMESTAMP(n), 16) ${EVENTS}`, [['c']]]],
   LATEST_BY: [[`SELECT LATEST_BY(s, MILLIS_TO_TIMESTAMP(n), 16) ${EVENTS}`, [['a']]]],
-  ANY_VALUE: [["SELECT ANY_VALUE(s, 16) FROM (VALUES ('a'), ('a')) AS t(s)", [['a']]]],
+  ANY_VALUE: [
+    ["SELECT ANY_VALUE(s, 16) FROM (VALUES ('a'), ('a')) AS t(s)", [['a']]],
+    [
+      "SELECT ANY_VALUE(STRING_TO_MV(s, ','), 100, FALSE), ANY_VALUE(STRING_TO_MV(s, ','), 100, TRUE) FROM (VALUES ('b,a')) AS t(s)",
+      [['b', '[b, a]']],
+    ],
+  ],
   GROUPING: [
     [
       `SELECT s, GROUPING(s), COUNT(*) ${TEXTS} WHERE s IS NOT NULL GROUP BY GROUPING SETS ((s), ()) ORDER BY 2, 1`,
