@@ -37,28 +37,44 @@ export function presentGroups(groups: usize, n: u32, state: usize): void {
 
 // @ts-ignore: decorator
 @inline
-function addValue<T>(values: usize, rows: usize, groups: usize, offset: usize, state: usize, more: u64): void {
-  const at = state + (<usize>load<u32>(groups + offset) << 3);
-  store<u64>(at, load<u64>(at) + (<u64>valueAt<T>(values, rows, offset) + more));
+function addValue(state: usize, group: u32, value: u64): void {
+  const at = state + (<usize>group << 3);
+  store<u64>(at, load<u64>(at) + value);
 }
 
+// Offsets from a pointer are given as literals: they are then part of the instruction, where adding them would be one more.
+
+/** Without `rows` its pointer moves along unread. */
 // @ts-ignore: decorator
 @inline
-function addValues<T>(values: usize, rows: usize, groups: usize, end: usize, state: usize, more: u64): void {
-  let offset: usize = 0;
-  for (; offset + 16 <= end; offset += 16) {
-    addValue<T>(values, rows, groups, offset, state, more);
-    addValue<T>(values, rows, groups, offset + 4, state, more);
-    addValue<T>(values, rows, groups, offset + 8, state, more);
-    addValue<T>(values, rows, groups, offset + 12, state, more);
+function addValues<T>(values: usize, rows: usize, listed: bool, groups: usize, end: usize, state: usize, more: u64): void {
+  for (; groups + 16 <= end; groups += 16) {
+    if (listed) {
+      addValue(state, load<u32>(groups), <u64>load<T>(values + <usize>load<u32>(rows) * sizeof<T>()) + more);
+      addValue(state, load<u32>(groups, 4), <u64>load<T>(values + <usize>load<u32>(rows, 4) * sizeof<T>()) + more);
+      addValue(state, load<u32>(groups, 8), <u64>load<T>(values + <usize>load<u32>(rows, 8) * sizeof<T>()) + more);
+      addValue(state, load<u32>(groups, 12), <u64>load<T>(values + <usize>load<u32>(rows, 12) * sizeof<T>()) + more);
+      rows += 16;
+    } else {
+      addValue(state, load<u32>(groups), <u64>load<T>(values) + more);
+      addValue(state, load<u32>(groups, 4), <u64>load<T>(values, sizeof<T>()) + more);
+      addValue(state, load<u32>(groups, 8), <u64>load<T>(values, 2 * sizeof<T>()) + more);
+      addValue(state, load<u32>(groups, 12), <u64>load<T>(values, 3 * sizeof<T>()) + more);
+      values += 4 * sizeof<T>();
+    }
   }
-  for (; offset < end; offset += 4) addValue<T>(values, rows, groups, offset, state, more);
+  for (; groups < end; groups += 4) {
+    addValue(state, load<u32>(groups), <u64>load<T>(listed ? values + <usize>load<u32>(rows) * sizeof<T>() : values) + more);
+    if (listed) rows += 4;
+    else values += sizeof<T>();
+  }
 }
 
 export function sumGroups<T>(values: usize, rows: usize, groups: usize, n: u32, state: usize): void {
   assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(state));
-  if (rows == 0) addValues<T>(values, 0, groups, <usize>n << 2, state, 0);
-  else addValues<T>(values, rows, groups, <usize>n << 2, state, 0);
+  const end = groups + (<usize>n << 2);
+  if (rows == 0) addValues<T>(values, 0, false, groups, end, state, 0);
+  else addValues<T>(values, rows, true, groups, end, state, 0);
 }
 
 // A count in the upper 24 bits of a word and a sum below: where groups are many, reaching their states is what costs.
@@ -72,8 +88,9 @@ const ONE: u64 = 1 << COUNT_SHIFT;
 
 export function countSumGroups<T>(values: usize, rows: usize, groups: usize, n: u32, words: usize): void {
   assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(words));
-  if (rows == 0) addValues<T>(values, 0, groups, <usize>n << 2, words, ONE);
-  else addValues<T>(values, rows, groups, <usize>n << 2, words, ONE);
+  const end = groups + (<usize>n << 2);
+  if (rows == 0) addValues<T>(values, 0, false, groups, end, words, ONE);
+  else addValues<T>(values, rows, true, groups, end, words, ONE);
 }
 
 export function foldCountSums(words: usize, cells: usize, groups: usize, n: u32, counts: usize, sums: usize): void {

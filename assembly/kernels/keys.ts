@@ -8,33 +8,41 @@ function rowAt(rows: usize, i: usize): usize {
   return rows == 0 ? i : <usize>load<u32>(rows + (i << 2));
 }
 
-/** Four ids widened to u32. */
+/** The first, or the second, four of eight ids widened to u32. */
 // @ts-ignore: decorator
 @inline
-function four<T>(at: usize): v128 {
+function firstFour<T>(at: usize): v128 {
   if (sizeof<T>() == 4) return v128.load(at);
-  if (sizeof<T>() == 2) return i32x4.extend_low_i16x8_u(v128.load64_zero(at));
-  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(at)));
+  if (sizeof<T>() == 2) return v128.load_ext<u16>(at);
+  return i32x4.extend_low_i16x8_u(v128.load_ext<u8>(at));
+}
+// @ts-ignore: decorator
+@inline
+function lastFour<T>(at: usize): v128 {
+  if (sizeof<T>() == 4) return v128.load(at, 16);
+  if (sizeof<T>() == 2) return v128.load_ext<u16>(at, 8);
+  return i32x4.extend_high_i16x8_u(v128.load_ext<u8>(at));
 }
 
 // @ts-ignore: decorator
 @inline
 function denseAll<T>(values: usize, rows: usize, n: usize, stride: u32, accumulate: bool, out: usize): void {
-  let i: usize = 0;
-  if (ASC_FEATURE_SIMD && rows == 0 && n >= 4) {
+  const end = out + (n << 2);
+  if (ASC_FEATURE_SIMD && rows == 0) {
     const strides = i32x4.splat(stride);
-    const fours = n - 3;
-    do {
-      let key = i32x4.mul(four<T>(values + i * sizeof<T>()), strides);
-      if (accumulate) key = i32x4.add(key, v128.load(out + (i << 2)));
-      v128.store(out + (i << 2), key);
-      i += 4;
-    } while (i < fours);
+    for (; out + 32 <= end; out += 32, values += 8 * sizeof<T>()) {
+      const first = i32x4.mul(firstFour<T>(values), strides);
+      const last = i32x4.mul(lastFour<T>(values), strides);
+      v128.store(out, accumulate ? i32x4.add(first, v128.load(out)) : first);
+      v128.store(out, accumulate ? i32x4.add(last, v128.load(out, 16)) : last, 16);
+    }
   }
-  for (; i < n; i++) {
-    let key = <u32>load<T>(values + rowAt(rows, i) * sizeof<T>()) * stride;
-    if (accumulate) key += load<u32>(out + (i << 2));
-    store<u32>(out + (i << 2), key);
+  for (; out < end; out += 4) {
+    let key = <u32>load<T>(rows == 0 ? values : values + <usize>load<u32>(rows) * sizeof<T>()) * stride;
+    if (accumulate) key += load<u32>(out);
+    store<u32>(out, key);
+    if (rows == 0) values += sizeof<T>();
+    else rows += 4;
   }
 }
 

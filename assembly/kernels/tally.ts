@@ -15,30 +15,114 @@ const ONE: u64 = 1 << COUNT_SHIFT;
 @inline
 const COPIED_GROUPS_MAX: u32 = 512;
 
+// Offsets from a pointer are given as literals: they are then part of the instruction, where adding them would be one more.
+
 // @ts-ignore: decorator
 @inline
-function addWord<G>(ids: usize, i: usize, state: usize, shift: usize, value: u64): void {
-  const at = state + (<usize>load<G>(ids + i * sizeof<G>()) << shift);
+function addWord(at: usize, value: u64): void {
   store<u64>(at, load<u64>(at) + value);
 }
 
+/** The state of the group of a row. */
 // @ts-ignore: decorator
 @inline
-function one<V>(values: usize, i: usize, summing: bool): u64 {
-  return summing ? ONE | <u64>load<V>(values + i * sizeof<V>()) : ONE;
+function stateAt<G>(id: usize, states: usize, copied: bool): usize {
+  return states + (<usize>load<G>(id) << (copied ? 5 : 3));
+}
+
+/** Two words, into the states at two addresses. They stay in their vector: taking one out costs as much as adding it. */
+// @ts-ignore: decorator
+@inline
+function addTwo(first: usize, second: usize, words: v128): void {
+  v128.store64_lane(first, i64x2.add(v128.load64_zero(first), words), 0);
+  v128.store64_lane(second, i64x2.add(v128.load64_splat(second), words), 1);
+}
+
+/** The same in the first and second copy of the states, or in the third and fourth. */
+// @ts-ignore: decorator
+@inline
+function addFirstCopies(first: usize, second: usize, words: v128): void {
+  v128.store64_lane(first, i64x2.add(v128.load64_zero(first), words), 0);
+  v128.store64_lane(second, i64x2.add(v128.load64_splat(second, 8), words), 1, 8);
+}
+// @ts-ignore: decorator
+@inline
+function addLastCopies(first: usize, second: usize, words: v128): void {
+  v128.store64_lane(first, i64x2.add(v128.load64_zero(first, 16), words), 0, 16);
+  v128.store64_lane(second, i64x2.add(v128.load64_splat(second, 24), words), 1, 24);
+}
+
+/** Words of eight rows into the states of their groups. */
+// @ts-ignore: decorator
+@inline
+function addEight<G>(ids: usize, state: usize, copied: bool, a: v128, b: v128, c: v128, d: v128): void {
+  if (copied) {
+    addFirstCopies(state + (<usize>load<G>(ids) << 5), state + (<usize>load<G>(ids, sizeof<G>()) << 5), a);
+    addLastCopies(state + (<usize>load<G>(ids, 2 * sizeof<G>()) << 5), state + (<usize>load<G>(ids, 3 * sizeof<G>()) << 5), b);
+    addFirstCopies(state + (<usize>load<G>(ids, 4 * sizeof<G>()) << 5), state + (<usize>load<G>(ids, 5 * sizeof<G>()) << 5), c);
+    addLastCopies(state + (<usize>load<G>(ids, 6 * sizeof<G>()) << 5), state + (<usize>load<G>(ids, 7 * sizeof<G>()) << 5), d);
+  } else {
+    addTwo(state + (<usize>load<G>(ids) << 3), state + (<usize>load<G>(ids, sizeof<G>()) << 3), a);
+    addTwo(state + (<usize>load<G>(ids, 2 * sizeof<G>()) << 3), state + (<usize>load<G>(ids, 3 * sizeof<G>()) << 3), b);
+    addTwo(state + (<usize>load<G>(ids, 4 * sizeof<G>()) << 3), state + (<usize>load<G>(ids, 5 * sizeof<G>()) << 3), c);
+    addTwo(state + (<usize>load<G>(ids, 6 * sizeof<G>()) << 3), state + (<usize>load<G>(ids, 7 * sizeof<G>()) << 3), d);
+  }
+}
+
+/** The first, or the second, four of eight values, widened to u32. */
+// @ts-ignore: decorator
+@inline
+function firstFour<V>(values: usize): v128 {
+  if (sizeof<V>() == 4) return v128.load(values);
+  if (sizeof<V>() == 2) return v128.load_ext<u16>(values);
+  return i32x4.extend_low_i16x8_u(v128.load_ext<u8>(values));
+}
+// @ts-ignore: decorator
+@inline
+function lastFour<V>(values: usize): v128 {
+  if (sizeof<V>() == 4) return v128.load(values, 16);
+  if (sizeof<V>() == 2) return v128.load_ext<u16>(values, 8);
+  return i32x4.extend_high_i16x8_u(v128.load_ext<u8>(values));
+}
+
+/** Words of 64 bits from their lower and upper halves: of the first two lanes, and of the other two. */
+// @ts-ignore: decorator
+@inline
+function lowWords(lower: v128, upper: v128): v128 {
+  return v128.shuffle<u32>(lower, upper, 0, 4, 1, 5);
+}
+// @ts-ignore: decorator
+@inline
+function highWords(lower: v128, upper: v128): v128 {
+  return v128.shuffle<u32>(lower, upper, 2, 6, 3, 7);
 }
 
 // @ts-ignore: decorator
 @inline
-function addWords<G, V>(ids: usize, values: usize, n: usize, scratch: usize, shift: usize, step: usize, summing: bool): void {
-  let i: usize = 0;
-  for (; i + 4 <= n; i += 4) {
-    addWord<G>(ids, i, scratch, shift, one<V>(values, i, summing));
-    addWord<G>(ids, i + 1, scratch + step, shift, one<V>(values, i + 1, summing));
-    addWord<G>(ids, i + 2, scratch + 2 * step, shift, one<V>(values, i + 2, summing));
-    addWord<G>(ids, i + 3, scratch + 3 * step, shift, one<V>(values, i + 3, summing));
+function addWords<G, V>(ids: usize, values: usize, n: usize, scratch: usize, copied: bool, summing: bool): void {
+  const end = ids + n * sizeof<G>();
+  if (ASC_FEATURE_SIMD) {
+    const upper = i32x4.splat(<i32>(ONE >> 32));
+    const ones = i64x2.splat(ONE);
+    for (; ids + 8 * sizeof<G>() <= end; ids += 8 * sizeof<G>(), values += 8 * sizeof<V>()) {
+      if (summing) {
+        const first = firstFour<V>(values);
+        const last = lastFour<V>(values);
+        addEight<G>(ids, scratch, copied, lowWords(first, upper), highWords(first, upper), lowWords(last, upper), highWords(last, upper));
+      } else addEight<G>(ids, scratch, copied, ones, ones, ones, ones);
+    }
   }
-  for (; i < n; i++) addWord<G>(ids, i, scratch, shift, one<V>(values, i, summing));
+  const step: usize = copied ? 8 : 0;
+  if (!ASC_FEATURE_SIMD) {
+    for (; ids + 4 * sizeof<G>() <= end; ids += 4 * sizeof<G>(), values += 4 * sizeof<V>()) {
+      addWord(stateAt<G>(ids, scratch, copied), summing ? ONE | <u64>load<V>(values) : ONE);
+      addWord(stateAt<G>(ids + sizeof<G>(), scratch + step, copied), summing ? ONE | <u64>load<V>(values, sizeof<V>()) : ONE);
+      addWord(stateAt<G>(ids + 2 * sizeof<G>(), scratch + 2 * step, copied), summing ? ONE | <u64>load<V>(values, 2 * sizeof<V>()) : ONE);
+      addWord(stateAt<G>(ids + 3 * sizeof<G>(), scratch + 3 * step, copied), summing ? ONE | <u64>load<V>(values, 3 * sizeof<V>()) : ONE);
+    }
+  }
+  for (; ids < end; ids += sizeof<G>(), values += sizeof<V>())
+    addWord(stateAt<G>(ids, scratch, copied), summing ? ONE | <u64>load<V>(values) : ONE);
 }
 
 /** Adds the words to counts and sums (0: not wanted) and leaves zeros. */
@@ -65,35 +149,70 @@ function emptyWords(scratch: usize, groupCount: u32, counts: usize, sums: usize)
 
 export function tallyCounts<G>(ids: usize, n: u32, groupCount: u32, scratch: usize, counts: usize): void {
   assert(isAligned<G>(ids) && isAligned<u64>(scratch) && isAligned<u64>(counts));
-  if (groupCount <= COPIED_GROUPS_MAX) addWords<G, u8>(ids, 0, n, scratch, 5, 8, false);
-  else addWords<G, u8>(ids, 0, n, scratch, 3, 0, false);
+  if (groupCount <= COPIED_GROUPS_MAX) addWords<G, u8>(ids, 0, n, scratch, true, false);
+  else addWords<G, u8>(ids, 0, n, scratch, false, false);
   emptyWords(scratch, groupCount, counts, 0);
 }
 
 export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sums: usize): void {
   assert(isAligned<G>(ids) && isAligned<V>(values) && isAligned<u64>(scratch) && isAligned<u64>(counts) && isAligned<u64>(sums));
-  if (groupCount <= COPIED_GROUPS_MAX) addWords<G, V>(ids, values, n, scratch, 5, 8, true);
-  else addWords<G, V>(ids, values, n, scratch, 3, 0, true);
+  if (groupCount <= COPIED_GROUPS_MAX) addWords<G, V>(ids, values, n, scratch, true, true);
+  else addWords<G, V>(ids, values, n, scratch, false, true);
   emptyWords(scratch, groupCount, counts, sums);
 }
 
-// Two sums and the count in one word: 26 bits each, 12 above. A copy then takes 1,024 rows, 65,535 at most each.
+// Two sums and the count in one word: the first sum in the lower 26 bits, the count in the next 12, the second sum above.
+// A copy then takes 1,024 rows, 65,535 at most each, and what a row adds is made of two halves of 32 bits. Rows that are no
+// eight any more all go to the first copy, so a few less than four times as many are taken before words are emptied.
 
 // @ts-ignore: decorator
 @inline
-const PAIR_SHIFT: u64 = 26;
+const PAIR_COUNT_SHIFT: u64 = 26;
 // @ts-ignore: decorator
 @inline
-const PAIR_ONE: u64 = 1 << (2 * PAIR_SHIFT);
+const PAIR_SECOND_SHIFT: u64 = 38;
 // @ts-ignore: decorator
 @inline
-const PAIR_ROWS: u32 = 4096;
+const PAIR_ONE: u64 = 1 << PAIR_COUNT_SHIFT;
+// @ts-ignore: decorator
+@inline
+const PAIR_FIRST_MASK: u64 = PAIR_ONE - 1;
+// @ts-ignore: decorator
+@inline
+const PAIR_COUNT_MASK: u64 = (1 << (PAIR_SECOND_SHIFT - PAIR_COUNT_SHIFT)) - 1;
+// @ts-ignore: decorator
+@inline
+const PAIR_ROWS: u32 = 4064;
 
 // @ts-ignore: decorator
 @inline
-function addPair<G>(ids: usize, a: usize, b: usize, i: usize, state: usize): void {
-  const value = PAIR_ONE | <u64>load<u16>(a + (i << 1)) | (<u64>load<u16>(b + (i << 1)) << PAIR_SHIFT);
-  addWord<G>(ids, i, state, 5, value);
+function pairOf(a: usize, b: usize): u64 {
+  return PAIR_ONE | <u64>load<u16>(a) | (<u64>load<u16>(b) << PAIR_SECOND_SHIFT);
+}
+
+// @ts-ignore: decorator
+@inline
+function addPairs<G>(ids: usize, a: usize, b: usize, n: usize, scratch: usize): void {
+  const end = ids + n * sizeof<G>();
+  if (ASC_FEATURE_SIMD) {
+    const one = i32x4.splat(<i32>PAIR_ONE);
+    for (; ids + 8 * sizeof<G>() <= end; ids += 8 * sizeof<G>(), a += 16, b += 16) {
+      const lower0 = v128.or(firstFour<u16>(a), one);
+      const upper0 = i32x4.shl(firstFour<u16>(b), <i32>(PAIR_SECOND_SHIFT - 32));
+      const lower1 = v128.or(lastFour<u16>(a), one);
+      const upper1 = i32x4.shl(lastFour<u16>(b), <i32>(PAIR_SECOND_SHIFT - 32));
+      addEight<G>(ids, scratch, true, lowWords(lower0, upper0), highWords(lower0, upper0), lowWords(lower1, upper1), highWords(lower1, upper1));
+    }
+  }
+  if (!ASC_FEATURE_SIMD) {
+    for (; ids + 4 * sizeof<G>() <= end; ids += 4 * sizeof<G>(), a += 8, b += 8) {
+      addWord(stateAt<G>(ids, scratch, true), pairOf(a, b));
+      addWord(stateAt<G>(ids + sizeof<G>(), scratch + 8, true), pairOf(a + 2, b + 2));
+      addWord(stateAt<G>(ids + 2 * sizeof<G>(), scratch + 16, true), pairOf(a + 4, b + 4));
+      addWord(stateAt<G>(ids + 3 * sizeof<G>(), scratch + 24, true), pairOf(a + 6, b + 6));
+    }
+  }
+  for (; ids < end; ids += sizeof<G>(), a += 2, b += 2) addWord(stateAt<G>(ids, scratch, true), pairOf(a, b));
 }
 
 function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize, sumsB: usize): void {
@@ -123,9 +242,9 @@ function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize
     let b: u64 = 0;
     for (let copy: usize = 0; copy < 32; copy += 8) {
       const word = load<u64>(at + copy);
-      count += word >> (2 * PAIR_SHIFT);
-      a += word & ((1 << PAIR_SHIFT) - 1);
-      b += (word >> PAIR_SHIFT) & ((1 << PAIR_SHIFT) - 1);
+      count += (word >> PAIR_COUNT_SHIFT) & PAIR_COUNT_MASK;
+      a += word & PAIR_FIRST_MASK;
+      b += word >> PAIR_SECOND_SHIFT;
       store<u64>(at + copy, 0);
     }
     if (counts != 0) store<u64>(counts + offset, load<u64>(counts + offset) + count);
@@ -138,10 +257,9 @@ function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize
 // @ts-ignore: decorator
 @inline
 function part(words: v128, nth: i32): v128 {
-  const below = i64x2.splat((1 << PAIR_SHIFT) - 1);
-  if (nth == 0) return v128.and(words, below);
-  if (nth == 1) return v128.and(i64x2.shr_u(words, <i32>PAIR_SHIFT), below);
-  return i64x2.shr_u(words, <i32>(2 * PAIR_SHIFT));
+  if (nth == 0) return v128.and(words, i64x2.splat(PAIR_FIRST_MASK));
+  if (nth == 1) return i64x2.shr_u(words, <i32>PAIR_SECOND_SHIFT);
+  return v128.and(i64x2.shr_u(words, <i32>PAIR_COUNT_SHIFT), i64x2.splat(PAIR_COUNT_MASK));
 }
 
 /** Adds the lanes of `first` up into the i64 at `at`, those of `second` into the one after it. */
@@ -156,77 +274,85 @@ export function tallyPair<G>(ids: usize, a: usize, b: usize, n: u32, groupCount:
   assert(isAligned<G>(ids) && isAligned<u16>(a) && isAligned<u16>(b) && isAligned<u64>(scratch) && groupCount <= COPIED_GROUPS_MAX);
   assert(isAligned<u64>(counts) && isAligned<u64>(sumsA) && isAligned<u64>(sumsB));
   for (let from: u32 = 0; from < n; from += PAIR_ROWS) {
-    const to = <usize>min<u32>(n, from + PAIR_ROWS);
-    let i = <usize>from;
-    for (; i + 4 <= to; i += 4) {
-      addPair<G>(ids, a, b, i, scratch);
-      addPair<G>(ids, a, b, i + 1, scratch + 8);
-      addPair<G>(ids, a, b, i + 2, scratch + 16);
-      addPair<G>(ids, a, b, i + 3, scratch + 24);
-    }
-    for (; i < to; i++) addPair<G>(ids, a, b, i, scratch);
+    const i = <usize>from;
+    addPairs<G>(ids + i * sizeof<G>(), a + (i << 1), b + (i << 1), <usize>min<u32>(n - from, PAIR_ROWS), scratch);
     emptyPairs(scratch, groupCount, counts, sumsA, sumsB);
   }
 }
 
 // @ts-ignore: decorator
 @inline
-function addFloat<G>(ids: usize, values: usize, i: usize, sums: usize, scratch: usize, shift: usize, counting: bool): void {
-  const id = <usize>load<G>(ids + i * sizeof<G>());
-  const sum = sums + (id << 5);
-  store<f64>(sum, load<f64>(sum) + load<f64>(values + (i << 3)));
-  if (!counting) return;
-  const word = scratch + (id << shift);
-  store<u64>(word, load<u64>(word) + ONE);
+function addFloat(at: usize, value: f64): void {
+  store<f64>(at, load<f64>(at) + value);
 }
 
 // @ts-ignore: decorator
 @inline
-function addFloats<G>(ids: usize, values: usize, n: usize, sums: usize, scratch: usize, shift: usize, step: usize, counting: bool): void {
-  let i: usize = 0;
-  for (; i + 4 <= n; i += 4) {
-    addFloat<G>(ids, values, i, sums, scratch, shift, counting);
-    addFloat<G>(ids, values, i + 1, sums + 8, scratch + step, shift, counting);
-    addFloat<G>(ids, values, i + 2, sums + 16, scratch + 2 * step, shift, counting);
-    addFloat<G>(ids, values, i + 3, sums + 24, scratch + 3 * step, shift, counting);
+function addFloats<G>(ids: usize, values: usize, n: usize, sums: usize, scratch: usize, copied: bool, counting: bool): void {
+  const step: usize = copied ? 8 : 0;
+  const end = ids + n * sizeof<G>();
+  for (; ids + 4 * sizeof<G>() <= end; ids += 4 * sizeof<G>(), values += 32) {
+    const a = <usize>load<G>(ids);
+    const b = <usize>load<G>(ids, sizeof<G>());
+    const c = <usize>load<G>(ids, 2 * sizeof<G>());
+    const d = <usize>load<G>(ids, 3 * sizeof<G>());
+    addFloat(sums + (a << 5), load<f64>(values));
+    addFloat(sums + 8 + (b << 5), load<f64>(values, 8));
+    addFloat(sums + 16 + (c << 5), load<f64>(values, 16));
+    addFloat(sums + 24 + (d << 5), load<f64>(values, 24));
+    if (!counting) continue;
+    const shift: usize = copied ? 5 : 3;
+    addWord(scratch + (a << shift), ONE);
+    addWord(scratch + step + (b << shift), ONE);
+    addWord(scratch + 2 * step + (c << shift), ONE);
+    addWord(scratch + 3 * step + (d << shift), ONE);
   }
-  for (; i < n; i++) addFloat<G>(ids, values, i, sums + ((i & 3) << 3), scratch, shift, counting);
+  for (let copy: usize = 0; ids < end; ids += sizeof<G>(), values += 8, copy += 8) {
+    addFloat(sums + copy + (<usize>load<G>(ids) << 5), load<f64>(values));
+    if (counting) addWord(stateAt<G>(ids, scratch, copied), ONE);
+  }
 }
 
 export function tallyF64<G>(ids: usize, values: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sums: usize): void {
   assert(isAligned<G>(ids) && isAligned<u64>(values) && isAligned<u64>(scratch) && isAligned<u64>(counts) && isAligned<u64>(sums));
   if (counts == 0) {
-    addFloats<G>(ids, values, n, sums, 0, 0, 0, false);
+    addFloats<G>(ids, values, n, sums, 0, false, false);
     return;
   }
-  if (groupCount <= COPIED_GROUPS_MAX) addFloats<G>(ids, values, n, sums, scratch, 5, 8, true);
-  else addFloats<G>(ids, values, n, sums, scratch, 3, 0, true);
+  if (groupCount <= COPIED_GROUPS_MAX) addFloats<G>(ids, values, n, sums, scratch, true, true);
+  else addFloats<G>(ids, values, n, sums, scratch, false, true);
   emptyWords(scratch, groupCount, counts, 0);
 }
 
-/** Eight ids widened to u16. */
+/** The first, or the second, eight of sixteen ids widened to u16. */
 // @ts-ignore: decorator
 @inline
-function eight<T>(at: usize): v128 {
-  return sizeof<T>() == 2 ? v128.load(at) : i16x8.extend_low_i8x16_u(v128.load64_zero(at));
+function firstEight<T>(at: usize): v128 {
+  return sizeof<T>() == 2 ? v128.load(at) : v128.load_ext<u8>(at);
+}
+// @ts-ignore: decorator
+@inline
+function lastEight<T>(at: usize): v128 {
+  return sizeof<T>() == 2 ? v128.load(at, 16) : v128.load_ext<u8>(at, 8);
 }
 
 // @ts-ignore: decorator
 @inline
-function narrowAll<T>(values: usize, end: usize, stride: u32, accumulate: bool, out: usize): void {
-  let i: usize = 0;
+function narrowAll<T>(values: usize, n: usize, stride: u32, accumulate: bool, out: usize): void {
+  const end = values + n * sizeof<T>();
   if (ASC_FEATURE_SIMD) {
     const strides = i16x8.splat(<i16>stride);
-    for (; i + 8 <= end; i += 8) {
-      let key = i16x8.mul(eight<T>(values + i * sizeof<T>()), strides);
-      if (accumulate) key = i16x8.add(key, v128.load(out + (i << 1)));
-      v128.store(out + (i << 1), key);
+    for (; values + 16 * sizeof<T>() <= end; values += 16 * sizeof<T>(), out += 32) {
+      const first = i16x8.mul(firstEight<T>(values), strides);
+      const last = i16x8.mul(lastEight<T>(values), strides);
+      v128.store(out, accumulate ? i16x8.add(first, v128.load(out)) : first);
+      v128.store(out, accumulate ? i16x8.add(last, v128.load(out, 16)) : last, 16);
     }
   }
-  for (; i < end; i++) {
-    let key = <u32>load<T>(values + i * sizeof<T>()) * stride;
-    if (accumulate) key += load<u16>(out + (i << 1));
-    store<u16>(out + (i << 1), <u16>key);
+  for (; values < end; values += sizeof<T>(), out += 2) {
+    let key = <u32>load<T>(values) * stride;
+    if (accumulate) key += load<u16>(out);
+    store<u16>(out, <u16>key);
   }
 }
 
