@@ -125,7 +125,8 @@ class IncomingRequest implements HttpRequest {
     const url = head.getUrl();
     this.rawUrl = this.#queryText === '' ? url : `${url}?${this.#queryText}`;
     head.forEach((name, value) => {
-      this.headers[name] = value;
+      // The first of several counts, as is documented for Content-Type.
+      this.headers[name] ??= value;
     });
     alias.requestHeaders(this.headers);
     ({ path: this.#path, viaAlias: this.viaAlias } = alias.path(url));

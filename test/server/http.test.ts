@@ -436,6 +436,22 @@ http('internal paths answer who knows the key of the cluster', async () => {
   );
 });
 
+http('of a header that comes twice the first one counts', async () => {
+  await withServer([route('GET', '/', async (request) => text(request.headers['content-type'] ?? ''))], async (base) => {
+    const socket = await open(
+      base,
+      'GET / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\ncontent-type: text/csv\r\nConnection: close\r\n\r\n',
+    );
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data.toString();
+    });
+    socket.resume();
+    await until(() => answer.endsWith('text/plain'));
+    socket.destroy();
+  });
+});
+
 http('a header value cannot begin another header', async () => {
   await withServer([route('GET', '/', async () => text('ok', { 'X-Svc-Id': 'a\r\nX-Evil: b\r\n\r\nbody\u0000' }))], async (base) => {
     const response = await fetch(base);

@@ -96,12 +96,26 @@ function readFields(request: HttpRequest): unknown {
   const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
   const text = request.body.toString('utf8');
   if (mediaType === 'text/plain') return { query: text };
+  if (mediaType === 'application/x-www-form-urlencoded') return { query: decodeForm(text) };
   if (mediaType !== 'application/json' && mediaType !== 'text/json')
     throw new ServiceError(
       'content_type_unsupported',
-      `Content-Type: found ${mediaType}, expected application/json, or text/plain with the statement alone`,
+      `Content-Type: found ${mediaType}, expected application/json, or text/plain or application/x-www-form-urlencoded with the statement alone`,
     );
   return parseJson(text);
+}
+
+/** The statement is all of the form, not a field of it. */
+function decodeForm(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (error) {
+    throw new ServiceError(
+      'query_invalid',
+      'the body is not URL-encoded: a % is not followed by two digits of a byte of UTF-8 text',
+      error,
+    );
+  }
 }
 
 function contextFields(value: unknown): Readonly<Record<string, unknown>> {

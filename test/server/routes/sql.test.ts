@@ -135,9 +135,62 @@ routes('EXPLAIN gives plan, resources and attributes', async () => {
   assert.equal(Object.keys(row), ['PLAN', 'RESOURCES', 'ATTRIBUTES']);
   assert.equal(JSON.parse(row['RESOURCES'] ?? ''), [{ name: 'wiki', type: 'DATASOURCE' }]);
   assert.equal(JSON.parse(row['ATTRIBUTES'] ?? ''), { statementType: 'SELECT' });
-  const [plan] = JSON.parse(row['PLAN'] ?? '') as [{ query: { operator: string; columns: string[] } }];
-  assert.is(plan.query.operator, 'scan');
-  assert.equal(plan.query.columns, ['page']);
+  assert.equal(JSON.parse(row['PLAN'] ?? ''), [
+    {
+      query: {
+        queryType: 'scan',
+        dataSource: { type: 'table', name: 'wiki' },
+        intervals: { type: 'intervals', intervals: ['-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z'] },
+        resultFormat: 'compactedList',
+        columns: ['page'],
+      },
+      signature: [{ name: 'page', type: 'STRING' }],
+      columnMappings: [{ queryColumn: 'page', outputColumn: 'page' }],
+    },
+  ]);
+});
+
+routes('EXPLAIN gives the text of the plan on demand', async () => {
+  const context = { useNativeQueryExplain: false };
+  const { text } = await call('POST', '/svc/v2/sql', { query: 'EXPLAIN PLAN FOR SELECT page FROM wiki LIMIT 3', context });
+  const [row] = JSON.parse(text) as [Record<string, string>];
+  assert.match(row['PLAN'] ?? '', /^scan wiki over .*\ncolumns page\nrows 0 to 3\nthen project page$/);
+});
+
+routes('EXPLAIN of REPLACE is answered on both paths and starts nothing', async () => {
+  const query =
+    "EXPLAIN PLAN FOR REPLACE INTO w OVERWRITE WHERE __time >= TIMESTAMP '2024-01-01' AND __time < TIMESTAMP '2024-01-03' " +
+    'SELECT TIME_PARSE(ts) AS __time, a FROM TABLE(EXTERN(\'{"type":"inline"}\', \'{"type":"json"}\')) (ts VARCHAR, a BIGINT) PARTITIONED BY DAY CLUSTERED BY a';
+  for (const path of ['/svc/v2/sql', '/svc/v2/sql/task']) {
+    const { text, seen } = await call('POST', path, { query });
+    assert.equal(seen.tasks, []);
+    const [row] = JSON.parse(text) as [Record<string, string>];
+    assert.equal(JSON.parse(row['RESOURCES'] ?? ''), [
+      { name: 'EXTERNAL', type: 'EXTERNAL' },
+      { name: 'w', type: 'DATASOURCE' },
+    ]);
+    assert.equal(JSON.parse(row['ATTRIBUTES'] ?? ''), {
+      statementType: 'REPLACE',
+      targetDataSource: 'w',
+      partitionedBy: 'DAY',
+      clusteredBy: ['a'],
+      replaceTimeChunks: '2024-01-01T00:00:00.000Z/2024-01-03T00:00:00.000Z',
+    });
+    const [{ query: native, columnMappings }] = JSON.parse(row['PLAN'] ?? '') as [Record<string, unknown>];
+    assert.equal((native as { dataSource: unknown }).dataSource, {
+      type: 'external',
+      inputSource: { type: 'inline' },
+      inputFormat: { type: 'json' },
+      signature: [
+        { name: 'ts', type: 'STRING' },
+        { name: 'a', type: 'LONG' },
+      ],
+    });
+    assert.equal(columnMappings, [
+      { queryColumn: 'v0', outputColumn: '__time' },
+      { queryColumn: 'a', outputColumn: 'a' },
+    ]);
+  }
 });
 
 routes('REPLACE becomes a task', async () => {
@@ -187,9 +240,9 @@ const REFUSED: readonly {
   {
     name: 'another content type',
     body: 'a=1',
-    contentType: 'application/x-www-form-urlencoded',
+    contentType: 'application/xml',
     code: 'content_type_unsupported',
-    says: /x-www-form-urlencoded/,
+    says: /application\/xml/,
   },
   {
     name: 'INSERT on the query path',

@@ -1,5 +1,6 @@
 import { findZone, UTC } from '../../../base/calendar.js';
 import { formatInstantIn } from '../../../base/time.js';
+import { doubleText, floatText } from '../../../expression/value.js';
 import { arrayElements } from '../../../model/array-text.js';
 import { type FrameColumn, isNullAt } from '../../../model/frame.js';
 import { isArrayType } from '../../../model/schema.js';
@@ -77,7 +78,7 @@ export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string
     }
     case 'double': {
       const { values } = column;
-      const digits = column.type === 'FLOAT' ? floatText : String;
+      const digits = column.type === 'FLOAT' ? floatText : doubleText;
       return withNulls(column.nulls, spelling, (row) => {
         const value = values[row] ?? 0;
         return Number.isFinite(value) ? digits(value) : spelling.word(String(value));
@@ -107,13 +108,4 @@ function longText(sqlType: SqlType, timeZone: string, spelling: Spelling): (valu
   if (sqlType !== 'TIMESTAMP' && sqlType !== 'DATE') return String;
   const zone = findZone(timeZone) ?? UTC;
   return (value) => spelling.word(formatInstantIn(Number(value), zone));
-}
-
-/** The shortest digits that name this FLOAT, not the double it is kept in. */
-function floatText(value: number): string {
-  for (let precision = 6; precision < 9; precision++) {
-    const short = Number(value.toPrecision(precision));
-    if (Math.fround(short) === value) return String(short);
-  }
-  return String(Number(value.toPrecision(9)));
 }
