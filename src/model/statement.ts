@@ -40,15 +40,24 @@ export interface PlannedQuery {
   readonly columns: readonly OutputColumn[];
 }
 
+/** What INSERT and REPLACE write, and where. */
+export interface IngestionTarget {
+  readonly kind: 'insert' | 'replace';
+  readonly dataSource: string;
+  /** REPLACE: `all`, or the intervals of OVERWRITE WHERE. INSERT: null. */
+  readonly overwrite: 'all' | readonly Interval[] | null;
+  readonly partitionedBy: Granularity;
+  readonly clusteredBy: readonly string[];
+}
+
+export interface ExplainedStatement {
+  readonly kind: 'explain';
+  readonly query: PlannedQuery;
+  /** null: of a SELECT. */
+  readonly ingestion: IngestionTarget | null;
+}
+
 export type PlannedStatement =
   | ({ readonly kind: 'select' } & PlannedQuery)
-  | { readonly kind: 'explain'; readonly query: PlannedQuery }
-  | {
-      readonly kind: 'insert' | 'replace';
-      readonly dataSource: string;
-      /** REPLACE: `all`, or the intervals of OVERWRITE WHERE. INSERT: null. */
-      readonly overwrite: 'all' | readonly Interval[] | null;
-      readonly partitionedBy: Granularity;
-      readonly clusteredBy: readonly string[];
-      readonly query: PlannedQuery;
-    };
+  | ExplainedStatement
+  | (IngestionTarget & { readonly query: PlannedQuery });

@@ -3,7 +3,7 @@ import { stateColumn } from '../model/collector.js';
 import { frameColumnType } from '../model/frame.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../model/schema.js';
-import { TIME_COLUMN, widestType } from '../model/schema.js';
+import { elementType, isArrayType, TIME_COLUMN, widestType } from '../model/schema.js';
 import { stateType } from '../model/state-type.js';
 import { aggregatorType } from './native/columns.js';
 import type { KnownTables } from './plan.js';
@@ -32,7 +32,7 @@ export function rowSourceColumns(source: RowSource, tables: KnownTables): readon
       const columns = rowSourceColumns(source.source, tables);
       const { name, expression, outputType } = source.column;
       const type = outputType ?? expressionType(expression, typesOf(columns));
-      return [...columns.filter((column) => column.name !== name), columnOf(name, type)];
+      return [...columns.filter((column) => column.name !== name), columnOf(name, isArrayType(type) ? elementType(type) : type)];
     }
     case 'join':
       if (source.type === 'semi' || source.type === 'anti') return source.leftColumns;

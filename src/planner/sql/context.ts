@@ -13,6 +13,8 @@ export interface SqlContext extends QueryContext {
   readonly timeZone: string;
   /** Results have arrays as their text. */
   readonly stringifyArrays: boolean;
+  /** EXPLAIN PLAN FOR answers with the native query where there is one, rather than with the text of the plan. */
+  readonly nativeExplain: boolean;
 }
 
 /** Read here or by `readContext`, on behalf of any statement. */
@@ -20,6 +22,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'sqlQueryId',
   'sqlTimeZone',
   'sqlStringifyArrays',
+  'useNativeQueryExplain',
   'timeout',
   'priority',
   'kernels',
@@ -48,7 +51,6 @@ export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
   groupByEnableMultiValueUnnesting: [true],
   grandTotal: [false],
   serializeDateTimeAsLong: [false],
-  useNativeQueryExplain: [true],
   maxNumericInFilters: [-1],
   finalizeAggregations: [true],
   arrayIngestMode: ['array', 'mvd'],
@@ -88,10 +90,21 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   const { sqlQueryId = null } = context;
   if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
     throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
-  const stringify = context['sqlStringifyArrays'] ?? true;
-  if (!['true', 'false'].includes(String(stringify)))
-    throw new ServiceError('query_invalid', `context.sqlStringifyArrays: expected true or false, found ${describeValue(stringify)}`);
-  return { ...common, sqlQueryId, timeZone: sqlTimeZone(context), stringifyArrays: String(stringify) === 'true' };
+  return {
+    ...common,
+    sqlQueryId,
+    timeZone: sqlTimeZone(context),
+    stringifyArrays: isOn(context, 'sqlStringifyArrays'),
+    nativeExplain: isOn(context, 'useNativeQueryExplain'),
+  };
+}
+
+/** Of a key that is true unless it says otherwise. */
+function isOn(context: Readonly<Record<string, unknown>>, key: string): boolean {
+  const value = context[key] ?? true;
+  if (!['true', 'false'].includes(String(value)))
+    throw new ServiceError('query_invalid', `context.${key}: expected true or false, found ${describeValue(value)}`);
+  return String(value) === 'true';
 }
 
 export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {

@@ -32,7 +32,7 @@ export function parseSql(source: SourceText): SqlStatement {
     return query.items;
   }
   const parsedQuery = convert<SqlQuery>(query, '', convertQuery);
-  if (ingestion === null) return { kind: explain ? 'explain' : 'select', query: parsedQuery };
+  if (ingestion === null) return { kind: 'select', explained: explain, query: parsedQuery };
 
   const expression = (range: TokenRange): SqlExpression => {
     const [item, second] = selectItems(range);
@@ -46,7 +46,8 @@ export function parseSql(source: SourceText): SqlStatement {
   const words = partitionedBy.to - partitionedBy.from === 2 && stream.is(partitionedBy.from, 'ALL', 'TIME') ? 'ALL' : unit;
   return {
     kind: ingestion.kind,
-    at: stream.start(0),
+    explained: explain,
+    at: stream.start(ingestion.from),
     target: ingestion.target,
     overwrite: overwrite === null || overwrite === 'all' ? overwrite : expression(overwrite),
     partitionedBy: words === undefined ? expression(partitionedBy) : { kind: 'unit', at: stream.start(partitionedBy.from), unit: words },

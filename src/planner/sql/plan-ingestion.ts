@@ -2,7 +2,7 @@ import { parsePeriod } from '../../base/time.js';
 import { floorInstant, type Granularity } from '../../model/granularity.js';
 import { ETERNITY, type Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import type { IngestionTarget, PlannedQuery } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
 import { condition, type Place } from './bind-expression.js';
 import { dataSchemaNames } from './bind-source.js';
@@ -12,9 +12,7 @@ import { planRelation } from './plan-relation.js';
 import type { SqlSchema } from './schema.js';
 import { Scope } from './scope.js';
 import type { Session } from './session.js';
-import type { SelectItem, SqlExpression, SqlQuery, SqlStatement } from './syntax.js';
-
-type IngestionStatement = Extract<SqlStatement, { kind: 'insert' | 'replace' }>;
+import type { IngestionStatement, SelectItem, SqlExpression, SqlQuery } from './syntax.js';
 
 /** Periods that segments can be cut by; each divides the next natural one. */
 const PARTITION_PERIODS: readonly string[] = [
@@ -35,7 +33,11 @@ const PARTITION_PERIODS: readonly string[] = [
 ];
 
 /** INSERT and REPLACE: the columns of the query, by their names, become the columns of the datasource. */
-export function planIngestion(session: Session, schema: SqlSchema, statement: IngestionStatement): PlannedStatement {
+export function planIngestion(
+  session: Session,
+  schema: SqlSchema,
+  statement: IngestionStatement,
+): IngestionTarget & { readonly query: PlannedQuery } {
   const { source } = session;
   const { kind, query } = statement;
   if (query.orderBy.length > 0)

@@ -41,9 +41,13 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs): P
       rulesOff: new Set(request.rulesOff ?? []),
       numbers: numbers(source),
     };
-    if (statement.kind === 'insert' || statement.kind === 'replace') return planIngestion(session, schema, statement);
-    const query = planRelation({ session, schema }, statement.query);
-    return statement.kind === 'explain' ? { kind: 'explain', query } : { kind: 'select', ...query };
+    if (statement.kind === 'select') {
+      const query = planRelation({ session, schema }, statement.query);
+      return statement.explained ? { kind: 'explain', query, ingestion: null } : { kind: 'select', ...query };
+    }
+    const planned = planIngestion(session, schema, statement);
+    const { query, ...ingestion } = planned;
+    return statement.explained ? { kind: 'explain', query, ingestion } : planned;
   } catch (error) {
     if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
     throw error;

@@ -14,6 +14,8 @@ export interface TokenRange {
 
 interface IngestionClauses {
   readonly kind: 'insert' | 'replace';
+  /** The first token, behind EXPLAIN PLAN FOR. */
+  readonly from: number;
   readonly target: readonly string[];
   /** The condition of OVERWRITE WHERE. */
   readonly overwrite: 'all' | TokenRange | null;
@@ -41,32 +43,30 @@ export function statementClauses(stream: TokenStream): StatementClauses {
   if (separator !== undefined) throw source.unsupported(stream.start(separator), 'more than one statement in a request');
   if (stream.is(0, 'EXPLAIN')) {
     if (!stream.is(1, 'PLAN', 'FOR')) throw expected(stream, 1, 'PLAN FOR after EXPLAIN');
-    if (isIngestion(stream, 3)) throw source.unsupported(stream.start(3), `EXPLAIN PLAN FOR ${stream.text(3)}`);
-    return { explain: true, query: { from: 3, to: end }, ingestion: null };
   }
-  return isIngestion(stream, 0) ? ingestion(stream, end) : { explain: false, query: { from: 0, to: end }, ingestion: null };
+  const from = stream.is(0, 'EXPLAIN') ? 3 : 0;
+  if (isIngestion(stream, from)) return { explain: from > 0, ...ingestion(stream, from, end) };
+  return { explain: from > 0, query: { from, to: end }, ingestion: null };
 }
 
 function isIngestion(stream: TokenStream, index: number): boolean {
   return (stream.is(index, 'INSERT') || stream.is(index, 'REPLACE')) && !stream.is(index + 1, '(');
 }
 
-function ingestion(stream: TokenStream, end: number): StatementClauses {
-  const kind = stream.is(0, 'INSERT') ? 'insert' : 'replace';
-  if (!stream.is(1, 'INTO')) throw expected(stream, 1, `INTO after ${stream.text(0)}`);
-  if (stream.is(2, 'EXTERN', '(')) throw stream.source.unsupported(stream.start(2), `${stream.text(0)} INTO EXTERN`);
+function ingestion(stream: TokenStream, from: number, end: number): Omit<StatementClauses, 'explain'> {
+  const kind = stream.is(from, 'INSERT') ? 'insert' : 'replace';
+  const word = stream.text(from);
+  if (!stream.is(from + 1, 'INTO')) throw expected(stream, from + 1, `INTO after ${word}`);
+  if (stream.is(from + 2, 'EXTERN', '(')) throw stream.source.unsupported(stream.start(from + 2), `${word} INTO EXTERN`);
   const target: string[] = [];
-  let at = 1;
+  let at = from + 1;
   do {
     const name = stream.name(++at);
     if (name === undefined) throw expected(stream, at, 'the name of a datasource');
     target.push(name);
   } while (stream.is(++at, '.'));
   if (stream.is(at, '(') && !startsQuery(stream, at))
-    throw stream.source.unsupported(
-      stream.start(at),
-      `a column list in ${stream.text(0)}; name the target columns by aliases of the query`,
-    );
+    throw stream.source.unsupported(stream.start(at), `a column list in ${word}; name the target columns by aliases of the query`);
   let overwrite: IngestionClauses['overwrite'] = null;
   if (kind === 'replace') {
     if (!stream.is(at, 'OVERWRITE')) throw expected(stream, at, 'OVERWRITE ALL or OVERWRITE WHERE');
@@ -84,10 +84,10 @@ function ingestion(stream: TokenStream, end: number): StatementClauses {
   const early = stream.find(at, partitioned, (index) => stream.is(index, 'CLUSTERED', 'BY'));
   if (early !== undefined) throw stream.source.error('sql_invalid', stream.start(early), 'CLUSTERED BY must follow PARTITIONED BY');
   return {
-    explain: false,
     query: { from: at, to: partitioned },
     ingestion: {
       kind,
+      from,
       target,
       overwrite,
       partitionedBy: nonEmpty(stream, { from: partitioned + 2, to: clustered ?? end }),

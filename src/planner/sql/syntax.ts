@@ -210,15 +210,15 @@ export interface OrderItem {
   readonly nulls: 'first' | 'last' | null;
 }
 
-export type SqlStatement =
-  | { readonly kind: 'select' | 'explain'; readonly query: SqlQuery }
-  | {
-      readonly kind: 'insert' | 'replace';
-      readonly at: number;
-      readonly target: readonly string[];
-      /** REPLACE only. */
-      readonly overwrite: 'all' | SqlExpression | null;
-      readonly partitionedBy: SqlExpression | { readonly kind: 'unit'; readonly at: number; readonly unit: string };
-      readonly clusteredBy: readonly SqlExpression[];
-      readonly query: SqlQuery;
-    };
+export interface IngestionStatement extends Node {
+  readonly kind: 'insert' | 'replace';
+  readonly target: readonly string[];
+  /** REPLACE only. */
+  readonly overwrite: 'all' | SqlExpression | null;
+  readonly partitionedBy: SqlExpression | { readonly kind: 'unit'; readonly at: number; readonly unit: string };
+  readonly clusteredBy: readonly SqlExpression[];
+  readonly query: SqlQuery;
+}
+
+/** `explained`: EXPLAIN PLAN FOR stands before it. */
+export type SqlStatement = ({ readonly kind: 'select'; readonly query: SqlQuery } | IngestionStatement) & { readonly explained: boolean };

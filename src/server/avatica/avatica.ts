@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { type ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext } from '../../planner/sql/context.js';
-import { explain } from '../../planner/sql/explain.js';
+import { EXPLAIN_COLUMNS } from '../../planner/sql/explain.js';
 import { unknownParameters } from '../../planner/sql/parameters.js';
 import { type Answerable, isIngestion, type SqlStatements } from '../routes/sql-statements.js';
 import { columnMetaData } from './column.js';
@@ -266,7 +266,7 @@ function readRowsMax(request: ObjectReader, keys: readonly string[]): number | n
 }
 
 function columnsOf(statement: Answerable): { readonly columns: readonly OutputColumn[] } {
-  return statement.kind === 'explain' ? explain(statement.query) : statement;
+  return statement.kind === 'explain' ? { columns: EXPLAIN_COLUMNS } : statement;
 }
 
 function signatureOf(sql: string, columns: readonly OutputColumn[], parameterCount: number): Signature {

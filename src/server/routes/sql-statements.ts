@@ -5,7 +5,7 @@ import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import type { SqlContext } from '../../planner/sql/context.js';
-import { explain, tablesOf } from '../../planner/sql/explain.js';
+import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain.js';
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../planner/sql/schema.js';
@@ -148,8 +148,8 @@ export class SqlStatements {
     const [dataSource = null] = tablesOf(source);
     const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql }, receivedMs);
     if (statement.kind === 'explain') {
-      const { columns, frame } = explain(statement.query);
-      return { columns, frames: logged.frames(only(frame)), logged };
+      const frame = explain(statement, read.nativeExplain);
+      return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(frame)), logged };
     }
     const frames = scheduler.during(
       { priority: options.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: statement.plan.intervals },

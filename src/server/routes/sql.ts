@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { PlannedStatement } from '../../model/statement.js';
+import type { ExplainedStatement, PlannedStatement } from '../../model/statement.js';
 import { tablesOf } from '../../planner/sql/explain.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS } from '../results/sql/result-format.js';
@@ -47,8 +47,10 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       permission: { access: 'datasources' },
       errors: 'query',
       handle: async (request) => {
+        const receivedMs = performance.now();
         const body = bodies.read(request);
         const statement = await statements.plan(body, request.viaAlias);
+        if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs });
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
         const spec = { query, context, parameters };
@@ -73,9 +75,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
 const SELECT_DATA_SOURCE = '__query_select';
 
 /** A task reads what it brings along: it has no broker to ask for the rows of a datasource. */
-function taskDataSource(statement: PlannedStatement): string {
-  if (statement.kind === 'explain')
-    throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR as a task is not supported: send it to /svc/v2/sql');
+function taskDataSource(statement: Exclude<PlannedStatement, ExplainedStatement>): string {
   const { source } = statement.kind === 'select' ? statement : statement.query;
   if (source.kind !== 'external' && source.kind !== 'inline') {
     const other = statement.kind === 'select' ? 'send it to /svc/v2/sql' : 'select from TABLE(EXTERN(...)) or VALUES';

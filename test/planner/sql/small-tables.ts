@@ -1,4 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
+import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
 import { resolveLookups } from '../../../src/cluster/lookups/resolve-lookups.js';
 import { createEngine } from '../../../src/execution/engine.js';
@@ -6,10 +7,14 @@ import { plainData, valueOfText } from '../../../src/expression/value.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame, frameColumnType } from '../../../src/model/frame.js';
 import { ETERNITY } from '../../../src/model/interval.js';
+import type { RowSource, RowsPlan } from '../../../src/model/row-source.js';
 import { type ColumnType, isArrayType, JSON_TYPE } from '../../../src/model/schema.js';
+import type { OutputColumn, PlannedQuery } from '../../../src/model/statement.js';
+import { planNative } from '../../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../../src/planner/plan.js';
 import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
 import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
+import { nativeForm } from '../../../src/planner/sql/native-form.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 import { placeFrame } from '../../../src/storage/placed-frame.js';
@@ -165,15 +170,42 @@ function withNumbers(value: unknown): unknown {
 
 /** Rows as plain values: instants in milliseconds, truth values as booleans, arrays and JSON as what they hold. */
 export async function answer(sql: string, rulesOff: readonly string[] = [], parameters: readonly unknown[] = []): Promise<unknown[][]> {
+  const statement = planned(sql, rulesOff, parameters);
+  return rowsOf(statement, statement.columns);
+}
+
+/** The rows of the native query that a statement is explained by; or why there is no such query. */
+export async function nativeAnswer(sql: string): Promise<unknown[][] | string> {
+  const { columns, ...statement } = planned(sql, [], []);
+  const form = nativeForm({ ...statement, columns });
+  if ('none' in form) return form.none;
+  const { plans, source } = planNative(parseJson(stringifyJson(form.query)), false, KNOWN);
+  const [plan, second] = plans;
+  if (plan === undefined || plan.operator === 'segmentMetadata' || second !== undefined) throw new Error('not one plan');
+  const names = form.columns.map(({ queryColumn }) => queryColumn);
+  return rowsOf({ plan, source }, columns, names);
+}
+
+function planned(sql: string, rulesOff: readonly string[], parameters: readonly unknown[]): PlannedQuery & { readonly source: RowSource } {
   const statement = planSql({ query: sql, context: {}, parameters, rulesOff }, SMALL_SCHEMA, 0);
   if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
   const { plan, source, columns } = statement;
+  return { plan, source, columns };
+}
+
+/** @param names  of the columns wanted; left out: all, in order */
+async function rowsOf(
+  { plan, source }: { readonly plan: RowsPlan; readonly source: RowSource },
+  columns: readonly OutputColumn[],
+  names: readonly string[] | null = null,
+): Promise<unknown[][]> {
   const rows: unknown[][] = [];
   for await (const frame of runner().run(resolveLookups(plan, lookupValues), resolveLookups(source, lookupValues)))
     for (let row = 0; row < frame.rowCount; row++)
       rows.push(
         columns.map(({ sqlType }, index) => {
-          const column = frame.columns[index];
+          const name = names?.[index];
+          const column = name === undefined ? frame.columns[index] : frame.columns.find((each) => each.name === name);
           const value = column === undefined ? null : cellAt(column, row);
           if (column === undefined || value === null) return null;
           const type = frameColumnType(column);
