@@ -118,6 +118,8 @@ export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   pi,
   div,
   safeDivide,
+  /** As a FLOAT column would keep it; not of the language. */
+  ofDouble(':float', Math.fround),
   ofDouble('acos', Math.acos),
   ofDouble('asin', Math.asin),
   ofDouble('atan', Math.atan),

@@ -1,9 +1,9 @@
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, literal, settledType } from './bound.js';
 import { castTo } from './cast.js';
-import { describe } from './function-call.js';
+import { describe, folded } from './function-call.js';
 import type { Session } from './session.js';
-import { commonType, isInstant, isNumeric } from './sql-type.js';
+import { commonType, isArray, isComplex, isInstant, isNumeric } from './sql-type.js';
 import type { CompareOperator } from './syntax.js';
 
 const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
@@ -17,6 +17,8 @@ export function compare(session: Session, at: number, operator: CompareOperator,
   if (left.kind === 'literal' && right.kind !== 'literal') return compare(session, at, MIRRORED[operator], right, left);
   const domain = isTextEqualToDigits(operator, left, right) ? 'VARCHAR' : comparisonDomain(left, right);
   if (domain === undefined) throw session.source.error('sql_plan_invalid', at, `cannot compare ${describe(left)} with ${describe(right)}`);
+  if (isComplex(domain) && operator !== '=' && operator !== '<>')
+    throw session.source.error('sql_plan_invalid', at, `${operator} between values of ${domain}, which have no order; accepted: = and <>`);
   return {
     kind: 'compare',
     type: 'BOOLEAN',
@@ -53,7 +55,8 @@ function comparisonDomain(left: Bound, right: Bound): SqlType | undefined {
 function operandIn(session: Session, at: number, operand: Bound, domain: SqlType): Bound {
   if (operand.type === 'NULL') return literal(domain, null);
   if (operand.kind !== 'literal' && isNumeric(operand.type) && isNumeric(domain)) return operand;
-  const cast = castTo(operand, domain, session.timeZone);
+  const converted = castTo(operand, domain, session.timeZone);
+  const cast = converted !== undefined && isArray(domain) ? folded(converted, session, at) : converted;
   if (cast === undefined || (operand.kind === 'literal' && cast.kind !== 'literal'))
     throw session.source.error('sql_plan_invalid', at, `${describe(operand)} cannot be read as ${domain}`);
   return cast;

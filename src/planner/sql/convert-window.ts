@@ -34,12 +34,19 @@ function frameOf(conversion: Conversion, node: Extract<Node, { type: 'frame_clau
   // A single bound is the other end of a frame that starts or ends with the row itself.
   const isForward = extent.type === 'frame_bound_following';
   const [begin, finish] = extent.type === 'frame_between' ? [extent.begin, extent.end] : isForward ? [null, extent] : [extent, null];
+  if (begin !== null && finish !== null && sideOf(begin) > sideOf(finish))
+    throw source.error('sql_plan_invalid', at, 'a frame that begins behind its end: it would never have a row');
   const start = begin === null ? 0 : boundOf(conversion, begin, 'start');
   const end = finish === null ? 0 : boundOf(conversion, finish, 'end');
   const isOpen = (bound: FrameBound): boolean => bound === 'unbounded' || bound === 0;
   if (unit === 'RANGE' && (!isOpen(start) || !isOpen(end)))
     throw source.unsupported(at, 'a frame of RANGE with a distance; UNBOUNDED and CURRENT ROW are');
   return { unit: unit === 'ROWS' ? 'rows' : 'range', start, end };
+}
+
+/** Of the row itself: before, at or behind it. */
+function sideOf(bound: Node): -1 | 0 | 1 {
+  return bound.type === 'frame_bound_preceding' ? -1 : bound.type === 'frame_bound_following' ? 1 : 0;
 }
 
 /** A frame starts at the first row or ends at the last one where it is unbounded; the other way round it would be nowhere. */

@@ -80,16 +80,40 @@ export class FunctionCall {
     return this.as(index, 'TIMESTAMP');
   }
 
-  /** An array; a single value is the only element of one, and a text may have several values. */
+  /** A text, without conversion. */
+  string(index: number): Bound {
+    const argument = this.any(index);
+    if (argument.type === 'NULL' || argument.type === 'VARCHAR') return argument;
+    throw this.mismatch(index, 'a VARCHAR');
+  }
+
+  /** An array; a text may have several values, and JSON may be a list. */
   array(index: number): Bound {
+    const { type } = this.any(index);
+    if (type === 'NULL' || type === 'VARCHAR' || isArray(type) || type === JSON_TYPE) return this.any(index);
+    throw this.mismatch(index, 'an ARRAY');
+  }
+
+  /** The values of a row: as an array, and a single value is the only one. */
+  values(index: number): Bound {
     const argument = this.any(index);
     if (argument.type === 'NULL' || !isComplex(argument.type) || argument.type === JSON_TYPE) return argument;
-    throw this.mismatch(index, 'an ARRAY');
+    throw this.mismatch(index, 'an ARRAY or a VARCHAR');
+  }
+
+  /** What may be an element of the array that another argument is: it takes the type of the others. */
+  element(index: number, arrayIndex: number): Bound {
+    const { type } = this.array(arrayIndex);
+    const argument = this.any(index);
+    if (type === 'NULL' || argument.type === 'NULL') return argument;
+    const element = this.elementType(arrayIndex);
+    if (commonType(element, argument.type) !== undefined || (element === 'VARCHAR' && !isArray(argument.type))) return argument;
+    throw this.mismatch(index, `an element of ${arrayOf(element)}`);
   }
 
   /** The type of an array's elements. */
   elementType(index: number): SqlType {
-    const { type } = this.array(index);
+    const { type } = this.values(index);
     return type === 'NULL' ? 'VARCHAR' : isArray(type) ? elementOf(type) : type;
   }
 
@@ -170,7 +194,7 @@ export function unify(
 }
 
 export function describe(bound: Bound): string {
-  if (bound.kind === 'literal')
+  if (bound.kind === 'literal' && (bound.type === 'NULL' || !(isArray(bound.type) || isComplex(bound.type))))
     return typeof bound.value === 'string'
       ? `'${bound.value.slice(0, 40)}'`
       : bound.value === null
@@ -229,7 +253,7 @@ function isConstant(bound: Bound): boolean {
 export function plain(
   name: string,
   native: string,
-  parameters: readonly ('text' | 'number' | 'integer' | 'instant' | 'any' | 'array')[],
+  parameters: readonly ('text' | 'string' | 'number' | 'integer' | 'instant' | 'any' | 'array' | 'values')[],
   type: SqlType | ((bound: FunctionCall) => BoundType),
   optional = 0,
 ): SqlFunction {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Expression } from '../../model/expression.js';
 import type { JoinSource, RowSource } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource } from '../../model/statement.js';
@@ -54,12 +55,20 @@ function lowerJoin(join: JoinRelation): JoinSource {
     type: join.type,
     keys: keys.map(({ left, right, domain }) => {
       const type = nativeType(domain);
-      return { left: toExpression(left), right: toExpression(right), type: type === 'FLOAT' ? 'DOUBLE' : type };
+      return type === 'FLOAT'
+        ? { left: asFloat(left), right: asFloat(right), type: 'DOUBLE' }
+        : { left: toExpression(left), right: toExpression(right), type };
     }),
     condition: residual.length === 0 ? null : toExpression(and(residual)),
     leftColumns: columnsOf(join.left).map(schemaOf),
     rightColumns: columnsOf(join.right).map(schemaOf),
   };
+}
+
+/** Computed in doubles, a FLOAT meets the floats of columns as it would be kept in one. */
+function asFloat(key: Bound): Expression {
+  const expression = toExpression(key);
+  return key.kind === 'column' ? expression : { kind: 'call', function: ':float', arguments: [expression] };
 }
 
 function schemaOf({ name, type, schema }: RelationColumn): ColumnSchema {

@@ -37,11 +37,15 @@ export const JSON_FUNCTIONS: readonly SqlFunction[] = [
     maxArguments: Infinity,
     bind(bound) {
       if (bound.count % 2 === 1) throw bound.error(bound.at, 'JSON_OBJECT takes pairs of a key and a value');
-      return call(JSON_TYPE, 'json_object', ...bound.arguments.map((argument, index) => (index % 2 === 0 ? bound.text(index) : argument)));
+      return call(
+        JSON_TYPE,
+        'json_object',
+        ...bound.arguments.map((argument, index) => (index % 2 === 0 ? bound.string(index) : argument)),
+      );
     },
   },
   { name: 'JSON_MERGE', minArguments: 1, maxArguments: Infinity, bind: (bound) => call(JSON_TYPE, 'json_merge', ...bound.arguments) },
-  plain('PARSE_JSON', 'parse_json', ['text'], JSON_TYPE),
-  plain('TRY_PARSE_JSON', 'try_parse_json', ['text'], JSON_TYPE),
+  plain('PARSE_JSON', 'parse_json', ['string'], JSON_TYPE),
+  plain('TRY_PARSE_JSON', 'try_parse_json', ['string'], JSON_TYPE),
   plain('TO_JSON_STRING', 'to_json_string', ['any'], 'VARCHAR'),
 ];

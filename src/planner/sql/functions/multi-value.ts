@@ -15,7 +15,7 @@ function kept(name: string, native: string, second: 'array' | 'text'): SqlFuncti
 
 /** The values of a row, of which there is always one: no values, and a null, are the one value null. */
 function atLeastOne(bound: FunctionCall, index: number): Bound {
-  return call(bound.arrayType(index), 'mv_harmonize_nulls', bound.array(index));
+  return call(bound.arrayType(index), 'mv_harmonize_nulls', bound.values(index));
 }
 
 function contains(bound: FunctionCall): Bound {
@@ -43,18 +43,18 @@ export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
   kept('MV_FILTER_NONE', 'mv_filter_none', 'array'),
   kept('MV_FILTER_REGEX', 'mv_filter_regex', 'text'),
   kept('MV_FILTER_PREFIX', 'mv_filter_prefix', 'text'),
-  plain('MV_LENGTH', 'array_length', ['array'], 'BIGINT'),
-  plain('MV_OFFSET', 'array_offset', ['array', 'integer'], 'VARCHAR'),
-  plain('MV_ORDINAL', 'array_ordinal', ['array', 'integer'], 'VARCHAR'),
-  plain('MV_OFFSET_OF', 'array_offset_of', ['array', 'any'], 'BIGINT'),
-  plain('MV_ORDINAL_OF', 'array_ordinal_of', ['array', 'any'], 'BIGINT'),
+  plain('MV_LENGTH', 'array_length', ['values'], 'BIGINT'),
+  plain('MV_OFFSET', 'array_offset', ['values', 'integer'], 'VARCHAR'),
+  plain('MV_ORDINAL', 'array_ordinal', ['values', 'integer'], 'VARCHAR'),
+  plain('MV_OFFSET_OF', 'array_offset_of', ['values', 'any'], 'BIGINT'),
+  plain('MV_ORDINAL_OF', 'array_ordinal_of', ['values', 'any'], 'BIGINT'),
   { name: 'MV_CONTAINS', minArguments: 2, maxArguments: 2, bind: contains },
   { name: 'MV_OVERLAP', minArguments: 2, maxArguments: 2, bind: overlap },
-  values('MV_APPEND', 'array_append', ['array', 'any']),
-  values('MV_PREPEND', 'array_prepend', ['any', 'array']),
-  values('MV_CONCAT', 'array_concat', ['array', 'array']),
-  values('MV_SLICE', 'array_slice', ['array', 'integer', 'integer']),
-  plain('MV_TO_STRING', 'array_to_string', ['array', 'text'], 'VARCHAR'),
+  values('MV_APPEND', 'array_append', ['values', 'any']),
+  values('MV_PREPEND', 'array_prepend', ['any', 'values']),
+  values('MV_CONCAT', 'array_concat', ['values', 'values']),
+  values('MV_SLICE', 'array_slice', ['values', 'integer', 'integer']),
+  plain('MV_TO_STRING', 'array_to_string', ['values', 'text'], 'VARCHAR'),
   plain('STRING_TO_MV', 'string_to_mv', ['text', 'text'], 'VARCHAR'),
   {
     name: 'MV_TO_ARRAY',
