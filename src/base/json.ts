@@ -1,5 +1,8 @@
-import { parse as parseLossless } from 'lossless-json';
+import { createRequire } from 'node:module';
 import { ServiceError } from './errors.js';
+import { onFirstUse } from './on-first-use.js';
+
+const lossless = onFirstUse(() => createRequire(import.meta.url)('lossless-json') as typeof import('lossless-json'));
 
 /** Only numbers of this many digits can lose some in a double. */
 const LONG_DIGITS = /\d{16}/;
@@ -16,7 +19,7 @@ export function parseJson(text: string): unknown {
     throw syntaxError(text, error);
   }
   try {
-    return parseLossless(text, null, parseNumber);
+    return lossless().parse(text, null, parseNumber);
   } catch (error) {
     // It is valid JSON, so only what the slower parser cannot do is left: depth, or two values for one key.
     throw new ServiceError(

@@ -1,6 +1,10 @@
-import { RE2JS } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
 import type { ErrorCode } from '../base/errors.js';
 import { ServiceError } from '../base/errors.js';
+import { onFirstUse } from '../base/on-first-use.js';
+
+const library = onFirstUse(() => createRequire(import.meta.url)('re2js') as typeof import('re2js'));
 
 /** A user's regular expression, matched in time linear in the text whatever the pattern. */
 export interface RegularExpression {
@@ -53,7 +57,7 @@ function withoutEmptyEnd(parts: readonly string[]): readonly string[] {
 
 function compile(pattern: string, code: ErrorCode): RE2JS {
   try {
-    return RE2JS.compile(pattern);
+    return library().RE2JS.compile(pattern);
   } catch (error) {
     throw new ServiceError(
       code,

@@ -1,4 +1,4 @@
-import knex from 'knex';
+import sqlite3 from 'sqlite3';
 
 /** Statements with `?` placeholders, run in order on one connection. */
 export interface Queries {
@@ -25,12 +25,6 @@ export interface Database extends Queries {
 /** How long a statement waits for another process to finish writing. */
 const BUSY_TIMEOUT_MS = 15_000;
 
-/**
- * SQLite's BEGIN takes no lock, and a transaction that reads first and writes later fails when another process wrote
- * in between. Writing this row first makes every transaction queue for the write lock before it reads anything.
- */
-const WRITE_GATE = 'UPDATE write_gate SET turn = turn + 1';
-
 const CONNECTION_SETTINGS = `
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
   PRAGMA journal_mode = WAL;
@@ -38,39 +32,47 @@ const CONNECTION_SETTINGS = `
   PRAGMA foreign_keys = ON;
 `;
 
-interface SqliteConnection {
-  exec(sql: string, done: (error: Error | null) => void): void;
-}
-
 /** Opens (and creates) the file; several processes of one machine may share it. */
 export async function openSqlite(file: string): Promise<Database> {
-  const client = knex({
-    client: 'sqlite3',
-    connection: { filename: file },
-    useNullAsDefault: true,
-    pool: {
-      min: 1,
-      max: 1,
-      afterCreate: (connection: SqliteConnection, done: (error: Error | null, connection: SqliteConnection) => void) =>
-        connection.exec(CONNECTION_SETTINGS, (error) => done(error, connection)),
-    },
-  });
-  const rows = async <Row extends object>(runner: RawRunner, sql: string, bindings: readonly Binding[]): Promise<readonly Row[]> =>
-    (await runner.raw(sql, bindings)) as readonly Row[];
+  const connection = await connect(file);
+  const call = <Result>(ask: (done: Done<Result>) => void): Promise<Result> =>
+    new Promise((resolve, reject) => ask((error, result) => (error === null ? resolve(result) : reject(error))));
+  const rows = <Row extends object>(sql: string, bindings: readonly Binding[] = []): Promise<readonly Row[]> =>
+    call<readonly Row[]>((done) => connection.all(sql, bindings, done));
+  await call<void>((done) => connection.exec(CONNECTION_SETTINGS, done));
 
-  await client.raw('CREATE TABLE IF NOT EXISTS write_gate (turn INTEGER NOT NULL)');
-  await client.raw('INSERT INTO write_gate SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM write_gate)');
+  // One connection: what is asked of it while a transaction is under way would become part of that.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
   return {
-    rows: (sql, bindings = []) => rows(client, sql, bindings),
+    rows: (sql, bindings) => inTurn(() => rows(sql, bindings)),
     transaction: (work) =>
-      client.transaction(async (transaction) => {
-        await transaction.raw(WRITE_GATE);
-        return work({ rows: (sql, bindings = []) => rows(transaction, sql, bindings) });
+      inTurn(async () => {
+        // A transaction that read first and took the write lock later would fail when another process wrote in between.
+        await rows('BEGIN IMMEDIATE');
+        try {
+          const result = await work({ rows });
+          await rows('COMMIT');
+          return result;
+        } catch (error) {
+          // Some failures, a full disk for one, have ended the transaction already.
+          await rows('ROLLBACK').catch(() => undefined);
+          throw error;
+        }
       }),
-    close: () => client.destroy(),
+    close: () => inTurn(() => call<void>((done) => connection.close((error) => done(error, undefined)))),
   };
 }
 
-interface RawRunner {
-  raw(sql: string, bindings: readonly Binding[]): PromiseLike<unknown>;
+/** How the driver answers. */
+type Done<Result> = (error: Error | null, result: Result) => void;
+
+function connect(file: string): Promise<sqlite3.Database> {
+  return new Promise((resolve, reject) => {
+    const connection = new sqlite3.Database(file, (error) => (error === null ? resolve(connection) : reject(error)));
+  });
 }

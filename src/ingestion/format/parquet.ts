@@ -3,8 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects, parquetSchema, type SchemaTree } from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
+import type { AsyncBuffer, FileMetaData, SchemaTree } from 'hyparquet';
 import { DAY_MS } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { contentOf } from '../source/decompress.js';
@@ -80,6 +79,10 @@ async function* rowGroups(
   wanted: ReadonlySet<string> | null,
   advance: (part: number) => void,
 ): AsyncGenerator<ValueBlock> {
+  const [{ parquetMetadataAsync, parquetReadObjects, parquetSchema }, { compressors }] = await Promise.all([
+    import('hyparquet'),
+    import('hyparquet-compressors'),
+  ]);
   let metadata: FileMetaData;
   try {
     metadata = await parquetMetadataAsync(file);

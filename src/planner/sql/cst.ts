@@ -1,9 +1,16 @@
-import { type Node, parse, type Statement } from 'sql-parser-cst';
+import { createRequire } from 'node:module';
+import type { Node, Statement } from 'sql-parser-cst';
+import { onFirstUse } from '../../base/on-first-use.js';
 import type { SourceText } from './source-text.js';
 import type { ParserText } from './token-stream.js';
 
 /** The third-party parser: everything else of the planner sees only these names of it. */
 export type { DataType, Expr, FuncCall, Keyword, Node, ParenExpr, Statement } from 'sql-parser-cst';
+
+type Library = typeof import('sql-parser-cst');
+
+/** Six megabytes of JavaScript, a tenth of a second. */
+const library = onFirstUse(() => createRequire(import.meta.url)('sql-parser-cst') as Library);
 
 /**
  * @returns the only statement of the text
@@ -22,11 +29,11 @@ export function offsetOf(text: ParserText, node: Node): number {
   return text.sourceOffset(node.range?.[0] ?? 0);
 }
 
-type ProgramStatement = ReturnType<typeof parse>['statements'][number];
+type ProgramStatement = ReturnType<Library['parse']>['statements'][number];
 
 function parsed(source: SourceText, text: ParserText): readonly ProgramStatement[] {
   try {
-    return parse(text.text, { dialect: 'postgresql', paramTypes: ['?'], includeRange: true }).statements;
+    return library().parse(text.text, { dialect: 'postgresql', paramTypes: ['?'], includeRange: true }).statements;
   } catch (error) {
     if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
     if (!(error instanceof Error)) throw error;

@@ -1,4 +1,5 @@
-import roaring from 'roaring';
+import { createRequire } from 'node:module';
+import { onFirstUse } from '../../base/on-first-use.js';
 
 /*
  * For every dictionary id the rows that have it, as a roaring bitmap in the portable serialization, one after the
@@ -8,6 +9,9 @@ import roaring from 'roaring';
  * rows of all ids are one counting sort of the ids away: no slower than reading them from the file.
  */
 const ROWS_PER_VALUE_MIN = 64;
+
+/** Fifty files of it go to find the binary, and most threads never see an index. */
+const roaring = onFirstUse(() => createRequire(import.meta.url)('roaring') as typeof import('roaring'));
 
 export interface SerializedBitmaps {
   /** Where the bitmap of id i ends in `bytes`. */
@@ -26,7 +30,8 @@ export function serializeBitmaps(
   valueCount: number,
 ): SerializedBitmaps {
   const { starts, rows } = rowsById(ids, ends, valueCount);
-  const bitmap = new roaring.RoaringBitmap32();
+  const { RoaringBitmap32 } = roaring();
+  const bitmap = new RoaringBitmap32();
   const bitmapEnds = new Uint32Array(valueCount);
   let bytes = Buffer.alloc(ids.length * 2 + valueCount * 32);
   let at = 0;
@@ -44,7 +49,8 @@ export function serializeBitmaps(
 
 /** Ascending rows that are in any of the bitmaps. */
 export function rowsInAny(bitmaps: readonly Uint8Array[]): Uint32Array {
-  return roaring.RoaringBitmap32.orMany(bitmaps.map((bytes) => roaring.RoaringBitmap32.deserialize(bytes, 'portable'))).toUint32Array();
+  const { RoaringBitmap32 } = roaring();
+  return RoaringBitmap32.orMany(bitmaps.map((bytes) => RoaringBitmap32.deserialize(bytes, 'portable'))).toUint32Array();
 }
 
 /** Rows ascending within each id: those of id i are rows[starts[i] .. starts[i + 1]). */

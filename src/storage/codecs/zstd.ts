@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import type { Transform } from 'node:stream';
-import { DecompressStream } from 'zstd-napi';
 import zstd from 'zstd-napi/binding.js';
 
 /** Higher levels were slower and hardly smaller on narrowed columns. */
@@ -29,5 +29,6 @@ export function decompressInto(out: Uint8Array, frames: Uint8Array): number {
 
 /** For input files: frames in, their content out. */
 export function zstdDecompression(): Transform {
+  const { DecompressStream } = createRequire(import.meta.url)('zstd-napi') as typeof import('zstd-napi');
   return new DecompressStream();
 }

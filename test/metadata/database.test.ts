@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Database, openSqlite } from '../../src/metadata/database.js';
+
+interface Context {
+  file: string;
+  folder: string;
+  database: Database;
+}
+
+const databases = suite<Context>('database');
+
+databases.before.each(async (context) => {
+  context.folder = mkdtempSync(join(tmpdir(), 'dolmen-database-'));
+  context.file = join(context.folder, 'metadata.sqlite');
+  context.database = await openSqlite(context.file);
+  await context.database.rows('CREATE TABLE numbers (value INTEGER NOT NULL)');
+});
+databases.after.each(async ({ database, folder }) => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const INSERT = 'INSERT INTO numbers VALUES (?) RETURNING value';
+const values = async (database: Pick<Database, 'rows'>): Promise<number[]> =>
+  (await database.rows<{ value: number }>('SELECT value FROM numbers ORDER BY value')).map(({ value }) => value);
+
+databases('rows come back of SELECT and RETURNING, none of the others', async ({ database }) => {
+  assert.equal(await database.rows(INSERT, [7]), [{ value: 7 }]);
+  assert.equal(await database.rows('UPDATE numbers SET value = 8'), []);
+  assert.equal(await values(database), [8]);
+});
+
+databases('a transaction whose work throws leaves nothing behind, and the next begins', async ({ database }) => {
+  const failure = new Error('changed our mind');
+  const ended: unknown = await database
+    .transaction(async (queries) => {
+      await queries.rows(INSERT, [1]);
+      throw failure;
+    })
+    .catch((error: unknown) => error);
+  assert.is(ended, failure);
+  assert.is(await database.transaction(async (queries) => (await queries.rows(INSERT, [2])).length), 1);
+  assert.equal(await values(database), [2]);
+});
+
+databases('a statement that fails says what SQLite says, and undoes its transaction', async ({ database }) => {
+  const ended: unknown = await database
+    .transaction(async (queries) => {
+      await queries.rows(INSERT, [1]);
+      await queries.rows('INSERT INTO nowhere VALUES (1)');
+    })
+    .catch((error: unknown) => error);
+  assert.match(String(ended), /no such table: nowhere/);
+  assert.equal(await values(database), []);
+});
+
+databases('what is asked during a transaction waits for its end', async ({ database }) => {
+  const order: string[] = [];
+  const transaction = database.transaction(async (queries) => {
+    await queries.rows(INSERT, [1]);
+    await new Promise((done) => setTimeout(done, 20));
+    assert.equal(await values(queries), [1]);
+    order.push('transaction');
+  });
+  const after = database.rows(INSERT, [2]).then(() => order.push('statement'));
+  await Promise.all([transaction, after]);
+  assert.equal(order, ['transaction', 'statement']);
+  assert.equal(await values(database), [1, 2]);
+});
+
+databases('transactions of two processes that read and then write do not lose each other', async ({ database, file }) => {
+  await database.rows(INSERT, [0]);
+  const other = await openSqlite(file);
+  const addOne = (of: Database): Promise<void> =>
+    of.transaction(async (queries) => {
+      const [value = 0] = await values(queries);
+      await queries.rows('UPDATE numbers SET value = ?', [value + 1]);
+    });
+  await Promise.all(Array.from({ length: 20 }, (_, turn) => addOne(turn % 2 === 0 ? database : other)));
+  assert.equal(await values(other), [20]);
+  await other.close();
+});
+
+databases('a file in a folder that is not there cannot be opened', async ({ folder }) => {
+  const refusal: unknown = await openSqlite(join(folder, 'nowhere', 'metadata.sqlite')).catch((error: unknown) => error);
+  assert.match(String(refusal), /unable to open database file/);
+});
+
+databases.run();
