@@ -3,14 +3,12 @@ import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
 import { createPlanning } from '../cluster/planning.js';
-import { type Cluster, createCluster, type Processing } from '../cluster/roles.js';
+import { type Cluster, createCluster } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { ROLES, type Role } from '../configuration/properties.js';
+import type { Engine } from '../execution/contract.js';
 import { createEngine } from '../execution/engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
-import { validateTask } from '../ingestion/task.js';
-import { acceptKernels } from '../kernels/conformance/accept.js';
-import { KernelMemory } from '../kernels/memory.js';
 import type { SystemTableName } from '../planner/sql/system-schema.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
@@ -24,8 +22,7 @@ import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { SqlStatements } from '../server/routes/sql-statements.js';
 import { statusRoutes } from '../server/routes/status.js';
-import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
-import { createSegmentStore } from '../storage/segment-store.js';
+import type { Processing } from './open-processing.js';
 
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {
@@ -40,22 +37,24 @@ export interface OpenRoles {
 /** Puts the parts of a process together, from the bottom up. */
 export async function openRoles({
   configuration,
+  processing,
   log,
   version,
 }: {
   readonly configuration: Configuration;
+  readonly processing: Processing;
   readonly log: Log;
   readonly version: string;
 }): Promise<OpenRoles> {
-  const processing = openProcessing(configuration);
+  const engine = openEngine(configuration, processing);
   const planning = createPlanning(Date.now);
-  const validate = (payload: unknown) => validateTask(payload, planning);
-  const storage = createLocalDeepStorage(configuration.get('svc.storage.directory'));
+  // A process that is not given tasks does without ingestion.
+  const validate = async (payload: unknown) => (await import('../ingestion/task.js')).validateTask(payload, planning);
   let cluster: Cluster;
   try {
-    cluster = await createCluster({ configuration, log, processing, storage, validate, version });
+    cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, validate, version });
   } catch (error) {
-    await processing.engine.close();
+    await engine.close();
     throw error;
   }
   const queries = openQueries(configuration, cluster, log);
@@ -68,40 +67,36 @@ export async function openRoles({
       selfDiscovered: () => cluster.coordination.discovered,
     }),
     routesOf: roleRoutes({ configuration, cluster, log, validate, queryRoutes: queries.routes }),
-    start: () => cluster.start(),
+    async start() {
+      const started = cluster.start();
+      // While segments are still being verified, or members written down, the SQL parser is loaded.
+      if (cluster.broker !== undefined) planning.planSql({ query: WARM_UP, context: {}, parameters: [] });
+      await started;
+    },
     async stop() {
       queries.stop();
       await cluster.stop();
-      await processing.engine.close();
+      await engine.close();
     },
   };
 }
 
-/**
- * Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes.
- * @throws ServiceError `input_invalid` for a kernel set that cannot be used; the threads would find out at the first query
- */
-function openProcessing(configuration: Configuration): Processing {
-  const memory = KernelMemory.create({ maximumBytes: configuration.get('svc.processing.memoryBytes') });
-  acceptKernels(configuration.get('svc.processing.kernels'), memory);
-  const engine = createEngine({
+/** Goes through every step that a statement goes through. */
+const WARM_UP = "SELECT k, SUM(v) AS s FROM (VALUES ('a', 1), ('b', 2)) AS t (k, v) GROUP BY 1 ORDER BY 2 DESC LIMIT 1";
+
+/** The threads run on after it is closed. */
+function openEngine(configuration: Configuration, { memory, threads, makeRoom }: Processing): Engine & { close(): Promise<void> } {
+  return createEngine({
     kernels: configuration.get('svc.processing.kernels'),
     memory,
-    threads: configuration.get('svc.processing.numThreads'),
+    threads: threads ?? 0,
+    makeRoom,
     queryBytesMax: configuration.get('svc.query.maxMemoryBytes'),
-    // Asked when queries run, that is, once there is a store.
-    makeRoom: (bytes) => store.makeRoom(bytes) > 0,
     groupBytesMax: configuration.get('svc.query.groupBy.maxMemoryBytes'),
     spillDirectory: claimSpillFolder(configuration.get('svc.query.groupBy.spillDirectory')),
     spillBytesMax: configuration.get('svc.query.groupBy.maxOnDiskStorage'),
     heldRowsMax: configuration.get('svc.query.scan.maxRowsQueuedForOrdering'),
   });
-  const store = createSegmentStore({
-    memory,
-    cacheBytes: configuration.get('svc.processing.columnCacheBytes'),
-    run: (name, request) => engine.runJob(name, request),
-  });
-  return { engine, store };
 }
 
 interface Queries {

@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { openLog } from '../base/log.js';
 import { Configuration } from '../configuration/configuration.js';
-import { listenForRoles } from '../server/role-servers.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
-import { openRoles } from './open-roles.js';
+import { openProcessing } from './open-processing.js';
 import { style } from './style.js';
 
 export interface StartOptions {
@@ -36,25 +35,31 @@ export async function start(options: StartOptions): Promise<ExitCode> {
     process.exit(EXIT.failed);
   });
   const ended = untilAskedToEnd();
-  const roles = await openRoles({ configuration, log, version: options.version });
+  const processing = await openProcessing(configuration);
   try {
-    const { clusterKey, routesOf, statusRoutes } = roles;
-    const servers = await listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes });
+    const [{ openRoles }, { listenForRoles }] = await Promise.all([import('./open-roles.js'), import('../server/role-servers.js')]);
+    const roles = await openRoles({ configuration, processing, log, version: options.version });
     try {
-      await roles.start();
-      log.info('ready', { url: servers.url, roles: configuration.roles() });
-      process.stdout.write(`ready ${servers.url}\n`);
-      if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);
+      const { clusterKey, routesOf, statusRoutes } = roles;
+      const servers = await listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes });
+      try {
+        await roles.start();
+        log.info('ready', { url: servers.url, roles: configuration.roles() });
+        process.stdout.write(`ready ${servers.url}\n`);
+        if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);
 
-      const signal = await ended;
-      log.info('ending', { signal });
-      // Who is impatient may ask a second time.
-      process.once(signal, () => process.exit(EXIT.failed));
+        const signal = await ended;
+        log.info('ending', { signal });
+        // Who is impatient may ask a second time.
+        process.once(signal, () => process.exit(EXIT.failed));
+      } finally {
+        await servers.close(configuration.get('svc.server.http.gracefulShutdownTimeout'));
+      }
     } finally {
-      await servers.close(configuration.get('svc.server.http.gracefulShutdownTimeout'));
+      await roles.stop();
     }
   } finally {
-    await roles.stop();
+    await processing.close();
   }
   return EXIT.done;
 }

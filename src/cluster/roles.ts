@@ -14,8 +14,8 @@ import type { MemberDetails } from './broker/system-tables.js';
 import { Coordinator } from './coordinator/coordinator.js';
 import { FrameCache } from './frame-cache.js';
 import { Historical } from './historical/historical.js';
+import type { LocalSegments } from './historical/local-segments.js';
 import { RunGate } from './historical/run-gate.js';
-import { SegmentCache } from './historical/segment-cache.js';
 import { SegmentResults } from './historical/segment-results.js';
 import type { Coordination } from './membership/coordination.js';
 import { EmbeddedCoordination } from './membership/embedded.js';
@@ -29,13 +29,15 @@ import { Peers } from './rpc/peers.js';
 export interface Processing {
   readonly engine: Engine;
   readonly store: SegmentStore;
+  readonly storage: DeepStorage;
+  /** What the historical of this process has on disk; undefined: it has none. */
+  readonly segments: LocalSegments | undefined;
 }
 
 export interface ClusterOptions {
   readonly configuration: Configuration;
   readonly log: Log;
   readonly processing: Processing;
-  readonly storage: DeepStorage;
   readonly validate: ValidateTask;
   /** Of the program. */
   readonly version: string;
@@ -65,7 +67,8 @@ export interface Cluster {
 }
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { configuration, log, processing, storage, validate, version } = options;
+  const { configuration, log, processing, validate, version } = options;
+  const { storage, segments } = processing;
   const roles = configuration.roles();
   const plays = (role: Role): boolean => roles.includes(role);
   const hostOf = (role: Role): string => `${configuration.get('svc.host')}:${configuration.port(role)}`;
@@ -92,13 +95,13 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
 
   const frames = new FrameCache(configuration.get('svc.cache.sizeInBytes'));
 
-  const historical = plays('historical')
+  const historical = segments
     ? new Historical({
         host: hostOf('historical'),
         tier: configuration.get('svc.server.tier'),
         priority: configuration.get('svc.server.priority'),
         maxSizeBytes: configuration.get('svc.server.maxSize'),
-        cache: new SegmentCache(configuration.get('svc.segmentCache.directory'), storage),
+        segments,
         store: processing.store,
         engine: processing.engine,
         results: new SegmentResults({
@@ -189,16 +192,25 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     middleManager,
     hostOf,
     async start() {
-      await Promise.all([historical?.start(), middleManager?.start()]);
       const details = {
         startedMs: now(),
         version,
         processors: availableParallelism(),
         memoryBytes: configuration.get('svc.memory.bytes'),
       } satisfies MemberDetails;
-      await Promise.all(roles.map((role) => coordination.announce(role, hostOf(role), details)));
-      if (coordinator !== undefined) await coordination.campaign('coordinator', hostOf('coordinator'), coordinator);
-      if (overlord !== undefined) await coordination.campaign('overlord', hostOf('overlord'), overlord);
+      const announce = (role: Role): Promise<void> => coordination.announce(role, hostOf(role), details);
+      await middleManager?.start();
+      await Promise.all(roles.filter((role) => role !== 'historical').map(announce));
+      await Promise.all([
+        coordinator && coordination.campaign('coordinator', hostOf('coordinator'), coordinator),
+        overlord && coordination.campaign('overlord', hostOf('overlord'), overlord),
+      ]);
+      // Nobody hears of the historical before its segments are verified; the others need not wait for that.
+      if (historical !== undefined) {
+        await historical.start();
+        await announce('historical');
+        wakeReaders(peers, coordination);
+      }
       await broker?.start();
     },
     async stop() {

@@ -31,18 +31,19 @@ import { BuildStore, ROWS_AHEAD } from './source/build-store.js';
 import { feed, peek } from './source/row-feed.js';
 import type { Builds } from './source/staged.js';
 import type { SpillPlace } from './spill/spill-space.js';
-import type { OpenStream, Workplace } from './threads/pool.js';
-import { ThreadPool, workHere } from './threads/pool.js';
+import { workHere } from './threads/here.js';
+import { ThreadPool } from './threads/pool.js';
 import type { GroupRequest, RunControl } from './threads/work.js';
 import { ACCOUNT_OFFSET, FLAG_BYTES } from './threads/work.js';
+import type { OpenStream, Workplace } from './threads/workplace.js';
 import { boundaryRows } from './time-boundary.js';
 
 export interface EngineOptions {
   readonly memory: KernelMemory;
   /** Name of the kernel set for queries that name none. */
   readonly kernels: string;
-  /** Processing threads; 0: everything runs where it is asked for. */
-  readonly threads: number;
+  /** Processing threads; 0: everything runs where it is asked for. Or threads over this memory that someone else has, who ends them. */
+  readonly threads: number | ThreadPool;
   /** What one query may hold of the memory, over all threads (`svc.query.maxMemoryBytes`). */
   readonly queryBytesMax?: number;
   /** Whether resident columns could give way to an allocation of so many bytes. */
@@ -95,11 +96,11 @@ class LocalEngine implements ProcessingEngine {
     this.#builds = new BuildStore(memory, (side, rowCount, control) =>
       this.#placeFor(placingCost(rowCount), control).open('build', { control, side }),
     );
-    this.#pool = options.threads > 0 ? new ThreadPool({ ...options, makeRoom }) : undefined;
+    this.#pool = poolOf(options, makeRoom);
   }
 
   runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']> {
-    return (this.#pool?.choose(1, Infinity)[0] ?? this.#here).call(name, request);
+    return this.#pool === undefined ? this.#here.call(name, request) : this.#pool.runJob(name, request);
   }
 
   async *run(
@@ -216,7 +217,7 @@ class LocalEngine implements ProcessingEngine {
   }
 
   async close(): Promise<void> {
-    await this.#pool?.close();
+    if (typeof this.#options.threads === 'number') await this.#pool?.close();
     if (this.#options.spillDirectory !== undefined) await rm(this.#options.spillDirectory, { recursive: true, force: true });
   }
 
@@ -296,7 +297,7 @@ class LocalEngine implements ProcessingEngine {
 
   async *#runGroup(run: Omit<GroupRequest, 'cut'>, { ending, profile }: RunOptions, rows: number): AsyncGenerator<Frame> {
     const { control, plan, data } = run;
-    const threads = this.#runsHere(rows) ? 1 : this.#options.threads;
+    const threads = this.#runsHere(rows) ? 1 : (this.#pool?.size ?? 0);
     const cut = { threads, morselRows: this.#options.morselRows ?? MORSEL_ROWS };
     const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
     const request = { ...run, cut };
@@ -365,7 +366,7 @@ class LocalEngine implements ProcessingEngine {
   ): AsyncGenerator<Item> {
     if (signal.aborted) throw cancelledError();
     refuseUnknownKernels(options.kernels, this.#options.kernels);
-    const { memory, kernels, threads, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
+    const { memory, kernels, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
     const flags = memory.allocate(FLAG_BYTES);
     memory.i32(flags, FLAG_BYTES / 4).fill(0);
     const spill = this.#spillPlace(options, flags);
@@ -374,7 +375,7 @@ class LocalEngine implements ProcessingEngine {
       deadlineMs: options.deadlineMs,
       kernels: options.kernels ?? kernels,
       batchRows: options.batchRows ?? BLOCK_ROWS,
-      groupBytesMax: Math.floor(groupBytesMax / Math.max(1, threads)),
+      groupBytesMax: Math.floor(groupBytesMax / (this.#pool?.size ?? 1)),
       spill,
       heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
       priority: options.priority ?? 0,
@@ -426,6 +427,11 @@ class LocalEngine implements ProcessingEngine {
 /** Rows in an order of time come from all segments side by side. */
 function canBeHalved(plan: RowPlan, segmentIds: readonly string[]): boolean {
   return segmentIds.length > 1 && (plan.operator !== 'scan' || plan.timeOrder === null);
+}
+
+function poolOf({ threads, memory, kernels }: EngineOptions, makeRoom: MakeRoom): ThreadPool | undefined {
+  if (typeof threads !== 'number') return threads;
+  return threads > 0 ? new ThreadPool({ memory, kernels, threads, makeRoom }) : undefined;
 }
 
 function checkOf(signal: AbortSignal): () => void {

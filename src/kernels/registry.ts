@@ -47,6 +47,26 @@ export function instantiateKernels(name: string, memory: KernelMemory): KernelSe
   );
 }
 
+/** The sets that a thread uses over its memory, each made once. */
+export class KernelSets {
+  readonly #memory: KernelMemory;
+  readonly #defaultName: string;
+  readonly #made = new Map<string, KernelSet>();
+
+  constructor(memory: KernelMemory, defaultName: string) {
+    this.#memory = memory;
+    this.#defaultName = defaultName;
+  }
+
+  get(name = this.#defaultName): KernelSet {
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const kernels = instantiateKernels(name, this.#memory);
+    this.#made.set(name, kernels);
+    return kernels;
+  }
+}
+
 const compiled = new Map<string, WebAssembly.Module>();
 
 function instantiateWasm(path: string, memory: KernelMemory): KernelSet {

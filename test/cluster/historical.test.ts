@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
+import { LocalSegments } from '../../src/cluster/historical/local-segments.js';
 import { RunGate } from '../../src/cluster/historical/run-gate.js';
 import { SegmentCache } from '../../src/cluster/historical/segment-cache.js';
 import { SegmentResults } from '../../src/cluster/historical/segment-results.js';
@@ -39,7 +40,11 @@ function fakeStore(): SegmentStore & { readonly opened: Set<string> } {
 
 interface Context {
   folder: string;
-  start(dropDelayMs?: number): Promise<{ historical: Historical; store: ReturnType<typeof fakeStore>; changes: number[] }>;
+  /** @param early  done before what is on disk is verified */
+  start(
+    dropDelayMs?: number,
+    early?: (historical: Historical) => unknown,
+  ): Promise<{ historical: Historical; store: ReturnType<typeof fakeStore>; changes: number[] }>;
   publish(segment: SegmentDescriptor, content?: string): void;
 }
 
@@ -53,7 +58,7 @@ historicals.before.each((context) => {
     mkdirSync(join(deep, segment.loadSpec.path, '..'), { recursive: true });
     writeFileSync(join(deep, segment.loadSpec.path), content);
   };
-  context.start = async (dropDelayMs = 0) => {
+  context.start = async (dropDelayMs = 0, early = () => undefined) => {
     const store = fakeStore();
     const changes: number[] = [];
     const historical = new Historical({
@@ -61,7 +66,7 @@ historicals.before.each((context) => {
       tier: '_default_tier',
       priority: 0,
       maxSizeBytes: 1000,
-      cache: new SegmentCache(join(folder, 'cache'), createLocalDeepStorage(deep)),
+      segments: new LocalSegments(new SegmentCache(join(folder, 'cache'), createLocalDeepStorage(deep)), store),
       store,
       engine: { run: () => frames() } as unknown as Engine,
       results: new SegmentResults({ frames: new FrameCache(0), reads: false, writes: false }),
@@ -71,6 +76,7 @@ historicals.before.each((context) => {
       onChange: () => changes.push(1),
       log: () => undefined,
     });
+    early(historical);
     await historical.start();
     return { historical, store, changes };
   };
@@ -170,6 +176,27 @@ historicals('after a restart it serves the files it has, without deep storage', 
   assert.is(segmentIds.length, 1);
   assert.is(Object.keys(failed).length, 1);
   assert.equal([readdirSync(join(folder, 'cache', 'segments')).length, readdirSync(join(folder, 'cache', 'info')).length], [1, 1]);
+});
+
+historicals('a load that is asked for while files are verified finds them there', async ({ start, publish, folder }) => {
+  publish(A);
+  const first = await start();
+  await first.historical.loadSegments([A]);
+  await loaded(first.historical);
+  rmSync(join(folder, 'deep'), { recursive: true });
+  const second = await start(0, (historical) => historical.loadSegments([A]));
+  assert.equal(await loaded(second.historical), [idOf(A)]);
+  assert.equal((await second.historical.inventory()).failed, {});
+});
+
+historicals('a process that ends while files are verified leaves those that were not begun', async ({ start, publish, folder }) => {
+  publish(A);
+  const { historical } = await start();
+  await historical.loadSegments([A]);
+  await loaded(historical);
+  const { store } = await start(0, (ending) => ending.stop());
+  assert.is(store.opened.size, 0);
+  assert.is(readdirSync(join(folder, 'cache', 'segments')).length, 1);
 });
 
 historicals('a dropped segment leaves the inventory at once and the disk a little later', async ({ start, publish, folder }) => {

@@ -101,7 +101,7 @@ overlords.before.each(async (context) => {
       storage,
       coordination,
       peers,
-      validate: describe,
+      validate: async (payload) => describe(payload),
       periodMs: 10,
       now: Date.now,
       log: () => undefined,

@@ -8,8 +8,8 @@ import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { toServiceError } from '../rpc/message.js';
 import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
+import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
-import type { SegmentCache } from './segment-cache.js';
 import type { SegmentResults } from './segment-results.js';
 
 export interface HistoricalOptions {
@@ -17,7 +17,7 @@ export interface HistoricalOptions {
   readonly tier: string;
   readonly priority: number;
   readonly maxSizeBytes: number;
-  readonly cache: SegmentCache;
+  readonly segments: LocalSegments;
   readonly store: SegmentStore;
   readonly engine: Engine;
   readonly results: SegmentResults;
@@ -34,7 +34,7 @@ export interface HistoricalOptions {
 /** Runs over fewer rows do not queue. */
 const ROWS_THAT_WAIT = 1_000_000;
 
-/** Segments fetched or verified at a time. */
+/** Segments fetched at a time. */
 const LOADS_AT_A_TIME = 4;
 
 /** Keeps assigned segments on disk and open, and runs plans over them. */
@@ -59,18 +59,17 @@ export class Historical implements HistoricalService {
     return this.#ready;
   }
 
-  /** Verifies and opens what an earlier process left on disk. */
+  /** Resolves when what an earlier process left on disk is verified and open. */
   async start(): Promise<void> {
-    const left = [...(await this.#options.cache.recover())];
-    const openNext = async (): Promise<void> => {
-      for (let descriptor = left.pop(); descriptor !== undefined; descriptor = left.pop()) await this.#openVerified(descriptor);
-    };
-    await Promise.all(Array.from({ length: LOADS_AT_A_TIME }, openNext));
+    const { served, failed } = await this.#options.segments.recovered;
+    for (const descriptor of served) this.#served.set(segmentIdText(descriptor.id), descriptor);
+    for (const { descriptor, error } of failed) this.#fail(segmentIdText(descriptor.id), error);
     this.#ready = true;
     this.#changed();
   }
 
   stop(): void {
+    this.#options.segments.stop();
     for (const timer of this.#dropTimers.values()) clearTimeout(timer);
     this.#queue.length = 0;
   }
@@ -153,6 +152,8 @@ export class Historical implements HistoricalService {
 
   async #loadQueued(): Promise<void> {
     this.#loaders++;
+    // What is being verified is here already.
+    await this.#options.segments.recovered.catch(() => undefined);
     for (let descriptor = this.#queue.shift(); descriptor !== undefined; descriptor = this.#queue.shift()) await this.#load(descriptor);
     this.#loaders--;
   }
@@ -164,28 +165,13 @@ export class Historical implements HistoricalService {
       this.#dropTimers.delete(id);
       // One that is just being removed is fetched again only when it is gone.
       await this.#closing.get(id);
-      if (this.#options.store.has(id)) this.#served.set(id, descriptor);
-      else {
-        await this.#options.cache.fetch(descriptor);
-        await this.#openVerified(descriptor);
-      }
+      if (!this.#options.store.has(id)) await this.#options.segments.fetch(descriptor);
+      this.#served.set(id, descriptor);
     } catch (error) {
       this.#fail(id, error);
     } finally {
       this.#loading.delete(id);
       this.#changed();
-    }
-  }
-
-  /** Serves the file once every checksum in it was right; removes it otherwise. */
-  async #openVerified(descriptor: SegmentDescriptor): Promise<void> {
-    const id = segmentIdText(descriptor.id);
-    try {
-      await this.#options.store.open(this.#options.cache.fileOf(descriptor), descriptor);
-      this.#served.set(id, descriptor);
-    } catch (error) {
-      this.#fail(id, error);
-      await this.#options.cache.remove(descriptor);
     }
   }
 
@@ -199,7 +185,7 @@ export class Historical implements HistoricalService {
     this.#dropTimers.delete(id);
     try {
       await this.#options.store.close(id);
-      await this.#options.cache.remove(descriptor);
+      await this.#options.segments.remove(descriptor);
     } catch (error) {
       this.#options.log(`segment ${id} was not dropped cleanly: ${toServiceError(error).message}`);
     } finally {

@@ -34,6 +34,8 @@ export class EmbeddedCoordination implements Coordination {
   #leaders = new Map<string, Leader>();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
+  /** The beat that has not begun. */
+  #nextBeat: Promise<void> | undefined;
   #seen: string;
   #closed = false;
 
@@ -94,9 +96,14 @@ export class EmbeddedCoordination implements Coordination {
     }, this.#options.heartbeatMs);
   }
 
-  /** Beats follow one another; a caller's own announcement is in the one it waits for. */
+  /** Beats follow one another; a caller's own announcement is in the one it waits for, with those of other callers. */
   #beat(): Promise<void> {
-    const beat = this.#beating.then(() => (this.#closed ? undefined : this.#beatOnce()));
+    if (this.#nextBeat !== undefined) return this.#nextBeat;
+    const beat = this.#beating.then(() => {
+      this.#nextBeat = undefined;
+      return this.#closed ? undefined : this.#beatOnce();
+    });
+    this.#nextBeat = beat;
     this.#beating = beat.catch(() => undefined);
     return beat;
   }

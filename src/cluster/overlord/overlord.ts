@@ -71,7 +71,7 @@ export class Overlord implements OverlordService, Candidate {
 
   async submit(payload: unknown): Promise<{ readonly taskId: string }> {
     const { database, validate, now } = this.#options;
-    const task = newTask(payload, validate(payload), now());
+    const task = newTask(payload, await validate(payload), now());
     const fresh = await fencedTransaction(database, this.fence(), (queries) => insertTask(queries, task, now()));
     if (!fresh) throw new ServiceError('conflict', `id: a task ${task.id} exists already`);
     this.wake();
@@ -192,7 +192,7 @@ export class Overlord implements OverlordService, Candidate {
     const documents = await taskDocuments(database, task.id);
     if (documents === undefined) return undefined;
     try {
-      return lockRequestOf(task.id, validate(parseJson(documents.payload)));
+      return lockRequestOf(task.id, await validate(parseJson(documents.payload)));
     } catch (error) {
       await endTask(database, this.fence(), task.id, { succeeded: false, error: toServiceError(error).message, report: null }, now());
       return undefined;

@@ -8,7 +8,7 @@ import type { NewTask } from '../../metadata/tasks.js';
 import { type EpochMs, ETERNITY } from '../../model/interval.js';
 
 /** `validateTask` of ingestion: throws `input_invalid` for a payload that could not run. */
-export type ValidateTask = (payload: unknown) => TaskDescription;
+export type ValidateTask = (payload: unknown) => Promise<TaskDescription>;
 
 /** Characters of an id: it names a log file and the folder of the task's files in deep storage. */
 const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
@@ -42,11 +42,11 @@ export function lockRequestOf(taskId: string, description: TaskDescription): Loc
 }
 
 /** The body of the payload endpoint. */
-export function payloadDocument(
+export async function payloadDocument(
   task: { readonly id: string; readonly groupId: string; readonly payload: string },
   validate: ValidateTask,
-): Readonly<Record<string, unknown>> {
-  const { type, dataSource, context, spec } = validate(parseJson(task.payload));
+): Promise<Readonly<Record<string, unknown>>> {
+  const { type, dataSource, context, spec } = await validate(parseJson(task.payload));
   const { id, groupId } = task;
   return { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, spec, context, dataSource };
 }

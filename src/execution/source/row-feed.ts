@@ -1,6 +1,6 @@
 import type { Frame } from '../../model/frame.js';
-import type { OpenStream } from '../threads/pool.js';
 import type { StreamItem } from '../threads/work.js';
+import type { OpenStream } from '../threads/workplace.js';
 
 /**
  * Gives a stream the rows it asks for, and gives on what it answers. The next rows are fetched while the stream works on

@@ -1,49 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
+import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../segment-data.js';
 import type { Answer, FromThread, ToThread } from './messages.js';
 import { fromPlainError, ROOM, SIGNALS } from './messages.js';
 import { SentData } from './sent-data.js';
 import type { Calls, RunControl, StreamInput, StreamItem, Streams } from './work.js';
-import { CALLS, STREAMS, WorkBench } from './work.js';
-
-/** A stream of frames being produced elsewhere, one per `next`. */
-export interface OpenStream {
-  /** null: the stream has ended. */
-  next(input?: StreamInput): Promise<StreamItem | null>;
-  /** Ends it early; harmless when it ended already. */
-  close(): Promise<void>;
-}
-
-/** A place where work is done: a processing thread, or the calling one. */
-export interface Workplace {
-  /** Calls and streams of this priority or a higher one that wait for an answer. */
-  busy(priority: number): number;
-  call<Name extends keyof Calls>(name: Name, request: Calls[Name]['request']): Promise<Calls[Name]['response']>;
-  open<Name extends keyof Streams>(name: Name, request: Streams[Name]): OpenStream;
-}
-
-/** Work done where it is asked for. */
-export function workHere(memory: KernelMemory, kernels: string): Workplace {
-  const bench = new WorkBench(memory, kernels, () => undefined);
-  return {
-    busy: () => 0,
-    call: async (name, request) => CALLS[name](request, bench),
-    open: (name, request) => {
-      const stream = STREAMS[name](request, bench);
-      return {
-        next: async (input) => {
-          const { value, done } = stream.next(input);
-          return done === true ? null : (value ?? null);
-        },
-        close: async () => {
-          stream.return();
-        },
-      };
-    },
-  };
-}
+import type { OpenStream, Workplace } from './workplace.js';
 
 type Asked = Exclude<ToThread, { kind: 'end' }>;
 
@@ -191,7 +155,10 @@ function failureOf(error: Error): ServiceError {
   return new ServiceError('internal', `a processing thread failed: ${error.message}`, error);
 }
 
-/** The processing threads of a process, started at once and ended together. */
+/**
+ * The processing threads of a process, started at once and ended together. Needs nothing of what they run: a process
+ * has them read its segments while it is still being put together.
+ */
 export class ThreadPool {
   readonly #options: ThreadOptions;
   readonly #threads: Thread[];
@@ -201,6 +168,10 @@ export class ThreadPool {
     this.#threads = Array.from({ length: options.threads }, () => new Thread(options));
   }
 
+  get size(): number {
+    return this.#threads.length;
+  }
+
   /** The `count` threads with the least to do before work of this priority, the least busy first. */
   choose(count: number, priority: number): readonly Workplace[] {
     // One that ran out of heap is gone, with the queries that it had.
@@ -208,6 +179,13 @@ export class ThreadPool {
       if (thread.hasFailed) this.#threads[at] = new Thread(this.#options);
     });
     return [...this.#threads].sort((a, b) => a.busy(priority) - b.busy(priority)).slice(0, count);
+  }
+
+  /** One of storage's jobs, on the thread that will have it done first. */
+  runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']> {
+    const [thread] = this.choose(1, priorityOf(name, request));
+    if (thread === undefined) throw new ServiceError('internal', 'a pool without threads was given a job');
+    return thread.call(name, request);
   }
 
   async close(): Promise<void> {

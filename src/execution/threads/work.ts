@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory, MemoryAccount } from '../../kernels/memory.js';
 import { ACCOUNT_BYTES } from '../../kernels/memory.js';
-import { instantiateKernels } from '../../kernels/registry.js';
+import type { KernelSets } from '../../kernels/registry.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { StorageJobs } from '../../storage/jobs.js';
@@ -136,24 +136,18 @@ const SAMPLED_ROWS_MIN = 50_000;
 /** A thread's own things. */
 export class WorkBench {
   readonly memory: KernelMemory;
-  readonly #defaultKernels: string;
-  readonly #kernelSets = new Map<string, KernelSet>();
-
+  readonly #kernels: KernelSets;
   readonly #lookUp: () => void;
 
   /** @param lookUp  called between blocks: whether there is something more urgent */
-  constructor(memory: KernelMemory, defaultKernels: string, lookUp: () => void) {
+  constructor(memory: KernelMemory, kernels: KernelSets, lookUp: () => void) {
     this.memory = memory;
-    this.#defaultKernels = defaultKernels;
+    this.#kernels = kernels;
     this.#lookUp = lookUp;
   }
 
-  kernels(name = this.#defaultKernels): KernelSet {
-    const known = this.#kernelSets.get(name);
-    if (known !== undefined) return known;
-    const kernels = instantiateKernels(name, this.memory);
-    this.#kernelSets.set(name, kernels);
-    return kernels;
+  kernels(name?: string): KernelSet {
+    return this.#kernels.get(name);
   }
 
   context({ flags, deadlineMs, perSegmentTimeoutMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {

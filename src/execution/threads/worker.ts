@@ -1,16 +1,20 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelMemory } from '../../kernels/memory.js';
+import { KernelSets } from '../../kernels/registry.js';
+import { STORAGE_JOBS, type StorageJobName, type StorageJobs } from '../../storage/jobs.js';
 import type { FromThread, ToThread } from './messages.js';
 import { ROOM, SIGNALS, toPlainError, transferables } from './messages.js';
 import { ReceivedData } from './sent-data.js';
 import { Turns } from './turns.js';
-import type { Calls, Stream, StreamInput, Streams } from './work.js';
-import { CALLS, STREAMS, WorkBench } from './work.js';
+import type { Calls, Stream, StreamInput, Streams, WorkBench } from './work.js';
 
 /**
  * Entry of a processing thread. It does one piece of work at a time, unless something of a higher priority comes between
  * two blocks of it, and sends columns, never rows.
+ *
+ * Storage's jobs are there at once; what runs queries, by far the most of the code, is loaded while the thread may
+ * already be verifying the segments of a process that starts.
  */
 const { handle, kernels, signals } = workerData as { handle: KernelMemoryHandle; kernels: string; signals: Int32Array };
 const memory = KernelMemory.attach(handle);
@@ -18,16 +22,30 @@ const turns = new Turns<Received>(perform);
 const streams = new Map<number, Stream>();
 const data = new ReceivedData();
 let received = 0;
-const bench = new WorkBench(memory, kernels, () => {
-  if (Atomics.load(signals, SIGNALS.sent) !== received) receiveAll();
-  turns.lookUp();
-});
+const kernelSets = new KernelSets(memory, kernels);
+let queries: Queries | undefined;
+/** What came for queries before they could be run. */
+const early: Received[] = [];
 memory.whenFull(askForRoom);
 
 parentPort?.on('message', (message: ToThread) => {
   receive(message);
   turns.run(receiveAll);
 });
+
+const work = await import('./work.js');
+const bench = new work.WorkBench(memory, kernelSets, () => {
+  if (Atomics.load(signals, SIGNALS.sent) !== received) receiveAll();
+  turns.lookUp();
+});
+queries = { ...work, bench };
+for (const each of early.splice(0)) turns.add(each);
+turns.run(receiveAll);
+
+/** What runs them. */
+interface Queries extends Pick<typeof import('./work.js'), 'CALLS' | 'STREAMS'> {
+  readonly bench: WorkBench;
+}
 
 /** A message whose data was looked up when it came: data is sent once, and messages change places. */
 interface Received {
@@ -58,7 +76,8 @@ function askForRoom(bytes: number): boolean {
   return Atomics.load(signals, SIGNALS.room) === ROOM.made;
 }
 
-function perform({ message, request }: Received): void {
+function perform(asked: Received): void {
+  const { message, request } = asked;
   if (message.kind === 'end') {
     for (const stream of streams.values()) stream.return();
     parentPort?.close();
@@ -66,21 +85,23 @@ function perform({ message, request }: Received): void {
   }
   const { id } = message;
   try {
-    answer(message, request);
+    if (message.kind === 'call' && isStorageJob(message.name)) send({ id, kind: 'value', value: runJob(message.name, request) });
+    else if (queries === undefined) early.push(asked);
+    else answer(queries, message, request);
   } catch (error) {
     streams.delete(id);
     send({ id, kind: 'error', error: toPlainError(error) });
   }
 }
 
-function answer(message: Exclude<ToThread, { kind: 'end' }>, request: object): void {
+function answer(queries: Queries, message: Exclude<ToThread, { kind: 'end' }>, request: object): void {
   const { id } = message;
   switch (message.kind) {
     case 'call':
-      send({ id, kind: 'value', value: runCall(message.name as keyof Calls, request) });
+      send({ id, kind: 'value', value: runCall(queries, message.name as keyof Calls, request) });
       return;
     case 'open':
-      streams.set(id, openStream(message.name as keyof Streams, request));
+      streams.set(id, openStream(queries, message.name as keyof Streams, request));
       pull(id, undefined);
       return;
     case 'next':
@@ -112,10 +133,18 @@ function send(message: FromThread, moved: ArrayBuffer[] = []): void {
 }
 
 // Names and requests were paired by the types of the sending side (`pool.ts`).
-function runCall<Name extends keyof Calls>(name: Name, request: unknown): Calls[Name]['response'] {
+function runJob<Name extends StorageJobName>(name: Name, request: unknown): StorageJobs[Name]['response'] {
+  return STORAGE_JOBS[name](request as StorageJobs[Name]['request'], memory, kernelSets.get());
+}
+
+function runCall<Name extends keyof Calls>({ CALLS, bench }: Queries, name: Name, request: unknown): Calls[Name]['response'] {
   return CALLS[name](request as Calls[Name]['request'], bench);
 }
 
-function openStream<Name extends keyof Streams>(name: Name, request: unknown): Stream {
+function openStream<Name extends keyof Streams>({ STREAMS, bench }: Queries, name: Name, request: unknown): Stream {
   return STREAMS[name](request as Streams[Name], bench);
+}
+
+function isStorageJob(name: string): name is StorageJobName {
+  return Object.hasOwn(STORAGE_JOBS, name);
 }

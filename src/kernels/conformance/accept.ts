@@ -2,7 +2,6 @@ import { ServiceError } from '../../base/errors.js';
 import type { KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { instantiateKernels, KERNEL_SETS } from '../registry.js';
-import { findFailures } from './run.js';
 
 /** Of a set that is wrong in many ways. */
 const FAILURES_TOLD_MAX = 5;
@@ -11,9 +10,10 @@ const FAILURES_TOLD_MAX = 5;
  * The kernel set `name`; one that is named by path must first pass the conformance suite, which takes seconds.
  * @throws ServiceError `input_invalid` naming the kernels that are wrong, or as `instantiateKernels`
  */
-export function acceptKernels(name: string, memory: KernelMemory): KernelSet {
+export async function acceptKernels(name: string, memory: KernelMemory): Promise<KernelSet> {
   const kernels = instantiateKernels(name, memory);
   if (Object.hasOwn(KERNEL_SETS, name)) return kernels;
+  const { findFailures } = await import('./run.js');
   const failures = findFailures(kernels, memory);
   if (failures.length === 0) return kernels;
   const told = failures.slice(0, FAILURES_TOLD_MAX).map(({ kernel, message }) => `${kernel}: ${message}`);

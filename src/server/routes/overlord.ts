@@ -58,7 +58,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     list('/svc/indexer/v1/pendingTasks', ['PENDING']),
     route('GET', '/svc/indexer/v1/task/{taskId}', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task, payload } = await getTask(source, taskId);
-      return json(200, { task: taskId, payload: payloadDocument({ id: task.id, groupId: task.groupId, payload }, source.validate) });
+      return json(200, { task: taskId, payload: await payloadDocument({ id: task.id, groupId: task.groupId, payload }, source.validate) });
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/status', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task } = await getTask(source, taskId);
