@@ -41,6 +41,8 @@ export interface JoinSource {
   readonly keys: readonly JoinKey[];
   /** What else must be true of a pair, over the columns of both sides, those of the right one with the prefix. */
   readonly condition: Expression | null;
+  /** The planner knew the sizes of both sides: the right one is the one to be held. */
+  readonly sidesChosen?: true;
   /** What the sides have as far as the planner knows; a side may turn out to have no rows at all. */
   readonly leftColumns: readonly ColumnSchema[];
   readonly rightColumns: readonly ColumnSchema[];

@@ -27,6 +27,8 @@ export interface ColumnSchema {
   readonly type: ColumnType;
   readonly multiValue: boolean;
   readonly hasNulls: boolean;
+  /** Different values but null in a segment, or about that many in a table: what plans are chosen by. Left out: not known. */
+  readonly distinctCount?: number;
 }
 
 export function isNumberType(type: ColumnType | null | undefined): type is NumberType {

@@ -182,10 +182,18 @@ export function arraysOf(column: StoredColumn): StoredArray[] {
   return arrays.filter((array) => array !== null && array !== undefined);
 }
 
-export function schemaOf(column: StoredColumn): ColumnSchema {
-  return column.kind === 'number'
-    ? { name: column.name, type: column.type, multiValue: false, hasNulls: column.nulls !== null }
-    : { name: column.name, type: column.type ?? 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls };
+export function schemaOf(column: StoredColumn, rowCount: number): ColumnSchema {
+  const { name } = column;
+  if (column.kind === 'string') {
+    const { count, hasNull } = column.dictionary;
+    const distinctCount = count - (hasNull ? 1 : 0);
+    return { name, type: column.type ?? 'STRING', multiValue: column.ends !== null, hasNulls: column.hasNulls, distinctCount };
+  }
+  const { type, min, max } = column;
+  // Longs have no more values than lie between the ends; of fractions nothing is known.
+  const range = type === 'LONG' && min !== null && max !== null ? BigInt(max) - BigInt(min) + 1n : undefined;
+  const schema = { name, type, multiValue: false, hasNulls: column.nulls !== null };
+  return range === undefined ? schema : { ...schema, distinctCount: range < BigInt(rowCount) ? Number(range) : rowCount };
 }
 
 /** Bytes a column takes in the file. */

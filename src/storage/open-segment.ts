@@ -59,7 +59,7 @@ export class OpenSegment {
   }
 
   get schema(): ColumnSchema[] {
-    return this.footer.columns.map(schemaOf);
+    return this.footer.columns.map((column) => schemaOf(column, this.footer.rowCount));
   }
 
   /** Keeps the segment open until the matching `letGo`. */

@@ -60,7 +60,7 @@ export async function writeSegment(file: string, input: SegmentInput): Promise<W
     appendFooter(out, footerOf(input, stored, fields));
     const sizeBytes = out.offset;
     out.commit();
-    return { sizeBytes, rowCount: input.frame.rowCount, columns: stored.map(schemaOf) };
+    return { sizeBytes, rowCount: input.frame.rowCount, columns: stored.map((column) => schemaOf(column, input.frame.rowCount)) };
   } catch (error) {
     out.abandon();
     throw error;

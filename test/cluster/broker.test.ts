@@ -123,6 +123,25 @@ views('whatever arrives in whatever order, a view is a whole revision', () => {
   );
 });
 
+views('distinct values are those of the fullest segment, or of all where nearly every row has its own', () => {
+  const view = new ClusterView();
+  const counted = (day: number, rowCount: number, counts: readonly (number | undefined)[]): SegmentDescriptor => ({
+    ...segmentOf('ds', day, 'v1'),
+    rowCount,
+    columns: counts.map((distinctCount, index) => ({
+      ...{ name: `c${index}`, type: 'LONG', multiValue: false, hasNulls: false },
+      ...(distinctCount === undefined ? {} : { distinctCount }),
+    })),
+  });
+  view.adopt({ revision: 1, segments: [counted(0, 100, [7, 90, 3]), counted(1, 50, [9, 50, undefined])] });
+  const columns = view.find('ds')?.schema.columns.slice(1) ?? [];
+  assert.equal(columns.map(({ name, distinctCount }) => [name, distinctCount]).sort(), [
+    ['c0', 9],
+    ['c1', 140],
+    ['c2', undefined],
+  ]);
+});
+
 views('the schema is the union of columns with the widest type of each', () => {
   const view = new ClusterView();
   const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({

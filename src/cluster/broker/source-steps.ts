@@ -130,7 +130,13 @@ const LARGER = 4;
 export function chooseSides(plan: RowsPlan, source: SourceSteps, countRows: CountRows): SourceSteps {
   const at = source.steps.findIndex(({ kind }) => kind !== 'filter');
   const join = source.steps[at];
-  if (join?.kind !== 'join' || (join.type !== 'inner' && join.type !== 'right') || asksForTime(plan, source.steps.slice(at))) return source;
+  if (
+    join?.kind !== 'join' ||
+    join.sidesChosen === true ||
+    (join.type !== 'inner' && join.type !== 'right') ||
+    asksForTime(plan, source.steps.slice(at))
+  )
+    return source;
   const right = stepsOf(join.right);
   if (right.base.kind !== 'table' || right.steps.some(({ kind }) => kind !== 'filter')) return source;
   const [leftRows, rightRows] = [countRows(source.base), countRows(right.base)];

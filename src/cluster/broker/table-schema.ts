@@ -8,9 +8,14 @@ export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescript
   const columns = new Map<string, ColumnSchema>([[TIME_COLUMN, { name: TIME_COLUMN, type: 'LONG', multiValue: false, hasNulls: false }]]);
   const segments = chunks.toReversed().flatMap((chunk) => chunk.segments);
   for (const segment of segments) for (const column of segment.columns) columns.set(column.name, widen(columns.get(column.name), column));
-  for (const [columnName, column] of columns) {
+  for (const [columnName, { distinctCount: _, ...column }] of columns) {
     const everywhere = segments.every((segment) => segment.columns.some((each) => each.name === columnName));
-    if (!everywhere) columns.set(columnName, { ...column, hasNulls: true });
+    const distinctCount = distinctOf(columnName, segments);
+    columns.set(columnName, {
+      ...column,
+      hasNulls: column.hasNulls || !everywhere,
+      ...(distinctCount === undefined ? {} : { distinctCount }),
+    });
   }
   return {
     name,
@@ -21,6 +26,20 @@ export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescript
       end: Math.max(...chunks.map((chunk) => chunk.interval.end)),
     },
   };
+}
+
+/** Segments have mostly the same values, unless a column has another one in nearly every row. */
+function distinctOf(name: string, segments: readonly SegmentDescriptor[]): number | undefined {
+  let [most, sum, rows] = [0, 0, 0];
+  for (const { columns, rowCount } of segments) {
+    const column = columns.find((each) => each.name === name);
+    if (column === undefined) continue;
+    if (column.distinctCount === undefined) return undefined;
+    most = Math.max(most, column.distinctCount);
+    sum += column.distinctCount;
+    rows += rowCount;
+  }
+  return sum * 2 > rows ? sum : most;
 }
 
 function widen(known: ColumnSchema | undefined, column: ColumnSchema): ColumnSchema {

@@ -4,6 +4,7 @@ import type { JoinSource, RowSource } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource } from '../../model/statement.js';
 import { and, type Bound, call, toExpression } from './bound.js';
+import { estimate } from './estimate.js';
 import { joinParts } from './join-condition.js';
 import { toFilter } from './lower-filter.js';
 import { lowerRelation } from './lower-query.js';
@@ -60,6 +61,7 @@ function lowerJoin(join: JoinRelation): JoinSource {
         : { left: toExpression(left), right: toExpression(right), type };
     }),
     condition: residual.length === 0 ? null : toExpression(and(residual)),
+    ...(estimate(join.left) === undefined || estimate(join.right) === undefined ? {} : { sidesChosen: true }),
     leftColumns: columnsOf(join.left).map(schemaOf),
     rightColumns: columnsOf(join.right).map(schemaOf),
   };

@@ -132,6 +132,16 @@ const source: fc.Arbitrary<Source> = fc.oneof(
       columns: JOINED,
       select: 'e.__time, e.usr, e.added, u.id, u.name',
     })),
+  fc
+    .tuple(
+      fc.constantFrom('e.usr = u.id', 'e.usr = u.id AND e.city = u.city'),
+      fc.constantFrom('v.id = e.usr', 'v.city = e.city', 'v.score = e.usr'),
+    )
+    .map(([one, other]) => ({
+      from: cut(`users v JOIN edits e ON ${other} JOIN users u ON ${one}`),
+      columns: JOINED,
+      select: 'e.__time, e.usr, u.id, v.id, v.name',
+    })),
   condition(EDITS).map((inner) => ({
     from: sql`(SELECT city, usr + 1 AS usr, added, price FROM edits e WHERE ${inner}) e`,
     columns: EDITS,

@@ -98,7 +98,13 @@ const SCHEMAS = new Map(
   Object.entries(TABLES).map(([name, { columns, rows }]) => [
     name,
     {
-      columns: columns.map((column) => ({ name: column.name, type: column.type, multiValue: false, hasNulls: column.name !== '__time' })),
+      columns: columns.map((column, index) => ({
+        name: column.name,
+        type: column.type,
+        multiValue: false,
+        hasNulls: column.name !== '__time',
+        distinctCount: new Set(rows.map((row) => row[index])).size,
+      })),
       rowCount: rows.length,
     },
   ]),

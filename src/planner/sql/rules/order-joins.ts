@@ -1,27 +1,30 @@
-import { and, type Bound, columnNames, conjuncts } from '../bound.js';
-import { columnsOf, identity, type JoinRelation, mapInputs, type Relation } from '../relation.js';
+import { freePrefix } from '../bind-from.js';
+import { and, type Bound, column, transform } from '../bound.js';
+import { columnsOf, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
+import { type ClassMember, chainOf, graphOf, type JoinChain, ownersOf } from './join-chain.js';
+import { cheapestTree, inputsOfTree, type JoinTree, treeCost } from './join-search.js';
 
-/** Inner joins of one another: `first`, then each of `others` under its prefix; `conditions` hold over all of them. */
-interface Chain {
-  readonly first: Relation;
-  readonly others: readonly { readonly right: Relation; readonly prefix: string }[];
-  readonly conditions: readonly Bound[];
-}
-
-/** The place of the chain's first input, before the others' 0, 1, … */
-const FIRST = -1;
+/** A tree must cost this part of the one that is there: estimates are not exact, and plans that stay are easier to follow. */
+const BETTER = 0.9;
 
 /**
- * Inputs of inner joins in an order in which each has a column that equals one of an input before it, where there is such an order: in
- * `FROM a, b, c WHERE a.x = c.x AND b.y = c.y` a would meet every row of b. The first input stays the first, and the others change
- * places only to avoid this.
+ * Inner joins of one another in the order that is expected to cost least: the many rows go through, those that are fewest are placed and looked up, and
+ * what lets least through comes first. Where nothing is known of an input, inputs change places only to follow one they share a column with.
  */
 export function orderJoins(relation: Relation): Relation {
   if (relation.kind !== 'join' || relation.type !== 'inner') return mapInputs(relation, orderJoins);
   const chain = chainOf(relation);
-  const order = connectedOrder(chain);
-  if (order === undefined || order.every((place, index) => place === index)) return mapInputs(relation, inInputs);
-  return { kind: 'project', input: joined(chain, order), columns: identity(columnsOf(relation)) };
+  if (chain === undefined) return mapInputs(relation, inInputs);
+  const given = chain.inputs.slice(1).reduce<JoinTree>((left, _, index) => ({ left, right: index + 1 }), 0);
+  const graph = graphOf(chain);
+  const tree = graph === undefined ? connectedTree(chain) : cheapestTree(graph);
+  const stays = graph === undefined ? isSame(tree, given) : treeCost(graph, tree) > treeCost(graph, given) * BETTER;
+  if (stays) return mapInputs(relation, inInputs);
+  const { relation: input, names } = joined(chain, tree);
+  const columns = columnsOf(relation).map(
+    ({ name, type }): ProjectedColumn => ({ name, type, bound: column(type, names.get(name) ?? name) }),
+  );
+  return { kind: 'project', input, columns };
 }
 
 /** Below a chain that stays as it is, its own joins stay as well. */
@@ -29,64 +32,75 @@ function inInputs(relation: Relation): Relation {
   return relation.kind === 'join' && relation.type === 'inner' ? mapInputs(relation, inInputs) : orderJoins(relation);
 }
 
-function chainOf(join: JoinRelation): Chain {
-  const { left, right, prefix } = join;
-  const below: Chain = left.kind === 'join' && left.type === 'inner' ? chainOf(left) : { first: left, others: [], conditions: [] };
-  return {
-    first: below.first,
-    others: [...below.others, { right, prefix }],
-    conditions: [...below.conditions, ...conjuncts(join.condition)],
-  };
+function isSame(one: JoinTree, other: JoinTree): boolean {
+  if (typeof one === 'number' || typeof other === 'number') return one === other;
+  return isSame(one.left, other.left) && isSame(one.right, other.right);
 }
 
-/** The input a column comes from. */
-function ownerOf(name: string, { others }: Chain): number {
-  return others.findIndex(({ prefix }) => name.startsWith(prefix));
-}
-
-function ownersOf(bound: Bound, chain: Chain): readonly number[] {
-  return [...new Set([...columnNames(bound)].map((name) => ownerOf(name, chain)))];
-}
-
-/** Places of `others`; undefined where prefixes do not tell the inputs apart. */
-function connectedOrder(chain: Chain): readonly number[] | undefined {
-  const { first, others, conditions } = chain;
-  const isClear = (right: Relation, prefix: string, place: number): boolean =>
-    columnsOf(right).every(({ name }) => {
-      const owners = others.flatMap((other, index) => ((prefix + name).startsWith(other.prefix) ? [index] : []));
-      return place === FIRST ? owners.length === 0 : owners.length === 1 && owners[0] === place;
-    });
-  if (!isClear(first, '', FIRST) || !others.every(({ right, prefix }, place) => isClear(right, prefix, place))) return undefined;
-  const equalities = conditions.flatMap((part) =>
-    part.kind === 'compare' && part.operator === '=' ? [[ownersOf(part.left, chain), ownersOf(part.right, chain)] as const] : [],
-  );
-  const there = new Set([FIRST]);
-  const left = new Set(others.keys());
-  const isKey = (place: number, one: readonly number[], other: readonly number[]): boolean =>
-    one.length === 1 && one[0] === place && other.length > 0 && other.every((owner) => there.has(owner));
-  const order: number[] = [];
-  while (left.size > 0) {
+/** The first input, then each time the next one that a key joins to those before it, if there is such a one. */
+function connectedTree(chain: JoinChain): JoinTree {
+  const { inputs } = chain;
+  const pairs = [
+    ...chain.classes.flatMap((members) => members.flatMap((one) => members.map((other) => [1 << one.input, 1 << other.input] as const))),
+    ...chain.conditions.flatMap((part) =>
+      part.kind === 'compare' && part.operator === '=' ? [[ownersOf(part.left, inputs), ownersOf(part.right, inputs)] as const] : [],
+    ),
+  ];
+  const left = new Set(inputs.keys());
+  left.delete(0);
+  let tree: JoinTree = 0;
+  for (let set = 1; left.size > 0; ) {
+    const isKey = (own: number, [a, b]: readonly [number, number]): boolean =>
+      (a === own && b !== 0 && (b & set) === b) || (b === own && a !== 0 && (a & set) === a);
     const rest = [...left];
-    const next = rest.find((place) => equalities.some(([a, b]) => isKey(place, a, b) || isKey(place, b, a))) ?? rest[0] ?? 0;
-    order.push(next);
-    there.add(next);
+    const next = rest.find((index) => pairs.some((pair) => isKey(1 << index, pair))) ?? rest[0] ?? 0;
+    tree = { left: tree, right: next };
+    set |= 1 << next;
     left.delete(next);
   }
-  return order;
+  return tree;
 }
 
-/** Each condition in the first join that has all its columns. */
-function joined(chain: Chain, order: readonly number[]): Relation {
-  const there = new Set([FIRST]);
-  let waiting = chain.conditions;
-  return order.reduce((left: Relation, place) => {
-    const input = chain.others[place];
-    if (input === undefined) return left;
-    there.add(place);
-    const isReady = (part: Bound): boolean => ownersOf(part, chain).every((owner) => there.has(owner));
-    const ready = waiting.filter(isReady);
-    waiting = waiting.filter((part) => !isReady(part));
-    const condition = ready.length === 0 ? null : and(ready);
-    return { kind: 'join', type: 'inner', left, right: orderJoins(input.right), prefix: input.prefix, condition };
-  }, orderJoins(chain.first));
+interface Joined {
+  readonly relation: Relation;
+  /** What columns of the chain are called here. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function joined(chain: JoinChain, tree: JoinTree): Joined {
+  if (typeof tree === 'number') {
+    const input = chain.inputs[tree];
+    if (input === undefined) throw new RangeError(`a chain of ${chain.inputs.length} joins has no input ${tree}`);
+    const names = new Map(columnsOf(input.relation).map(({ name }) => [input.prefix + name, name]));
+    return { relation: orderJoins(input.relation), names };
+  }
+  const [left, right] = [joined(chain, tree.left), joined(chain, tree.right)];
+  const prefix = freePrefix(left.relation);
+  const names = new Map([...left.names, ...[...right.names].map(([name, own]) => [name, prefix + own] as const)]);
+  const conditions = conditionsOf(chain, inputsOfTree(tree.left), inputsOfTree(tree.right)).map((part) => renamed(part, names));
+  const condition = conditions.length === 0 ? null : and(conditions);
+  const join: JoinRelation = { kind: 'join', type: 'inner', left: left.relation, right: right.relation, prefix, condition };
+  return { relation: join, names };
+}
+
+/** What must hold of pairs of rows of two sets of inputs, in each of which everything holds that can. */
+function conditionsOf({ inputs, classes, conditions }: JoinChain, left: number, right: number): readonly Bound[] {
+  const memberIn = (members: readonly ClassMember[], set: number): ClassMember | undefined =>
+    members.find(({ input }) => (set & (1 << input)) !== 0);
+  const equalities = classes.flatMap((members): readonly Bound[] => {
+    const [one, other] = [memberIn(members, left), memberIn(members, right)];
+    return one === undefined || other === undefined ? [] : [{ ...one.equality, left: one.bound, right: other.bound }];
+  });
+  const whole = left | right;
+  const isJoin = (set: number): boolean => (set & (set - 1)) !== 0;
+  const ready = conditions.filter((part) => {
+    const owners = ownersOf(part, inputs);
+    const isWithin = (set: number): boolean => isJoin(set) && (owners & set) === owners;
+    return (owners & whole) === owners && !isWithin(left) && !isWithin(right);
+  });
+  return [...equalities, ...ready];
+}
+
+function renamed(bound: Bound, names: ReadonlyMap<string, string>): Bound {
+  return transform(bound, (part) => (part.kind === 'column' ? column(part.type, names.get(part.name) ?? part.name) : undefined));
 }
