@@ -107,10 +107,13 @@ export function readContext(query: ObjectReader): QueryContext {
   };
 }
 
+/** A number or its digits. Clients write the largest long for "without limit": that is read as the largest number there is. */
 function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: number): number | null {
   const value = keys[key] ?? null;
   if (value === null) return null;
-  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
+  const given = typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value) ? BigInt(value) : value;
+  const isLong = typeof given === 'bigint' && given <= 0x7fff_ffff_ffff_ffffn;
+  const number = isLong ? Math.min(Number(given), Number.MAX_SAFE_INTEGER) : given;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < minimum)
     refuse(`context.${key}`, minimum >= 0 ? `an integer of at least ${minimum}` : 'an integer', value);
   return number;

@@ -26,6 +26,16 @@ context('what is honoured is read, numbers also as text', () => {
   assert.is(read.kernels, 'scalar');
 });
 
+context('the largest long is a limit that is never met', () => {
+  for (const limit of [9_223_372_036_854_775_807n, '9223372036854775807'])
+    assert.is(readSqlContext({ maxScatterGatherBytes: limit }).gatherBytesMax, Number.MAX_SAFE_INTEGER);
+  for (const limit of [9_223_372_036_854_775_808n, '9223372036854775808', '-1', '1.5'])
+    assert.throws(
+      () => readSqlContext({ maxScatterGatherBytes: limit }),
+      /context\.maxScatterGatherBytes: expected an integer of at least 0/,
+    );
+});
+
 context('refused keys are refused, except with the value that asks for nothing', () => {
   for (const [key, accepted] of Object.entries(SQL_REFUSED_KEYS)) {
     for (const value of accepted) assert.not.throws(() => readSqlContext({ [key]: value }));
