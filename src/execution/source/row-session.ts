@@ -30,6 +30,9 @@ import { boundaryOfPieces, scanPieces } from './staged.js';
 
 /** Enough rows that placing them costs little beside reading them. */
 const CHUNK_ROWS = 1 << 17;
+/** Of rows that leave as they come the first ones need not wait for so many: chunks begin small and grow. */
+const FIRST_CHUNK_ROWS = 1 << 12;
+const CHUNK_GROWTH = 4;
 /** Wide rows fill a chunk earlier. */
 const CHUNK_BYTES = 32 << 20;
 
@@ -56,12 +59,14 @@ export class RowSession {
   #pending: Frame[] = [];
   #pendingRows = 0;
   #pendingBytes = 0;
+  #chunkRows: number;
   #span: Interval | undefined;
 
   constructor(options: SessionOptions, context: RunContext, counts: RowCounts) {
     this.#options = options;
     this.#context = context;
-    const { plan, builds } = options;
+    const { plan, builds, chunkRows } = options;
+    this.#chunkRows = chunkRows ?? (plan.operator === 'scan' ? FIRST_CHUNK_ROWS : CHUNK_ROWS);
     // Rows keep their place in the chunk through all stages.
     this.#stages = new StageRun(context, plan.stages ?? [], [...columnsRead(plan), POSITION], builds);
     this.#operator = operatorOf(options, context, counts);
@@ -77,7 +82,8 @@ export class RowSession {
     this.#pending.push(frame);
     this.#pendingRows += frame.rowCount;
     this.#pendingBytes += frameBytes(frame);
-    if (this.#pendingRows < (this.#options.chunkRows ?? CHUNK_ROWS) && this.#pendingBytes < CHUNK_BYTES) return;
+    if (this.#pendingRows < this.#chunkRows && this.#pendingBytes < CHUNK_BYTES) return;
+    if (this.#options.chunkRows === null) this.#chunkRows = Math.min(this.#chunkRows * CHUNK_GROWTH, CHUNK_ROWS);
     yield* this.#runChunk();
   }
 
