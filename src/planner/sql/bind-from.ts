@@ -2,7 +2,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
 import { bindPivot, bindUnpivot } from './bind-pivot.js';
 import { bindQuery } from './bind-query.js';
-import { bindExtern, bindNothing, bindTable, bindValues } from './bind-source.js';
+import { bindAppend, bindExtern, bindNothing, bindTable, bindValues } from './bind-source.js';
 import { and, type Bound, call, column, transform } from './bound.js';
 import { compare } from './comparison.js';
 import { describe, unify } from './function-call.js';
@@ -35,6 +35,8 @@ export function bindFrom(binding: Binding, from: SqlRelation | null, parent: Sco
       return within(bindTable(session, schema, from), parent);
     case 'extern':
       return within(bindExtern(session, from), parent);
+    case 'append':
+      return within(bindAppend(session, schema, from), parent);
     case 'values':
       return within(bindValues(session, from), parent);
     case 'subquery':

@@ -1,7 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
+import { ETERNITY } from '../../model/interval.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedSource } from '../../model/statement.js';
+import { rowSourceColumns } from '../row-source-columns.js';
 import { bindExpression, type Place } from './bind-expression.js';
 import { type Bound, NULL, settledType } from './bound.js';
 import { unify } from './function-call.js';
@@ -71,6 +73,31 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
   );
   const read = bound({ kind: 'table', name }, columns, qualifiers);
   return { ...read, relation: { ...read.relation, rowCount: found.rowCount } };
+}
+
+/** TABLE(APPEND('a', 'b')): a column that one of the tables lacks is null in its rows. */
+export function bindAppend(session: Session, schema: SqlSchema, append: Extract<SqlRelation, { kind: 'append' }>): BoundSource {
+  for (const { name, at } of append.tables)
+    if (schema.table(name) === undefined)
+      throw session.source.error('sql_plan_invalid', at, `unknown table ${name}${suggestion(name, schema.tables())}`);
+  const union = { kind: 'union', sources: append.tables.map(({ name }) => ({ kind: 'table', name }) as const) } as const;
+  const known = rowSourceColumns(union, {
+    table(name) {
+      const table = schema.table(name);
+      return table && { columns: table.columns, interval: ETERNITY };
+    },
+  });
+  const columns = known.map(
+    (column): RelationColumn => ({
+      name: column.name,
+      type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN),
+      schema: { ...column, hasNulls: column.name !== TIME_COLUMN },
+    }),
+  );
+  const counts = append.tables.map(({ name }) => schema.table(name)?.rowCount);
+  const rowCount = counts.reduce((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0);
+  const read = bound(union, columns, append.alias === null ? [] : [[append.alias]]);
+  return { ...read, relation: { ...read.relation, rowCount } };
 }
 
 /** `lookup.name`: keys and values of a lookup as a table. */

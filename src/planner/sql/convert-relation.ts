@@ -1,6 +1,7 @@
 import { type Conversion, convertExpression, type NamedQueries, namePath } from './convert-expression.js';
 import { withPivots } from './convert-pivot.js';
 import { convertQuery } from './convert-query.js';
+import { tableFunction } from './convert-table-function.js';
 import { type Keyword, type Node, offsetOf } from './cst.js';
 import type { JoinType, SqlRelation } from './syntax.js';
 
@@ -14,7 +15,8 @@ export function convertRelation(conversion: Conversion, node: Node, named: Named
       if (inner.kind === 'join') throw source.unsupported(at, 'an alias of a join');
       const columnNames = node.columnAliases?.expr.items.map((column) => column.name) ?? null;
       if (columnNames === null) return { ...inner, alias: node.alias.name };
-      if (inner.kind === 'table' || inner.kind === 'extern') throw source.unsupported(at, 'column names after a table');
+      if (inner.kind === 'table' || inner.kind === 'extern' || inner.kind === 'append')
+        throw source.unsupported(at, 'column names after a table');
       return { ...inner, alias: node.alias.name, columnNames };
     }
     case 'join_expr':
@@ -69,21 +71,6 @@ function parenthesized(conversion: Conversion, inner: Node, named: NamedQueries,
   const query = convertQuery(conversion, inner, named);
   const isValues = inner.type === 'select_stmt' && inner.clauses.length === 1 && query.kind === 'select' && query.from?.kind === 'values';
   return isValues && query.from !== null ? query.from : { kind: 'subquery', at, query, columnNames: null, alias: null };
-}
-
-function tableFunction(conversion: Conversion, node: Extract<Node, { type: 'func_call' }>, at: number): SqlRelation {
-  const { source } = conversion;
-  const name = node.name.type === 'identifier' ? node.name.name.toUpperCase() : '?';
-  const args = (node.args?.expr.args.items ?? []).map((item) => convertExpression(conversion, item));
-  if (name === 'UNNEST') {
-    const [operand, second] = args;
-    if (operand === undefined || second !== undefined)
-      throw source.error('sql_invalid', at, `UNNEST takes one argument, found ${args.length}`);
-    return { kind: 'unnest', at, operand, columnNames: null, alias: null };
-  }
-  if (name !== 'EXTERN') throw source.unsupported(at, `the table function ${name}`);
-  const mark = conversion.marks.get(at);
-  return { kind: 'extern', at, arguments: args, columns: mark?.kind === 'columns' ? mark.columns : null, alias: null };
 }
 
 function join(conversion: Conversion, node: Extract<Node, { type: 'join_expr' }>, named: NamedQueries): SqlRelation {

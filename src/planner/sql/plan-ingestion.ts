@@ -47,6 +47,9 @@ export function planIngestion(
       `${kind.toUpperCase()} takes no ORDER BY; use CLUSTERED BY`,
     );
   const partitionedBy = partitioning(session, statement.partitionedBy);
+  const bounded = query.limit ?? query.offset;
+  if (bounded !== null && partitionedBy.kind !== 'all')
+    throw source.error('sql_plan_invalid', bounded.at, `LIMIT and OFFSET of ${kind.toUpperCase()} need PARTITIONED BY ALL`);
   const planned = planRelation({ session, schema }, query);
   checkColumns(session, statement, planned, partitionedBy);
   return {
@@ -57,7 +60,7 @@ export function planIngestion(
         ? statement.overwrite
         : overwrittenIntervals(session, statement.overwrite, partitionedBy),
     partitionedBy,
-    clusteredBy: statement.clusteredBy.map((expression) => clusterColumn(session, expression, planned)),
+    clusteredBy: [...new Set(statement.clusteredBy.map((expression) => clusterColumn(session, expression, statement, planned)))],
     query: planned,
   };
 }
@@ -78,19 +81,24 @@ function targetName(session: Session, { target, at, kind }: IngestionStatement):
 }
 
 function checkColumns(session: Session, { query }: IngestionStatement, planned: PlannedQuery, partitionedBy: Granularity): void {
-  const fail = (message: string): Error => session.source.error('sql_plan_invalid', query.at, message);
-  const unnamed = planned.columns.findIndex(({ name }) => /^EXPR\$\d+$/.test(name));
-  if (unnamed >= 0) throw fail(`column ${unnamed + 1} of the query has no name; give it an alias`);
-  const aliases = selectItems(query).flatMap(
-    ({ alias, expression }) => alias ?? (expression.kind === 'name' ? (expression.path.at(-1) ?? []) : []),
-  );
-  const repeated = aliases.find((name, index) => aliases.indexOf(name) !== index);
-  if (repeated !== undefined) throw fail(`the query has two columns named ${repeated}`);
+  const items = selectItems(query);
+  const fail = (message: string, index = -1): Error => {
+    const item = items.some(({ expression }) => expression.kind === 'star') ? undefined : items[index];
+    return session.source.error('sql_plan_invalid', item?.expression.at ?? query.at, message);
+  };
+  const names = planned.columns.map(({ name }) => name);
+  const unnamed = names.findIndex((name) => /^EXPR\$\d+$/.test(name));
+  if (unnamed >= 0) throw fail(`column ${unnamed + 1} of the query has no name; give it an alias`, unnamed);
+  const repeated = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (repeated >= 0) throw fail(`the query has two columns named ${names[repeated]}`, repeated);
   const time = planned.columns.find(({ name }) => name === TIME_COLUMN);
   if (time === undefined && partitionedBy.kind !== 'all')
     throw fail(`the query needs a column ${TIME_COLUMN} of type TIMESTAMP, unless it is PARTITIONED BY ALL`);
   if (time !== undefined && time.sqlType !== 'TIMESTAMP')
-    throw fail(`column ${TIME_COLUMN} must be a TIMESTAMP, found ${time.sqlType}; TIME_PARSE and MILLIS_TO_TIMESTAMP make one`);
+    throw fail(
+      `column ${TIME_COLUMN} must be a TIMESTAMP, found ${time.sqlType}; TIME_PARSE and MILLIS_TO_TIMESTAMP make one`,
+      planned.columns.indexOf(time),
+    );
 }
 
 /** Of the query that names the columns. */
@@ -98,7 +106,7 @@ function selectItems(query: SqlQuery): readonly SelectItem[] {
   return query.kind === 'select' ? query.items : selectItems(query.left);
 }
 
-/** PARTITIONED BY ALL, a unit, TIME_FLOOR(__time, period), FLOOR(__time TO unit) or a period as text; always in UTC. */
+/** PARTITIONED BY ALL, a unit, TIME_FLOOR(__time, period), FLOOR(__time TO unit), or a period or unit as text; always in UTC. */
 function partitioning(session: Session, clause: IngestionStatement['partitionedBy']): Granularity {
   const period = partitionPeriod(clause);
   if (period === 'ALL') return { kind: 'all' };
@@ -112,8 +120,8 @@ function partitioning(session: Session, clause: IngestionStatement['partitionedB
 }
 
 function partitionPeriod(clause: IngestionStatement['partitionedBy']): string | undefined {
-  if (clause.kind === 'unit') return clause.unit === 'ALL' ? 'ALL' : unitPeriod(clause.unit);
-  if (clause.kind === 'literal') return typeof clause.value === 'string' ? clause.value : undefined;
+  if (clause.kind === 'unit') return unitOrAll(clause.unit);
+  if (clause.kind === 'literal') return typeof clause.value === 'string' ? (unitOrAll(clause.value) ?? clause.value) : undefined;
   if (clause.kind !== 'call') return undefined;
   const [column, period, ...rest] = clause.arguments;
   if (column?.kind !== 'name' || column.path.length !== 1 || column.path[0] !== TIME_COLUMN || rest.length > 0) return undefined;
@@ -121,9 +129,15 @@ function partitionPeriod(clause: IngestionStatement['partitionedBy']): string | 
   return clause.name === 'TIME_FLOOR' && period?.kind === 'literal' && typeof period.value === 'string' ? period.value : undefined;
 }
 
+function unitOrAll(text: string): string | undefined {
+  const unit = text.toUpperCase().trim().replace(/\s+/g, ' ');
+  return unit === 'ALL' || unit === 'ALL TIME' ? 'ALL' : unitPeriod(unit);
+}
+
 /** OVERWRITE WHERE: whole partitions of time and nothing else. */
 function overwrittenIntervals(session: Session, expression: SqlExpression, partitionedBy: Granularity): readonly Interval[] {
   const { source } = session;
+  checkTimeOnly(session, expression);
   const columns = [{ name: TIME_COLUMN, bound: { kind: 'column', type: 'TIMESTAMP', name: TIME_COLUMN } as const }];
   const place: Place = {
     session,
@@ -145,16 +159,39 @@ function overwrittenIntervals(session: Session, expression: SqlExpression, parti
   return intervals;
 }
 
-function clusterColumn(session: Session, expression: SqlExpression, planned: PlannedQuery): string {
-  const { source } = session;
-  const names = planned.columns.map(({ name }) => name);
-  const name =
-    expression.kind === 'name' && expression.path.length === 1
-      ? expression.path[0]
-      : expression.kind === 'literal' && typeof expression.value === 'bigint'
-        ? names[Number(expression.value) - 1]
-        : undefined;
+function checkTimeOnly(session: Session, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const { kind, path, at } = value as { readonly kind?: unknown; readonly path?: unknown; readonly at?: unknown };
+  if (kind === 'name' && Array.isArray(path) && path.join('.') !== TIME_COLUMN)
+    throw session.source.error(
+      'sql_plan_invalid',
+      Number(at),
+      `OVERWRITE WHERE can only compare ${TIME_COLUMN} with constants, found ${path.join('.')}`,
+    );
+  for (const part of Object.values(value)) checkTimeOnly(session, part);
+}
+
+/** A column of the query by its name, by its number, or by the expression it is selected as. */
+function clusterColumn(session: Session, expression: SqlExpression, { query }: IngestionStatement, { columns }: PlannedQuery): string {
+  const names = columns.map(({ name }) => name);
+  const chosen = (): string | undefined => {
+    if (expression.kind === 'literal') return typeof expression.value === 'bigint' ? names[Number(expression.value) - 1] : undefined;
+    const [name] = expression.kind === 'name' && expression.path.length === 1 ? expression.path : [];
+    if (name !== undefined && names.includes(name)) return name;
+    const item = selectItems(query).find((each) => shapeOf(each.expression) === shapeOf(expression));
+    return item?.alias ?? (expression.kind === 'name' ? expression.path.at(-1) : undefined);
+  };
+  const name = chosen();
   if (name === undefined || !names.includes(name))
-    throw source.error('sql_plan_invalid', expression.at, `CLUSTERED BY takes columns of the query by name or number: ${names.join(', ')}`);
+    throw session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `CLUSTERED BY takes columns of the query, by name, by number or as they are selected: ${names.join(', ')}`,
+    );
   return name;
+}
+
+/** Equal for expressions that are written alike, wherever they stand. */
+function shapeOf(expression: SqlExpression): string {
+  return JSON.stringify(expression, (key, value: unknown) => (key === 'at' ? undefined : typeof value === 'bigint' ? `${value}n` : value));
 }

@@ -25,7 +25,7 @@ interface IngestionClauses {
 
 /**
  * EXPLAIN PLAN FOR query; INSERT INTO t query PARTITIONED BY ... [CLUSTERED BY ...]; REPLACE INTO t OVERWRITE
- * {ALL | WHERE condition} query PARTITIONED BY ... [CLUSTERED BY ...].
+ * {ALL | WHERE condition} query PARTITIONED BY ... [CLUSTERED BY ...]. The WITH of a query may stand before INSERT and REPLACE.
  */
 export function statementClauses(stream: TokenStream): StatementClauses {
   const { source } = stream;
@@ -45,8 +45,15 @@ export function statementClauses(stream: TokenStream): StatementClauses {
     if (!stream.is(1, 'PLAN', 'FOR')) throw expected(stream, 1, 'PLAN FOR after EXPLAIN');
   }
   const from = stream.is(0, 'EXPLAIN') ? 3 : 0;
-  if (isIngestion(stream, from)) return { explain: from > 0, ...ingestion(stream, from, end) };
-  return { explain: from > 0, query: { from, to: end }, ingestion: null };
+  const explain = from > 0;
+  if (isIngestion(stream, from)) return { explain, ...ingestion(stream, from, end) };
+  const inner = stream.is(from, 'WITH')
+    ? stream.find(from, end, (index) => isIngestion(stream, index) && stream.is(index + 1, 'INTO'))
+    : undefined;
+  if (inner === undefined) return { explain, query: { from, to: end }, ingestion: null };
+  const { query, ...clauses } = ingestion(stream, inner, end);
+  stream.remove(inner, query.from);
+  return { explain, ...clauses, query: { from, to: query.to } };
 }
 
 function isIngestion(stream: TokenStream, index: number): boolean {
@@ -66,7 +73,11 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
     target.push(name);
   } while (stream.is(++at, '.'));
   if (stream.is(at, '(') && !startsQuery(stream, at))
-    throw stream.source.unsupported(stream.start(at), `a column list in ${word}; name the target columns by aliases of the query`);
+    throw stream.source.error(
+      'unsupported',
+      stream.start(at),
+      `a column list in ${word} is not supported: the columns of the query go by their names`,
+    );
   let overwrite: IngestionClauses['overwrite'] = null;
   if (kind === 'replace') {
     if (!stream.is(at, 'OVERWRITE')) throw expected(stream, at, 'OVERWRITE ALL or OVERWRITE WHERE');
@@ -74,7 +85,7 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
     if (stream.is(at + 1, 'ALL')) [overwrite, at] = ['all', start];
     else if (stream.is(at + 1, 'WHERE')) {
       at = stream.find(start, end, (index) => startsQuery(stream, index)) ?? end;
-      overwrite = { from: start, to: at };
+      overwrite = nonEmpty(stream, { from: start, to: at });
     } else throw expected(stream, at + 1, 'ALL or WHERE');
   }
   if (!startsQuery(stream, at)) throw expected(stream, at, 'SELECT, WITH or VALUES');
@@ -91,7 +102,7 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
       target,
       overwrite,
       partitionedBy: nonEmpty(stream, { from: partitioned + 2, to: clustered ?? end }),
-      clusteredBy: clustered === undefined ? [] : list(stream, clustered + 2, end),
+      clusteredBy: clustered === undefined ? [] : list(stream, clustered + 2, end).map((item) => ascending(stream, item)),
     },
   };
 }
@@ -111,6 +122,13 @@ function list(stream: TokenStream, from: number, to: number): TokenRange[] {
     if (comma === undefined) return items;
     start = comma + 1;
   }
+}
+
+/** Rows are clustered in ascending order only. */
+function ascending(stream: TokenStream, { from, to }: TokenRange): TokenRange {
+  if (stream.is(to - 1, 'DESC') || stream.is(to - 2, 'NULLS'))
+    throw stream.source.unsupported(stream.start(stream.is(to - 1, 'DESC') ? to - 1 : to - 2), `${stream.text(to - 1)} in CLUSTERED BY`);
+  return nonEmpty(stream, { from, to: stream.is(to - 1, 'ASC') ? to - 1 : to });
 }
 
 function nonEmpty(stream: TokenStream, range: TokenRange): TokenRange {

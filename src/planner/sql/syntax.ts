@@ -106,6 +106,12 @@ export type SqlRelation = Node &
         readonly columns: readonly ExternColumn[] | null;
         readonly alias: string | null;
       }
+    /** The rows of several tables; columns go by name. */
+    | {
+        readonly kind: 'append';
+        readonly tables: readonly { readonly at: number; readonly name: string }[];
+        readonly alias: string | null;
+      }
     | {
         readonly kind: 'values';
         readonly rows: readonly (readonly SqlExpression[])[];
