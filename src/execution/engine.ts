@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { KernelMemory, MakeRoom } from '../kernels/memory.js';
 import { peakBytes } from '../kernels/memory.js';
-import { KERNEL_SETS } from '../kernels/registry.js';
+import { KERNEL_SETS, KernelSets } from '../kernels/registry.js';
 import type { Frame } from '../model/frame.js';
 import type { Plan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
@@ -26,11 +26,13 @@ import { morselsOf } from './group/run.js';
 import type { GroupTableParts } from './group/table.js';
 import { mergeScans } from './merge/scan.js';
 import { meets } from './row-ranges.js';
+import { mayBeBrief } from './scan/brief.js';
 import type { BuildRequest } from './source/build-side.js';
 import { BuildStore, ROWS_AHEAD } from './source/build-store.js';
 import { feed, peek } from './source/row-feed.js';
 import type { Builds } from './source/staged.js';
 import type { SpillPlace } from './spill/spill-space.js';
+import { BriefWork } from './threads/brief-work.js';
 import { workHere } from './threads/here.js';
 import { ThreadPool } from './threads/pool.js';
 import type { GroupRequest, RunControl } from './threads/work.js';
@@ -60,6 +62,8 @@ export interface EngineOptions {
   readonly rowsRunHere?: number;
   /** Rows of a morsel, where segments are cut. */
   readonly morselRows?: number;
+  /** How long a scan that may be over at once is tried on the calling thread; 0: never. */
+  readonly briefMs?: number;
 }
 
 export interface ProcessingEngine extends Engine {
@@ -68,6 +72,8 @@ export interface ProcessingEngine extends Engine {
 }
 
 const ROWS_RUN_HERE = 100_000;
+/** An event loop that stands still for a millisecond is noticed, and the first block of a try is not known to be quick. */
+const BRIEF_MS = 0.5;
 /** To place a row costs as much as reading this many. */
 const PLACING_COSTS = 50;
 /** A pair of rows may cost as much as reading this part of a row. */
@@ -85,6 +91,7 @@ class LocalEngine implements ProcessingEngine {
   readonly #options: EngineOptions;
   readonly #here: Workplace;
   readonly #pool: ThreadPool | undefined;
+  readonly #brief: BriefWork | undefined;
   readonly #builds: BuildStore;
   #runs = 0;
 
@@ -92,11 +99,14 @@ class LocalEngine implements ProcessingEngine {
     this.#options = options;
     const { memory, makeRoom = () => false } = options;
     memory.whenFull(makeRoom);
-    this.#here = workHere(memory, options.kernels);
+    const kernels = new KernelSets(memory, options.kernels);
+    this.#here = workHere(memory, kernels);
     this.#builds = new BuildStore(memory, (side, rowCount, control) =>
       this.#placeFor(placingCost(rowCount), control).open('build', { control, side }),
     );
     this.#pool = poolOf(options, makeRoom);
+    const { briefMs = BRIEF_MS } = options;
+    this.#brief = this.#pool === undefined || briefMs === 0 ? undefined : new BriefWork(memory, kernels, briefMs);
   }
 
   runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']> {
@@ -243,13 +253,12 @@ class LocalEngine implements ProcessingEngine {
           case 'group':
             yield* engine.#runGroup({ control, plan: sent, data, builds }, options, rows);
             return;
-          case 'scan':
-            yield* engine.#read(
-              engine.#placeFor(rows, control).open('scan', { control, plan: sent, data, builds, ending }),
-              'scan',
-              profile,
-            );
+          case 'scan': {
+            const request = { control, plan: sent, data, builds, ending };
+            const brief = !engine.#runsHere(rows) && mayBeBrief(sent, views) ? engine.#brief?.scan(request) : undefined;
+            yield* engine.#read(brief ?? engine.#placeFor(rows, control).open('scan', request), 'scan', profile);
             return;
+          }
           case 'timeBoundary':
             yield* engine.#read(
               engine.#placeFor(rows, control).open('timeBoundary', { control, plan: sent, data, builds, ending }),

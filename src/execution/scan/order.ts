@@ -15,14 +15,15 @@ export interface RowBatch {
 
 /** By interval start, version, partition. */
 export function inSegmentOrder(views: readonly SegmentView[]): SegmentView[] {
-  const keyed = views.map((view) => ({ view, id: parseSegmentId(view.id) }));
-  keyed.sort((a, b) => {
-    const byStart = a.view.interval.start - b.view.interval.start;
-    if (byStart !== 0) return byStart;
-    const [left, right] = [a.id?.version ?? '', b.id?.version ?? ''];
-    return left === right ? (a.id?.partitionNumber ?? 0) - (b.id?.partitionNumber ?? 0) : left < right ? -1 : 1;
-  });
-  return keyed.map(({ view }) => view);
+  return [...views].sort((a, b) => a.interval.start - b.interval.start || compareIds(a.id, b.id));
+}
+
+/** Of segments that begin together: most begin alone, and nobody reads their ids. */
+function compareIds(a: string, b: string): number {
+  const [left, right] = [parseSegmentId(a), parseSegmentId(b)];
+  const [leftVersion, rightVersion] = [left?.version ?? '', right?.version ?? ''];
+  if (leftVersion !== rightVersion) return leftVersion < rightVersion ? -1 : 1;
+  return (left?.partitionNumber ?? 0) - (right?.partitionNumber ?? 0);
 }
 
 /** Segments after each other, each in row order. What is opened is added to `opened`, for the caller to release. */

@@ -1,11 +1,11 @@
 import type { KernelMemory } from '../../kernels/memory.js';
-import { KernelSets } from '../../kernels/registry.js';
+import type { KernelSets } from '../../kernels/registry.js';
 import { CALLS, STREAMS, WorkBench } from './work.js';
 import type { Workplace } from './workplace.js';
 
 /** Work done where it is asked for. */
-export function workHere(memory: KernelMemory, kernels: string): Workplace {
-  const bench = new WorkBench(memory, new KernelSets(memory, kernels), () => undefined);
+export function workHere(memory: KernelMemory, kernels: KernelSets): Workplace {
+  const bench = new WorkBench(memory, kernels, () => undefined);
   return {
     busy: () => 0,
     call: async (name, request) => CALLS[name](request, bench),
