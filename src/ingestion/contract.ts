@@ -1,7 +1,9 @@
 import type { Aggregator, VirtualColumn } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
+import type { Frame } from '../model/frame.js';
 import type { EpochMs } from '../model/interval.js';
 import type { PublishRequest } from '../model/publication.js';
+import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { PlannedStatement } from '../model/statement.js';
 import type { DeepStorage } from '../storage/contract.js';
 
@@ -9,16 +11,23 @@ export type { PublishRequest, PushedSegment } from '../model/publication.js';
 
 /** What ingestion borrows from the planner, which lies above it. */
 export interface Planning {
-  /** `planSql` without tables of its own: external sources only. */
   planSql(request: {
     readonly query: string;
     readonly context: Readonly<Record<string, unknown>>;
     readonly parameters: readonly unknown[];
+    /** A `StatementSchema` as JSON: the tables there are. Left out: external sources only. */
+    readonly schema?: unknown;
   }): PlannedStatement;
   /** A native filter (JSON); errors name `path`. */
   parseFilter(value: unknown, path: string): Filter;
   /** A native aggregator (JSON) over rows of the input, and the columns it computes for itself; errors name `path`. */
   parseAggregator(value: unknown, path: string): { readonly aggregator: Aggregator; readonly virtualColumns: readonly VirtualColumn[] };
+}
+
+/** A plan whose rows are not the task's own to read. */
+export interface TableQuery {
+  readonly plan: RowsPlan;
+  readonly source: RowSource;
 }
 
 /** What a task may touch of the world. The middle manager's child process makes it; tests make their own. */
@@ -39,6 +48,8 @@ export interface TaskContext {
   now(): EpochMs;
   log(line: string): void;
   progress(update: TaskProgress): void;
+  /** The rows of a plan over datasources, read by a broker; leaving the iterator early ends the query. */
+  readTables(query: TableQuery): AsyncIterable<Frame>;
   /** One metadata transaction; returns the printed ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
 }

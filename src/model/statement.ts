@@ -1,7 +1,7 @@
 import type { Granularity } from './granularity.js';
 import type { Interval } from './interval.js';
 import type { RowSource, RowsPlan } from './row-source.js';
-import type { ColumnType, ComplexType } from './schema.js';
+import type { ColumnSchema, ColumnType, ComplexType } from './schema.js';
 
 export type ScalarSqlType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'FLOAT' | 'DOUBLE' | 'DECIMAL' | 'BOOLEAN' | 'TIMESTAMP' | 'DATE';
 
@@ -55,6 +55,13 @@ export interface ExplainedStatement {
   readonly query: PlannedQuery;
   /** null: of a SELECT. */
   readonly ingestion: IngestionTarget | null;
+}
+
+/** What a statement was planned over, for planning it once more where there is no broker to ask. */
+export interface StatementSchema {
+  /** The datasources it names. */
+  readonly tables: Readonly<Record<string, readonly ColumnSchema[]>>;
+  readonly lookups: readonly string[];
 }
 
 export type PlannedStatement =

@@ -70,6 +70,44 @@ ingestion('SQL: REPLACE … SELECT FROM EXTERN, then INSERT doubles it', async (
   }
 });
 
+ingestion('SQL: tasks read datasources', async ({ server, sum }) => {
+  const submit = async (query: string): Promise<string> => {
+    const { taskId } = (await callJson('POST', `${server.url}/svc/v2/sql/task`, { query })) as { taskId: string };
+    await waitForTask(server.url, taskId);
+    return taskId;
+  };
+  await submit(
+    "INSERT INTO copies SELECT __time, channel, page, added * 2 AS twice FROM edits_sql WHERE channel <> '#c0' PARTITIONED BY DAY CLUSTERED BY channel",
+  );
+  const [[rows, added]] = (await sqlRows(server.url, "SELECT COUNT(*), SUM(added) FROM edits_sql WHERE channel <> '#c0'")) as [
+    [number, number],
+  ];
+  await waitForCount(server.url, 'copies', rows);
+  assert.equal(await sqlRows(server.url, 'SELECT COUNT(*), SUM(twice) FROM copies'), [[rows, added * 2]]);
+  // What a statement replaces it may read: as it was before.
+  await submit(
+    'REPLACE INTO copies OVERWRITE ALL SELECT FLOOR(__time TO DAY) AS __time, channel, COUNT(*) AS n, SUM(twice) AS twice FROM copies GROUP BY 1, 2 PARTITIONED BY DAY',
+  );
+  const [[groups]] = (await sqlRows(
+    server.url,
+    "SELECT COUNT(*) FROM (SELECT DISTINCT FLOOR(__time TO DAY), channel FROM edits_sql WHERE channel <> '#c0')",
+  )) as [[number]];
+  await waitForCount(server.url, 'copies', groups);
+  assert.equal(await sqlRows(server.url, 'SELECT SUM(n), SUM(twice) FROM copies'), [[rows, added * 2]]);
+  const task = await submit(
+    'SELECT e.channel, SUM(e.added) AS s FROM edits_sql e JOIN (SELECT DISTINCT channel FROM copies) c ON e.channel = c.channel GROUP BY e.channel ORDER BY e.channel LIMIT 2',
+  );
+  const reports = (await callJson('GET', `${server.url}/svc/indexer/v1/task/${task}/reports`)) as {
+    multiStageQuery: { payload: { results: { results: unknown[][] } } };
+  };
+  const expected = await sqlRows(
+    server.url,
+    "SELECT channel, SUM(added) FROM edits_sql WHERE channel IN ('#c1', '#c10') GROUP BY channel ORDER BY channel",
+  );
+  assert.equal(reports.multiStageQuery.payload.results.results, expected);
+  assert.ok(sum > added);
+});
+
 ingestion('index_parallel: discovery of dimensions, rollup adds up', async ({ server, input, sum }) => {
   const task = await runTask(server.url, {
     type: 'index_parallel',

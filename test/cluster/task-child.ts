@@ -1,8 +1,9 @@
 import type { FromTask, ToTask } from '../../src/cluster/middlemanager/task-messages.js';
+import type { RowsPlan } from '../../src/model/row-source.js';
 
 /** Stands for `task-main` in the tests of `TaskProcess`: does what the payload says. */
 interface Payload {
-  readonly does: 'succeed' | 'publish' | 'crash' | 'exit' | 'hang';
+  readonly does: 'succeed' | 'publish' | 'query' | 'leave' | 'crash' | 'exit' | 'hang';
   readonly rows?: bigint;
 }
 
@@ -12,17 +13,32 @@ const end = async (report: Readonly<Record<string, unknown>>): Promise<never> =>
   process.exit(0);
 };
 
+const rows: number[] = [];
+let leaves = false;
+
 process.on('message', async (message: ToTask) => {
+  if (message.kind === 'queryFailed') await end({ rows, refused: `${message.code}: ${message.message}` });
+  if (message.kind === 'frame') {
+    if (message.frame === null) await end({ rows });
+    else rows.push(message.frame.rowCount);
+    await tell({ kind: rows.length === 2 && leaves ? 'endQuery' : 'nextFrame' });
+    if (rows.length === 2 && leaves) await end({ rows });
+  }
   if (message.kind === 'published') await end({ ids: message.ids });
   if (message.kind === 'publishFailed') await end({ refused: `${message.code}: ${message.message}` });
   if (message.kind !== 'run') return;
-  const { does, rows } = message.payload as Payload;
+  const { does, rows: count } = message.payload as Payload;
   console.log('hello from the task');
   await tell({
     kind: 'progress',
     progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 },
   });
-  if (does === 'succeed') await end({ rows });
+  if (does === 'succeed') await end({ rows: count });
+  if (does === 'query' || does === 'leave') {
+    leaves = does === 'leave';
+    await tell({ kind: 'query', query: { plan: { operator: 'scan' } as RowsPlan, source: { kind: 'table', name: 'ds' } } });
+    await tell({ kind: 'nextFrame' });
+  }
   if (does === 'publish')
     await tell({ kind: 'publish', request: { taskId: message.taskId, dataSource: 'ds', segments: [], mode: { kind: 'append' } } });
   if (does === 'crash') process.kill(process.pid, 'SIGKILL');

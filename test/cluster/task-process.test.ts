@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import type { TaskSettings } from '../../src/cluster/middlemanager/task-messages.js';
-import { TaskProcess } from '../../src/cluster/middlemanager/task-process.js';
+import { TaskProcess, type TaskProcessOptions } from '../../src/cluster/middlemanager/task-process.js';
 import type { PublishRequest } from '../../src/model/publication.js';
 
 const settings: TaskSettings = {
@@ -22,6 +22,7 @@ function startChild(
   folder: string,
   payload: unknown,
   publish: (request: PublishRequest) => Promise<readonly string[]> = async () => [],
+  query: TaskProcessOptions['query'] = async function* () {},
 ): Promise<TaskProcess> {
   return TaskProcess.start({
     taskId: 't',
@@ -30,6 +31,7 @@ function startChild(
     logFile: join(folder, 'log'),
     entry: new URL('./task-child.js', import.meta.url),
     publish,
+    query,
   });
 }
 
@@ -53,6 +55,33 @@ processes('publishing goes through the parent, refusals come back with their cod
     throw new ServiceError('conflict', 'no lock');
   });
   assert.equal((await refused.outcome).report, { refused: 'conflict: no lock' });
+});
+
+processes('rows of datasources come frame by frame, each when it is asked for', async ({ folder }) => {
+  const asked: unknown[] = [];
+  const frames = (fails: boolean): TaskProcessOptions['query'] =>
+    async function* ({ source }) {
+      asked.push(source);
+      for (const rowCount of [3, 5, 8]) yield { rowCount, columns: [] };
+      if (fails) throw new ServiceError('segments_unavailable', 'one is gone');
+    };
+  const read = await startChild(folder, { does: 'query' }, undefined, frames(false));
+  assert.equal((await read.outcome).report, { rows: [3, 5, 8] });
+  assert.equal(asked, [{ kind: 'table', name: 'ds' }]);
+  const failed = await startChild(folder, { does: 'query' }, undefined, frames(true));
+  assert.equal((await failed.outcome).report, { rows: [3, 5, 8], refused: 'segments_unavailable: one is gone' });
+});
+
+processes('a task that leaves its query early ends it', async ({ folder }) => {
+  let isEnded = false;
+  const task = await startChild(folder, { does: 'leave' }, undefined, async function* (_query, signal) {
+    signal.addEventListener('abort', () => {
+      isEnded = true;
+    });
+    for (;;) yield { rowCount: 1, columns: [] };
+  });
+  assert.equal((await task.outcome).report, { rows: [1, 1] });
+  assert.is(isEnded, true);
 });
 
 processes('a task that crashes or ends without a word has failed', async ({ folder }) => {

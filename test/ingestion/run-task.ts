@@ -60,6 +60,7 @@ export async function run(
     now: () => 1_000_000,
     log: (line) => log.push(line),
     progress: (update) => progress.push(update),
+    readTables: refused,
     async publish(request) {
       published.push(request);
       return request.segments.map((_, position) => `segment ${position}`);

@@ -13,7 +13,7 @@ import { resolveLookups } from '../lookups/resolve-lookups.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory, TaskQueryRequest } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
@@ -95,6 +95,10 @@ export class Broker implements BrokerQueries, BrokerService {
 
   async revisionsInUse(): Promise<Readonly<Record<string, number>>> {
     return this.#view.revisionsInUse();
+  }
+
+  runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: AbortSignal): AsyncIterable<Frame> {
+    return this.runOver(plan, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
   }
 
   async lookupReport(): Promise<LookupReport> {

@@ -2,7 +2,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
-import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
@@ -27,6 +28,8 @@ export interface MiddleManagerOptions {
 
 /** Between two attempts to tell the overlord how a task ended. */
 const REPORT_RETRY_MS = 500;
+/** How long a task may read datasources. */
+const QUERY_MS_MAX = 24 * 3600_000;
 /** How long a task waits for its segments to be served, and between two looks. */
 const LOAD_WAIT_MS = 15 * 60_000;
 const LOAD_LOOK_MS = 250;
@@ -94,6 +97,7 @@ export class MiddleManager implements MiddleManagerService {
         logFile: this.#logFile(taskId),
         entry: this.#options.taskEntry,
         publish: (request) => this.#publish(request),
+        query: (query, signal) => this.#query(taskId, query, signal),
       });
       this.#running.set(taskId, process);
       void process.outcome.then((outcome) => this.#ended(taskId, outcome));
@@ -101,6 +105,12 @@ export class MiddleManager implements MiddleManagerService {
       this.#running.delete(taskId);
       throw error;
     }
+  }
+
+  async *#query(taskId: string, query: TableQuery, signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
+    const [broker] = this.#options.peers.all('broker');
+    if (broker === undefined) throw new ServiceError('unavailable', 'no broker is there to read datasources for the task');
+    yield* broker.service.runForTask({ taskId, ...query, deadlineMs: this.#options.now() + QUERY_MS_MAX }, signal);
   }
 
   async #publish(request: PublishRequest): Promise<readonly string[]> {

@@ -1,6 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
+import type { TableQuery } from '../../ingestion/contract.js';
 import { runTask } from '../../ingestion/task.js';
+import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
 import { createPlanning } from '../planning.js';
@@ -13,6 +15,7 @@ import { taskStorage } from './task-storage.js';
  */
 const EXIT_ORPHANED = 70;
 const cancellation = new AbortController();
+let framed: { resolve(frame: Frame | null): void; reject(error: unknown): void } | undefined;
 let published: { resolve(ids: readonly string[]): void; reject(error: unknown): void } | undefined;
 
 process.on('disconnect', () => process.exit(EXIT_ORPHANED));
@@ -26,6 +29,12 @@ process.on('message', (message: ToTask) => {
       return;
     case 'published':
       published?.resolve(message.ids);
+      return;
+    case 'frame':
+      framed?.resolve(message.frame);
+      return;
+    case 'queryFailed':
+      framed?.reject(new ServiceError(message.code, message.message));
       return;
     case 'publishFailed':
       published?.reject(new ServiceError(message.code, message.message));
@@ -46,12 +55,34 @@ async function run(taskId: string, payload: unknown, settings: TaskSettings): Pr
     signal: cancellation.signal,
     now: Date.now,
     log,
+    readTables,
     progress: (progress) => void send({ kind: 'progress', progress }),
     publish,
   });
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
   await send({ kind: 'outcome', outcome });
   process.exit(outcome.succeeded ? 0 : 1);
+}
+
+async function* readTables(query: TableQuery): AsyncGenerator<Frame, void, undefined> {
+  await send({ kind: 'query', query });
+  let isRead = false;
+  try {
+    for (;;) {
+      const next = new Promise<Frame | null>((resolve, reject) => {
+        framed = { resolve, reject };
+      });
+      await send({ kind: 'nextFrame' });
+      const frame = await next;
+      if (frame === null) {
+        isRead = true;
+        return;
+      }
+      yield frame;
+    }
+  } finally {
+    if (!isRead) await send({ kind: 'endQuery' });
+  }
 }
 
 async function publish(request: PublishRequest): Promise<readonly string[]> {

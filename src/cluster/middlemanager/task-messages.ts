@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../base/errors.js';
-import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 
 /** What a task's child process needs to know of this process. */
@@ -16,10 +17,17 @@ export interface TaskSettings {
 export type ToTask =
   | { readonly kind: 'run'; readonly taskId: string; readonly payload: unknown; readonly settings: TaskSettings }
   | { readonly kind: 'published'; readonly ids: readonly string[] }
-  | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string };
+  | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string }
+  /** Of the query it asked for; null: there are no more. */
+  | { readonly kind: 'frame'; readonly frame: Frame | null }
+  | { readonly kind: 'queryFailed'; readonly code: ErrorCode; readonly message: string };
 
 /** From the child to the middle manager. `outcome` is the last one. */
 export type FromTask =
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
   | { readonly kind: 'publish'; readonly request: PublishRequest }
+  /** Begins the only query of the task; frames come one at a time, each when it is asked for. */
+  | { readonly kind: 'query'; readonly query: TableQuery }
+  | { readonly kind: 'nextFrame' }
+  | { readonly kind: 'endQuery' }
   | { readonly kind: 'outcome'; readonly outcome: TaskOutcome };

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { toServiceError } from '../rpc/message.js';
 import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
@@ -14,6 +15,7 @@ export interface TaskProcessOptions {
   /** The compiled module the child runs. */
   readonly entry: URL;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
+  readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
 }
 
 /** Time between asking a child to end and ending it. */
@@ -27,10 +29,14 @@ export class TaskProcess {
   #progress: TaskProgress | null = null;
   #reported: TaskOutcome | null = null;
   #stopped = false;
+  /** Of the query that the task reads. */
+  #frames: AsyncIterator<Frame> | null = null;
+  readonly #ending = new AbortController();
 
   private constructor(child: ChildProcess, options: TaskProcessOptions) {
     this.#child = child;
     child.on('message', (message: FromTask) => this.#receive(message, options));
+    child.on('exit', () => this.#ending.abort());
     this.outcome = new Promise((resolve) => {
       child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
       // Its exit may be told before its last message: only the end of the channel comes after every message.
@@ -75,6 +81,15 @@ export class TaskProcess {
       case 'outcome':
         this.#reported = message.outcome;
         return;
+      case 'query':
+        this.#frames = options.query(message.query, this.#ending.signal)[Symbol.asyncIterator]();
+        return;
+      case 'nextFrame':
+        void this.#nextFrame();
+        return;
+      case 'endQuery':
+        this.#ending.abort();
+        return;
       case 'publish':
         options.publish(message.request).then(
           (ids) => this.#send({ kind: 'published', ids }),
@@ -83,6 +98,16 @@ export class TaskProcess {
             this.#send({ kind: 'publishFailed', code, message: text });
           },
         );
+    }
+  }
+
+  async #nextFrame(): Promise<void> {
+    try {
+      const next = await this.#frames?.next();
+      this.#send({ kind: 'frame', frame: next === undefined || next.done === true ? null : next.value });
+    } catch (error) {
+      const { code, message } = toServiceError(error);
+      this.#send({ kind: 'queryFailed', code, message });
     }
   }
 

@@ -5,6 +5,7 @@ import type {
   MiddleManagerService,
   OverlordService,
   RunPlanRequest,
+  TaskQueryRequest,
 } from './services.js';
 
 /** The services by the role that offers them. */
@@ -45,7 +46,12 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     loadSegments: call,
     dropSegments: longCall,
   },
-  broker: { lookupReport: call, revisionsInUse: call, wake: call },
+  broker: {
+    lookupReport: call,
+    revisionsInUse: call,
+    wake: call,
+    runForTask: { reply: 'stream', deadlineMs: (args) => (args[0] as TaskQueryRequest).deadlineMs },
+  },
   coordinator: { snapshot: call, snapshotAfter: call, usedSegments: call, lookupsAfter: call, wake: call, cleanUp: call },
   overlord: { submit: call, tasks: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
   middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },

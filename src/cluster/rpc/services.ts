@@ -5,6 +5,7 @@ import type { EpochMs, Interval } from '../../model/interval.js';
 import type { Plan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';
+import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import type { Lookup } from '../coordinator/lookups.js';
 
@@ -112,6 +113,16 @@ export interface BrokerService {
   revisionsInUse(): Promise<Readonly<Record<string, number>>>;
   /** Something was published or loaded: look now rather than at the next tick. */
   wake(): Promise<void>;
+  /** The rows of a plan over datasources, for a task; closing the iterator early cancels the work. */
+  runForTask(request: TaskQueryRequest, signal: AbortSignal): AsyncIterable<Frame>;
+}
+
+export interface TaskQueryRequest {
+  readonly taskId: string;
+  readonly plan: RowsPlan;
+  readonly source: RowSource;
+  /** Absolute; work past it ends with `timeout`. */
+  readonly deadlineMs: number;
 }
 
 export interface OverlordService {

@@ -25,6 +25,8 @@ export interface QueryTask {
   readonly query: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly parameters: readonly unknown[];
+  /** What the statement is planned over, as the payload has it. */
+  readonly schema: unknown;
   readonly statement: WriteStatement | SelectStatement;
   readonly settings: QuerySettings;
 }
@@ -35,23 +37,18 @@ const SELECT_DATA_SOURCE = '__query_select';
 /** @throws ServiceError for SQL that does not plan, or that a task cannot run */
 export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
   const spec = fields.object('spec');
-  spec.accept(['query', 'context', 'parameters']);
+  spec.accept(['query', 'context', 'parameters', 'schema']);
   const contextFields = spec.optionalObject('context') ?? new Fields({}, 'spec.context');
   const context = Object.fromEntries(contextFields.keys().map((key) => [key, contextFields.value(key)]));
   const settings = parseQuerySettings(contextFields);
   const query = spec.string('query');
   const parameters = spec.array('parameters');
-  const statement = planning.planSql({ query, context, parameters });
+  const schema = spec.value('schema');
+  const statement = planning.planSql({ query, context, parameters, schema });
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
-  const { source } = statement.kind === 'select' ? statement : statement.query;
-  if (source.kind === 'table')
-    throw new ServiceError(
-      'unsupported',
-      `${statement.kind.toUpperCase()} … FROM "${source.name}": a task reads TABLE(EXTERN(...)) or VALUES; reading a table is not supported yet`,
-    );
   if (statement.kind !== 'select') checkOutput(statement, settings);
-  return { query, context, parameters, statement, settings };
+  return { query, context, parameters, schema, statement, settings };
 }
 
 function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement, settings: QuerySettings): void {
@@ -89,8 +86,9 @@ export function describeQueryTask({
   query,
   context,
   parameters,
+  schema,
 }: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
-  const spec = { query, context, parameters };
+  const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }) };
   if (statement.kind === 'select') return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec };
   return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
 }
@@ -100,7 +98,7 @@ function publishMode({ overwrite }: WriteStatement): PublishRequest['mode'] {
   return { kind: 'replace', intervals: overwrite === 'all' ? [ETERNITY] : overwrite };
 }
 
-/** Runs a `query_controller` task: INSERT, REPLACE or SELECT over external rows. Never throws. */
+/** Runs a `query_controller` task: INSERT, REPLACE or SELECT over external rows or datasources. Never throws. */
 export async function runQueryTask(task: QueryTask, context: TaskContext): Promise<TaskOutcome> {
   const { statement, settings } = task;
   const statistics = new RowStatistics(
@@ -138,11 +136,24 @@ function resultFrames(
   engine: LazyEngine,
 ): AsyncGenerator<Frame> {
   const { source } = query;
-  if (source.kind === 'table') throw new ServiceError('unsupported', `a task cannot read the table "${source.name}"`);
-  if (source.kind !== 'inline' && source.kind !== 'external')
-    throw new ServiceError('unsupported', `a task cannot read a source of kind ${source.kind}`);
-  const rows = source.kind === 'inline' ? inlineFrames(source.frame) : externalFrames(source, context, statistics, progress);
-  return queryFrames(query, engine.get(), rows);
+  if (source.kind === 'external') return queryFrames(query, engine.get(), externalFrames(source, context, statistics, progress));
+  if (source.kind === 'inline') return queryFrames(query, engine.get(), inlineFrames(source.frame));
+  return tableFrames(context.readTables({ plan: query.plan, source }), context, statistics, progress);
+}
+
+/** The result as a broker gives it: nothing is left to compute. */
+async function* tableFrames(
+  frames: AsyncIterable<Frame>,
+  { signal }: TaskContext,
+  statistics: RowStatistics,
+  progress: ProgressReporter,
+): AsyncGenerator<Frame> {
+  for await (const frame of frames) {
+    if (signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+    statistics.processed += frame.rowCount;
+    progress.tick();
+    yield frame;
+  }
 }
 
 async function collectResults(query: PlannedQuery, frames: AsyncGenerator<Frame>, report: QueryReport): Promise<void> {

@@ -3,12 +3,13 @@ import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
-import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
 import type { SqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain.js';
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
-import type { SqlRequest } from '../../planner/sql/plan-sql.js';
+import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../planner/sql/schema.js';
+import { rememberedSchema } from '../../planner/sql/statement-schema.js';
 import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
 import type { QueryLog, QueryRun } from './query-log.js';
 
@@ -98,6 +99,13 @@ export class SqlStatements {
     const { systemRows, now } = this.#options;
     const asked = this.#named(request, viaAlias);
     return planOverSystem(this.#schema, systemRows, (schema) => this.#plans.plan(asked, schema, now()));
+  }
+
+  /** As `plan`, with what the plan was made over: a task has no broker to ask. */
+  planForTask(request: SqlRequest, viaAlias: boolean): { readonly statement: PlannedStatement; readonly schema: StatementSchema } {
+    const { schema, asked } = rememberedSchema(this.#schema);
+    const statement = planSql(this.#named(request, viaAlias), schema, this.#options.now());
+    return { statement, schema: asked() };
   }
 
   /** What `plannedBefore` finds the plan by; null when it is made anew each time. */

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ExplainedStatement, PlannedStatement } from '../../model/statement.js';
-import { tablesOf } from '../../planner/sql/explain.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS } from '../results/sql/result-format.js';
 import { writeKnown, writeResult } from '../results/sql/write-result.js';
@@ -49,11 +48,12 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       handle: async (request) => {
         const receivedMs = performance.now();
         const body = bodies.read(request);
-        const statement = await statements.plan(body, request.viaAlias);
+        const { statement, schema } = statements.planForTask(body, request.viaAlias);
         if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs });
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
-        const spec = { query, context, parameters };
+        const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
+        const spec = { query, context, parameters, ...(readsTables ? { schema } : {}) };
         const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec });
         return withWarnings(json(200, { taskId: submitted.taskId, state: submitted.state }), body);
       },
@@ -74,15 +74,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
 /** What public clients see as the datasource of a SELECT that runs as a task. */
 const SELECT_DATA_SOURCE = '__query_select';
 
-/** A task reads what it brings along: it has no broker to ask for the rows of a datasource. */
 function taskDataSource(statement: Exclude<PlannedStatement, ExplainedStatement>): string {
-  const { source } = statement.kind === 'select' ? statement : statement.query;
-  if (source.kind !== 'external' && source.kind !== 'inline') {
-    const other = statement.kind === 'select' ? 'send it to /svc/v2/sql' : 'select from TABLE(EXTERN(...)) or VALUES';
-    const [table] = tablesOf(source);
-    const from = table === undefined ? 'joins, unions and subqueries' : `the datasource ${table}`;
-    throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} from ${from} as a task is not supported: ${other}`);
-  }
   return statement.kind === 'select' ? SELECT_DATA_SOURCE : statement.dataSource;
 }
 
