@@ -204,7 +204,7 @@ class LocalEngine implements ProcessingEngine {
           spill: undefined,
         });
         for await (const frame of mergeScans(plan, partials, !final)) {
-          if (signal.aborted) throw cancelledError();
+          if (signal.aborted) throw endedBy(signal);
           addStage(options.profile, 'merge', 0, frame.rowCount, frame.rowCount);
           yield* steps.push(frame);
         }
@@ -373,7 +373,7 @@ class LocalEngine implements ProcessingEngine {
     signal: AbortSignal,
     work: (control: RunControl, engine: LocalEngine) => AsyncGenerator<Item>,
   ): AsyncGenerator<Item> {
-    if (signal.aborted) throw cancelledError();
+    if (signal.aborted) throw endedBy(signal);
     refuseUnknownKernels(options.kernels, this.#options.kernels);
     const { memory, kernels, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
     const flags = memory.allocate(FLAG_BYTES);
@@ -395,6 +395,9 @@ class LocalEngine implements ProcessingEngine {
     signal.addEventListener('abort', abort, { once: true });
     try {
       yield* work(control, this);
+    } catch (error) {
+      // A thread only sees that the flag was raised, not why.
+      throw signal.aborted && isCancelled(error) ? endedBy(signal) : error;
     } finally {
       signal.removeEventListener('abort', abort);
       if (options.profile !== undefined)
@@ -445,8 +448,17 @@ function poolOf({ threads, memory, kernels }: EngineOptions, makeRoom: MakeRoom)
 
 function checkOf(signal: AbortSignal): () => void {
   return () => {
-    if (signal.aborted) throw cancelledError();
+    if (signal.aborted) throw endedBy(signal);
   };
+}
+
+/** What the signal was fired with: a deadline that passed is no cancellation. */
+function endedBy({ reason }: AbortSignal): ServiceError {
+  return reason instanceof ServiceError ? reason : cancelledError();
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'cancelled';
 }
 
 /** What a segment costs whose rows are only counted, by binary search: as much as reading this many. */
