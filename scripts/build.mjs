@@ -1,11 +1,13 @@
 #!/usr/bin/env node
-// node scripts/build.mjs [wasm|ts] [--force]   builds what is stale: kernels into build/, TypeScript into dist/
-import { existsSync, rmSync } from 'node:fs';
+// node scripts/build.mjs [wasm|ts|program] [--force]   builds what is stale: kernels into build/, TypeScript into dist/, and of
+// that build/program, which bin/dolmen.mjs runs
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { dropStamp, filesBelow, hashFiles, ROOT, readStamp, writeStamp } from './stamp.mjs';
+import { dropStamp, filesBelow, hashFiles, PROGRAM, ROOT, readStamp, writeStamp } from './stamp.mjs';
 import { StepFailed, step } from './steps.mjs';
 
 const KERNEL_FILES = ['simd', 'scalar'].map((set) => join(ROOT, 'build', `kernels-${set}.wasm`));
+const COMPILED_MAIN = join(ROOT, 'dist', 'src', 'main.js');
 const TYPESCRIPT_FOLDERS = ['src', 'test', 'bench'];
 
 const PARTS = {
@@ -16,11 +18,17 @@ const PARTS = {
   },
   ts: {
     hash: () => hashFiles([...TYPESCRIPT_FOLDERS, 'tsconfig.json', 'package-lock.json'], (path) => /\.(ts|json)$/.test(path)),
-    built: () => existsSync(join(ROOT, 'dist', 'src', 'main.js')),
+    built: () => existsSync(COMPILED_MAIN),
     async make() {
       removeOrphans();
       await step('TypeScript', join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', '.', '--pretty', 'false']);
     },
+  },
+  program: {
+    // The compiler writes every file each time. bin/dolmen.mjs looks at the first word.
+    hash: () => `${statSync(COMPILED_MAIN).mtimeMs} ${hashFiles(['scripts/bundle.mjs', 'package-lock.json'])}`,
+    built: () => existsSync(join(PROGRAM, 'main.js')),
+    make: () => step('one program of its modules', process.execPath, ['scripts/bundle.mjs']),
   },
 };
 

@@ -5,6 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Where the bundle of the program is. */
+export const PROGRAM = join(ROOT, 'build', 'program');
 
 /** Files below `paths` (files or folders, relative to the root) that `wanted` accepts, sorted; absent paths count as empty. */
 export function filesBelow(paths, wanted = () => true) {

@@ -4,4 +4,4 @@ import { prepare } from './prepare.mjs';
 
 await prepare();
 process.argv.splice(1, 1, 'dolmen', 'start');
-await import('../dist/src/main.js');
+await import('../bin/dolmen.mjs');

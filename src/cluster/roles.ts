@@ -20,6 +20,7 @@ import { SegmentResults } from './historical/segment-results.js';
 import type { Coordination } from './membership/coordination.js';
 import { EmbeddedCoordination } from './membership/embedded.js';
 import { MiddleManager } from './middlemanager/middle-manager.js';
+import { TASK_ENTRY } from './middlemanager/task-entry.js';
 import { Overlord } from './overlord/overlord.js';
 import type { ValidateTask } from './overlord/submission.js';
 import { HttpClient } from './rpc/http-client.js';
@@ -167,7 +168,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           maxHttpBytes: configuration.get('svc.ingestion.http.maxBytes'),
           kernels: configuration.get('svc.processing.kernels'),
         },
-        taskEntry: new URL('./middlemanager/task-main.js', import.meta.url),
+        taskEntry: TASK_ENTRY,
         now,
         log: logOf('middleManager'),
       })

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { isAbsolute, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isAbsolute, join, resolve } from 'node:path';
 import { instantiateSync } from '@assemblyscript/loader';
 import { ServiceError } from '../base/errors.js';
+import { INSTALLATION } from '../base/installation.js';
 import { KERNEL_CONTRACT_VERSION, type KernelSet } from './contract.js';
 import { KERNEL_PARAMETERS } from './families.js';
 import type { KernelMemory } from './memory.js';
@@ -12,7 +12,7 @@ import { createReferenceKernels } from './reference/kernels.js';
 type Create = (memory: KernelMemory) => KernelSet;
 
 const wasm = (file: string): Create => {
-  const path = fileURLToPath(new URL(`../../../build/${file}`, import.meta.url));
+  const path = join(INSTALLATION, 'build', file);
   return (memory) => instantiateWasm(path, memory);
 };
 
