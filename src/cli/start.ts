@@ -3,6 +3,7 @@ import { openLog } from '../base/log.js';
 import { Configuration } from '../configuration/configuration.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { openProcessing } from './open-processing.js';
+import { optimizeLater } from './optimize-later.js';
 import { style } from './style.js';
 
 export interface StartOptions {
@@ -16,6 +17,7 @@ export interface StartOptions {
 
 /** `dolmen start`: resolves when the process was asked to end and everything is put away. */
 export async function start(options: StartOptions): Promise<ExitCode> {
+  optimizeLater();
   const configuration = Configuration.read({
     environment: process.env,
     flags: options.flags,

@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { OPTIMIZE_LATER } from '../../src/cli/optimize-later.js';
+
+const flags = suite('flags of V8');
+
+/** What V8 says to a flag that is set while it runs. */
+function complaint(flag: string): string {
+  const { status, stderr } = spawnSync(process.execPath, ['-e', `require('node:v8').setFlagsFromString('${flag}')`], { encoding: 'utf8' });
+  assert.is(status, 0);
+  return stderr;
+}
+
+flags('are known to this V8, which complains of others only in words', () => {
+  assert.not.equal(complaint('--no-flag-of-v8=1'), '');
+  assert.is(complaint(OPTIMIZE_LATER), '');
+});
+
+flags.run();
