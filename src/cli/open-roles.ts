@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
@@ -13,6 +12,7 @@ import type { SystemTableName } from '../planner/sql/system-schema.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { Route } from '../server/http.types.js';
+import { createQueryIds } from '../server/query-id.js';
 import { avaticaRoutes } from '../server/routes/avatica.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
@@ -110,7 +110,7 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
   const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
   const options = {
     now: Date.now,
-    newQueryId: randomUUID,
+    newQueryId: createQueryIds(),
     defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
     maxTimeoutMs: configuration.get('svc.server.http.maxQueryTimeout'),
     scheduler: schedulerOf(configuration, broker, Date.now),

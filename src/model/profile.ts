@@ -5,10 +5,13 @@ export type Stage = (typeof STAGES)[number];
 
 export interface StageTotals {
   /** Processor time; of stages that run on several threads or servers, the sum over them. */
-  milliseconds: number;
-  rowsIn: number;
-  rowsOut: number;
+  readonly milliseconds: number;
+  readonly rowsIn: number;
+  readonly rowsOut: number;
 }
+
+/** Of a stage that a query did not go through. */
+const NOTHING: StageTotals = { milliseconds: 0, rowsIn: 0, rowsOut: 0 };
 
 /** What one kernel did, by estimate: some segments are looked at, and in them some of its calls timed. */
 export interface KernelTotals {
@@ -67,18 +70,18 @@ export function newProfile(): Profile {
   return {
     // Spelled out: every query makes one, and a record of known shape costs a tenth of one made from a list.
     stages: {
-      plan: noTotals(),
-      queue: noTotals(),
-      pin: noTotals(),
-      cache: noTotals(),
-      lease: noTotals(),
-      bind: noTotals(),
-      filter: noTotals(),
-      group: noTotals(),
-      scan: noTotals(),
-      merge: noTotals(),
-      finish: noTotals(),
-      write: noTotals(),
+      plan: NOTHING,
+      queue: NOTHING,
+      pin: NOTHING,
+      cache: NOTHING,
+      lease: NOTHING,
+      bind: NOTHING,
+      filter: NOTHING,
+      group: NOTHING,
+      scan: NOTHING,
+      merge: NOTHING,
+      finish: NOTHING,
+      write: NOTHING,
     },
     kernels: {},
     segments: 0,
@@ -96,16 +99,14 @@ export function newProfile(): Profile {
   };
 }
 
-function noTotals(): StageTotals {
-  return { milliseconds: 0, rowsIn: 0, rowsOut: 0 };
-}
-
 export function addStage(profile: Profile | undefined, stage: Stage, milliseconds: number, rowsIn = 0, rowsOut = 0): void {
   if (profile === undefined) return;
-  const totals = profile.stages[stage];
-  totals.milliseconds += milliseconds;
-  totals.rowsIn += rowsIn;
-  totals.rowsOut += rowsOut;
+  const known = profile.stages[stage];
+  profile.stages[stage] = {
+    milliseconds: known.milliseconds + milliseconds,
+    rowsIn: known.rowsIn + rowsIn,
+    rowsOut: known.rowsOut + rowsOut,
+  };
 }
 
 export function addProfile(into: Profile, other: Profile): void {

@@ -51,36 +51,13 @@ const COPIED_BYTES_MAX = 65536;
 /** @throws ServiceError `unavailable` when the port is taken */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const { host, log } = options;
-  const running = new Set<Exchange>();
-  let whenIdle: (() => void) | undefined;
-  let answerer: Answerer | undefined;
   const alias = createAlias(options.apiName);
+  const server: Server = { options, alias, answerer: undefined, running: 0, whenIdle: undefined };
 
   const app = App().any('/*', (socket, head) => {
-    const exchange = new Exchange(socket, head.getCaseSensitiveMethod() === 'HEAD', alias, options, () => {
-      running.delete(exchange);
-      if (running.size === 0) whenIdle?.();
-    });
-    running.add(exchange);
-    const request = new IncomingRequest(head, alias, exchange);
-    if (answerer === undefined || whenIdle !== undefined) {
-      exchange.closeConnection = true;
-      const error = new ServiceError('unavailable', 'this process is shutting down');
-      exchange.send(answerer?.refuse(request, error) ?? { status: 503 });
-      return;
-    }
-    const { answer, refuse } = answerer;
-    readBody(
-      socket,
-      request,
-      options.maxRequestBytes,
-      () => {
-        const response = answer(request);
-        if (response instanceof Promise) void response.then((made) => exchange.send(made));
-        else exchange.send(response);
-      },
-      (error) => exchange.send(refuse(request, error)),
-    );
+    const exchange = new Exchange(socket, head, server);
+    if (server.answerer === undefined || server.whenIdle !== undefined) exchange.turnAway();
+    else exchange.receive(server.answerer);
   });
 
   const listening = await new Promise<ListenSocket | false>((resolve) =>
@@ -89,15 +66,15 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   if (listening === false)
     throw new ServiceError('unavailable', `cannot listen on ${host}:${options.port}: the port is in use or not permitted`);
   const port = us_socket_local_port(listening);
-  answerer = createAnswerer({ routes: options.routes, alias, host: `${host}:${port}`, clusterKey: options.clusterKey, log });
+  server.answerer = createAnswerer({ routes: options.routes, alias, host: `${host}:${port}`, clusterKey: options.clusterKey, log });
 
   let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {
     us_listen_socket_close(listening);
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      whenIdle = resolve;
-      if (running.size === 0) resolve();
+      server.whenIdle = resolve;
+      if (server.running === 0) resolve();
       else timer = setTimeout(resolve, graceMs);
     });
     clearTimeout(timer);
@@ -106,8 +83,25 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   return { port, close: (graceMs) => (closing ??= close(graceMs)) };
 }
 
-/** A request as the routes see it. What uWebSockets.js lends for one tick is copied here in that tick. */
-class IncomingRequest implements HttpRequest {
+/** What the requests of one port share. */
+interface Server {
+  readonly options: ServeOptions;
+  readonly alias: Alias;
+  /** Undefined until the port is known, which errors name. */
+  answerer: Answerer | undefined;
+  /** Requests that are not over. */
+  running: number;
+  /** Called when the last of them is over: no more are taken then. */
+  whenIdle: (() => void) | undefined;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * One request's hold on its connection, from the first byte to the last byte of the response, or to the abort; and the
+ * request as the routes see it. What uWebSockets.js lends for one turn is copied here in that turn.
+ */
+class Exchange implements HttpRequest {
   readonly method: string;
   readonly rawUrl: string;
   readonly headers: Record<string, string> = {};
@@ -115,10 +109,22 @@ class IncomingRequest implements HttpRequest {
   body: Buffer = NO_BODY;
   readonly #path: string;
   readonly #queryText: string;
-  readonly #exchange: Exchange;
+  readonly #socket: Socket;
+  readonly #server: Server;
   #query: URLSearchParams | undefined;
+  #remoteAddress: string | undefined;
+  #abort: AbortController | undefined;
+  /** uWebSockets.js is calling us for this request: what is written now leaves in one piece without being asked to. */
+  #isInTurn = true;
+  #closeConnection = false;
+  #over = false;
+  /** Set while a body waits for the client to read. */
+  #wake: (() => void) | undefined;
 
-  constructor(head: SocketRequest, alias: Alias, exchange: Exchange) {
+  constructor(socket: Socket, head: SocketRequest, server: Server) {
+    this.#socket = socket;
+    this.#server = server;
+    server.running++;
     this.method = head.getCaseSensitiveMethod();
     const query: string | undefined = head.getQuery(); // absent when there is no '?', whatever its type says
     this.#queryText = query ?? '';
@@ -128,9 +134,13 @@ class IncomingRequest implements HttpRequest {
       // The first of several counts, as is documented for Content-Type.
       this.headers[name] ??= value;
     });
-    alias.requestHeaders(this.headers);
-    ({ path: this.#path, viaAlias: this.viaAlias } = alias.path(url));
-    this.#exchange = exchange;
+    server.alias.requestHeaders(this.headers);
+    ({ path: this.#path, viaAlias: this.viaAlias } = server.alias.path(url));
+    socket.onAborted(() => {
+      this.#end();
+      this.#abort?.abort(new ServiceError('cancelled', 'the client closed the connection'));
+      this.#wake?.();
+    });
   }
 
   get path(): string {
@@ -140,83 +150,6 @@ class IncomingRequest implements HttpRequest {
 
   get query(): URLSearchParams {
     return (this.#query ??= new URLSearchParams(this.#queryText));
-  }
-
-  get remoteAddress(): string {
-    return this.#exchange.remoteAddress;
-  }
-
-  get signal(): AbortSignal {
-    return this.#exchange.signal;
-  }
-}
-
-const NO_BODY = Buffer.alloc(0);
-
-/** Calls exactly one of `done` and `refuse`, unless the client goes away first. What exceeds the limit is not kept. */
-function readBody(
-  socket: Socket,
-  request: IncomingRequest,
-  bytesMax: number,
-  done: () => void,
-  refuse: (error: ServiceError) => void,
-): void {
-  const declared = Number(request.headers['content-length'] ?? 0);
-  const tooLarge = () =>
-    refuse(new ServiceError('body_too_large', `the request body is larger than svc.server.http.maxRequestBytes (${bytesMax} bytes)`));
-  if (declared > bytesMax) {
-    tooLarge();
-    return;
-  }
-  if (declared === 0 && request.headers['transfer-encoding'] === undefined) {
-    done();
-    return;
-  }
-
-  let parts: Buffer[] = [];
-  let sizeBytes = 0;
-  socket.onData((lent, isLast) => {
-    const before = sizeBytes;
-    sizeBytes += lent.byteLength;
-    if (sizeBytes > bytesMax) {
-      parts = [];
-      return before > bytesMax ? undefined : tooLarge();
-    }
-    // Copied, for it is lent; small ones side by side into memory that buffers share.
-    const part = Buffer.from(new Uint8Array(lent));
-    if (isLast && parts.length === 0) request.body = part;
-    else parts.push(part);
-    if (!isLast) return;
-    if (parts.length > 0) request.body = Buffer.concat(parts);
-    done();
-  });
-}
-
-/** One request's hold on its connection: from the first byte to the last byte of the response, or to the abort. */
-class Exchange {
-  closeConnection = false;
-  readonly #socket: Socket;
-  readonly #isHead: boolean;
-  readonly #alias: Alias;
-  readonly #options: ServeOptions;
-  readonly #ended: () => void;
-  #over = false;
-  #remoteAddress: string | undefined;
-  #abort: AbortController | undefined;
-  /** Set while a body waits for the client to read. */
-  #wake: (() => void) | undefined;
-
-  constructor(socket: Socket, isHead: boolean, alias: Alias, options: ServeOptions, ended: () => void) {
-    this.#socket = socket;
-    this.#isHead = isHead;
-    this.#alias = alias;
-    this.#options = options;
-    this.#ended = ended;
-    socket.onAborted(() => {
-      this.#end();
-      this.#abort?.abort(new ServiceError('cancelled', 'the client closed the connection'));
-      this.#wake?.();
-    });
   }
 
   /** Looked up when it is first asked for, as long as the connection is open: nearly nobody asks. */
@@ -234,7 +167,46 @@ class Exchange {
     return this.#abort.signal;
   }
 
-  send(response: HttpResponse): void {
+  /** To a request that comes too late. */
+  turnAway(): void {
+    const error = new ServiceError('unavailable', 'this process is shutting down');
+    this.#closeConnection = true;
+    this.#send(this.#server.answerer?.refuse(this, error) ?? { status: 503 });
+  }
+
+  /** Reads the body, then answers. Of a body that exceeds the limit nothing is kept. */
+  receive(answerer: Answerer): void {
+    const bytesMax = this.#server.options.maxRequestBytes;
+    const declared = Number(this.headers['content-length'] ?? 0);
+    if (declared > bytesMax) return this.#send(answerer.refuse(this, tooLarge(bytesMax)));
+    if (declared === 0 && this.headers['transfer-encoding'] === undefined) return this.#answer(answerer);
+    let parts: Buffer[] | undefined;
+    let sizeBytes = 0;
+    this.#socket.onData((lent, isLast) => {
+      const before = sizeBytes;
+      sizeBytes += lent.byteLength;
+      if (sizeBytes > bytesMax) {
+        parts = undefined;
+        if (before <= bytesMax) this.#send(answerer.refuse(this, tooLarge(bytesMax)));
+        return;
+      }
+      // Copied, for it is lent; small ones side by side into memory that buffers share.
+      const part = Buffer.from(new Uint8Array(lent));
+      if (!isLast || parts !== undefined) (parts ??= []).push(part);
+      if (!isLast) return;
+      this.body = parts === undefined ? part : Buffer.concat(parts);
+      this.#answer(answerer);
+    });
+  }
+
+  #answer(answerer: Answerer): void {
+    const response = answerer.answer(this);
+    if (!(response instanceof Promise)) return this.#send(response);
+    this.#isInTurn = false;
+    void response.then((made) => this.#send(made));
+  }
+
+  #send(response: HttpResponse): void {
     const { body = '' } = response;
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
       void this.#sendStream(response, body[Symbol.asyncIterator]());
@@ -242,17 +214,25 @@ class Exchange {
     }
     if (this.#over) return;
     const sizeBytes = Buffer.byteLength(body);
-    if (sizeBytes > COPIED_BYTES_MAX && !this.#isHead) {
+    if (sizeBytes > COPIED_BYTES_MAX && this.method !== 'HEAD') {
       void this.#sendLarge(response, typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }
-    this.#socket.cork(() => {
-      this.#writeHead(response);
-      if (response.status === 204 || response.status === 304) this.#socket.endWithoutBody();
-      else if (this.#isHead) this.#socket.endWithoutBody(sizeBytes, this.closeConnection);
-      else this.#socket.end(body, this.closeConnection);
-    });
+    if (this.#isInTurn) this.#write(response, body, sizeBytes);
+    else this.#writeLater(response, body, sizeBytes);
     this.#end();
+  }
+
+  /** A method of its own: a closure costs what it is made from even where it is not called. */
+  #writeLater(response: HttpResponse, body: string | Uint8Array, sizeBytes: number): void {
+    this.#socket.cork(() => this.#write(response, body, sizeBytes));
+  }
+
+  #write(response: HttpResponse, body: string | Uint8Array, sizeBytes: number): void {
+    this.#writeHead(response);
+    if (response.status === 204 || response.status === 304) this.#socket.endWithoutBody();
+    else if (this.method === 'HEAD') this.#socket.endWithoutBody(sizeBytes, this.#closeConnection);
+    else this.#socket.end(body, this.#closeConnection);
   }
 
   async #sendLarge(response: HttpResponse, body: Uint8Array): Promise<void> {
@@ -279,7 +259,7 @@ class Exchange {
         this.#listenForRoom();
         socket.cork(() => this.#writeHead(response));
       }
-      while (!this.#over && !this.#isHead) {
+      while (!this.#over && this.method !== 'HEAD') {
         const next = await chunks.next();
         if (this.#over || next.done === true) break;
         // A write of no bytes would end the body.
@@ -291,24 +271,24 @@ class Exchange {
         if (!room) await this.#room();
       }
       if (!this.#over) {
-        socket.cork(() => (this.#isHead ? socket.endWithoutBody() : socket.end(undefined, this.closeConnection)));
+        socket.cork(() => (this.method === 'HEAD' ? socket.endWithoutBody() : socket.end(undefined, this.#closeConnection)));
         this.#end();
       }
     } catch (error) {
       if (this.#over) return;
-      this.#options.log.error('a response ended early', { error });
+      this.#server.options.log.error('a response ended early', { error });
       // What was written leaves at the end of the tick. Without its last chunk the client can tell the body is not whole.
       await new Promise((resolve) => setImmediate(resolve));
       if (!this.#over) socket.close();
     } finally {
-      await chunks.return?.().catch((error: unknown) => this.#options.log.warn('closing a response body failed', { error }));
+      await chunks.return?.().catch((error: unknown) => this.#server.options.log.warn('closing a response body failed', { error }));
     }
   }
 
   #writeHead({ status, headers = {} }: HttpResponse): void {
     // 200 OK is what uWebSockets.js writes unless it is told otherwise.
     if (status !== 200) this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
-    const mirrored = this.#alias.responseHeaders(headers);
+    const mirrored = this.#server.alias.responseHeaders(headers);
     for (const name in mirrored) this.#socket.writeHeader(name, withoutControls(mirrored[name] ?? ''));
   }
 
@@ -322,9 +302,9 @@ class Exchange {
   /** Resolves when the client has read what was written, or went away, or stalled for too long and was cut off. */
   async #room(): Promise<void> {
     const deadline = setTimeout(() => {
-      this.#options.log.warn('a client stopped reading its response', { maxIdleMs: this.#options.maxIdleMs });
+      this.#server.options.log.warn('a client stopped reading its response', { maxIdleMs: this.#server.options.maxIdleMs });
       this.#socket.close();
-    }, this.#options.maxIdleMs);
+    }, this.#server.options.maxIdleMs);
     // uWebSockets.js cuts a connection ten seconds after the last write; resuming it winds that clock up again.
     const rewind = setInterval(() => {
       this.#socket.pause();
@@ -341,8 +321,14 @@ class Exchange {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#ended();
+    const server = this.#server;
+    server.running--;
+    if (server.running === 0) server.whenIdle?.();
   }
+}
+
+function tooLarge(bytesMax: number): ServiceError {
+  return new ServiceError('body_too_large', `the request body is larger than svc.server.http.maxRequestBytes (${bytesMax} bytes)`);
 }
 
 /** A value may carry what a client sent, such as a query id; it must not begin a header of its own. */

@@ -157,7 +157,7 @@ export class Broker implements BrokerQueries, BrokerService {
     try {
       yield* runner.run(plan, source);
     } finally {
-      this.#end(options, query);
+      this.#end(query);
     }
   }
 
@@ -169,7 +169,7 @@ export class Broker implements BrokerQueries, BrokerService {
       const plan = withinData(asked, chunks);
       if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal);
     } finally {
-      this.#end(options, query);
+      this.#end(query);
     }
   }
 
@@ -198,7 +198,7 @@ export class Broker implements BrokerQueries, BrokerService {
         }
       }
     } finally {
-      this.#end(options, query);
+      this.#end(query);
     }
   }
 
@@ -215,7 +215,7 @@ export class Broker implements BrokerQueries, BrokerService {
       );
       return answers.flat();
     } finally {
-      this.#end(options, query);
+      this.#end(query);
     }
   }
 
@@ -240,9 +240,9 @@ export class Broker implements BrokerQueries, BrokerService {
     return { deadline, pinned: read.flatMap((table) => this.#view.pin(table) ?? []) };
   }
 
-  #end(options: QueryOptions, { deadline, pinned }: RunningQuery): void {
+  #end({ deadline, pinned }: RunningQuery): void {
     for (const pin of pinned) pin.release();
-    this.#running.remove(options.queryId, deadline);
+    this.#running.remove(deadline);
     deadline.release();
     // When one part failed or the client left early, the others have nobody who reads them.
     deadline.cancel();

@@ -41,6 +41,9 @@ export interface AskedQuery {
   readonly intervals: readonly Interval[];
 }
 
+/** What decides where there must be room. */
+type Place = Pick<AskedQuery, 'priority' | 'lane'>;
+
 /** Lets queries run, or refuses them at once when there is no room; decides what priority they run with. */
 export class QueryScheduler {
   readonly #options: QuerySchedulerOptions;
@@ -66,26 +69,41 @@ export class QueryScheduler {
   }
 
   /** @throws ServiceError `capacity_exceeded` */
-  admit({ priority, lane }: { readonly priority: number; readonly lane: string | null }): () => void {
-    const { capacity, laning } = this.#options;
-    if (capacity !== null && this.#total >= capacity)
-      throw new ServiceError('capacity_exceeded', `${this.#total} queries are running, as many as svc.query.scheduler.numThreads allows`);
-    const limited = limitOf(laning, { priority, lane }, capacity);
-    const inLane = limited === undefined ? 0 : (this.#running.get(limited.lane) ?? 0);
-    if (limited !== undefined && inLane >= limited.limit)
-      throw new ServiceError(
-        'capacity_exceeded',
-        `${inLane} queries are running in the lane ${limited.lane}, as many as ${limited.property} allows`,
-      );
+  admit(asked: Place): () => void {
+    const lane = this.#room(asked);
     this.#total++;
-    if (limited !== undefined) this.#running.set(limited.lane, inLane + 1);
+    if (lane !== undefined) this.#running.set(lane, (this.#running.get(lane) ?? 0) + 1);
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
       this.#total--;
-      if (limited !== undefined) this.#running.set(limited.lane, (this.#running.get(limited.lane) ?? 0) - 1);
+      if (lane !== undefined) this.#running.set(lane, (this.#running.get(lane) ?? 0) - 1);
     };
+  }
+
+  /**
+   * For a query that is over at once.
+   * @throws ServiceError `capacity_exceeded`
+   */
+  pass(asked: AskedQuery): void {
+    this.#room({ priority: this.priorityOf(asked), lane: asked.lane });
+  }
+
+  /** The lane that a query counts in, if it is one with a limit. */
+  #room({ priority, lane }: Place): string | undefined {
+    const { capacity, laning } = this.#options;
+    if (capacity !== null && this.#total >= capacity)
+      throw new ServiceError('capacity_exceeded', `${this.#total} queries are running, as many as svc.query.scheduler.numThreads allows`);
+    const limited = limitOf(laning, { priority, lane }, capacity);
+    if (limited === undefined) return undefined;
+    const inLane = this.#running.get(limited.lane) ?? 0;
+    if (inLane >= limited.limit)
+      throw new ServiceError(
+        'capacity_exceeded',
+        `${inLane} queries are running in the lane ${limited.lane}, as many as ${limited.property} allows`,
+      );
+    return limited.lane;
   }
 
   /** The priority asked for, lowered when the query passes a threshold. */
@@ -108,7 +126,7 @@ export class QueryScheduler {
 
 function limitOf(
   laning: Laning,
-  { priority, lane }: { readonly priority: number; readonly lane: string | null },
+  { priority, lane }: Place,
   capacity: number | null,
 ): { readonly lane: string; readonly limit: number; readonly property: string } | undefined {
   switch (laning.strategy) {

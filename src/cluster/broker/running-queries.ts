@@ -1,24 +1,31 @@
 import type { Deadline } from '../rpc/deadline.js';
 
-/** Queries by id, for cancelling; several may share an id. */
+interface RunningQuery {
+  readonly queryId: string;
+  readonly deadline: Deadline;
+}
+
+/**
+ * Queries by id, for cancelling; several may share an id. A list that is searched: few run at a time, and a map that
+ * entries leave as fast as they come keeps those alive that have left.
+ */
 export class RunningQueries {
-  readonly #queries = new Map<string, Set<Deadline>>();
+  readonly #queries: RunningQuery[] = [];
 
   add(queryId: string, deadline: Deadline): void {
-    const same = this.#queries.get(queryId);
-    if (same === undefined) this.#queries.set(queryId, new Set([deadline]));
-    else same.add(deadline);
+    this.#queries.push({ queryId, deadline });
   }
 
-  remove(queryId: string, deadline: Deadline): void {
-    const same = this.#queries.get(queryId);
-    same?.delete(deadline);
-    if (same?.size === 0) this.#queries.delete(queryId);
+  remove(deadline: Deadline): void {
+    const at = this.#queries.findIndex((query) => query.deadline === deadline);
+    const last = at < 0 ? undefined : this.#queries.pop();
+    // The last one takes its place.
+    if (last !== undefined && at < this.#queries.length) this.#queries[at] = last;
   }
 
   cancel(queryId: string): boolean {
-    const same = this.#queries.get(queryId);
-    for (const deadline of same ?? []) deadline.cancel();
-    return same !== undefined;
+    const found = this.#queries.filter((query) => query.queryId === queryId);
+    for (const { deadline } of found) deadline.cancel();
+    return found.length > 0;
   }
 }

@@ -31,6 +31,8 @@ export class EmbeddedCoordination implements Coordination {
   readonly #campaigns: Campaign[] = [];
   readonly #listeners = new Set<() => void>();
   #members: readonly Member[] = [];
+  /** By role, as far as somebody asked: requests do, far more often than members change. */
+  readonly #membersOf = new Map<string, readonly Member[]>();
   #leaders = new Map<string, Leader>();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
@@ -57,7 +59,12 @@ export class EmbeddedCoordination implements Coordination {
   }
 
   members(role: string): readonly Member[] {
-    return this.#members.filter((member) => member.role === role);
+    let found = this.#membersOf.get(role);
+    if (found === undefined) {
+      found = this.#members.filter((member) => member.role === role);
+      this.#membersOf.set(role, found);
+    }
+    return found;
   }
 
   leader(role: string): Leader | undefined {
@@ -120,6 +127,7 @@ export class EmbeddedCoordination implements Coordination {
         ),
       );
     const live = await liveAnnouncements(database, heartbeatMs - expiryMs);
+    this.#membersOf.clear();
     this.#members = live.map(({ role, host, session: owner, details }) => ({
       role,
       host,

@@ -23,5 +23,9 @@ export function profileRoutes(log: QueryLog): Route[] {
 
 /** The header of every answer: a summary, or all of it where the context asks for that. Known once the body begins. */
 export function profileHeader(run: QueryRun, isWhole: boolean): () => Readonly<Record<string, string>> {
-  return () => ({ 'X-Svc-Profile': isWhole ? JSON.stringify(run.report()) : run.summary() });
+  return () => ({ 'X-Svc-Profile': profileText(run, isWhole) });
+}
+
+export function profileText(run: QueryRun, isWhole: boolean): string {
+  return isWhole ? JSON.stringify(run.report()) : run.summary();
 }

@@ -18,11 +18,12 @@ export type QueryState = { readonly state: 'running' | 'done' } | { readonly sta
 /** The queries that a broker answered last, with what each of them did; the oldest make room for new ones. */
 export class QueryLog {
   readonly #now: () => EpochMs;
-  /** As many as are kept, in a circle: the next one takes the place of the oldest. */
+  /**
+   * As many as are kept, in a circle: the next one takes the place of the oldest. No map by id beside it: one that
+   * entries leave as fast as they come keeps garbage alive, and ids are seldom looked for.
+   */
   readonly #circle: (QueryRun | undefined)[];
   #next = 0;
-  /** Of queries with one id the last one. */
-  readonly #byId = new Map<string, QueryRun>();
 
   constructor(options: { readonly kept: number; now(): EpochMs }) {
     this.#circle = new Array<QueryRun | undefined>(options.kept).fill(undefined);
@@ -33,22 +34,36 @@ export class QueryLog {
   begin(description: QueryDescription, receivedMs: number): QueryRun {
     const run = new QueryRun(description, this.#now(), receivedMs);
     if (this.#circle.length === 0) return run;
-    const oldest = this.#circle[this.#next];
-    if (oldest !== undefined && this.#byId.get(oldest.description.queryId) === oldest) this.#byId.delete(oldest.description.queryId);
     this.#circle[this.#next] = run;
     this.#next = (this.#next + 1) % this.#circle.length;
-    this.#byId.set(description.queryId, run);
     return run;
   }
 
-  /** Oldest first. */
+  /** Oldest first; of queries with one id the last one. */
   runs(): readonly QueryRun[] {
-    const inOrder = [...this.#circle.slice(this.#next), ...this.#circle.slice(0, this.#next)];
-    return inOrder.flatMap((run) => (run !== undefined && this.#byId.get(run.description.queryId) === run ? [run] : []));
+    const ids = new Set<string>();
+    const newestFirst: QueryRun[] = [];
+    for (const run of this.#newestFirst()) {
+      if (ids.has(run.description.queryId)) continue;
+      ids.add(run.description.queryId);
+      newestFirst.push(run);
+    }
+    return newestFirst.reverse();
   }
 
+  /** Of queries with one id the last one. */
   find(queryId: string): QueryRun | undefined {
-    return this.#byId.get(queryId);
+    for (const run of this.#newestFirst()) if (run.description.queryId === queryId) return run;
+    return undefined;
+  }
+
+  *#newestFirst(): Generator<QueryRun> {
+    const { length } = this.#circle;
+    for (let back = 1; back <= length; back++) {
+      const run = this.#circle[(this.#next - back + length) % length];
+      if (run === undefined) return;
+      yield run;
+    }
   }
 }
 
@@ -141,10 +156,10 @@ export class QueryRun {
   summary(): string {
     const { profile } = this;
     const { stages } = profile;
-    let line = `milliseconds=${round(this.#elapsedMs())}; rowsRead=${stages.filter.rowsIn}; rowsMatched=${stages.filter.rowsOut}`;
+    let line = `milliseconds=${millisecondsText(this.#elapsedMs())}; rowsRead=${stages.filter.rowsIn}; rowsMatched=${stages.filter.rowsOut}`;
     for (const stage of STAGES) {
       const { milliseconds } = stages[stage];
-      if (milliseconds > 0) line += `; ${stage}=${round(milliseconds)}`;
+      if (milliseconds > 0) line += `; ${stage}=${millisecondsText(milliseconds)}`;
     }
     for (const counter of PROFILE_COUNTERS) if (profile[counter] > 0) line += `; ${counter}=${profile[counter]}`;
     return line;
@@ -185,3 +200,13 @@ export class QueryRun {
 function round(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
+
+/** As `round` gives it; digits of two integers cost a third of those of a fraction, and every answer has some. */
+function millisecondsText(milliseconds: number): string {
+  const microseconds = Math.round(milliseconds * 1000);
+  const rest = microseconds % 1000;
+  return rest === 0 ? String(microseconds / 1000) : `${(microseconds - rest) / 1000}${FRACTIONS[rest]}`;
+}
+
+/** `.001` to `.999`, without zeros at the end. */
+const FRACTIONS: readonly string[] = Array.from({ length: 1000 }, (_, micro) => `.${String(micro).padStart(3, '0').replace(/0+$/, '')}`);

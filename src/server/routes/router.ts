@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
-import type { Coordination } from '../../cluster/membership/coordination.js';
+import type { Coordination, Member } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
 import type { Answerer } from '../answer.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
@@ -63,15 +63,17 @@ function forward(
   request: HttpRequest,
   nextTurn: () => number,
 ): HttpResponse | Promise<HttpResponse> {
-  const hosts = targetsOf(source, role, request, nextTurn);
-  const [only, second] = hosts;
-  if (only === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
-  return second === undefined ? sendTo(source, role, only, request) : sendToAll(source, role, hosts, request);
+  const { coordination } = source;
+  if (role !== 'broker') return sendTo(source, role, coordination.leader(role)?.host, request);
+  const brokers = coordination.members('broker');
+  // Only the one that runs a query can end it.
+  if (request.method === 'DELETE' && brokers.length > 1) return sendToAll(source, role, brokers, request);
+  return sendTo(source, role, brokerFor(brokers, request, nextTurn), request);
 }
 
 /** The first answer of one that knows what it is about. */
-async function sendToAll(source: RouterSource, role: TargetRole, hosts: readonly string[], request: HttpRequest): Promise<HttpResponse> {
-  const responses = await Promise.all(hosts.map((host) => sendTo(source, role, host, request)));
+async function sendToAll(source: RouterSource, role: TargetRole, members: readonly Member[], request: HttpRequest): Promise<HttpResponse> {
+  const responses = await Promise.all(members.map(({ host }) => sendTo(source, role, host, request)));
   const chosen = responses.find((response) => response.status !== 404) ?? responses[0];
   if (chosen === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
   await Promise.all(responses.filter((response) => response !== chosen).map(discard));
@@ -83,18 +85,15 @@ async function discard({ body }: HttpResponse): Promise<void> {
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
 }
 
-/** One host, Brokers in turn (JDBC stays with the one its connection was opened on); a cancellation goes to all Brokers, since only the one that runs the query can end it. */
-function targetsOf({ coordination }: RouterSource, role: TargetRole, request: HttpRequest, nextTurn: () => number): readonly string[] {
-  if (role !== 'broker') {
-    const leader = coordination.leader(role);
-    return leader === undefined ? [] : [leader.host];
-  }
-  const brokers = coordination.members('broker').map((member) => member.host);
-  if (request.method === 'DELETE') return brokers;
+/** Brokers in turn; JDBC stays with the one its connection was opened on. */
+function brokerFor(brokers: readonly Member[], request: HttpRequest, nextTurn: () => number): string | undefined {
   // The connection of JDBC that a request belongs to.
   const connection = brokers.length > 1 ? AVATICA_CODECS[request.path]?.connectionOf(request.body) : undefined;
-  const chosen = connection === undefined ? brokers[nextTurn() % Math.max(1, brokers.length)] : stickyHost(brokers, connection);
-  return chosen === undefined ? [] : [chosen];
+  if (connection === undefined) return brokers[nextTurn() % Math.max(1, brokers.length)]?.host;
+  return stickyHost(
+    brokers.map(({ host }) => host),
+    connection,
+  );
 }
 
 /** The same Broker for a connection wherever it is asked, and as few as can be move when Brokers come and go. */
@@ -103,7 +102,13 @@ function stickyHost(hosts: readonly string[], connection: string): string | unde
   return hosts.toSorted((a, b) => (weight(a) < weight(b) ? 1 : -1))[0];
 }
 
-function sendTo(source: RouterSource, role: TargetRole, host: string, request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+function sendTo(
+  source: RouterSource,
+  role: TargetRole,
+  host: string | undefined,
+  request: HttpRequest,
+): HttpResponse | Promise<HttpResponse> {
+  if (host === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
   return source.local(role, host)?.answer(request) ?? sendAway(source, host, request);
 }
 

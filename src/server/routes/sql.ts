@@ -1,11 +1,11 @@
 import { ServiceError } from '../../base/errors.js';
-import type { ExplainedStatement, PlannedStatement } from '../../model/statement.js';
+import type { Frame } from '../../model/frame.js';
+import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS } from '../results/sql/result-format.js';
 import { writeKnown, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
-import { profileHeader } from './profile.js';
-import type { QueryRun } from './query-log.js';
+import { profileHeader, profileText } from './profile.js';
 import { SqlBodies, type SqlBody } from './sql-body.js';
 import { isIngestion, type SqlStatements } from './sql-statements.js';
 
@@ -13,10 +13,16 @@ export interface TaskSubmission {
   submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;
 }
 
-/** A body, and where the plan of its statement is found if it was planned before. */
+/** A body, and what came of it before. */
 interface PreparedBody extends SqlBody {
+  /** Where the plan of its statement is found if it was planned before. */
   readonly planKey: string | null;
+  /** The text of frames that were written for it. */
+  readonly written: { frames: readonly Frame[] | null; text: string };
 }
+
+/** Characters of a text that is kept beside the frames it was written from. */
+const WRITTEN_LENGTH_MAX = 1024;
 
 const BODIES_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -25,6 +31,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
   const bodies = new SqlBodies<PreparedBody>(BODIES_BYTES_MAX, (body, viaAlias) => ({
     ...body,
     planKey: statements.planKey(body, viaAlias),
+    written: { frames: null, text: '' },
   }));
   return [
     {
@@ -55,7 +62,10 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
         const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
         const spec = { query, context, parameters, ...(readsTables ? { schema } : {}) };
         const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec });
-        return withWarnings(json(200, { taskId: submitted.taskId, state: submitted.state }), body);
+        const response = json(200, { taskId: submitted.taskId, state: submitted.state });
+        return body.warnings.length === 0
+          ? response
+          : { ...response, headers: { ...response.headers, 'X-Svc-Warning': warningText(body.warnings) } };
       },
     },
     {
@@ -79,7 +89,7 @@ function taskDataSource(statement: Exclude<PlannedStatement, ExplainedStatement>
 }
 
 interface Asked {
-  readonly body: SqlBody;
+  readonly body: PreparedBody;
   readonly statement: PlannedStatement;
   /** `performance.now()` when the request came in. */
   readonly receivedMs: number;
@@ -94,39 +104,45 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   const { sql, read, result } = body;
   const sqlQueryId = read.sqlQueryId ?? statements.newQueryId();
   const known = statements.answerKnown(statement, { sql, read, sqlQueryId, receivedMs }, (frames, columns) =>
-    writeKnown(frames, columns, result),
+    textOfKnown(body, frames, columns),
   );
-  if (known !== undefined) return respond(body, { sqlQueryId, logged: known.logged, content: known.text });
+  if (known !== undefined) {
+    const headers = {
+      'Content-Type': RESULT_FORMATS[result.format].contentType,
+      'X-Svc-SQL-Query-Id': sqlQueryId,
+      'X-Svc-Profile': profileText(known.logged, read.profile),
+    };
+    return withNotes({ status: 200, headers, body: known.text }, body);
+  }
   const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, signal: request.signal });
-  return respond(body, { sqlQueryId, logged, content: logged.body(writeResult(frames, columns, result)) });
+  const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
+  const lateHeaders = profileHeader(logged, read.profile);
+  return withNotes({ status: 200, headers, lateHeaders, body: logged.body(writeResult(frames, columns, result)) }, body);
 }
 
-interface Answer {
-  readonly sqlQueryId: string;
-  readonly logged: QueryRun;
-  readonly content: NonNullable<HttpResponse['body']>;
+/** Written once for these very frames. */
+function textOfKnown({ result, written }: PreparedBody, frames: readonly Frame[], columns: readonly OutputColumn[]): string {
+  if (written.frames === frames) return written.text;
+  const text = writeKnown(frames, columns, result);
+  if (text.length <= WRITTEN_LENGTH_MAX) {
+    written.frames = frames;
+    written.text = text;
+  }
+  return text;
 }
 
-function respond(body: SqlBody, { sqlQueryId, logged, content }: Answer): HttpResponse {
-  const headers: Record<string, string> = {
-    'Content-Type': RESULT_FORMATS[body.result.format].contentType,
-    'X-Svc-SQL-Query-Id': sqlQueryId,
-  };
-  if (body.result.header) headers['X-Svc-SQL-Header-Included'] = 'yes';
-  return withWarnings({ status: 200, headers, lateHeaders: profileHeader(logged, body.read.profile), body: content }, body);
+/** Says whether a header stands before the rows, and what of the request had no effect. */
+function withNotes(response: HttpResponse, { result, warnings }: SqlBody): HttpResponse {
+  if (!result.header && warnings.length === 0) return response;
+  const headers: Record<string, string> = { ...response.headers };
+  if (result.header) headers['X-Svc-SQL-Header-Included'] = 'yes';
+  if (warnings.length > 0) headers['X-Svc-Warning'] = warningText(warnings);
+  return { ...response, headers };
 }
 
-/** What the request said that had no effect, in one header. */
-function withWarnings(response: HttpResponse, { warnings }: SqlBody): HttpResponse {
-  if (warnings.length === 0) return response;
-  return {
-    ...response,
-    headers: {
-      ...response.headers,
-      'X-Svc-Warning': warnings
-        .join('; ')
-        .replace(/[^\x20-\x7e]/g, '?')
-        .slice(0, 2000),
-    },
-  };
+function warningText(warnings: readonly string[]): string {
+  return warnings
+    .join('; ')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 2000);
 }
