@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // node scripts/bundle.mjs    makes build/program of dist/src: the same code in a few files, which load four times as fast
-// (docs/decisions/0019). Nothing else changes: packages stay where they are but one, names stay as they are.
+// (docs/decisions/0018). Nothing else changes: packages stay where they are but one, names stay as they are.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
