@@ -2,6 +2,7 @@ import type { Conversion } from './convert-expression.js';
 import { convertQuery } from './convert-query.js';
 import { type Node, parseCst } from './cst.js';
 import { takePivots } from './pivot-clauses.js';
+import { refuseByName } from './refused-clauses.js';
 import { rewrite } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { statementClauses, type TokenRange } from './statement-clauses.js';
@@ -14,6 +15,7 @@ import { TokenStream } from './token-stream.js';
  */
 export function parseSql(source: SourceText): SqlStatement {
   const stream = new TokenStream(source);
+  refuseByName(stream);
   const { explain, query, ingestion } = statementClauses(stream);
   const { byTable: pivots, lists } = takePivots(stream);
   const marks = rewrite(stream, lists);

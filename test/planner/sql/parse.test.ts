@@ -176,7 +176,7 @@ const ERRORS: readonly { readonly sql: string; readonly code: string; readonly a
     says: /RANGE with a distance/,
   },
   { sql: 'SELECT /*+ hint */ a', code: 'unsupported', at: 'line 1, column 8', says: /hint/ },
-  { sql: 'SELECT a FROM t TABLESAMPLE BERNOULLI(10)', code: 'unsupported', at: 'line 1, column 15', says: /TABLESAMPLE/ },
+  { sql: 'SELECT a FROM t TABLESAMPLE BERNOULLI(10)', code: 'unsupported', at: 'line 1, column 17', says: /TABLESAMPLE/ },
   { sql: "SELECT JSON_VALUE(a, '$.x' RETURNING MONEY) FROM t", code: 'unsupported', at: 'line 1, column 38', says: /type MONEY/ },
   { sql: "SELECT JSON_VALUE(a, '$.x' NULL ON EMPTY) FROM t", code: 'unsupported', at: 'line 1, column 33', says: /ON EMPTY/ },
   { sql: 'DELETE FROM t', code: 'unsupported', at: 'line 1, column 1', says: /DELETE/ },
