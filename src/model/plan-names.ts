@@ -2,7 +2,7 @@ import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';
 import type { FinishStep, GroupKey, SortKey } from './plan.js';
-import type { WindowFunction } from './window.js';
+import type { FrameBound, WindowFunction } from './window.js';
 
 /*
  * The columns that parts of a plan name: collecting them, and renaming them. Rows being ingested are in order of arrival,
@@ -92,12 +92,14 @@ export function renameStep(step: FinishStep, rename: Rename): FinishStep {
 }
 
 function renameFunction(each: WindowFunction, rename: Rename): WindowFunction {
-  const { call } = each;
+  const renamed = (bound: FrameBound): FrameBound => (typeof bound === 'object' ? { reach: rename(bound.reach) } : bound);
+  const { frame } = each;
   return {
     ...each,
     name: rename(each.name),
     filter: each.filter === null ? null : rename(each.filter),
-    call: 'column' in call && call.column !== null ? { ...call, column: rename(call.column) } : call,
+    columns: each.columns.map(rename),
+    frame: { ...frame, start: renamed(frame.start), end: renamed(frame.end) },
   };
 }
 

@@ -6,7 +6,7 @@ import type { Collector } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import { granularityName } from '../model/granularity.js';
 import type { FinishStep, GroupKey, Plan, SortKey } from '../model/plan.js';
-import type { WindowFunction } from '../model/window.js';
+import type { FrameBound, WindowFunction } from '../model/window.js';
 
 /** A plan as text, one line for each part that is there: for golden files, logs and EXPLAIN. */
 export function printPlan(plan: Plan): string {
@@ -121,9 +121,11 @@ function printStep(step: FinishStep): string {
   }
 }
 
-function printWindowFunction({ name, type, call, filter, frame }: WindowFunction): string {
-  const rows = `${frame.unit} ${frame.start} to ${frame.end}`;
-  return `${name} ${type} = ${stringifyJson(call)}${filter === null ? '' : ` where ${filter}`} over ${rows}`;
+function printWindowFunction({ name, type, call, columns, filter, frame }: WindowFunction): string {
+  const bound = (each: FrameBound): string => (typeof each === 'object' ? each.reach : String(each));
+  const rows = `${frame.unit} ${bound(frame.start)} to ${bound(frame.end)}${frame.exclude === null ? '' : ` without ${frame.exclude}`}`;
+  const of = columns.length === 0 ? '' : ` of ${columns.join(', ')}`;
+  return `${name} ${type} = ${stringifyJson(call)}${of}${filter === null ? '' : ` where ${filter}`} over ${rows}`;
 }
 
 function printSortKey({ column, descending, nulls, ordering }: SortKey): string {

@@ -42,6 +42,7 @@ export function expressionFoldKind(collector: ExpressionFold): StateKind<Folded>
       collector,
     );
   };
+  const fold = compileExpression(collector.fold, (column) => (column === accumulator ? type : undefined));
   const order = collector.compare === null ? undefined : compileExpression(collector.compare, () => type);
   const compare = (a: Folded, b: Folded): number => {
     if (a.value === null || b.value === null) return Number(a.value !== null) - Number(b.value !== null);
@@ -64,6 +65,13 @@ export function expressionFoldKind(collector: ExpressionFold): StateKind<Folded>
       return { parts: Number(text.slice(0, space)), value: untagged(parseJson(text.slice(space + 1))) };
     },
     compare,
+    addRow(state, values) {
+      if (!collector.foldsNulls && values.includes(null)) return;
+      const { value } = state;
+      const read = (column: string): Value => (column === accumulator ? value : (values[collector.fields.indexOf(column)] ?? null));
+      state.value = limited(fold(read), collector);
+      state.parts = 1;
+    },
     value: ({ value, parts }) => (parts === 0 && collector.isNullUnlessAggregated ? null : finished(value)),
     bind: (scope, columns) => bindRows(scope, collector, columns),
   };

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
-import { compareValues, parseDouble, parseLong, valueOfText } from '../../expression/value.js';
+import { compareValues, parseDouble, parseLong, textOfValue, toDouble, valueOfText } from '../../expression/value.js';
 import type { Collector } from '../../model/collector.js';
 import { isTextType } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
@@ -34,7 +34,7 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
     const order = compareValues(a, b) ?? 0;
     return isLast ? order > 0 : order < 0;
   };
-  return {
+  const self: StateKind<TimedValue> = {
     isOrdered: false,
     emptyValue: null,
     create: () => ({ time: worst, value: null, at: -1 }),
@@ -59,6 +59,12 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
       if (!isTextType(valueType) || typeof value !== 'string') return value;
       return valueOfText(valueType === 'STRING' ? firstBytes(value, maxStringBytes) : value, valueType);
     },
+    addRow(state, [value = null, ...[time]]) {
+      if (time === null) return;
+      const { valueType } = collector;
+      const own = isTextType(valueType) ? textOfValue(value, valueType) : value;
+      self.merge(state, { time: toDouble(time ?? 0n) ?? 0, value: own, at: -1 });
+    },
     bind(scope, [column = '', timeColumn]) {
       const { valueType } = collector;
       const source = scope.source(column);
@@ -72,6 +78,7 @@ export function firstLastKind(collector: FirstLast): StateKind<TimedValue> {
       });
     },
   };
+  return self;
 }
 
 function parseValue(text: string, type: FirstLast['valueType']): Value {

@@ -1,3 +1,5 @@
+import type { Value } from '../../expression/value.js';
+import { isArrayValue, toText } from '../../expression/value.js';
 import type { ArrayElement } from '../../model/array-text.js';
 import { arrayElements } from '../../model/array-text.js';
 import { isArrayType } from '../../model/schema.js';
@@ -32,6 +34,22 @@ export function hashFeed<State>(scope: SegmentScope, column: string, take: TakeH
   const elements = arrayReader(scope, source);
   if (source.kind === 'string' && elements === undefined) return dictionaryHashes(scope, source.column.dictionary, ids, take);
   return pairFeed(scope, ids, elements, take);
+}
+
+/** The hashes of a value, as those of a column's are. */
+export function hashValue(value: Value, take: (words: Uint32Array) => void): void {
+  if (value === null) return;
+  if (isArrayValue(value)) {
+    for (const element of value) hashValue(element, take);
+    return;
+  }
+  const hash = new Murmur3(SKETCH_SEED);
+  if (typeof value === 'bigint') hash.hashLong(value);
+  else if (typeof value === 'number') hash.hashDouble(value);
+  else hash.hashText(toText(value) ?? '');
+  const words = new Uint32Array(4);
+  hash.copyTo(words);
+  take(words);
 }
 
 /** What takes the bytes of a text, as UTF-8, or the text itself. */

@@ -2,7 +2,7 @@ import type { Collector } from '../../model/collector.js';
 import { Hll } from '../../sketch/hll.js';
 import { decodeHll, encodeHll } from '../../sketch/text.js';
 import { combinationFeed, joinFeeds } from './combined-feed.js';
-import { hashFeed } from './hash-feed.js';
+import { hashFeed, hashValue } from './hash-feed.js';
 import type { StateKind } from './state-kind.js';
 
 type Of<Type extends Collector['type']> = Extract<Collector, { type: Type }>;
@@ -20,6 +20,7 @@ export function hllKind({ lgK, target, round }: Of<'hll'>): StateKind<Hll> {
     encode: (state) => encodeHll(state, target),
     decode: decodeHll,
     value: (state) => (round ? BigInt(Math.round(state.estimate())) : state.estimate()),
+    addRow: (state, [value = null]) => hashValue(value, (words) => addToHll(state, words, 0)),
     bind: (scope, [column = '']) => hashFeed(scope, column, addToHll),
   };
 }

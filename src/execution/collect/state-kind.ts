@@ -27,6 +27,8 @@ export interface StateKind<State> {
   addNumber?(state: State, value: number): void;
   /** Takes a null in, where it counts nulls and columns may hold states and the texts of numbers. */
   addNull?(state: State): void;
+  /** Takes in a row of results, given the values of its columns: frames of windows have such. */
+  addRow?(state: State, values: readonly Value[]): void;
   value(state: State): Value;
   /** Below 0, 0 or above it: how results are ordered, where their values do not say it. */
   compare?(a: State, b: State): number;

@@ -1,109 +1,85 @@
-import { assert, ServiceError } from '../../base/errors.js';
-import { compileExpression } from '../../expression/evaluate.js';
+import { assert } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
-import { compareValues, convert, toText, wrapLong } from '../../expression/value.js';
-import type { ExpressionFold } from '../../model/collector.js';
-import type { ColumnType } from '../../model/schema.js';
+import { toDouble, toText } from '../../expression/value.js';
 import type { WindowCall } from '../../model/window.js';
+import { distinctFolder } from '../collect/distinct-values.js';
+import { stateKind } from '../collect/kinds.js';
+import type { StateKind } from '../collect/state-kind.js';
 
-/** An aggregate of the values of a frame, which are given one after another. */
+/** An aggregate of the rows of a frame, which are given one after another: the values of the call's columns. */
 export interface FrameAggregate {
   clear(): void;
-  add(value: Value): void;
+  add(values: readonly Value[]): void;
+  /** Takes a row back that was added; left out: it cannot. */
+  readonly remove?: (values: readonly Value[]) => void;
   /** Of what was added since it was cleared. */
   result(): Value;
 }
 
-/** @param input  the type of the values */
-export function frameAggregate(call: WindowCall, input: ColumnType, type: ColumnType): FrameAggregate {
+export function frameAggregate(call: WindowCall): FrameAggregate {
   switch (call.kind) {
-    case 'count':
-      return folded<bigint>(0n, (count, value) => (value === null ? count : count + 1n));
-    case 'sum':
-      return type === 'LONG'
-        ? folded<bigint | null>(null, (sum, value) => (value === null ? sum : wrapLong((sum ?? 0n) + (convert(value, 'LONG') ?? 0n))))
-        : folded<number | null>(null, (sum, value) => (value === null ? sum : (sum ?? 0) + (convert(value, 'DOUBLE') ?? 0)));
-    case 'min':
-    case 'max': {
-      const sign = call.kind === 'min' ? 1 : -1;
-      return folded<Value>(null, (best, value) => {
-        if (value === null || best === null) return best ?? value;
-        return sign * (compareValues(value, best) ?? 0) < 0 ? value : best;
-      });
-    }
     case 'distinct':
-      return distinct();
-    case 'first':
-    case 'last':
-      return edge(call.kind);
-    case 'fold':
-      return expressionFold(call.collector, input);
+      return distinct(call);
+    case 'collect':
+      return collected(call);
     default:
-      assert(false, `${call.kind} has no frame`);
+      assert(false, `${call.kind} is not added up`);
   }
 }
 
-function folded<State extends Value>(initial: State, add: (state: State, value: Value) => State): FrameAggregate {
-  let state = initial;
-  return {
-    clear() {
-      state = initial;
-    },
-    add(value) {
-      state = add(state, value);
-    },
-    result: () => state,
-  };
-}
-
-function distinct(): FrameAggregate {
-  const seen = new Set<string>();
+/** How often each value is in the frame. */
+function distinct({ fold }: Extract<WindowCall, { kind: 'distinct' }>): FrameAggregate {
+  const folded = fold === null ? undefined : distinctFolder(fold);
+  const seen = new Map<string, { readonly value: Value; times: number }>();
+  const keyOf = (value: Value): string => `${typeof value} ${toText(value) ?? ''}`;
   return {
     clear: () => seen.clear(),
-    add(value) {
-      if (value !== null) seen.add(toText(value) ?? '');
+    add([value = null]) {
+      if (value === null) return;
+      const known = seen.get(keyOf(value));
+      if (known === undefined) seen.set(keyOf(value), { value, times: 1 });
+      else known.times++;
     },
-    result: () => BigInt(seen.size),
+    remove([value = null]) {
+      if (value === null) return;
+      const known = seen.get(keyOf(value));
+      if (known !== undefined && --known.times === 0) seen.delete(keyOf(value));
+    },
+    result: () => (folded === undefined ? BigInt(seen.size) : folded([...seen.values()].map(({ value }) => value))),
   };
 }
 
-/** The first or the last value, null or not. */
-function edge(kind: 'first' | 'last'): FrameAggregate {
-  let [value, isSet]: [Value, boolean] = [null, false];
+function collected({ collector, input, output }: Extract<WindowCall, { kind: 'collect' }>): FrameAggregate {
+  const kind = stateKind(collector);
+  const addRow = input === 'states' ? stateAdder(kind) : (kind.addRow ?? numberAdder(kind));
+  let state: unknown;
   return {
     clear() {
-      [value, isSet] = [null, false];
+      state = undefined;
     },
-    add(next) {
-      if (kind === 'first' && isSet) return;
-      [value, isSet] = [next, true];
-    },
-    result: () => value,
-  };
-}
-
-function expressionFold(collector: ExpressionFold, input: ColumnType): FrameAggregate {
-  const { accumulator, fields, valueType, maxBytes } = collector;
-  const [field = ''] = fields;
-  const initial = compileExpression(collector.initial, () => undefined)(() => null);
-  const fold = compileExpression(collector.fold, (name) => (name === accumulator ? valueType : input));
-  const finalize = collector.finalize === null ? undefined : compileExpression(collector.finalize, () => valueType);
-  let [state, isEmpty]: [Value, boolean] = [initial, true];
-  return {
-    clear() {
-      [state, isEmpty] = [initial, true];
-    },
-    add(value) {
-      if (value === null && !collector.foldsNulls) return;
-      const before = state;
-      state = fold((name) => (name === accumulator ? before : name === field ? value : null));
-      isEmpty = false;
-      if (typeof state === 'object' && (toText(state)?.length ?? 0) > maxBytes)
-        throw new ServiceError('resource_limit', `an aggregate of a window holds more than the ${maxBytes} bytes it was given`);
+    add(values) {
+      state ??= kind.create();
+      addRow(state, values);
     },
     result() {
-      const value = isEmpty && collector.isNullUnlessAggregated ? null : state;
-      return finalize === undefined || value === null ? value : finalize(() => value);
+      if (output === 'state') return state === undefined ? null : kind.encode(state);
+      return state === undefined ? kind.emptyValue : kind.value(state);
     },
+  };
+}
+
+type AddRow = (state: unknown, values: readonly Value[]) => void;
+
+function stateAdder(kind: StateKind<unknown>): AddRow {
+  return (state, [text = null]) => {
+    if (typeof text === 'string') kind.merge(state, kind.decode(text));
+  };
+}
+
+function numberAdder({ addNumber }: StateKind<unknown>): AddRow {
+  assert(addNumber !== undefined, 'a collector of a window takes no rows one by one');
+  return (state, [value = null]) => {
+    const number = toDouble(value);
+    if (number !== null) addNumber(state, number);
   };
 }

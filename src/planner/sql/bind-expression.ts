@@ -384,7 +384,7 @@ function withInterval(place: Place, { operator, left, right, at }: Extract<SqlEx
   return addInterval(place.session, instant, operator === '+' ? value : { months: -value.months, milliseconds: -value.milliseconds });
 }
 
-function readInterval(session: Session, interval: Extract<SqlExpression, { kind: 'interval' }>): IntervalValue {
+export function readInterval(session: Session, interval: Extract<SqlExpression, { kind: 'interval' }>): IntervalValue {
   const value = intervalValue(interval.text, interval.from, interval.to);
   if (value === undefined) {
     const units = interval.to === null ? interval.from : `${interval.from} TO ${interval.to}`;
@@ -407,6 +407,8 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
       throw source.error('sql_plan_invalid', at, `the window function ${name} can only stand in SELECT, ORDER BY and QUALIFY`);
     return windows.add(inside, expression);
   }
+  if (expression.nulls !== undefined)
+    throw source.error('sql_plan_invalid', at, `${name} takes no ${expression.nulls.toUpperCase()} NULLS`);
   const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
   const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.

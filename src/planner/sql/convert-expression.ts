@@ -327,7 +327,7 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
   if (node.name.type !== 'identifier') throw source.unsupported(at, 'a function of a schema');
   const written = node.name.name.toUpperCase();
   const args = node.args?.expr;
-  for (const extra of [args?.nullHandlingKw?.[0], args?.limit, args?.having])
+  for (const extra of [args?.limit, args?.having])
     if (extra !== undefined) throw source.unsupported(offsetOf(conversion.text, extra), 'this clause in a function call');
   const items = args?.args.items ?? [];
   const mark = conversion.marks.get(at);
@@ -361,6 +361,7 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
     filter,
     over: node.over === undefined ? null : convertOver(conversion, node.over.window),
     returning: mark?.kind === 'returning' ? mark.type : null,
+    ...(args?.nullHandlingKw === undefined ? {} : { nulls: args.nullHandlingKw[0].name === 'IGNORE' ? 'ignore' : 'respect' }),
     orderBy: args?.orderBy?.specifications.items.map((item) => orderItem(conversion, item)) ?? [],
   };
 }

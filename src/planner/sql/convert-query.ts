@@ -2,7 +2,10 @@ import { type Conversion, convertExpression, type NamedQueries } from './convert
 import { convertRelation } from './convert-relation.js';
 import { convertWindow } from './convert-window.js';
 import { type Node, offsetOf } from './cst.js';
+import { QUALIFY_WINDOW } from './rewrite.js';
 import type { GroupingElement, OrderItem, SelectItem, SelectQuery, SetQuery, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
+
+type WindowDefinition = Extract<Node, { type: 'window_definition' }>;
 
 /** How expressions convert the queries in them. */
 export function convertSubquery(conversion: Conversion, node: Node): SqlQuery {
@@ -139,12 +142,16 @@ function selectQuery(conversion: Conversion, at: number, clauses: readonly Node[
         query.groupBy = clause.columns.items.map((item) => groupingElement(conversion, item));
         break;
       case 'having_clause':
-        query[conversion.marks.get(place)?.kind === 'qualify' ? 'qualify' : 'having'] = convertExpression(conversion, clause.expr);
+        query.having = convertExpression(conversion, clause.expr);
         break;
       case 'window_clause':
         query.windows = new Map(
-          clause.namedWindows.items.map(({ name, window }) => [name.name, convertWindow(conversion, window.expr)] as const),
+          clause.namedWindows.items
+            .filter(({ name }) => name.name !== QUALIFY_WINDOW)
+            .map(({ name, window }) => [name.name, convertWindow(conversion, window.expr)] as const),
         );
+        for (const { name, window } of clause.namedWindows.items)
+          if (name.name === QUALIFY_WINDOW) query.qualify = qualifyCondition(conversion, window.expr);
         break;
       default:
         if (!ORDER_CLAUSES.includes(clause.type))
@@ -158,6 +165,13 @@ function selectQuery(conversion: Conversion, at: number, clauses: readonly Node[
       clauses.filter(({ type }) => ORDER_CLAUSES.includes(type)),
     ),
   };
+}
+
+/** The condition that the window of QUALIFY is partitioned by. */
+function qualifyCondition(conversion: Conversion, { partitionBy }: WindowDefinition): SqlExpression {
+  const [condition] = partitionBy?.specifications.items ?? [];
+  if (condition === undefined) throw conversion.source.error('sql_invalid', 0, 'QUALIFY needs a condition');
+  return convertExpression(conversion, condition);
 }
 
 const ORDER_CLAUSES: readonly string[] = ['order_by_clause', 'limit_clause', 'offset_clause', 'fetch_clause'];

@@ -2,8 +2,7 @@ import type { FrameBound, WindowFrame } from '../../model/window.js';
 import { type Conversion, convertExpression } from './convert-expression.js';
 import { orderItem } from './convert-query.js';
 import { type Node, offsetOf } from './cst.js';
-import { numberLiteral } from './rewrite.js';
-import type { SqlWindow } from './syntax.js';
+import type { SqlDistance, SqlWindow } from './syntax.js';
 
 type Definition = Extract<Node, { type: 'window_definition' }>;
 
@@ -24,24 +23,33 @@ export function convertWindow(conversion: Conversion, node: Definition): SqlWind
   };
 }
 
-function frameOf(conversion: Conversion, node: Extract<Node, { type: 'frame_clause' }>): WindowFrame {
-  const { source } = conversion;
-  const at = offsetOf(conversion.text, node);
-  if (node.exclusion !== undefined) throw source.unsupported(offsetOf(conversion.text, node.exclusion), 'EXCLUDE');
-  const unit = node.unitKw.name;
-  if (unit === 'GROUPS') throw source.unsupported(at, 'a frame of GROUPS');
+type Frame = WindowFrame<SqlDistance>;
+
+const EXCLUSIONS: Readonly<Record<string, Frame['exclude']>> = { 'CURRENT ROW': 'row', GROUP: 'peers', TIES: 'ties', 'NO OTHERS': null };
+
+function frameOf(conversion: Conversion, node: Extract<Node, { type: 'frame_clause' }>): Frame {
+  const { source, marks } = conversion;
+  const at = offsetOf(conversion.text, node.unitKw);
+  const unit = marks.get(at)?.kind === 'groups' ? 'groups' : node.unitKw.name === 'ROWS' ? 'rows' : 'range';
   const { extent } = node;
   // A single bound is the other end of a frame that starts or ends with the row itself.
   const isForward = extent.type === 'frame_bound_following';
   const [begin, finish] = extent.type === 'frame_between' ? [extent.begin, extent.end] : isForward ? [null, extent] : [extent, null];
   if (begin !== null && finish !== null && sideOf(begin) > sideOf(finish))
     throw source.error('sql_plan_invalid', at, 'a frame that begins behind its end: it would never have a row');
-  const start = begin === null ? 0 : boundOf(conversion, begin, 'start');
-  const end = finish === null ? 0 : boundOf(conversion, finish, 'end');
-  const isOpen = (bound: FrameBound): boolean => bound === 'unbounded' || bound === 0;
-  if (unit === 'RANGE' && (!isOpen(start) || !isOpen(end)))
-    throw source.unsupported(at, 'a frame of RANGE with a distance; UNBOUNDED and CURRENT ROW are');
-  return { unit: unit === 'ROWS' ? 'rows' : 'range', start, end };
+  const start = begin === null ? 0 : boundOf(conversion, begin, unit, 'start');
+  const end = finish === null ? 0 : boundOf(conversion, finish, unit, 'end');
+  const { exclusion } = node;
+  const words =
+    exclusion === undefined
+      ? 'NO OTHERS'
+      : [exclusion.kindKw]
+          .flat()
+          .map((word) => word.name)
+          .join(' ');
+  const exclude = EXCLUSIONS[words];
+  if (exclude === undefined) throw source.unsupported(at, `EXCLUDE ${words}`);
+  return { unit, start, end, exclude };
 }
 
 /** Of the row itself: before, at or behind it. */
@@ -50,24 +58,23 @@ function sideOf(bound: Node): -1 | 0 | 1 {
 }
 
 /** A frame starts at the first row or ends at the last one where it is unbounded; the other way round it would be nowhere. */
-function boundOf(conversion: Conversion, node: Node, edge: 'start' | 'end'): FrameBound {
+function boundOf(conversion: Conversion, node: Node, unit: Frame['unit'], edge: 'start' | 'end'): FrameBound<SqlDistance> {
+  const { source } = conversion;
   const at = offsetOf(conversion.text, node);
   if (node.type === 'frame_bound_current_row') return 0;
-  if (node.type !== 'frame_bound_preceding' && node.type !== 'frame_bound_following')
-    throw conversion.source.unsupported(at, 'this bound of a frame');
-  const isPreceding = node.type === 'frame_bound_preceding';
+  if (node.type !== 'frame_bound_preceding' && node.type !== 'frame_bound_following') throw source.unsupported(at, 'this bound of a frame');
+  const preceding = node.type === 'frame_bound_preceding';
   if (node.expr.type === 'frame_unbounded') {
-    if (isPreceding !== (edge === 'start'))
-      throw conversion.source.error(
-        'sql_plan_invalid',
-        at,
-        `a frame cannot ${edge} with UNBOUNDED ${isPreceding ? 'PRECEDING' : 'FOLLOWING'}`,
-      );
+    if (preceding !== (edge === 'start'))
+      throw source.error('sql_plan_invalid', at, `a frame cannot ${edge} with UNBOUNDED ${preceding ? 'PRECEDING' : 'FOLLOWING'}`);
     return 'unbounded';
   }
-  const rows = node.expr.type === 'number_literal' ? numberLiteral(at, node.expr.text) : undefined;
-  const count = rows?.kind === 'literal' && typeof rows.value === 'bigint' ? Number(rows.value) : undefined;
+  if (node.expr.type !== 'number_literal' && node.expr.type !== 'interval_literal')
+    throw source.error('sql_plan_invalid', at, 'a bound of a frame is a literal number, or of RANGE an INTERVAL');
+  const distance = convertExpression(conversion, node.expr);
+  if (unit === 'range') return { reach: { at, preceding, distance } };
+  const count = distance.kind === 'literal' && typeof distance.value === 'bigint' ? Number(distance.value) : undefined;
   if (count === undefined || count > Number.MAX_SAFE_INTEGER)
-    throw conversion.source.error('sql_plan_invalid', at, 'a bound of a frame is a literal number of rows');
-  return isPreceding ? -count : count;
+    throw source.error('sql_plan_invalid', at, `a bound of a frame is a literal number of ${unit}`);
+  return preceding ? 0 - count : count;
 }

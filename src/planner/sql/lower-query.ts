@@ -6,7 +6,7 @@ import type { FinishStep, GroupKey, Plan, SortKey } from '../../model/plan.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import { isNumberType, isTextType, TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
-import type { WindowFunction } from '../../model/window.js';
+import type { FrameBound, WindowFunction } from '../../model/window.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
 import { and, type Bound, column, columnNames, conjuncts, settledType, substitute, toExpression } from './bound.js';
 import { ComputedColumns } from './computed-columns.js';
@@ -252,16 +252,22 @@ class Steps {
   }
 
   private window({ partition, order, functions }: WindowRelation): void {
-    const columnOf = (bound: Bound | null): string | null => (bound === null ? null : this.computed.nameOf(bound));
+    const reached = (bound: FrameBound<Bound>): FrameBound =>
+      typeof bound === 'object' ? { reach: this.computed.nameOf(bound.reach) } : bound;
     const step: FinishStep = {
       step: 'window',
       partition: partition.filter(({ kind }) => kind !== 'literal').map((bound) => this.computed.nameOf(bound)),
       order: order.map((key) => sortKey(this.computed.nameOf(key.bound), key)),
-      functions: functions.map(({ name, type, call, operand, filter, frame }): WindowFunction => {
-        const value = columnOf(operand);
-        const read = value === null && call.kind !== 'count' ? call : { ...call, column: value };
-        return { name, type: nativeType(type), call: read as WindowFunction['call'], filter: columnOf(filter), frame };
-      }),
+      functions: functions.map(
+        ({ name, type, call, operands, filter, frame }): WindowFunction => ({
+          name,
+          type: nativeType(type),
+          call,
+          columns: operands.map((operand) => this.computed.nameOf(operand)),
+          filter: filter === null ? null : this.computed.nameOf(filter),
+          frame: { ...frame, start: reached(frame.start), end: reached(frame.end) },
+        }),
+      ),
     };
     this.computePending();
     this.list.push(step);

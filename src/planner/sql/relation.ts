@@ -1,7 +1,7 @@
 import { MULTI_VALUE_FORMS } from '../../expression/functions/multi-value.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../model/statement.js';
-import type { WindowCall, WindowFrame } from '../../model/window.js';
+import type { FrameBound, WindowCall, WindowFrame } from '../../model/window.js';
 import type { BoundAggregate } from './aggregate-list.js';
 import { type Bound, children, settledType } from './bound.js';
 import type { JoinType } from './syntax.js';
@@ -103,14 +103,36 @@ export interface WindowRelation {
 export interface NamedWindowFunction {
   readonly name: string;
   readonly type: SqlType;
-  readonly call: BoundWindowCall;
-  readonly operand: Bound | null;
+  readonly call: WindowCall;
+  /** What the call reads. */
+  readonly operands: readonly Bound[];
   readonly filter: Bound | null;
-  readonly frame: WindowFrame;
+  readonly frame: WindowFrame<Bound>;
 }
 
-/** A call without the column it reads. */
-export type BoundWindowCall = WindowCall extends infer Call ? (Call extends WindowCall ? Omit<Call, 'column'> : never) : never;
+/** The expressions of a window function. */
+export function windowExpressions({
+  operands,
+  filter,
+  frame,
+}: Pick<NamedWindowFunction, 'operands' | 'filter' | 'frame'>): readonly Bound[] {
+  const reaches = [frame.start, frame.end].flatMap((bound) => (typeof bound === 'object' ? [bound.reach] : []));
+  return [...operands, ...(filter === null ? [] : [filter]), ...reaches];
+}
+
+/** The same function with other expressions; itself when none has changed. */
+export function mapWindowFunction<Each extends NamedWindowFunction>(each: Each, change: (bound: Bound) => Bound): Each {
+  const changed = (bound: FrameBound<Bound>): FrameBound<Bound> => (typeof bound === 'object' ? { reach: change(bound.reach) } : bound);
+  const { frame } = each;
+  const mapped = {
+    ...each,
+    operands: each.operands.map(change),
+    filter: each.filter === null ? null : change(each.filter),
+    frame: { ...frame, start: changed(frame.start), end: changed(frame.end) },
+  };
+  const before = windowExpressions(each);
+  return windowExpressions(mapped).every((bound, index) => bound === before[index]) ? each : mapped;
+}
 
 /** A multi-value string is VARCHAR like any other; that it may be one is remembered for functions that must know. */
 export interface RelationColumn {

@@ -22,8 +22,8 @@ type Mark =
   | { readonly kind: 'text'; readonly value: string }
   /** At the first item of an IN list of literals: all of its items. */
   | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
-  /** At QUALIFY. */
-  | { readonly kind: 'qualify' }
+  /** At the unit of a frame: GROUPS. */
+  | { readonly kind: 'groups' }
   /** At the first word after NATURAL. */
   | { readonly kind: 'natural' }
   /** At EXTERN. */
@@ -52,6 +52,7 @@ const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { BOTH: 'BTRIM', LEADIN
  */
 export function rewrite(stream: TokenStream, keptLists: ReadonlySet<number> = new Set()): Marks {
   const marks: Marks = new Map();
+  const conditionEnds: number[] = [];
   for (let index = 0; index < stream.tokens.length; index++) {
     const token = stream.tokens[index];
     if (token?.kind === 'symbol') rewriteSymbol(stream, index);
@@ -62,8 +63,11 @@ export function rewrite(stream: TokenStream, keptLists: ReadonlySet<number> = ne
       if (stream.is(index + 1, '(')) rewriteCall(stream, index, marks);
       if (token.text === 'IN' && stream.is(index + 1, '(') && !keptLists.has(index + 1)) rewriteList(stream, index + 1, marks);
       rewriteWord(stream, index, marks);
+      const last = token.text === 'QUALIFY' ? rewriteQualify(stream, index) : undefined;
+      if (last !== undefined) conditionEnds.push(last);
     }
   }
+  for (const last of conditionEnds) stream.replace(last, `${stream.edited(last)}))`);
   return marks;
 }
 
@@ -98,9 +102,30 @@ function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   // Where columns were declared nothing is left of the words.
   const isArrayType = stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(') && stream.edited(index) !== '';
   if (word === 'ARRAY' && isArrayType) stream.replace(index, '[]');
-  if (word === 'QUALIFY') rewriteQualify(stream, index, marks);
+  if (word === 'GROUPS' && isFrameUnit(stream, index)) {
+    marks.set(stream.start(index), { kind: 'groups' });
+    stream.replace(index, 'ROWS');
+  }
   if (word === 'NATURAL') rewriteNatural(stream, index, marks);
   if (RESERVED_BY_PARSER.has(word)) stream.replace(index, `"${stream.name(index)}"`);
+}
+
+/** Within a definition of a window, before the bounds of a frame. */
+function isFrameUnit(stream: TokenStream, index: number): boolean {
+  if (
+    !stream.is(index + 1, 'BETWEEN') &&
+    !stream.is(index + 2, 'PRECEDING') &&
+    !stream.is(index + 2, 'FOLLOWING') &&
+    !stream.is(index + 1, 'CURRENT', 'ROW')
+  )
+    return false;
+  const depth = stream.depth(index);
+  let open = index - 1;
+  while (open >= 0 && stream.depth(open) >= depth) open--;
+  const isWindow = stream.is(open - 1, 'OVER') || stream.is(open - 1, 'AS');
+  return (
+    isWindow && !['SELECT', 'WITH', 'VALUES'].includes(stream.text(open + 1)) && !stream.is(index - 1, 'BY') && !stream.is(index - 1, ',')
+  );
 }
 
 /** The parser takes no NATURAL JOIN: it becomes a join without a condition, marked at the word after it. */
@@ -110,19 +135,31 @@ function rewriteNatural(stream: TokenStream, index: number, marks: Marks): void 
   stream.replace(index, '');
 }
 
-/** The parser takes no QUALIFY: it becomes a HAVING, which must not be there already. */
-function rewriteQualify(stream: TokenStream, index: number, marks: Marks): void {
+/** The name of the window that stands for the condition of QUALIFY. */
+export const QUALIFY_WINDOW = '$qualify';
+/** What may come after QUALIFY. */
+const CLAUSES_AFTER_QUALIFY = 'WINDOW ORDER LIMIT OFFSET FETCH UNION INTERSECT EXCEPT PARTITIONED CLUSTERED ;'.split(' ');
+
+/**
+ * The parser takes no QUALIFY: its condition becomes what a window of its own is partitioned by, as the WINDOW clause may
+ * stand in its place.
+ * @returns the last token of the condition, which the definition has to be closed after once that token is rewritten
+ */
+function rewriteQualify(stream: TokenStream, index: number): number | undefined {
   if (index === 0 || stream.is(index - 1, '.') || stream.is(index - 1, ',') || stream.is(index + 1, ',') || stream.is(index - 1, 'SELECT'))
-    return;
+    return undefined;
   const depth = stream.depth(index);
-  for (let before = index - 1; before >= 0 && stream.depth(before) >= depth; before--) {
-    if (stream.depth(before) > depth) continue;
-    if (stream.is(before, 'SELECT')) break;
-    if (stream.is(before, 'HAVING') || stream.is(before, 'WINDOW'))
-      throw stream.source.unsupported(stream.start(index), `QUALIFY after ${stream.text(before)}; put one of them into a subquery`);
-  }
-  marks.set(stream.start(index), { kind: 'qualify' });
-  stream.replace(index, 'HAVING');
+  let start = index - 1;
+  let hasWindows = false;
+  for (; start >= 0 && stream.depth(start) >= depth && !(stream.depth(start) === depth && stream.is(start, 'SELECT')); start--)
+    hasWindows ||= stream.depth(start) === depth && stream.is(start, 'WINDOW');
+  let end = index + 1;
+  const isInside = (at: number): boolean =>
+    stream.depth(at) > depth || (stream.depth(at) === depth && !CLAUSES_AFTER_QUALIFY.includes(stream.text(at)));
+  while (end < stream.tokens.length && isInside(end)) end++;
+  stream.replace(index, `${hasWindows ? ',' : 'WINDOW'} "${QUALIFY_WINDOW}" AS (PARTITION BY (`);
+  if (stream.is(end, 'WINDOW')) stream.replace(end, ',');
+  return end - 1;
 }
 
 /** INTERVAL '1' WEEK: the parser does not know all units, and would take an unknown one for an alias. */
@@ -171,6 +208,7 @@ function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
   }
   const handlesNulls = stream.is(close + 1, 'IGNORE') || stream.is(close + 1, 'RESPECT');
   if (handlesNulls && stream.is(close + 2, 'NULLS')) {
+    if (close === first) throw stream.source.error('sql_invalid', stream.start(close + 1), `${name} takes no ${stream.text(close + 1)} NULLS`);
     stream.replace(close, '');
     stream.replace(close + 2, 'NULLS)');
   }

@@ -86,6 +86,8 @@ export interface SqlCall {
   readonly orderBy: readonly OrderItem[];
   /** OVER: a window, or the name of one. */
   readonly over: SqlWindow | string | null;
+  /** IGNORE NULLS or RESPECT NULLS; left out: not said. */
+  readonly nulls?: 'ignore' | 'respect';
 }
 
 export interface SqlWindow extends Node {
@@ -93,8 +95,14 @@ export interface SqlWindow extends Node {
   readonly base: string | null;
   readonly partitionBy: readonly SqlExpression[];
   readonly orderBy: readonly OrderItem[];
-  /** null: not said. */
-  readonly frame: WindowFrame | null;
+  /** null: not said. Distances of RANGE are bound where the order is known. */
+  readonly frame: WindowFrame<SqlDistance> | null;
+}
+
+export interface SqlDistance extends Node {
+  readonly preceding: boolean;
+  /** A number or an INTERVAL. */
+  readonly distance: SqlExpression;
 }
 
 export type SqlRelation = Node &

@@ -1,5 +1,5 @@
 import type { Bound } from '../bound.js';
-import type { Relation } from '../relation.js';
+import { mapWindowFunction, type Relation } from '../relation.js';
 
 /** The same node with other expressions of the same types; the node itself when none has changed. */
 export function mapExpressions(relation: Relation, change: (bound: Bound) => Bound): Relation {
@@ -41,17 +41,11 @@ export function mapExpressions(relation: Relation, change: (bound: Bound) => Bou
     case 'window': {
       const partition = relation.partition.map(change);
       const order = list(relation.order);
-      const functions = relation.functions.map((each) => ({
-        ...each,
-        operand: each.operand === null ? null : change(each.operand),
-        filter: each.filter === null ? null : change(each.filter),
-      }));
+      const functions = relation.functions.map((each) => mapWindowFunction(each, change));
       const same =
         order === relation.order &&
         partition.every((bound, index) => bound === relation.partition[index]) &&
-        functions.every(
-          ({ operand, filter }, index) => operand === relation.functions[index]?.operand && filter === relation.functions[index]?.filter,
-        );
+        functions.every((each, index) => each === relation.functions[index]);
       return same ? relation : { ...relation, partition, order, functions };
     }
     case 'unnest': {

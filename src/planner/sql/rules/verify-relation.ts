@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import { type Bound, children } from '../bound.js';
-import { columnsOf, inputsOf, type Relation } from '../relation.js';
+import { columnsOf, inputsOf, type Relation, windowExpressions } from '../relation.js';
 
 /**
  * Every name in an expression is a column of the node below it, and no node has two columns of a name.
@@ -45,11 +45,7 @@ export function expressionsOf(relation: Relation): readonly Bound[] {
     case 'join':
       return relation.condition === null ? [] : [relation.condition];
     case 'window':
-      return [
-        ...relation.partition,
-        ...relation.order.map(({ bound }) => bound),
-        ...relation.functions.flatMap(({ operand, filter }) => [operand, filter].filter((part) => part !== null)),
-      ];
+      return [...relation.partition, ...relation.order.map(({ bound }) => bound), ...relation.functions.flatMap(windowExpressions)];
     case 'unnest':
       return [relation.array];
     default:

@@ -1,0 +1,47 @@
+import type { Value } from '../../expression/value.js';
+
+/** Rows up to which a stretch is gone through one by one. */
+export const STRETCH_ROWS_MAX = 32;
+
+/** What values of neighbouring rows come to, for stretches that may begin anywhere: two nodes of each level at most. */
+export class RangeTree {
+  /** The rows, then pairs of them, then pairs of these, ... */
+  private readonly levels: (readonly Value[])[];
+  private readonly combine: (a: Exclude<Value, null>, b: Exclude<Value, null>) => Value;
+
+  /** @param values  null: takes no part */
+  constructor(values: readonly Value[], combine: (a: Exclude<Value, null>, b: Exclude<Value, null>) => Value) {
+    this.combine = combine;
+    this.levels = [values];
+    for (let below = values; below.length > 1; ) {
+      const level: Value[] = [];
+      for (let at = 0; at < below.length; at += 2) level.push(this.join(below[at] ?? null, below[at + 1] ?? null));
+      this.levels.push(level);
+      below = level;
+    }
+  }
+
+  /** Of rows [start, end), short ones from the first to the last. */
+  over(start: number, end: number): Value {
+    if (end - start <= STRETCH_ROWS_MAX) {
+      const [rows = []] = this.levels;
+      let whole: Value = null;
+      for (let row = start; row < end; row++) whole = this.join(whole, rows[row] ?? null);
+      return whole;
+    }
+    let [left, right]: [Value, Value] = [null, null];
+    let [low, high] = [start, end];
+    for (const level of this.levels) {
+      if (low >= high) break;
+      if (low % 2 === 1) left = this.join(left, level[low++] ?? null);
+      if (high % 2 === 1) right = this.join(level[--high] ?? null, right);
+      low >>>= 1;
+      high >>>= 1;
+    }
+    return this.join(left, right);
+  }
+
+  join(a: Value, b: Value): Value {
+    return a === null || b === null ? (a ?? b) : this.combine(a, b);
+  }
+}
