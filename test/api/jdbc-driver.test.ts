@@ -42,7 +42,7 @@ const EXPECTED: Readonly<Record<string, string | RegExp>> = {
   'prepared again': '[Long 2, Long 4, Long 6]',
   description: '[l, VARCHAR, java.lang.String, 1]',
   catalogs: '[svc]',
-  schemas: '[INFORMATION_SCHEMA, svc, sys]',
+  schemas: '[INFORMATION_SCHEMA, lookup, svc, sys]',
   tables: '[orders]',
   columns: '[TIMESTAMP]',
   'table types': '[SYSTEM_TABLE, TABLE]',

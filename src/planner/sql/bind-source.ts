@@ -7,7 +7,14 @@ import { rowSourceColumns } from '../row-source-columns.js';
 import { bindExpression, type Place } from './bind-expression.js';
 import { type Bound, NULL, settledType } from './bound.js';
 import { unify } from './function-call.js';
-import { DATA_SCHEMA, INFORMATION_SCHEMA, INFORMATION_SCHEMA_TABLES, informationSchemaTable, systemTable } from './information-schema.js';
+import {
+  DATA_SCHEMA,
+  INFORMATION_SCHEMA,
+  INFORMATION_SCHEMA_TABLES,
+  informationSchemaTable,
+  LOOKUP_SCHEMA,
+  systemTable,
+} from './information-schema.js';
 import { inlineFrame } from './inline-frame.js';
 import type { RelationColumn, SourceRelation } from './relation.js';
 import type { SqlSchema } from './schema.js';
@@ -46,7 +53,7 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
     const names = table.alias === null ? [[name], [INFORMATION_SCHEMA, name]] : [[table.alias]];
     return plainSource({ kind: 'inline', frame: found.frame }, found.columns, names);
   }
-  if (schemaName === 'lookup') return bindLookup(session, schema, table, name);
+  if (schemaName === LOOKUP_SCHEMA) return bindLookup(session, schema, table, name);
   if (schemaName === SYSTEM_SCHEMA) {
     if (!isSystemTable(name))
       throw source.error('sql_plan_invalid', table.at, `unknown table ${SYSTEM_SCHEMA}.${name}${suggestion(name, SYSTEM_TABLE_NAMES)}`);

@@ -15,8 +15,13 @@ export interface SqlFunction {
   readonly name: string;
   readonly minArguments: number;
   readonly maxArguments: number;
+  /** What each argument is; left out where that depends on the others. */
+  readonly parameters?: readonly ParameterKind[];
   bind(call: FunctionCall): Bound;
 }
+
+/** The accessor of `FunctionCall` that gives an argument its type. */
+export type ParameterKind = 'text' | 'string' | 'number' | 'integer' | 'instant' | 'any' | 'array' | 'values';
 
 /** A call whose arguments are bound; each accessor gives one in the type the function needs, or refuses it by position. */
 export class FunctionCall {
@@ -253,7 +258,7 @@ function isConstant(bound: Bound): boolean {
 export function plain(
   name: string,
   native: string,
-  parameters: readonly ('text' | 'string' | 'number' | 'integer' | 'instant' | 'any' | 'array' | 'values')[],
+  parameters: readonly ParameterKind[],
   type: SqlType | ((bound: FunctionCall) => BoundType),
   optional = 0,
 ): SqlFunction {
@@ -261,6 +266,7 @@ export function plain(
     name,
     minArguments: parameters.length - optional,
     maxArguments: parameters.length,
+    parameters,
     bind: (bound) =>
       call(
         typeof type === 'function' ? type(bound) : type,

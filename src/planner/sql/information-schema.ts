@@ -2,13 +2,17 @@ import type { Frame } from '../../model/frame.js';
 import { type ColumnSchema, type PrimitiveType, TIME_COLUMN } from '../../model/schema.js';
 import { type SqlType, sqlTypeName } from '../../model/statement.js';
 import { inlineFrame } from './inline-frame.js';
+import { routines } from './routines.js';
 import type { SqlSchema } from './schema.js';
-import { isComplex, sqlTypeOfColumn } from './sql-type.js';
+import { isArray, isComplex, sqlTypeOfColumn } from './sql-type.js';
 import { SYSTEM_SCHEMA, SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from './system-schema.js';
 
 /** The catalog and schema that datasources are in. */
 export const DATA_SCHEMA = 'svc';
 export const INFORMATION_SCHEMA = 'INFORMATION_SCHEMA';
+/** Of lookups, each a table of keys and values. */
+export const LOOKUP_SCHEMA = 'lookup';
+const LOOKUP_COLUMNS: readonly ColumnSchema[] = ['k', 'v'].map((name) => ({ name, type: 'STRING', multiValue: false, hasNulls: true }));
 
 type Cell = string | bigint | null;
 
@@ -33,7 +37,7 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
       'SQL_PATH',
     ),
     rows: (schema, schemaName) =>
-      [INFORMATION_SCHEMA, ...(schema.systemRows === undefined ? [] : [SYSTEM_SCHEMA]), schemaName].map((name) => [
+      [INFORMATION_SCHEMA, LOOKUP_SCHEMA, ...(schema.systemRows === undefined ? [] : [SYSTEM_SCHEMA]), schemaName].map((name) => [
         schemaName,
         name,
         null,
@@ -47,6 +51,8 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
     columns: text('TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'TABLE_TYPE', 'IS_JOINABLE', 'IS_BROADCAST'),
     rows: (schema, schemaName) => [
       ...Object.keys(TABLES).map((name) => [schemaName, INFORMATION_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
+      // Every process has all of every lookup, so that joins find its rows where they are.
+      ...lookups(schema).map((name) => [schemaName, LOOKUP_SCHEMA, name, 'TABLE', 'YES', 'YES']),
       ...systemTables(schema).map((name) => [schemaName, SYSTEM_SCHEMA, name, 'SYSTEM_TABLE', 'NO', 'NO']),
       ...schema.tables().map((name) => [schemaName, schemaName, name, 'TABLE', 'NO', 'NO']),
     ],
@@ -73,6 +79,9 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
           columnRow(schemaName, INFORMATION_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
         ),
       ),
+      ...lookups(schema).flatMap((table) =>
+        LOOKUP_COLUMNS.map((column, index) => columnRow(schemaName, LOOKUP_SCHEMA, table, column, index)),
+      ),
       ...systemTables(schema).flatMap((table) =>
         SYSTEM_TABLES[table].map(([name, type], index) =>
           columnRow(schemaName, SYSTEM_SCHEMA, table, { name, type, hasNulls: true, multiValue: false }, index),
@@ -85,7 +94,23 @@ const TABLES: Readonly<Record<string, MetadataTable>> = {
         ),
     ],
   },
+  ROUTINES: {
+    columns: text('ROUTINE_CATALOG', 'ROUTINE_SCHEMA', 'ROUTINE_NAME', 'ROUTINE_TYPE', 'IS_AGGREGATOR', 'SIGNATURES'),
+    rows: (_schema, schemaName) =>
+      routines().map(({ name, isAggregator, signatures }) => [
+        schemaName,
+        INFORMATION_SCHEMA,
+        name,
+        'FUNCTION',
+        isAggregator ? 'YES' : 'NO',
+        signatures,
+      ]),
+  },
 };
+
+function lookups(schema: SqlSchema): readonly string[] {
+  return schema.lookups?.() ?? [];
+}
 
 function systemTables(schema: SqlSchema): readonly SystemTableName[] {
   return schema.systemRows === undefined ? [] : SYSTEM_TABLE_NAMES;
@@ -103,7 +128,7 @@ const TYPE_FACTS: Readonly<Partial<Record<SqlType, readonly [bigint | null, bigi
 function columnRow(catalog: string, schema: string, table: string, column: ColumnSchema, index: number): readonly Cell[] {
   const isTime = column.name === TIME_COLUMN;
   const type = sqlTypeOfColumn(column.type, isTime);
-  const [precision, radix, scale, timePrecision, jdbcType] = TYPE_FACTS[type] ?? [null, null, null, null, 1111n];
+  const [precision, radix, scale, timePrecision, jdbcType] = TYPE_FACTS[type] ?? [null, null, null, null, isArray(type) ? 2003n : 1111n];
   const isText = type === 'VARCHAR';
   return [
     catalog,

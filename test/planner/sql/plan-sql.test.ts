@@ -233,7 +233,7 @@ project EXPR$0=a0
   { sql: 'EXPLAIN PLAN FOR SELECT page FROM wiki', plan: 'explain\nscan wiki\nscan page\n→ page VARCHAR' },
   {
     sql: "SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'svc'",
-    plan: 'scan inline[4]\nwhere TABLE_SCHEMA = svc STRING\nscan TABLE_NAME\n→ TABLE_NAME VARCHAR',
+    plan: 'scan inline[5]\nwhere TABLE_SCHEMA = svc STRING\nscan TABLE_NAME\n→ TABLE_NAME VARCHAR',
   },
 ];
 
