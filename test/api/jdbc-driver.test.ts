@@ -39,6 +39,8 @@ const EXPECTED: Readonly<Record<string, string | RegExp>> = {
   parameters: '[Long 42, Double 2.5, String x, Boolean true, Double 2.5]',
   'parameter instants': '[Timestamp 2024-01-02 03:04:05.0, Date 2024-01-02]',
   'parameter null': '[Long 5]',
+  'parameter array of texts': '[Long 2]',
+  'parameter array of numbers': '[Integer 3]',
   'prepared again': '[Long 2, Long 4, Long 6]',
   description: '[l, VARCHAR, java.lang.String, 1]',
   catalogs: '[svc]',

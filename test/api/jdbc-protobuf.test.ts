@@ -184,6 +184,19 @@ const PARAMETERS: readonly {
     rows: [['LONG 3']],
   },
   { name: 'a decimal', sql: 'SELECT ? * 2', values: [typed(26, [3, '1.25'])], rows: [['DOUBLE 2.5']] },
+  {
+    name: 'an array of texts',
+    sql: 'SELECT COUNT(*) FROM orders WHERE SCALAR_IN_ARRAY(label, ?)',
+    values: [typed(27, [8, typed(21, [3, 'o1'])], [8, typed(24, [7, true])], [8, typed(21, [3, 'o3'])], [9, 21])],
+    rows: [['LONG 2']],
+  },
+  {
+    name: 'an array of doubles that are whole',
+    sql: 'SELECT ?',
+    values: [typed(27, [8, typed(15, [6, { double: 3 }])], [8, typed(15, [6, { double: 7 }])], [9, 15])],
+    rows: [[['DOUBLE 3', 'DOUBLE 7']]],
+  },
+  { name: 'an empty array', sql: 'SELECT ?', values: [typed(27, [9, 13])], rows: [[[]]] },
   { name: 'a null', sql: 'SELECT COALESCE(CAST(? AS BIGINT), 5)', values: [typed(23, [7, true])], rows: [['LONG 5']] },
 ];
 

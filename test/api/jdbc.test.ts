@@ -214,6 +214,19 @@ const PARAMETERS: readonly { readonly name: string; readonly sql: string; readon
       ],
       rows: [['o3']],
     },
+    {
+      name: 'an array of texts',
+      sql: 'SELECT COUNT(*) FROM orders WHERE SCALAR_IN_ARRAY(label, ?)',
+      values: [{ type: 'ARRAY', componentType: 'STRING', value: ['o1', null, 'o3'] }],
+      rows: [[2]],
+    },
+    {
+      name: 'an array whose type nobody tells',
+      sql: 'SELECT COUNT(*) FROM orders WHERE ARRAY_CONTAINS(counts, ?)',
+      values: [{ type: 'ARRAY', value: [2] }],
+      rows: [[3]],
+    },
+    { name: 'an object that is a number', sql: 'SELECT ? * 2', values: [{ type: 'OBJECT', value: 21 }], rows: [[42]] },
     { name: 'a null', sql: 'SELECT COALESCE(?, 5)', values: [{ type: 'NULL', value: null }], rows: [[5]] },
   ];
 

@@ -11,10 +11,6 @@ export interface ParameterValue {
 const MS_PER_DAY = 86_400_000;
 const CIVIL_MS_MAX = 8_640_000_000_000_000;
 
-const plain =
-  (type: string) =>
-  (value: unknown): ParameterValue => ({ type, value });
-
 /** Instants come as the wall clock of the client: as text they are read in the zone of the statement. */
 function wallClock(type: 'DATE' | 'TIMESTAMP', unitMs: number): (value: unknown, path: string) => ParameterValue {
   return (value, path) => {
@@ -37,27 +33,33 @@ function byItself(value: unknown, path: string): ParameterValue {
   return refuse(path, 'a text, a number or a truth value', value);
 }
 
-/** By the word that the protocol has for the kind of a value. */
+/** Kinds of values that are what they are, by the word that the protocol has for them, with their types in SQL. */
+const PLAIN_TYPES: Readonly<Record<string, string>> = {
+  PRIMITIVE_BOOLEAN: 'BOOLEAN',
+  BOOLEAN: 'BOOLEAN',
+  PRIMITIVE_CHAR: 'VARCHAR',
+  CHARACTER: 'VARCHAR',
+  STRING: 'VARCHAR',
+  PRIMITIVE_BYTE: 'BIGINT',
+  BYTE: 'BIGINT',
+  PRIMITIVE_SHORT: 'BIGINT',
+  SHORT: 'BIGINT',
+  PRIMITIVE_INT: 'BIGINT',
+  INTEGER: 'BIGINT',
+  PRIMITIVE_LONG: 'BIGINT',
+  LONG: 'BIGINT',
+  BIG_INTEGER: 'BIGINT',
+  PRIMITIVE_FLOAT: 'DOUBLE',
+  FLOAT: 'DOUBLE',
+  PRIMITIVE_DOUBLE: 'DOUBLE',
+  DOUBLE: 'DOUBLE',
+  BIG_DECIMAL: 'DOUBLE',
+};
+
+const plainType = (name: string): string | undefined => (Object.hasOwn(PLAIN_TYPES, name) ? PLAIN_TYPES[name] : undefined);
+
+/** Kinds that have to be looked at. */
 const READERS: Readonly<Record<string, (value: unknown, path: string) => ParameterValue>> = {
-  PRIMITIVE_BOOLEAN: plain('BOOLEAN'),
-  BOOLEAN: plain('BOOLEAN'),
-  PRIMITIVE_CHAR: plain('VARCHAR'),
-  CHARACTER: plain('VARCHAR'),
-  STRING: plain('VARCHAR'),
-  PRIMITIVE_BYTE: plain('BIGINT'),
-  BYTE: plain('BIGINT'),
-  PRIMITIVE_SHORT: plain('BIGINT'),
-  SHORT: plain('BIGINT'),
-  PRIMITIVE_INT: plain('BIGINT'),
-  INTEGER: plain('BIGINT'),
-  PRIMITIVE_LONG: plain('BIGINT'),
-  LONG: plain('BIGINT'),
-  BIG_INTEGER: plain('BIGINT'),
-  PRIMITIVE_FLOAT: plain('DOUBLE'),
-  FLOAT: plain('DOUBLE'),
-  PRIMITIVE_DOUBLE: plain('DOUBLE'),
-  DOUBLE: plain('DOUBLE'),
-  BIG_DECIMAL: plain('DOUBLE'),
   NUMBER: number,
   JAVA_SQL_DATE: wallClock('DATE', MS_PER_DAY),
   JAVA_SQL_TIMESTAMP: wallClock('TIMESTAMP', 1),
@@ -76,17 +78,20 @@ export function readParameter(reader: ObjectReader): ParameterValue {
   const value = reader.raw('value');
   if (value === undefined) return { type: 'NULL', value: null };
   if (type === 'ARRAY') return readArray(reader);
+  const plain = plainType(type);
+  if (plain !== undefined) return { type: plain, value };
   const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (read !== undefined) return read(value, reader.at('value'));
   if (UNSUPPORTED.includes(type))
     throw new ServiceError('unsupported', `${reader.at('type')}: a parameter of type ${type} is not supported`);
-  return refuse(reader.at('type'), `one of ${Object.keys(READERS).join(', ')}`, type);
+  return refuse(reader.at('type'), `one of ${[...Object.keys(PLAIN_TYPES), ...Object.keys(READERS), 'ARRAY'].join(', ')}`, type);
 }
 
-/** Its elements as they are: the planner tells their type from all of them. */
+/** Of elements whose type is not said, or is none of the plain ones, the planner tells it from their values. */
 function readArray(reader: ObjectReader): ParameterValue {
-  const componentType = reader.optionalString('componentType');
-  if (componentType !== undefined && UNSUPPORTED_ELEMENTS.includes(componentType))
+  const componentType = reader.optionalString('componentType') ?? 'OBJECT';
+  if (UNSUPPORTED_ELEMENTS.includes(componentType))
     throw new ServiceError('unsupported', `${reader.at('componentType')}: an array of ${componentType} is not supported`);
-  return { type: 'ARRAY', value: reader.array('value') };
+  const element = plainType(componentType);
+  return { type: element === undefined ? 'ARRAY' : `ARRAY<${element}>`, value: reader.array('value') };
 }
