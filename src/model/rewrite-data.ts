@@ -15,11 +15,13 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
     const elements = data.map((each: unknown) => rewrite(each, change));
     return elements.some((each, index) => each !== data[index]) ? elements : data;
   }
-  let changed = false;
-  const fields: Record<string, unknown> = {};
+  // Nothing is copied before something in it has changed: mostly nothing has.
+  let fields: Record<string, unknown> | undefined;
   for (const [name, value] of Object.entries(data)) {
-    fields[name] = rewrite(value, change);
-    changed ||= fields[name] !== value;
+    const rewritten = rewrite(value, change);
+    if (rewritten === value) continue;
+    fields ??= { ...data };
+    fields[name] = rewritten;
   }
-  return change(changed ? fields : data);
+  return change(fields ?? data);
 }

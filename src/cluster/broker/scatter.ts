@@ -31,7 +31,7 @@ export function planReads(
     const clipped = isWhole(chunk) ? intervals : intersections(intervals, chunk.visible);
     const clip = isWhole(chunk) ? '' : JSON.stringify(chunk.visible);
     for (const segment of chunk.segments) {
-      const id = segmentIdText(segment.id);
+      const id = idTextOf(segment);
       const { host } = chooseServer(id, serversOf(id));
       // One read, one datasource: ids of its dictionaries are shared among its segments only.
       const key = `${host} ${segment.id.dataSource} ${clip}`;
@@ -90,8 +90,21 @@ function intersections(intervals: readonly Interval[], pieces: readonly Interval
   return intervals.flatMap((interval) => pieces.flatMap((piece) => intersect(interval, piece) ?? []));
 }
 
+/** Of descriptors that views hold, which every query asks for again. */
+const ID_TEXTS = new WeakMap<SegmentDescriptor, string>();
+
+function idTextOf(segment: SegmentDescriptor): string {
+  const known = ID_TEXTS.get(segment);
+  if (known !== undefined) return known;
+  const text = segmentIdText(segment.id);
+  ID_TEXTS.set(segment, text);
+  return text;
+}
+
 /** Always the same of the equally good servers for a segment: that one has its columns in memory. */
 function chooseServer(id: string, servers: readonly ServerInventory[]): ServerInventory {
+  const [only, second] = servers;
+  if (only !== undefined && second === undefined) return only;
   const best = servers.filter((server) => server.priority === servers[0]?.priority);
   const chosen = best[hash(id) % Math.max(1, best.length)];
   if (chosen === undefined) throw new ServiceError('segments_unavailable', `segment ${id} is served by no Historical at the moment`);

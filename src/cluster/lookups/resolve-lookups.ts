@@ -7,9 +7,15 @@ import { rewriteData } from '../../model/rewrite-data.js';
  * lookup's rows. What holds no such call is given back as it is.
  * @throws ServiceError `query_invalid` for a name that is no constant or no lookup
  */
-export function resolveLookups<Data>(data: Data, values: (name: string) => ReadonlyMap<string, string>): Data {
-  return rewriteData(data, (object) => (isLookup(object) ? withRows(object, values) : object));
+export function resolveLookups<Data extends object>(data: Data, values: (name: string) => ReadonlyMap<string, string>): Data {
+  if (WITHOUT_LOOKUPS.has(data)) return data;
+  const resolved = rewriteData(data, (object) => (isLookup(object) ? withRows(object, values) : object));
+  if (resolved === data) WITHOUT_LOOKUPS.add(data);
+  return resolved;
 }
+
+/** Plans are kept, and asked for again. */
+const WITHOUT_LOOKUPS = new WeakSet<object>();
 
 type Call = Extract<Expression, { kind: 'call' }>;
 
