@@ -61,12 +61,17 @@ function roundLong(value: bigint, places: number): bigint {
 }
 
 function roundDouble(x: number, places: number): number {
+  return toPlaces(x, places, Math.round);
+}
+
+/** `toInteger`: of what is left of the point once that is shifted, which is never negative. */
+function toPlaces(x: number, places: number, toInteger: (shifted: number) => number): number {
   if (Number.isNaN(x)) return 0;
   if (!Number.isFinite(x) || places > 400) return x;
   if (places < -400) return 0;
   // Shifting the point in the printed digits is exact; multiplying by a power of ten is not.
   const [digits = '0', exponent = '0'] = Math.abs(x).toExponential().split('e');
-  const shifted = Math.round(Number(`${digits}e${Number(exponent) + places}`));
+  const shifted = toInteger(Number(`${digits}e${Number(exponent) + places}`));
   if (!Number.isFinite(shifted)) return x;
   const [roundedDigits = '0', roundedExponent = '0'] = shifted.toExponential().split('e');
   const rounded = Number(`${roundedDigits}e${Number(roundedExponent) - places}`);
@@ -118,8 +123,9 @@ export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   pi,
   div,
   safeDivide,
-  /** As a FLOAT column would keep it; not of the language. */
+  // Not of the language: as a FLOAT column would keep it, and cut to a number of decimal places.
   ofDouble(':float', Math.fround),
+  ofTwoDoubles(':truncate', (x, places) => (places === 0 ? Math.trunc(x) : toPlaces(x, places, Math.floor)) + 0),
   ofDouble('acos', Math.acos),
   ofDouble('asin', Math.asin),
   ofDouble('atan', Math.atan),

@@ -110,8 +110,8 @@ function castText(trimmed: string, value: string, type: SqlType, timeZone: strin
     const instant = parseInstant(trimmed, timeZone);
     return instant === undefined ? undefined : literal(type, BigInt(instant));
   }
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return undefined;
-  return nativeType(type) === 'LONG' && /^[+-]?\d+$/.test(trimmed) ? numeric(BigInt(trimmed), type) : numeric(Number(trimmed), type);
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return undefined;
+  return nativeType(type) === 'LONG' && /^[+-]?\d+$/.test(value) ? numeric(BigInt(value), type) : numeric(Number(value), type);
 }
 
 function numeric(value: bigint | number, type: SqlType): BoundLiteral | undefined {

@@ -1,4 +1,4 @@
-import { type Bound, call, integer, literal, settledType, text } from '../bound.js';
+import { type Bound, call, integer, literal, settledType } from '../bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 import { commonType, nativeType } from '../sql-type.js';
 import { roundedInstant } from './time.js';
@@ -26,11 +26,7 @@ function rounding(name: string, native: 'floor' | 'ceil'): SqlFunction {
   };
 }
 
-function powerOfTen(places: number): Bound {
-  return literal('DOUBLE', 10 ** places);
-}
-
-/** TRUNCATE(x, places) towards zero: there is no such native function, so it is made of a cast. */
+/** TRUNCATE(x, places), towards zero. */
 function truncate(bound: FunctionCall): Bound {
   const number = bound.number(0);
   const places = bound.constantInteger(1, 0);
@@ -40,9 +36,7 @@ function truncate(bound: FunctionCall): Bound {
     return call(number.type, '*', call(number.type, '/', number, unit), unit);
   }
   if (Math.abs(places) > 18) throw bound.mismatch(1, 'between -18 and 18');
-  if (places === 0) return call(number.type, 'cast', call('BIGINT', 'cast', number, text('LONG')), text('DOUBLE'));
-  const scaled = call('DOUBLE', '*', number, powerOfTen(places));
-  return call(number.type, '/', call('DOUBLE', 'cast', call('BIGINT', 'cast', scaled, text('LONG')), text('DOUBLE')), powerOfTen(places));
+  return call(number.type, ':truncate', number, literal('DOUBLE', places));
 }
 
 function extreme(name: string, native: string): SqlFunction {
