@@ -26,6 +26,26 @@ export function virtualColumnsByName(columns: readonly VirtualColumn[]): Virtual
   return Object.fromEntries(columns.map((column) => [column.name, column]));
 }
 
+/** What a name means where no virtual column has it. */
+export function storedSource(view: SegmentView, name: string): Source {
+  const column = Object.hasOwn(view.columns, name) ? view.columns[name] : undefined;
+  if (column === undefined) return { kind: 'missing' };
+  return column.kind === 'string' ? { kind: 'string', column } : { kind: 'number', column };
+}
+
+/** undefined: the column is missing. */
+export function typeOfSource(source: Source): ColumnType | undefined {
+  switch (source.kind) {
+    case 'missing':
+      return undefined;
+    case 'string':
+    case 'number':
+      return source.column.type;
+    case 'computed':
+      return source.vector.type;
+  }
+}
+
 /** The stored column a name stands for, through virtual columns that only rename. */
 export function storedName(virtualColumns: VirtualColumns, name: string): string {
   const seen = new Set<string>();
@@ -60,7 +80,7 @@ export class SegmentScope {
 
   source(name: string): Source {
     const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? this.#virtualColumns[name] : undefined;
-    return virtual === undefined ? this.#stored(name) : this.#virtual(virtual);
+    return virtual === undefined ? storedSource(this.view, name) : this.#virtual(virtual);
   }
 
   /** The decoded dictionary; for what looks at every distinct value anyway. */
@@ -74,28 +94,12 @@ export class SegmentScope {
 
   /** Type of a column here; undefined when it is missing. */
   typeOf(name: string): ColumnType | undefined {
-    const source = this.source(name);
-    switch (source.kind) {
-      case 'missing':
-        return undefined;
-      case 'string':
-        return source.column.type;
-      case 'number':
-        return source.column.type;
-      case 'computed':
-        return source.vector.type;
-    }
+    return typeOfSource(this.source(name));
   }
 
   /** The expression, with the columns that this segment keeps of paths into JSON in place of reading the JSON. */
   readingFields(expression: Expression): Expression {
     return readingFields(expression, (field) => this.view.columns[field]?.type);
-  }
-
-  #stored(name: string): Source {
-    const column = Object.hasOwn(this.view.columns, name) ? this.view.columns[name] : undefined;
-    if (column === undefined) return { kind: 'missing' };
-    return column.kind === 'string' ? { kind: 'string', column } : { kind: 'number', column };
   }
 
   #virtual(given: VirtualColumn): Source {

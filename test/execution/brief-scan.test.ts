@@ -94,6 +94,15 @@ brief('are those of few cells whose conditions are looked up', () => {
       many: true,
     },
     {
+      name: 'a column in another type',
+      plan: plan({
+        filter: { ...equals, column: 'renamed' },
+        virtualColumns: [{ name: 'renamed', outputType: 'LONG', expression: { kind: 'column', name: 'text' } }],
+      }),
+      few: false,
+      many: false,
+    },
+    {
       name: 'a computed column',
       plan: plan({
         virtualColumns: [

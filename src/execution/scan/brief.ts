@@ -1,7 +1,8 @@
+import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { ScanPlan } from '../../model/plan.js';
 import type { SegmentView } from '../../storage/view.js';
-import { storedName, type VirtualColumns, virtualColumnsByName } from '../scope.js';
+import { storedName, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../scope.js';
 
 /** Cells whose reading stays well below a millisecond. */
 const CELLS_MAX = 2_000;
@@ -17,11 +18,22 @@ const LOOKED_AT_MAX = 500;
 export function mayBeBrief(plan: ScanPlan, views: readonly SegmentView[]): boolean {
   if (plan.limit === null || (plan.stages ?? []).length > 0) return false;
   if ((plan.offset + plan.limit) * plan.columns.length > CELLS_MAX) return false;
-  if (plan.virtualColumns.some(({ expression, keeps }) => expression.kind !== 'column' || keeps !== undefined)) return false;
+  const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  if (!plan.virtualColumns.every((column) => isRenamed(column, virtualColumns, views))) return false;
   if (plan.filter === null) return true;
   const conditions = conditionsIn(plan.filter);
-  const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   return conditions.length <= CONDITIONS_MAX && conditions.every((condition) => isLookedUp(condition, virtualColumns, views));
+}
+
+/** A column under another name, which has the type that is asked for. */
+function isRenamed(
+  { name, expression, outputType, keeps }: VirtualColumn,
+  virtualColumns: VirtualColumns,
+  views: readonly SegmentView[],
+): boolean {
+  if (expression.kind !== 'column' || keeps !== undefined) return false;
+  const stored = storedName(virtualColumns, name);
+  return outputType === null || views.every((view) => (typeOfSource(storedSource(view, stored)) ?? outputType) === outputType);
 }
 
 type Condition = Exclude<Filter, { readonly kind: 'and' | 'or' | 'not' }>;
@@ -42,9 +54,9 @@ function isLookedUp(condition: Condition, virtualColumns: VirtualColumns, views:
     ((condition.kind === 'equals' || condition.kind === 'in') && condition.type === 'STRING') ||
     (condition.kind === 'range' && condition.type === 'STRING' && condition.ordering === 'lexicographic');
   return views.every((view) => {
-    const column = Object.hasOwn(view.columns, name) ? view.columns[name] : undefined;
-    if (column === undefined) return true;
-    if (column.kind === 'string') return (isSought && column.type === 'STRING') || column.dictionary.count <= LOOKED_AT_MAX;
-    return condition.kind !== 'like';
+    const source = storedSource(view, name);
+    if (source.kind !== 'string') return source.kind === 'missing' || condition.kind !== 'like';
+    const { type, dictionary } = source.column;
+    return (isSought && type === 'STRING') || dictionary.count <= LOOKED_AT_MAX;
   });
 }

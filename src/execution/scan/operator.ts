@@ -6,7 +6,7 @@ import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../context.js';
 import type { RowCounts } from '../counts.js';
 import type { Source, VirtualColumns } from '../scope.js';
-import { SegmentScope, virtualColumnsByName } from '../scope.js';
+import { SegmentScope, storedSource, typeOfSource, virtualColumnsByName } from '../scope.js';
 import type { ScanColumn } from './columns.js';
 import { readColumn } from './columns.js';
 import type { RowBatch } from './order.js';
@@ -106,20 +106,24 @@ function frameOf(columns: readonly ScanColumn[], batches: readonly RowBatch[], r
 function scanColumn(context: RunContext, name: string, views: readonly SegmentView[], virtualColumns: VirtualColumns): ScanColumn {
   const types = new Set<ColumnType>();
   let multiValue = false;
+  const see = (source: Source): void => {
+    const type = typeOfSource(source);
+    if (type !== undefined && !holdsNullsOnly(source)) types.add(type);
+    multiValue ||= source.kind === 'string' && source.column.offsets !== 0;
+  };
   for (const view of views) {
+    if (!Object.hasOwn(virtualColumns, name)) {
+      see(storedSource(view, name));
+      continue;
+    }
     const arena = context.memory.arena();
     try {
-      const scope = new SegmentScope(context, view, virtualColumns, arena);
-      const source = scope.source(name);
-      const type = scope.typeOf(name);
-      if (type !== undefined && !holdsNullsOnly(source)) types.add(type);
-      multiValue ||= source.kind === 'string' && source.column.offsets !== 0;
+      see(new SegmentScope(context, view, virtualColumns, arena).source(name));
     } finally {
       arena.release();
     }
   }
-  const type = widestType(types);
-  return { name, type, multiValue };
+  return { name, type: widestType(types), multiValue };
 }
 
 /** Such a column says nothing of its type. */
