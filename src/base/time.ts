@@ -182,6 +182,19 @@ export function addPeriod(ms: EpochMs, period: Period, count = 1, zone: Zone = U
   return zone.fromLocal(day * DAY_MS + timeOfDay) + milliseconds;
 }
 
+/**
+ * Whole months from one instant to another, by the calendar and clock of a zone: the most that `addPeriod` can add to the
+ * earlier one without passing the later one. Below 0 when `end` is before `start`.
+ */
+export function monthsBetween(start: EpochMs, end: EpochMs, zone: Zone = UTC): number {
+  if (end < start) return 0 - monthsBetween(end, start, zone);
+  const civil = (ms: EpochMs): { readonly year: number; readonly month: number } =>
+    civilFromDays(Math.floor((ms + zone.offsetAt(ms)) / DAY_MS));
+  const [from, to] = [civil(start), civil(end)];
+  const months = (to.year - from.year) * 12 + to.month - from.month;
+  return addPeriod(start, { months, days: 0, milliseconds: 0 }, 1, zone) > end ? months - 1 : months;
+}
+
 function addMonths(days: number, months: number): number {
   if (months === 0) return days;
   const { year, month, day } = civilFromDays(days);

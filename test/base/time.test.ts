@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findZone } from '../../src/base/calendar.js';
-import { addPeriod, formatInstant, formatInstantIn, parseInstant, parsePeriod } from '../../src/base/time.js';
+import { addPeriod, formatInstant, formatInstantIn, monthsBetween, parseInstant, parsePeriod } from '../../src/base/time.js';
 import { ETERNITY } from '../../src/model/interval.js';
 
 const instants = suite('instants');
@@ -119,6 +119,24 @@ for (const { from, period, count, zone, to } of sums) {
     assert.is(addPeriod(Date.parse(from), length, count, zoneOf(zone ?? 'UTC')), Date.parse(to));
   });
 }
+
+const differences: readonly { from: string; to: string; months: number; zone?: string }[] = [
+  { from: '2015-01-15', to: '2015-02-14', months: 0 },
+  { from: '2015-01-15', to: '2015-02-15', months: 1 },
+  // A month from the last day of January ends on the last day of February.
+  { from: '2015-01-31', to: '2015-02-28', months: 1 },
+  { from: '2015-01-31', to: '2015-02-27T23:59', months: 0 },
+  { from: '2016-02-29', to: '2020-02-29', months: 48 },
+  { from: '2020-02-29', to: '2016-02-29', months: -48 },
+  { from: '2015-03-01', to: '2015-02-01T00:00:00.001Z', months: 0 },
+  // In Berlin both are midnights of a first day of a month.
+  { from: '2015-02-28T23:00Z', to: '2015-03-31T22:00Z', months: 1, zone: 'Europe/Berlin' },
+  { from: '2015-02-28T23:00Z', to: '2015-03-31T21:59Z', months: 0, zone: 'Europe/Berlin' },
+];
+for (const { from, to, months, zone } of differences)
+  periods(`${months} months from ${from} to ${to} in ${zone ?? 'UTC'}`, () => {
+    assert.is(monthsBetween(Date.parse(from), Date.parse(to), zoneOf(zone ?? 'UTC')), months);
+  });
 periods.run();
 
 function zoneOf(id: string) {

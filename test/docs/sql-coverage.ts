@@ -91,9 +91,8 @@ page is written by \`node scripts/sql-coverage.mjs\` from what the planner says 
 \`test/planner/sql/examples/\`. A test runs every example, over literals and over columns, and compares its value; another fails
 when this page is out of date, or when a name is neither answered nor refused.
 
-Known differences: \`TIMESTAMPDIFF\` in months, quarters and years is refused; of no rows \`BLOOM_FILTER\` is null instead of an
-empty filter, and \`APPROX_QUANTILE\` and \`APPROX_QUANTILE_DS\` are null instead of not a number; the summaries of sketches for
-people (\`HLL_SKETCH_TO_STRING\`, \`DS_QUANTILE_SUMMARY\`) have words of their own.
+Known differences: of no rows \`BLOOM_FILTER\` is null instead of an empty filter, and \`APPROX_QUANTILE\` and \`APPROX_QUANTILE_DS\` are null
+instead of not a number; the summaries of sketches for people (\`HLL_SKETCH_TO_STRING\`, \`DS_QUANTILE_SUMMARY\`) have words of their own.
 `;
 
 /** The page. */

@@ -1,7 +1,7 @@
 import type { Zone } from '../../base/calendar.js';
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
-import { addPeriod, formatInstantIn, parseInstant, parsePeriod } from '../../base/time.js';
+import { addPeriod, formatInstantIn, monthsBetween, parseInstant, parsePeriod } from '../../base/time.js';
 import type { Clock } from '../../base/time-pattern.js';
 import { formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
 import type { Buckets } from '../../model/granularity.js';
@@ -94,6 +94,15 @@ const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
   };
 });
 
+/** (end, start[, time zone]): whole months between them. */
+const subtractMonths = timeFunction('subtract_months', [2, 3], 'LONG', (constants) => {
+  const zone = zoneOf(constants, 2, 'subtract_months');
+  return (value, values) => {
+    const [end, start] = [toInstant(value), toInstant(values[1] ?? null)];
+    return end === null || start === null ? null : BigInt(monthsBetween(start, end, zone));
+  };
+});
+
 /** Centuries and millennia are counted from 1, as SQL does. */
 const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number>> = {
   EPOCH: (_, instantMs) => Math.floor(instantMs / 1000),
@@ -172,6 +181,7 @@ export const TIME_FUNCTIONS: readonly ExpressionFunction[] = [
   floor,
   ceil,
   shift,
+  subtractMonths,
   extract,
   parse,
   format,

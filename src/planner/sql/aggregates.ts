@@ -34,11 +34,8 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
       : list.add({ kind: 'count', operands: [], filter: andFilter(filter, not(isNull(operand))), type: 'BIGINT' });
     return call('DOUBLE', '/', call('DOUBLE', 'cast', total, text('DOUBLE')), count);
   },
-  GROUPING(use) {
-    const { call: bound, list } = use;
-    if (use.distinct || use.filter !== null) throw bound.error(bound.at, 'GROUPING takes no DISTINCT and no FILTER');
-    return list.add({ kind: 'grouping', operands: bound.arguments, filter: null, type: 'BIGINT' });
-  },
+  GROUPING: grouping,
+  GROUPING_ID: grouping,
   APPROX_COUNT_DISTINCT: countDistinct,
   APPROX_COUNT_DISTINCT_BUILTIN: countDistinct,
   VAR_POP: (use) => variance(use, 'populationVariance'),
@@ -51,6 +48,12 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   ...SKETCH_AGGREGATES,
   ...DISTRIBUTION_AGGREGATES,
 };
+
+/** A bit for each argument that is no key of the row's grouping set. */
+function grouping({ call: bound, distinct, filter, list }: AggregateUse): Bound {
+  if (distinct || filter !== null) throw bound.error(bound.at, `${bound.name} takes no DISTINCT and no FILTER`);
+  return list.add({ kind: 'grouping', operands: bound.arguments, filter: null, type: 'BIGINT' });
+}
 
 function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVariance'): Bound {
   return collectStates(use, { type: 'moments', result }, { operand: () => numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });

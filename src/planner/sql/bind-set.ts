@@ -8,7 +8,7 @@ import { castTo } from './cast.js';
 import { identity, type NamedAggregate, type NamedBound, type ProjectedColumn, type ProjectRelation, type Relation } from './relation.js';
 import { Scope } from './scope.js';
 import type { Session } from './session.js';
-import { commonType } from './sql-type.js';
+import { commonType, isArray, isComplex } from './sql-type.js';
 import type { CompareOperator, SetQuery, SqlQuery } from './syntax.js';
 
 /** UNION, INTERSECT and EXCEPT: columns by position, named as the first query names them. Two nulls are the same here. */
@@ -60,7 +60,7 @@ function aligned(
     for (const { at, relation } of operands) {
       const given = relation.columns[index];
       if (given === undefined || given.bound.type === 'NULL') continue;
-      const common: SqlType | undefined = type === 'NULL' ? given.type : commonType(type, given.type);
+      const common: SqlType | undefined = type === 'NULL' ? given.type : (commonType(type, given.type) ?? asText(type, given.type));
       if (common === undefined)
         throw session.source.error('sql_plan_invalid', at, `column ${index + 1} is ${given.type} here and ${type} in the queries before`);
       type = common;
@@ -84,7 +84,27 @@ function aligned(
   });
 }
 
+/** A text beside a number, an instant or a truth value makes texts of these. */
+function asText(one: SqlType, other: SqlType): SqlType | undefined {
+  const isScalar = (type: SqlType): boolean => !isArray(type) && !isComplex(type);
+  return (one === 'VARCHAR' || other === 'VARCHAR') && isScalar(one) && isScalar(other) ? 'VARCHAR' : undefined;
+}
+
 const SIDE = 'side of a set operation';
+const NUMBER = 'number among equal rows';
+const NUMBER_COLUMN: ProjectedColumn = { name: NUMBER, type: 'BIGINT', bound: column('BIGINT', NUMBER) };
+
+/** The rows with their numbers among those that are equal to them. */
+function numbered(side: ProjectRelation): Relation {
+  const frame = { unit: 'rows', start: 'unbounded', end: 'unbounded', exclude: null } as const;
+  return {
+    kind: 'window',
+    input: side,
+    partition: identity(side.columns).map(({ bound }) => bound),
+    order: [],
+    functions: [{ name: NUMBER, type: 'BIGINT', call: { kind: 'rowNumber' }, operands: [], filter: null, frame }],
+  };
+}
 
 function combine(session: Session, query: SetQuery, inputs: readonly ProjectRelation[]): Relation {
   const [left, right] = inputs;
@@ -94,11 +114,11 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
     const union: Relation = { kind: 'union', inputs };
     return query.all ? union : { kind: 'aggregate', input: union, keys, aggregates: [] };
   }
-  if (query.all) throw session.source.unsupported(query.at, `${query.operator} ALL`);
-  // Each row says which side it is of; equal rows become one group, and the sides it was met on decide.
+  // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
+  // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
   const marked = [left, right].map((side, index): Relation => {
     const columns: ProjectedColumn[] = [...identity(side.columns), { name: SIDE, type: 'BIGINT', bound: integer(index) }];
-    return { kind: 'project', input: side, columns };
+    return { kind: 'project', input: query.all ? numbered(side) : side, columns: query.all ? [...columns, NUMBER_COLUMN] : columns };
   });
   const extreme = (kind: 'min' | 'max'): NamedAggregate => ({
     kind,
@@ -110,7 +130,7 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
   const grouped: Relation = {
     kind: 'aggregate',
     input: { kind: 'union', inputs: marked },
-    keys,
+    keys: query.all ? [...keys, NUMBER_COLUMN] : keys,
     aggregates: [extreme('min'), extreme('max')],
   };
   const isSide = (kind: 'min' | 'max', operator: CompareOperator, side: number): Bound => ({

@@ -208,7 +208,8 @@ function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
   }
   const handlesNulls = stream.is(close + 1, 'IGNORE') || stream.is(close + 1, 'RESPECT');
   if (handlesNulls && stream.is(close + 2, 'NULLS')) {
-    if (close === first) throw stream.source.error('sql_invalid', stream.start(close + 1), `${name} takes no ${stream.text(close + 1)} NULLS`);
+    if (close === first)
+      throw stream.source.error('sql_invalid', stream.start(close + 1), `${name} takes no ${stream.text(close + 1)} NULLS`);
     stream.replace(close, '');
     stream.replace(close + 2, 'NULLS)');
   }

@@ -68,12 +68,10 @@ const expressions = fc.letrec<Tree>((tie) => ({
     })),
     tie('truth').map((a) => sql`CAST(${a} AS BIGINT)`),
     tie('double').map((a) => ({ ours: `CAST(${a.ours} AS BIGINT)`, theirs: `CAST(trunc(${a.theirs}) AS BIGINT)` })),
-    fc
-      .tuple(fc.constantFrom('AND', 'OR', 'XOR'), tie('long'), long)
-      .map(([name, a, b]) => ({
-        ours: `BITWISE_${name}(${a.ours}, ${b.ours})`,
-        theirs: name === 'XOR' ? `xor(${a.theirs}, ${b.theirs}::BIGINT)` : `(${a.theirs} ${name === 'AND' ? '&' : '|'} ${b.theirs})`,
-      })),
+    fc.tuple(fc.constantFrom('AND', 'OR', 'XOR'), tie('long'), long).map(([name, a, b]) => ({
+      ours: `BITWISE_${name}(${a.ours}, ${b.ours})`,
+      theirs: name === 'XOR' ? `xor(${a.theirs}, ${b.theirs}::BIGINT)` : `(${a.theirs} ${name === 'AND' ? '&' : '|'} ${b.theirs})`,
+    })),
     fc.tuple(tie('text'), word).map(([a, b]) => sql`POSITION(${b} IN ${a})`),
     fc.tuple(fc.constantFrom('DAY', 'HOUR', 'MINUTE'), tie('instant'), tie('instant')).map(([unit, a, b]) => ({
       ours: `TIMESTAMPDIFF(${unit}, ${a.ours}, ${b.ours})`,
@@ -213,12 +211,10 @@ const expressions = fc.letrec<Tree>((tie) => ({
     fc
       .tuple(tie('text'), fc.constantFrom('[aeio]+', '^R', 'b$', '^$', 'o|a'))
       .map(([a, b]) => ({ ours: `REGEXP_LIKE(${a.ours}, '${b}')`, theirs: `regexp_matches(${a.theirs}, '${b}')` })),
-    fc
-      .tuple(tie('long'), tie('long'), tie('long'))
-      .map(([a, b, c]) => ({
-        ours: `ARRAY_CONTAINS(ARRAY[${a.ours}, ${b.ours}, 3], ${c.ours})`,
-        theirs: `((${c.theirs}) IS NOT DISTINCT FROM (${a.theirs}) OR (${c.theirs}) IS NOT DISTINCT FROM (${b.theirs}) OR (${c.theirs}) IS NOT DISTINCT FROM 3)`,
-      })),
+    fc.tuple(tie('long'), tie('long'), tie('long')).map(([a, b, c]) => ({
+      ours: `ARRAY_CONTAINS(ARRAY[${a.ours}, ${b.ours}, 3], ${c.ours})`,
+      theirs: `((${c.theirs}) IS NOT DISTINCT FROM (${a.theirs}) OR (${c.theirs}) IS NOT DISTINCT FROM (${b.theirs}) OR (${c.theirs}) IS NOT DISTINCT FROM 3)`,
+    })),
     fc.tuple(tie('truth'), fc.constantFrom('=', '<>'), tie('truth')).map(([a, operator, b]) => sql`(${a} ${operator} ${b})`),
   ),
 }));

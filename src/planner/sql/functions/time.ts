@@ -90,11 +90,15 @@ function timestampAdd(bound: FunctionCall): Bound {
   return call(type, '+', instant, call('BIGINT', '*', count, integer(one.milliseconds)));
 }
 
-/** TIMESTAMPDIFF(unit, start, end) for the units that are a number of milliseconds. */
+/** TIMESTAMPDIFF(unit, start, end): whole units, of months by the calendar of the session's time zone. */
 function timestampDiff(bound: FunctionCall): Bound {
   const one = intervalValue('1', bound.unit ?? '', null);
-  if (one === undefined || one.months > 0)
-    throw bound.session.source.unsupported(bound.at, `TIMESTAMPDIFF in the unit ${bound.unit ?? ''}`);
+  if (one === undefined)
+    throw bound.error(bound.at, `TIMESTAMPDIFF: unknown unit ${bound.unit ?? ''}; accepted: ${Object.keys(UNIT_PERIODS).join(', ')}`);
+  if (one.months > 0) {
+    const months = call('BIGINT', 'subtract_months', bound.instant(1), bound.instant(0), text(bound.session.timeZone));
+    return one.months === 1 ? months : call('BIGINT', 'div', months, integer(one.months));
+  }
   return call('BIGINT', 'div', call('BIGINT', '-', bound.instant(1), bound.instant(0)), integer(one.milliseconds));
 }
 

@@ -43,6 +43,16 @@ export const AGGREGATE_EXAMPLES: Examples = {
       ],
     ],
   ],
+  GROUPING_ID: [
+    [
+      `SELECT s, GROUPING_ID(s), COUNT(*) ${TEXTS} WHERE s IS NOT NULL GROUP BY ROLLUP (s) ORDER BY 2, 1`,
+      [
+        ['a', 0, 1],
+        ['b', 0, 2],
+        [null, 1, 3],
+      ],
+    ],
+  ],
   ARRAY_AGG: [
     [`SELECT ARRAY_AGG(s) ${TEXTS}`, [[['b', null, 'a', 'b']]]],
     [`SELECT ARRAY_AGG(DISTINCT x) ${NUMBERS}`, [[[2, 4, 5, 7, 9]]]],
