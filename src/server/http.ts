@@ -4,7 +4,9 @@ import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { type Alias, createAlias } from './alias.js';
 import { type Answerer, createAnswerer } from './answer.js';
+import { unpacked } from './content-encoding.js';
 import { decodeSegment } from './dispatch.js';
+import { asServiceError } from './errors.js';
 import type { HttpRequest, HttpResponse, Route } from './http.types.js';
 
 export interface ServeOptions {
@@ -195,8 +197,21 @@ class Exchange implements HttpRequest {
       if (!isLast || parts !== undefined) (parts ??= []).push(part);
       if (!isLast) return;
       this.body = parts === undefined ? part : Buffer.concat(parts);
-      this.#answer(answerer);
+      if (this.headers['content-encoding'] === undefined) this.#answer(answerer);
+      else void this.#unpack(answerer, this.headers['content-encoding']);
     });
+  }
+
+  /** Whoever answers, here or behind the router, reads a body that is not packed. */
+  async #unpack(answerer: Answerer, encoding: string): Promise<void> {
+    this.#isInTurn = false;
+    try {
+      this.body = await unpacked(this.body, encoding, this.#server.options.maxRequestBytes);
+      delete this.headers['content-encoding'];
+    } catch (error) {
+      return this.#send(answerer.refuse(this, asServiceError(error)));
+    }
+    if (!this.#over) this.#answer(answerer);
   }
 
   #answer(answerer: Answerer): void {

@@ -1,5 +1,6 @@
 import { request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
@@ -434,6 +435,27 @@ http('internal paths answer who knows the key of the cluster', async () => {
     },
     { clusterKey: 'k3y' },
   );
+});
+
+http('a body that is packed arrives as it was, and is refused where it is too large or broken', async () => {
+  const echo = async ({ body, headers }: HttpRequest) => text(`${headers['content-encoding']} ${body.length}`);
+  const zeros = gzipSync(Buffer.alloc(10_000));
+  const asked: readonly { readonly encoding: string; readonly body: Buffer; readonly status: number; readonly says: RegExp }[] = [
+    { encoding: 'gzip', body: zeros, status: 200, says: /^undefined 10000$/ },
+    { encoding: 'GZIP', body: zeros, status: 200, says: /^undefined 10000$/ },
+    { encoding: 'identity', body: zeros, status: 200, says: new RegExp(`^undefined ${zeros.length}$`) },
+    { encoding: 'gzip', body: gzipSync(Buffer.alloc(1_000_000)), status: 413, says: /unpacked, is larger/ },
+    { encoding: 'gzip', body: zeros.subarray(0, 20), status: 400, says: /not packed by gzip/ },
+    { encoding: 'gzip', body: Buffer.from('{}'), status: 400, says: /not packed by gzip/ },
+    { encoding: 'br', body: zeros, status: 415, says: /found br, expected gzip/ },
+  ];
+  await withServer([route('POST', '/', echo)], async (base) => {
+    for (const { encoding, body, status, says } of asked) {
+      const response = await fetch(base, { method: 'POST', headers: { 'Content-Encoding': encoding }, body });
+      assert.is(response.status, status);
+      assert.match(await response.text(), says);
+    }
+  });
 });
 
 http('of a header that comes twice the first one counts', async () => {
