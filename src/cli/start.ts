@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { openLog } from '../base/log.js';
+import type { Log } from '../base/log.js';
 import { Configuration } from '../configuration/configuration.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { openProcessing } from './open-processing.js';
@@ -28,17 +28,10 @@ export async function start(options: StartOptions): Promise<ExitCode> {
   mkdirSync(configuration.get('svc.data.directory'), { recursive: true });
   for (const directory of configuration.get('svc.ingestion.local.allowedDirectories')) mkdirSync(directory, { recursive: true });
 
-  const log = openLog({ file: configuration.get('svc.log.file'), level: configuration.get('svc.log.level') });
-  // What nobody waits for must not end the server; what was thrown past everyone leaves it in an unknown state.
-  process.on('unhandledRejection', (error) => log.error('a failure that nobody waited for', { error }));
-  process.on('uncaughtException', (error) => {
-    log.error('an error that nobody caught', { error });
-    process.stderr.write(`${style.bad('dolmen ends')}: ${error.stack ?? error.message}\n`);
-    process.exit(EXIT.failed);
-  });
   const ended = untilAskedToEnd();
   const processing = await openProcessing(configuration);
   try {
+    const log = await openProcessLog(configuration);
     const [{ openRoles }, { listenForRoles }] = await Promise.all([import('./open-roles.js'), import('../server/role-servers.js')]);
     const roles = await openRoles({ configuration, processing, log, version: options.version });
     try {
@@ -68,6 +61,20 @@ export async function start(options: StartOptions): Promise<ExitCode> {
 
 /** The sample goes through all of them. */
 const ROLE_COUNT_OF_SAMPLE = 6;
+
+/** The log, and in it what would be heard of nowhere else. */
+async function openProcessLog(configuration: Configuration): Promise<Log> {
+  const { openLog } = await import('../base/log.js');
+  const log = openLog({ file: configuration.get('svc.log.file'), level: configuration.get('svc.log.level') });
+  // What nobody waits for must not end the server; what was thrown past everyone leaves it in an unknown state.
+  process.on('unhandledRejection', (error) => log.error('a failure that nobody waited for', { error }));
+  process.on('uncaughtException', (error) => {
+    log.error('an error that nobody caught', { error });
+    process.stderr.write(`${style.bad('dolmen ends')}: ${error.stack ?? error.message}\n`);
+    process.exit(EXIT.failed);
+  });
+  return log;
+}
 
 /** Until it is shown, or the process is asked to end. */
 async function showSample(url: string, configuration: Configuration, ended: Promise<unknown>): Promise<void> {

@@ -15,7 +15,7 @@ const cases = [
     begins: 'cli/start.js',
     before: 'threads verify segments',
     modulesMax: 80,
-    packages: ['@assemblyscript/loader', 'picocolors', 'pino', 'properties-file', 'zstd-napi/binding.js'],
+    packages: ['@assemblyscript/loader', 'picocolors', 'properties-file', 'zstd-napi/binding.js'],
   },
   {
     begins: 'execution/threads/worker.js',

@@ -18,13 +18,15 @@ import type { SegmentStore } from '../../src/storage/contract.js';
 import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
 import { scanPlan, segmentOf } from './fakes.js';
 
-/** Opens files whose content is `good`; the rest is corrupt. */
+/** Opens files whose content is `good`, fails by itself for those with `unlucky`; the rest is corrupt. */
 function fakeStore(): SegmentStore & { readonly opened: Set<string> } {
   const opened = new Set<string>();
   return {
     opened,
     async open(file, descriptor) {
-      if ((await readFile(file, 'utf8')) !== 'good') throw new ServiceError('segment_corrupt', `${file} is damaged`);
+      const content = await readFile(file, 'utf8');
+      if (content === 'unlucky') throw new ServiceError('internal', 'a processing thread ended');
+      if (content !== 'good') throw new ServiceError('segment_corrupt', `${file} is damaged`);
       opened.add(segmentIdText(descriptor.id));
     },
     close: async (id) => void opened.delete(id),
@@ -189,14 +191,27 @@ historicals('a load that is asked for while files are verified finds them there'
   assert.equal((await second.historical.inventory()).failed, {});
 });
 
-historicals('a process that ends while files are verified leaves those that were not begun', async ({ start, publish, folder }) => {
-  publish(A);
+historicals('a file that could not be verified, rather than is damaged, stays and is not served', async ({ start, publish, folder }) => {
+  publish(A, 'unlucky');
   const { historical } = await start();
   await historical.loadSegments([A]);
+  assert.equal(await loaded(historical), []);
+  const again = await start();
+  assert.equal((await again.historical.inventory()).segmentIds, []);
+  assert.match((await again.historical.inventory()).failed[idOf(A)] ?? '', /^internal: /);
+  assert.is(readdirSync(join(folder, 'cache', 'segments')).length, 1);
+});
+
+historicals('a process that ends while files are verified leaves those that were not begun', async ({ start, publish, folder }) => {
+  // Large ones, of which few are begun at a time.
+  const segments = Array.from({ length: 6 }, (_, day) => ({ ...segmentOf('ds', day, 'v1'), sizeBytes: 2 ** 30 }));
+  for (const segment of segments) publish(segment);
+  const { historical } = await start();
+  await historical.loadSegments(segments);
   await loaded(historical);
   const { store } = await start(0, (ending) => ending.stop());
-  assert.is(store.opened.size, 0);
-  assert.is(readdirSync(join(folder, 'cache', 'segments')).length, 1);
+  assert.is(store.opened.size, 4);
+  assert.is(readdirSync(join(folder, 'cache', 'segments')).length, 6);
 });
 
 historicals('a dropped segment leaves the inventory at once and the disk a little later', async ({ start, publish, folder }) => {

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../base/errors.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { SegmentCache } from './segment-cache.js';
@@ -12,7 +13,7 @@ export interface Recovery {
 const BYTES_AHEAD = 256 * 2 ** 20;
 const FILES_AHEAD = { min: 4, max: 256 };
 
-/** The segments on the disk of a historical. One that is opened is verified first, and removed when it is not whole. */
+/** The segments on the disk of a historical. One that is opened is verified first, and removed when it is damaged. */
 export class LocalSegments {
   /** Settles once all that was on disk at the start is open or removed. */
   readonly recovered: Promise<Recovery>;
@@ -45,7 +46,7 @@ export class LocalSegments {
   }
 
   async #recover(): Promise<Recovery> {
-    const left = [...(await this.#cache.recover())];
+    const left = [...this.#cache.recover()];
     const served: SegmentDescriptor[] = [];
     const failed: { descriptor: SegmentDescriptor; error: unknown }[] = [];
     const openNext = async (): Promise<void> => {
@@ -68,7 +69,8 @@ export class LocalSegments {
     try {
       await this.#store.open(this.#cache.fileOf(descriptor), descriptor);
     } catch (error) {
-      await this.#cache.remove(descriptor);
+      // Of any other failure, of a thread for one, the file knows nothing.
+      if (error instanceof ServiceError && error.code === 'segment_corrupt') await this.#cache.remove(descriptor);
       throw error;
     }
   }

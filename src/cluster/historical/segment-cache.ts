@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -26,18 +27,21 @@ export class SegmentCache {
     return join(this.#segments, `${nameOf(descriptor)}.segment`);
   }
 
-  /** What is complete on disk; removes what a killed process left half-way. */
-  async recover(): Promise<readonly SegmentDescriptor[]> {
-    await mkdir(this.#segments, { recursive: true });
-    await mkdir(this.#info, { recursive: true });
-    const files = new Set(await readdir(this.#segments));
+  /**
+   * What is complete on disk; removes what a killed process left half-way. Synchronous: at a start nobody else waits for
+   * this thread, and its event loop has all modules of the program to load.
+   */
+  recover(): readonly SegmentDescriptor[] {
+    mkdirSync(this.#segments, { recursive: true });
+    mkdirSync(this.#info, { recursive: true });
+    const files = new Set(readdirSync(this.#segments));
     const found: SegmentDescriptor[] = [];
-    for (const name of await readdir(this.#info)) {
-      const descriptor = name.endsWith('.json') ? await readInfo(join(this.#info, name)) : undefined;
+    for (const name of readdirSync(this.#info)) {
+      const descriptor = name.endsWith('.json') ? readInfo(join(this.#info, name)) : undefined;
       if (descriptor !== undefined && files.delete(`${nameOf(descriptor)}.segment`)) found.push(descriptor);
-      else await rm(join(this.#info, name), { force: true });
+      else rmSync(join(this.#info, name), { force: true });
     }
-    for (const stray of files) await rm(join(this.#segments, stray), { force: true });
+    for (const stray of files) rmSync(join(this.#segments, stray), { force: true });
     return found;
   }
 
@@ -55,9 +59,9 @@ export class SegmentCache {
 
 const nameOf = (descriptor: SegmentDescriptor): string => createHash('sha256').update(segmentIdText(descriptor.id)).digest('hex');
 
-async function readInfo(file: string): Promise<SegmentDescriptor | undefined> {
+function readInfo(file: string): SegmentDescriptor | undefined {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as SegmentDescriptor;
+    return JSON.parse(readFileSync(file, 'utf8')) as SegmentDescriptor;
   } catch {
     return undefined; // cut off by a crash: the segment is fetched again
   }
