@@ -33,6 +33,20 @@ export function columnsNamed(plan: RowPlan): ReadonlySet<string> {
   return new Set(columnsAtEnd(plan, false, []).columns);
 }
 
+/**
+ * Whether the plan only cuts by `__time`: of a segment whose rows are all in the plan's intervals it is not read. Groups
+ * by columns of anything that is not collected; other plans may read it without naming it.
+ */
+export function readsNoTime(plan: RowPlan): boolean {
+  return (
+    plan.operator === 'group' &&
+    (plan.stages?.length ?? 0) === 0 &&
+    plan.keys.every(({ kind }) => kind === 'column') &&
+    plan.aggregators.every(({ kind }) => kind !== 'collect') &&
+    !columnsNamed(plan).has(TIME_COLUMN)
+  );
+}
+
 /** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
 function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly string[] = [TIME_COLUMN]): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);

@@ -9,11 +9,12 @@ import type { Frame } from '../model/frame.js';
 import type { Plan } from '../model/plan.js';
 import type { Profile } from '../model/profile.js';
 import { addStage } from '../model/profile.js';
+import { TIME_COLUMN } from '../model/schema.js';
 import type { Lease, SegmentStore } from '../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../storage/jobs.js';
 import type { Address, GlobalDictionaryView, SegmentView } from '../storage/view.js';
 import { BLOCK_ROWS } from '../storage/view.js';
-import { columnsOfPlan } from './columns-of-plan.js';
+import { columnsOfPlan, readsNoTime } from './columns-of-plan.js';
 import { cancelledError } from './context.js';
 import type { Engine, GivenRows, PlacedRows, RowPlan, RunCounters, RunOptions } from './contract.js';
 import type { RowCounts } from './counts.js';
@@ -121,6 +122,7 @@ class LocalEngine implements ProcessingEngine {
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
     const { columns, comparable } = columnsOfPlan(plan);
+    const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
     const { profile } = options;
     const startMs = performance.now();
     const found = await findByIndex(plan, store, segmentIds);
@@ -129,8 +131,9 @@ class LocalEngine implements ProcessingEngine {
     try {
       lease = await store.lease({
         segmentIds: found.segmentIds,
-        columns,
+        columns: timeCutBy === undefined ? columns : columns.filter((name) => name !== TIME_COLUMN),
         globalDictionaries: comparable,
+        ...(timeCutBy === undefined ? {} : { timeCutBy }),
         ...(leftOut === undefined ? {} : { leftOut }),
       });
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Frame } from '../model/frame.js';
+import type { Interval } from '../model/interval.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
@@ -16,10 +17,12 @@ export interface Lease {
 
 export interface LeaseRequest {
   readonly segmentIds: readonly string[];
-  /** Columns to load; names a segment lacks are simply absent from its view. `__time` is always included. */
+  /** Columns to load; names a segment lacks are simply absent from its view. */
   readonly columns: readonly string[];
   /** String columns whose ids must be comparable between these segments. */
   readonly globalDictionaries: readonly string[];
+  /** `__time` is not loaded of segments that lie in one of these as a whole, unless it is named; absent: of all. */
+  readonly timeCutBy?: readonly Interval[];
   /** Columns that need not be loaded, by segment: conditions on them were answered by an index. */
   readonly leftOut?: Readonly<Record<string, readonly string[]>>;
 }

@@ -31,16 +31,16 @@ export class KeptLeases {
     this.#resident = resident;
   }
 
-  keep(request: LeaseRequest, findings: LeaseFindings): void {
-    this.#kept.set(keyOf(request), findings);
+  keep(request: LeaseRequest, withTime: readonly OpenSegment[], findings: LeaseFindings): void {
+    this.#kept.set(keyOf(request, withTime), findings);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT_COUNT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   /** The lease, with everything pinned and the very same views as before; undefined when something has moved. */
-  takeAgain(request: LeaseRequest): Lease | undefined {
+  takeAgain(request: LeaseRequest, withTime: readonly OpenSegment[]): Lease | undefined {
     if (request.leftOut !== undefined) return undefined;
-    const key = keyOf(request);
+    const key = keyOf(request, withTime);
     const findings = this.#kept.get(key);
     if (findings === undefined) return undefined;
     this.#kept.delete(key);
@@ -64,6 +64,8 @@ export class KeptLeases {
   }
 }
 
-function keyOf({ segmentIds, columns, globalDictionaries }: LeaseRequest): string {
-  return JSON.stringify([columns, globalDictionaries, segmentIds]);
+/** @param withTime  of these `__time` is found, whether or not it is named */
+function keyOf({ segmentIds, columns, globalDictionaries }: LeaseRequest, withTime: readonly OpenSegment[]): string {
+  const time = withTime.length === segmentIds.length ? 'all' : withTime.map(({ id }) => id);
+  return JSON.stringify([columns, globalDictionaries, segmentIds, time]);
 }

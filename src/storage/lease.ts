@@ -13,15 +13,26 @@ export interface LeaseSource {
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
-/** Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails. */
-export async function takeLease(segments: readonly OpenSegment[], request: LeaseRequest, source: LeaseSource): Promise<Lease> {
+/**
+ * Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails.
+ * @param withTime  those of the segments whose `__time` is wanted as well
+ */
+export async function takeLease(
+  segments: readonly OpenSegment[],
+  withTime: readonly OpenSegment[],
+  request: LeaseRequest,
+  source: LeaseSource,
+): Promise<Lease> {
   const taking = new LeaseTaking(segments, source);
   try {
-    await taking.pinColumns(new Set([TIME_COLUMN, ...request.columns, ...request.globalDictionaries]), request.leftOut ?? {});
+    const names = [...request.columns, ...request.globalDictionaries];
+    const timed = new Set(withTime);
+    await taking.pinColumns((segment) => new Set(timed.has(segment) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
     const views = taking.views();
     // Conditions change from query to query, and what they leave out with them.
-    if (request.leftOut === undefined) source.kept.keep(request, { segments, views, dictionaryViews: dictionaries, ...taking.holdings() });
+    if (request.leftOut === undefined)
+      source.kept.keep(request, withTime, { segments, views, dictionaryViews: dictionaries, ...taking.holdings() });
     return { segments: views, dictionaries, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
@@ -58,10 +69,13 @@ class LeaseTaking {
     return { pinned: this.#pinned, dictionaries: this.#dictionaries };
   }
 
-  async pinColumns(names: ReadonlySet<string>, leftOut: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  async pinColumns(
+    namesOf: (segment: OpenSegment) => ReadonlySet<string>,
+    leftOut: Readonly<Record<string, readonly string[]>>,
+  ): Promise<void> {
     await settleAll(
       this.#segments.flatMap((segment) =>
-        [...new Set([...names].map((name) => segment.nameToRead(name)))].map(async (name) => {
+        [...new Set([...namesOf(segment)].map((name) => segment.nameToRead(name)))].map(async (name) => {
           const column = segment.find(name);
           if (column === undefined || leftOut[segment.id]?.includes(name) === true) return;
           const { resident, view, bytesRead } = await segment.pinColumn(column);

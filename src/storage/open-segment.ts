@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { assert } from '../base/errors.js';
+import type { Interval } from '../model/interval.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
@@ -60,6 +61,12 @@ export class OpenSegment {
 
   get schema(): ColumnSchema[] {
     return this.footer.columns.map((column) => schemaOf(column, this.footer.rowCount));
+  }
+
+  /** Whether every row does. */
+  liesIn(intervals: readonly Interval[]): boolean {
+    const { timeMin, timeMax } = this.footer;
+    return intervals.some(({ start, end }) => start <= timeMin && end > timeMax);
   }
 
   /** Keeps the segment open until the matching `letGo`. */

@@ -95,9 +95,10 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
 
     async lease(request: LeaseRequest): Promise<Lease> {
-      return (
-        kept.takeAgain(request) ?? (await takeLease([...new Set(request.segmentIds)].map(get), request, { resident, kept, dictionary }))
-      );
+      const segments = [...new Set(request.segmentIds)].map(get);
+      const { timeCutBy } = request;
+      const withTime = timeCutBy === undefined ? segments : segments.filter((segment) => !segment.liesIn(timeCutBy));
+      return kept.takeAgain(request, withTime) ?? (await takeLease(segments, withTime, request, { resident, kept, dictionary }));
     },
 
     async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {
