@@ -162,8 +162,9 @@ export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, 
 }
 
 // Two sums and the count in one word: the first sum in the lower 26 bits, the count in the next 12, the second sum above.
-// A copy then takes 1,024 rows, 65,535 at most each, and what a row adds is made of two halves of 32 bits. Rows that are no
-// eight any more all go to the first copy, so a few less than four times as many are taken before words are emptied.
+// A copy then takes 1,024 rows, 65,535 at most each, or as many as it can count, 4,095, of values below 2^14: to empty the
+// words of many groups takes as long as to add a thousand rows. What a row adds is made of two halves of 32 bits. Rows that
+// are no eight any more all go to the first copy, so a few less than four times as many are taken before words are emptied.
 
 // @ts-ignore: decorator
 @inline
@@ -183,6 +184,31 @@ const PAIR_COUNT_MASK: u64 = (1 << (PAIR_SECOND_SHIFT - PAIR_COUNT_SHIFT)) - 1;
 // @ts-ignore: decorator
 @inline
 const PAIR_ROWS: u32 = 4064;
+// @ts-ignore: decorator
+@inline
+const SMALL_PAIR_ROWS: u32 = 16256;
+// @ts-ignore: decorator
+@inline
+const ABOVE_SMALL: u32 = 0xc000c000;
+
+/** Whether no u16 of `bytes` is 2^14 or more. */
+function areSmall(values: usize, bytes: usize): bool {
+  const end = values + bytes;
+  let above: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    let first = i64x2.splat(0);
+    let second = i64x2.splat(0);
+    for (; values + 32 <= end; values += 32) {
+      first = v128.or(first, v128.load(values));
+      second = v128.or(second, v128.load(values, 16));
+    }
+    if (v128.any_true(v128.and(v128.or(first, second), i32x4.splat(ABOVE_SMALL)))) return false;
+  } else {
+    for (; values + 4 <= end; values += 4) above |= load<u32>(values);
+  }
+  for (; values < end; values += 2) above |= load<u16>(values);
+  return (above & ABOVE_SMALL) == 0;
+}
 
 // @ts-ignore: decorator
 @inline
@@ -273,9 +299,11 @@ function addPairOf(at: usize, first: v128, second: v128): void {
 export function tallyPair<G>(ids: usize, a: usize, b: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sumsA: usize, sumsB: usize): void {
   assert(isAligned<G>(ids) && isAligned<u16>(a) && isAligned<u16>(b) && isAligned<u64>(scratch) && groupCount <= COPIED_GROUPS_MAX);
   assert(isAligned<u64>(counts) && isAligned<u64>(sumsA) && isAligned<u64>(sumsB));
-  for (let from: u32 = 0; from < n; from += PAIR_ROWS) {
+  const bytes = <usize>n << 1;
+  const rows = areSmall(a, bytes) && areSmall(b, bytes) ? SMALL_PAIR_ROWS : PAIR_ROWS;
+  for (let from: u32 = 0; from < n; from += rows) {
     const i = <usize>from;
-    addPairs<G>(ids + i * sizeof<G>(), a + (i << 1), b + (i << 1), <usize>min<u32>(n - from, PAIR_ROWS), scratch);
+    addPairs<G>(ids + i * sizeof<G>(), a + (i << 1), b + (i << 1), <usize>min<u32>(n - from, rows), scratch);
     emptyPairs(scratch, groupCount, counts, sumsA, sumsB);
   }
 }
