@@ -1,4 +1,6 @@
 import { assert, ServiceError } from '../../base/errors.js';
+import type { Scalar } from '../../expression/value.js';
+import { convert } from '../../expression/value.js';
 import type { Granularity } from '../../model/granularity.js';
 import { bucketBoundaries } from '../../model/granularity.js';
 import type { GroupKey } from '../../model/plan.js';
@@ -84,7 +86,10 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
   const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
   if (overTime !== undefined)
     return { kind: 'runs', runs: overTime.runs, card: overTime.values.length, toGlobal: (pool) => internIds(scope, pool, overTime.values) };
-  return computedTextKey(scope, isTextType(type) ? asTexts(scope, source, type) : asText(scope, source));
+  // Numbers that change too often to be runs: told apart by their texts, kept as what they are.
+  return isTextType(type)
+    ? computedTextKey(scope, asTexts(scope, source, type))
+    : computedTextKey(scope, asText(scope, source), (text) => convert(text, type));
 }
 
 function constantKey(): LocalKey {
@@ -159,7 +164,8 @@ function longsKey(
   };
 }
 
-function computedTextKey(scope: SegmentScope, vector: StringVector): LocalKey {
+/** `valueOf`: what is kept in the pool for a text. */
+function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf: (text: string | null) => Scalar = (text) => text): LocalKey {
   const card = vector.complete ? vector.pool.texts.length : Infinity;
   return {
     kind: 'ids',
@@ -167,7 +173,7 @@ function computedTextKey(scope: SegmentScope, vector: StringVector): LocalKey {
     at: (block) => vector.ids(block),
     usesAll: false,
     card,
-    toGlobal: (pool) => internIds(scope, pool, vector.pool.texts),
+    toGlobal: (pool) => internIds(scope, pool, vector.pool.texts.map(valueOf)),
   };
 }
 

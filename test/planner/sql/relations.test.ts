@@ -159,6 +159,10 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT GROUPING(city), city, COUNT(*) FROM edits GROUP BY city ORDER BY 2',
   'SELECT COUNT(*) FROM (SELECT city, COUNT(*) AS n FROM edits GROUP BY ROLLUP (city)) WHERE city IS NULL',
   ['SELECT x, COUNT(*) FROM none GROUP BY ROLLUP (x)', 'SELECT x, COUNT(*) FROM none GROUP BY x'],
+  // Seconds over days: too many to be runs of time.
+  'SELECT EXTRACT(EPOCH FROM __time) AS s, COUNT(*), MAX(added) FROM edits GROUP BY 1',
+  'SELECT EXTRACT(SECOND FROM __time) AS s, COUNT(DISTINCT EXTRACT(SECOND FROM __time) + usr) FROM edits GROUP BY 1 ORDER BY s',
+  'SELECT EXTRACT(SECOND FROM e.__time) AS s, u.name, COUNT(*) FROM edits e JOIN users u ON e.usr = u.id GROUP BY 1, 2',
   // IN, EXISTS, scalar subqueries.
   'SELECT COUNT(*) FROM edits WHERE usr IN (SELECT id FROM users)',
   'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT id FROM users)',
