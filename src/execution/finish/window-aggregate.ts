@@ -10,7 +10,7 @@ import type { StateKind } from '../collect/state-kind.js';
 export interface FrameAggregate {
   clear(): void;
   add(values: readonly Value[]): void;
-  /** Takes a row back that was added; left out: it cannot. */
+  /** Takes back the row that was added first of those still there; left out: it cannot. */
   readonly remove?: (values: readonly Value[]) => void;
   /** Of what was added since it was cleared. */
   result(): Value;
@@ -52,6 +52,8 @@ function distinct({ fold }: Extract<WindowCall, { kind: 'distinct' }>): FrameAgg
 function collected({ collector, input, output }: Extract<WindowCall, { kind: 'collect' }>): FrameAggregate {
   const kind = stateKind(collector);
   const addRow = input === 'states' ? stateAdder(kind) : (kind.addRow ?? numberAdder(kind));
+  // Small states of any order can be kept for every row of a frame, so that it slides.
+  if (!kind.isOrdered && kind.bytes(kind.create()) <= SMALL_BYTES) return sliding(kind, addRow, output);
   let state: unknown;
   return {
     clear() {
@@ -64,6 +66,53 @@ function collected({ collector, input, output }: Extract<WindowCall, { kind: 'co
     result() {
       if (output === 'state') return state === undefined ? null : kind.encode(state);
       return state === undefined ? kind.emptyValue : kind.value(state);
+    },
+  };
+}
+
+const SMALL_BYTES = 128;
+
+/**
+ * A queue of rows in two parts: the later ones in one state; of the earlier ones a state for each, of it and all up to the
+ * later ones. So the first row leaves by dropping its state, and every row is added twice at most.
+ */
+function sliding(kind: StateKind<unknown>, addRow: AddRow, output: 'value' | 'state'): FrameAggregate {
+  let later: (readonly Value[])[] = [];
+  let state = kind.create();
+  const earlier: unknown[] = [];
+  const restart = (): void => {
+    later = [];
+    state = kind.create();
+  };
+  return {
+    clear() {
+      restart();
+      earlier.length = 0;
+    },
+    add(values) {
+      later.push(values);
+      addRow(state, values);
+    },
+    remove() {
+      if (earlier.length === 0) {
+        for (let row = later.pop(); row !== undefined; row = later.pop()) {
+          const suffix = kind.create();
+          addRow(suffix, row);
+          if (earlier.length > 0) kind.merge(suffix, earlier.at(-1));
+          earlier.push(suffix);
+        }
+        restart();
+      }
+      earlier.pop();
+    },
+    result() {
+      if (earlier.length === 0 && later.length === 0) return output === 'state' ? null : kind.emptyValue;
+      const whole = earlier.length === 0 ? state : kind.create();
+      if (earlier.length > 0) {
+        kind.merge(whole, earlier.at(-1));
+        kind.merge(whole, state);
+      }
+      return output === 'state' ? kind.encode(whole) : kind.value(whole);
     },
   };
 }
