@@ -11,6 +11,9 @@ import type { Session } from './session.js';
 import { arrayOf } from './sql-type.js';
 import type { SqlExpression, SqlRelation } from './syntax.js';
 
+/** Columns that one PIVOT may make: each is an aggregate of its own. */
+const CELLS_MAX = 10_000;
+
 type Pivot = Extract<SqlRelation, { kind: 'pivot' }>;
 type Unpivot = Extract<SqlRelation, { kind: 'unpivot' }>;
 
@@ -22,6 +25,9 @@ export function bindPivot(binding: Binding, from: Pivot, parent: Scope | null): 
   const { session } = binding;
   const { source } = session;
   const input = bindFrom(binding, from.input, parent);
+  session.numbers.next();
+  if (from.values.length * from.aggregates.length > CELLS_MAX)
+    throw source.error('resource_limit', from.at, `PIVOT makes more than ${CELLS_MAX} columns`);
   const used = columnsRead(session, from, input.scope);
   const keys = input.scope.all(source, from.at, []).filter(({ bound }) => ![...columnNames(bound)].some((name) => used.has(name)));
   const list = new AggregateList();
@@ -88,6 +94,7 @@ export function bindUnpivot(binding: Binding, from: Unpivot, parent: Scope | nul
   const { session } = binding;
   const { source } = session;
   const input = bindFrom(binding, from.input, parent);
+  session.numbers.next();
   const place: Place = { session, scope: input.scope, aggregates: 'in UNPIVOT', subqueries: 'in UNPIVOT' };
   const items = from.items.map(({ columns, labels }) => {
     const [first] = columns;

@@ -1,8 +1,9 @@
 import { convertSubquery, orderItem } from './convert-query.js';
 import { convertOver } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
+import { numberLiteral } from './literal-lists.js';
 import type { PivotClauses } from './pivot-clauses.js';
-import { type Marks, numberLiteral } from './rewrite.js';
+import type { Marks } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { sqlTypeOf } from './sql-type.js';
 import type { TokenRange } from './statement-clauses.js';

@@ -19,7 +19,7 @@ function pivot(conversion: Conversion, input: SqlRelation, clause: Extract<Pivot
     input,
     aggregates: conversion.selectItems(clause.aggregates),
     axes: listOf(conversion, clause.axes),
-    values: clause.values.map(({ expression, name }) => ({ expressions: listOf(conversion, expression), name })),
+    values: clause.values.map(({ expression, literals, name }) => ({ expressions: literals ?? listOf(conversion, expression), name })),
     columnNames: null,
     alias: null,
   };

@@ -223,6 +223,7 @@ function selectItem(conversion: Conversion, node: Node): SelectItem {
 }
 
 function withQueries(conversion: Conversion, clauses: readonly Node[], outer: NamedQueries): NamedQueries {
+  if (!clauses.some(({ type }) => type === 'with_clause')) return outer;
   const named = new Map(outer);
   for (const clause of clauses) {
     if (clause.type !== 'with_clause') continue;
@@ -249,6 +250,8 @@ function withQueries(conversion: Conversion, clauses: readonly Node[], outer: Na
 function values(conversion: Conversion, clause: Node): SqlRelation {
   const at = offsetOf(conversion.text, clause);
   if (clause.type !== 'values_clause') throw conversion.source.unsupported(at, 'this kind of VALUES');
+  const mark = conversion.marks.get(at);
+  if (mark?.kind === 'rows') return { kind: 'values', at, rows: mark.rows, columnNames: null, alias: null };
   const rows = clause.values.items.map((row) => {
     const list = row.type === 'row_constructor' ? row.row.expr : row.expr;
     return list.items.map((item) => convertExpression(conversion, item));

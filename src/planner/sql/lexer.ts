@@ -26,11 +26,17 @@ const KINDS = [
   { kind: 'symbol', pattern: SYMBOL },
 ] as const;
 
-/** @throws ServiceError `sql_invalid` for a string, name or comment that does not end */
+/** Of a word or a quoted name: nothing is called by more. */
+const NAME_LENGTH_MAX = 10_000;
+
+/** @throws ServiceError `sql_invalid` for a string, name or comment that does not end, `resource_limit` for a name that is too long */
+export function* tokensOf(source: SourceText): Generator<Token> {
+  for (let token = tokenAfter(source, 0); token !== undefined; token = tokenAfter(source, token.end)) yield token;
+}
+
+/** As `tokensOf`. */
 export function tokenize(source: SourceText): Token[] {
-  const tokens: Token[] = [];
-  for (let token = tokenAfter(source, 0); token !== undefined; token = tokenAfter(source, token.end)) tokens.push(token);
-  return tokens;
+  return [...tokensOf(source)];
 }
 
 /** The first token from an offset on, behind white space and comments; `undefined` when there is none. */
@@ -39,7 +45,7 @@ export function tokenAfter(source: SourceText, from: number): Token | undefined 
   let at = from;
   while (at < text.length) {
     const gap = matchEnd(SPACE, text, at) ?? matchEnd(LINE_COMMENT, text, at) ?? blockCommentEnd(source, at);
-    if (gap === undefined) return tokenAt(source, at);
+    if (gap === undefined) return checked(source, tokenAt(source, at));
     at = gap;
   }
   return undefined;
@@ -58,6 +64,12 @@ function tokenAt(source: SourceText, start: number): Token {
     return { kind, ...token, text: kind === 'word' ? token.text.toUpperCase() : token.text };
   }
   return { kind: 'symbol', ...span(text, start, start + 1) };
+}
+
+function checked(source: SourceText, token: Token): Token {
+  if (token.end - token.start <= NAME_LENGTH_MAX || token.kind === 'string') return token;
+  const what = token.kind === 'number' ? 'number' : 'name';
+  throw source.error('resource_limit', token.start, `this ${what} has more than ${NAME_LENGTH_MAX} characters`);
 }
 
 function span(text: string, start: number, end: number): Pick<Token, 'text' | 'start' | 'end'> {

@@ -1,4 +1,6 @@
+import { literals } from './literal-lists.js';
 import type { TokenRange } from './statement-clauses.js';
+import type { SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';
 
 /** PIVOT or UNPIVOT behind a table, in the tokens it is written in. */
@@ -23,6 +25,8 @@ export type PivotClause =
 /** A value of the axis, or one for each of them, and what its columns are called. */
 interface PivotedValue {
   readonly expression: TokenRange;
+  /** The same where it is nothing but literals: no parser is needed to read it. */
+  readonly literals: readonly SqlExpression[] | null;
   readonly name: string;
 }
 
@@ -68,11 +72,17 @@ export function takePivots(stream: TokenStream): PivotClauses {
             columns: items.map((item) => unpivotedColumns(stream, item)),
           };
     const table = stream.start(tableStart(stream, index));
-    byTable.set(table, [...(byTable.get(table) ?? []), clause]);
+    const clauses = byTable.get(table) ?? [];
+    if (clauses.push(clause) > CLAUSES_MAX)
+      throw stream.source.error('resource_limit', clause.at, `more than ${CLAUSES_MAX} PIVOT and UNPIVOT behind one table`);
+    byTable.set(table, clauses);
     stream.remove(index, close + 1);
   }
   return { byTable, lists };
 }
+
+/** Of one table. */
+const CLAUSES_MAX = 16;
 
 /** The parenthesis behind PIVOT, UNPIVOT, UNPIVOT INCLUDE NULLS. */
 function opening(stream: TokenStream, index: number): number | undefined {
@@ -87,10 +97,21 @@ function pivotedValue(stream: TokenStream, { from, to }: TokenRange): PivotedVal
     to - from > 1 && stream.name(to - 1) !== undefined && !WORDS_OF_VALUES.has(stream.text(to - 1)) && !stream.is(to - 2, '.');
   if (isNamed) {
     const end = stream.is(to - 2, 'AS') ? to - 2 : to - 1;
-    return { expression: nonEmpty(stream, from, end, 'a value'), name: stream.name(to - 1) ?? '' };
+    const expression = nonEmpty(stream, from, end, 'a value');
+    return { expression, literals: literalsOf(stream, expression), name: stream.name(to - 1) ?? '' };
   }
   const parts = stream.is(from, '(') && stream.closing(from) === to - 1 ? commaList(stream, from + 1, to - 1) : [{ from, to }];
-  return { expression: { from, to }, name: parts.map((part) => written(stream, part)).join('_') };
+  return {
+    expression: { from, to },
+    literals: literalsOf(stream, { from, to }),
+    name: parts.map((part) => written(stream, part)).join('_'),
+  };
+}
+
+function literalsOf(stream: TokenStream, { from, to }: TokenRange): readonly SqlExpression[] | null {
+  const isRow = stream.is(from, '(') && stream.closing(from) === to - 1;
+  const found = isRow ? literals(stream, from + 1, to - 1) : literals(stream, from, to);
+  return found ?? null;
 }
 
 const WORDS_OF_VALUES: ReadonlySet<string> = new Set(['NULL', 'TRUE', 'FALSE']);

@@ -27,13 +27,19 @@ const STATEMENTS: ReadonlySet<string> = new Set(
   ),
 );
 
+/** What they are about stands in their second word. */
+const OF_SECOND_WORD: ReadonlySet<string> = new Set(['ALTER', 'CREATE', 'DROP', 'SHOW', 'TRUNCATE']);
+
 /**
  * Refuses what would be read as something else, or fail at a word that says little, at the place where it stands.
  * @throws ServiceError `unsupported`
  */
 export function refuseByName(stream: TokenStream): void {
   const { source, tokens } = stream;
-  if (STATEMENTS.has(stream.text(0)) && stream.isWord(0)) throw source.unsupported(stream.start(0), `the statement ${stream.text(0)}`);
+  if (STATEMENTS.has(stream.text(0)) && stream.isWord(0)) {
+    const second = OF_SECOND_WORD.has(stream.text(0)) && stream.isWord(1) ? ` ${stream.text(1)}` : '';
+    throw source.unsupported(stream.start(0), `the statement ${stream.text(0)}${second}`);
+  }
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index];
     if (token?.kind === 'symbol' && token.text === '{') throw source.unsupported(token.start, 'the JDBC escape {...}');

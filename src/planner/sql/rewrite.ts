@@ -1,5 +1,6 @@
 import type { SqlType } from '../../model/statement.js';
 import { externColumns } from './extern-columns.js';
+import { readInList, readRows } from './literal-lists.js';
 import { sqlTypeOf } from './sql-type.js';
 import { stringValue } from './string-literal.js';
 import type { ExternColumn, SqlExpression } from './syntax.js';
@@ -20,6 +21,8 @@ type Mark =
   | { readonly kind: 'returning'; readonly type: SqlType }
   /** At a string: its real value. */
   | { readonly kind: 'text'; readonly value: string }
+  /** At VALUES: all of its rows, of literals. */
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly SqlExpression[])[] }
   /** At the first item of an IN list of literals: all of its items. */
   | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
   /** At the unit of a frame: GROUPS. */
@@ -33,8 +36,6 @@ export type Marks = Map<number, Mark>;
 
 /** Strings of the source longer than this do not go through the parser, whose speed is about 2 MB/s. */
 const LITERAL_MAX = 1024;
-/** IN lists of at least this many literals do not either. */
-const LIST_MIN = 8;
 
 const OPERATOR = /^[-+*/%<>=!|?:]/;
 const SYMBOLS = new Set('( ) , . ; + - * / % = < > <= >= <> != || ? [ ] => :'.split(' '));
@@ -61,7 +62,8 @@ export function rewrite(stream: TokenStream, keptLists: ReadonlySet<number> = ne
       stream.replace(index, `${token.text} `);
     else if (token?.kind === 'word') {
       if (stream.is(index + 1, '(')) rewriteCall(stream, index, marks);
-      if (token.text === 'IN' && stream.is(index + 1, '(') && !keptLists.has(index + 1)) rewriteList(stream, index + 1, marks);
+      if (token.text === 'IN' && stream.is(index + 1, '(') && !keptLists.has(index + 1)) readInList(stream, index + 1, marks);
+      if (token.text === 'VALUES' && stream.is(index + 1, '(')) readRows(stream, index, marks);
       rewriteWord(stream, index, marks);
       const last = token.text === 'QUALIFY' ? rewriteQualify(stream, index) : undefined;
       if (last !== undefined) conditionEnds.push(last);
@@ -173,29 +175,6 @@ function rewriteInterval(stream: TokenStream, index: number, marks: Marks): void
   if (ranged) stream.blank(index + 3, index + 5);
 }
 
-/** A long IN list of literals is read here: the parser takes 45 µs for every item. */
-function rewriteList(stream: TokenStream, open: number, marks: Marks): void {
-  const close = stream.closing(open);
-  if (close - open < 2 * LIST_MIN) return;
-  const items: SqlExpression[] = [];
-  let index = open + 1;
-  for (; index < close; index++) {
-    const at = stream.start(index);
-    const negative = stream.is(index, '-');
-    const token = stream.tokens[negative ? ++index : index];
-    if (token?.kind === 'number') items.push(numberLiteral(at, (negative ? '-' : '') + token.text));
-    else if (token?.kind === 'string' && !negative && token.text.startsWith("'"))
-      items.push({ kind: 'literal', at, type: 'VARCHAR', value: stringValue(stream.source, token) });
-    else return;
-    if (!stream.is(++index, ',') && index !== close) return;
-  }
-  if (stream.is(close - 1, ',')) return;
-  marks.set(stream.start(open + 1), { kind: 'items', items });
-  stream.replace(open + 1, '0');
-  // Blanks of the removed items would be as slow to parse as they are: the closing parenthesis follows at once.
-  stream.remove(open + 2, close);
-}
-
 function rewriteCall(stream: TokenStream, index: number, marks: Marks): void {
   const name = stream.text(index);
   const at = stream.start(index);
@@ -284,18 +263,4 @@ function rewriteColumns(stream: TokenStream, extern: number, after: number, mark
   const close = stream.closing(open);
   marks.set(stream.start(extern), { kind: 'columns', columns: externColumns(stream, open + 1, close) });
   stream.blank(after, close + 1);
-}
-
-const INTEGER_MAX = 2147483647n;
-/** Of a 64-bit integer with its sign; converting digits by the million would take minutes. */
-const LONG_DIGITS = 20;
-
-/** Exact numbers stay exact: an integer is INTEGER or BIGINT, a plain fraction DECIMAL, one with an exponent DOUBLE. */
-export function numberLiteral(at: number, text: string): SqlExpression {
-  if (text.length <= LONG_DIGITS && /^-?\d+$/.test(text)) {
-    const value = BigInt(text);
-    if (value === BigInt.asIntN(64, value))
-      return { kind: 'literal', at, type: value <= INTEGER_MAX && value >= -INTEGER_MAX - 1n ? 'INTEGER' : 'BIGINT', value };
-  }
-  return { kind: 'literal', at, type: /[eE]/.test(text) ? 'DOUBLE' : 'DECIMAL', value: Number(text) };
 }

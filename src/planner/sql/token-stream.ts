@@ -1,9 +1,13 @@
 import type { Token } from './lexer.js';
-import { tokenize } from './lexer.js';
+import { tokensOf } from './lexer.js';
 import type { SourceText } from './source-text.js';
 
 /** Deeper nesting is refused, so that no recursion over the tree can exhaust the stack. */
 export const NESTING_MAX = 100;
+/** Reading more would hold up other requests for seconds. A list of a million literals is two million. */
+const TOKENS_MAX = 3_000_000;
+/** The parser is fifty times slower than the reading of literals. */
+const PARSER_TOKENS_MAX = 400_000;
 
 /**
  * The tokens of a statement with their parentheses matched, and the edits that turn them into text the parser
@@ -21,15 +25,19 @@ export class TokenStream {
   /** First token of a removed range to the one after it. */
   private readonly removed = new Map<number, number>();
 
-  /** @throws ServiceError `sql_invalid` for unbalanced parentheses, `resource_limit` past NESTING_MAX */
+  /** @throws ServiceError `sql_invalid` for unbalanced parentheses, `resource_limit` past NESTING_MAX and TOKENS_MAX */
   constructor(source: SourceText) {
     this.source = source;
-    this.tokens = tokenize(source);
+    const tokens: Token[] = [];
+    this.tokens = tokens;
     const depths: number[] = [];
     const partners = new Map<number, number>();
     const openings = new Map<number, number>();
     const open: number[] = [];
-    for (const [index, token] of this.tokens.entries()) {
+    for (const token of tokensOf(source)) {
+      const index = tokens.push(token) - 1;
+      if (index === TOKENS_MAX)
+        throw source.error('resource_limit', token.start, `the statement has more than ${TOKENS_MAX} words and symbols`);
       const symbol = token.kind === 'symbol' ? token.text : '';
       if (symbol === ')' || symbol === ']') {
         const opening = open.pop();
@@ -126,9 +134,16 @@ export class TokenStream {
       parts.push(text);
       length += text.length;
     };
+    let count = 0;
     for (let index = from; index < to; index++) {
       const token = this.tokens[index];
       if (token === undefined) break;
+      if (count++ === PARSER_TOKENS_MAX)
+        throw this.source.error(
+          'resource_limit',
+          token.start,
+          `the statement has more than ${PARSER_TOKENS_MAX} words and symbols besides lists of literals; send values as parameters`,
+        );
       const next = this.removed.get(index);
       if (next !== undefined) {
         index = next - 1;
@@ -137,7 +152,11 @@ export class TokenStream {
         shifts.push({ at: length, source: cursor });
         continue;
       }
-      emit(this.source.text.slice(cursor, token.start).replace(/[^\n]/g, ' '));
+      if (token.start - cursor <= PADDING_MAX) emit(this.source.text.slice(cursor, token.start).replace(/[^\n]/g, ' '));
+      else {
+        emit(' ');
+        shifts.push({ at: length, source: token.start });
+      }
       const width = token.end - token.start;
       const text = this.edited(index).padEnd(Math.min(width, PADDING_MAX));
       emit(text);

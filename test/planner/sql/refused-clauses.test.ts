@@ -28,8 +28,8 @@ const CASES: readonly (readonly [sql: string, column: number, name: string])[] =
   ['EXPLAIN PLAN WITHOUT IMPLEMENTATION FOR SELECT 1', 9, 'EXPLAIN PLAN WITHOUT'],
   ['MERGE INTO wiki USING x ON 1 = 1', 1, 'the statement MERGE'],
   ['DESCRIBE wiki', 1, 'the statement DESCRIBE'],
-  ['ALTER SYSTEM SET x = 1', 1, 'the statement ALTER'],
-  ['SHOW TABLES', 1, 'the statement SHOW'],
+  ['ALTER SYSTEM SET x = 1', 1, 'the statement ALTER SYSTEM'],
+  ['SHOW TABLES', 1, 'the statement SHOW TABLES'],
 ];
 for (const [sql, column, name] of CASES)
   refused(sql, () => {
