@@ -72,6 +72,7 @@ export function orderedListKind(collector: OrderedList): StateKind<Entries> {
       }
       return state;
     },
+    addRow: (state, [value = null, ...keys]) => add(state, { value, keys }),
     value({ list }) {
       const values = [...list].sort(compare).map(({ value }) => value);
       const whole = flattens ? values.flatMap((value) => (isArrayValue(value) ? value : [value])) : values;

@@ -1,6 +1,7 @@
 import { assert } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
 import { toDouble, toText } from '../../expression/value.js';
+import type { Collector } from '../../model/collector.js';
 import type { WindowCall } from '../../model/window.js';
 import { distinctFolder } from '../collect/distinct-values.js';
 import { stateKind } from '../collect/kinds.js';
@@ -52,8 +53,7 @@ function distinct({ fold }: Extract<WindowCall, { kind: 'distinct' }>): FrameAgg
 function collected({ collector, input, output }: Extract<WindowCall, { kind: 'collect' }>): FrameAggregate {
   const kind = stateKind(collector);
   const addRow = input === 'states' ? stateAdder(kind) : (kind.addRow ?? numberAdder(kind));
-  // Small states of any order can be kept for every row of a frame, so that it slides.
-  if (!kind.isOrdered && kind.bytes(kind.create()) <= SMALL_BYTES) return sliding(kind, addRow, output);
+  if (OF_ONE_SIZE.has(collector.type)) return sliding(kind, addRow, output);
   let state: unknown;
   return {
     clear() {
@@ -70,7 +70,8 @@ function collected({ collector, input, output }: Extract<WindowCall, { kind: 'co
   };
 }
 
-const SMALL_BYTES = 128;
+/** States that can be kept for every row of a frame: they are small, and stay so. */
+const OF_ONE_SIZE: ReadonlySet<Collector['type']> = new Set(['moments', 'first', 'last']);
 
 /**
  * A queue of rows in two parts: the later ones in one state; of the earlier ones a state for each, of it and all up to the

@@ -89,7 +89,7 @@ function settled(bound: Bound): Bound {
 
 /** Collectors that take rows of results one by one. */
 const BY_ROW: ReadonlySet<Collector['type']> = new Set([
-  ...(['first', 'last', 'moments', 'hll', 'theta', 'quantiles', 'kll', 'histogram', 'fixedHistogram', 'expression'] as const),
+  ...(['first', 'last', 'moments', 'hll', 'theta', 'quantiles', 'kll', 'histogram', 'fixedHistogram', 'list', 'expression'] as const),
 ]);
 
 /** An aggregate as a function of frames. */

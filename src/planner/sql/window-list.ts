@@ -1,5 +1,6 @@
 import { TIME_COLUMN } from '../../model/schema.js';
 import { AggregateList } from './aggregate-list.js';
+import { ORDERED_AGGREGATES } from './aggregates/collected.js';
 import { SQL_AGGREGATES } from './aggregates.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
 import { type Bound, boundKey, column, transform } from './bound.js';
@@ -50,7 +51,9 @@ export class WindowList {
     );
     const filter = expression.filter === null ? null : condition(place, expression.filter);
     const frame = bindFrame(place, over, window.order);
-    if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
+    if (expression.orderBy.length > 0 && !ORDERED_AGGREGATES.includes(name))
+      throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
+    const order = valueOrder(expression.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) })));
     if (WINDOW_FUNCTIONS.includes(name)) return this.push({ ...windowFunction(call, expression), filter, frame, window, at });
     if (expression.nulls !== undefined) throw call.error(at, `${name} takes no ${expression.nulls.toUpperCase()} NULLS`);
     const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
@@ -61,7 +64,7 @@ export class WindowList {
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     const list = new AggregateList();
     const time = (): Bound => place.scope.resolve(source, at, [TIME_COLUMN]);
-    const result = aggregate({ call, distinct: expression.distinct, filter, order: [], list, time });
+    const result = aggregate({ call, distinct: expression.distinct, filter, order, list, time });
     const results = list.aggregates.map((each) => this.push({ ...aggregateOverFrame(each, call), frame, window, at }));
     return transform(result, (part) => (part.kind === 'aggregate' ? results[part.index] : undefined));
   }
