@@ -2,13 +2,23 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { statement } from './drawn-statements.js';
-import { answer, memory, openOracle } from './small-tables.js';
+import { answer, memory, type Oracle, openOracle } from './small-tables.js';
 
 const RUNS = 500;
 
 /** Rows in an order that is theirs whatever the order they came in; sums of doubles may differ in their last digits. */
 function canonical(rows: readonly unknown[][]): string[] {
   return rows.map((row) => JSON.stringify(row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(12)) + 0 : cell)))).sort();
+}
+
+/** Undefined where a number grows too large for DuckDB, which makes an error of it. */
+async function rowsOrOverflow(oracle: Oracle, query: string): Promise<unknown[][] | undefined> {
+  try {
+    return await oracle.rows(query);
+  } catch (error) {
+    if (/Out of Range Error|Type DOUBLE with value \S+ can't be cast/.test(String(error))) return undefined;
+    throw error;
+  }
 }
 
 const drawn = suite('drawn statements, against DuckDB');
@@ -18,7 +28,8 @@ drawn(`the same rows: ${RUNS} statements`, async () => {
   try {
     await fc.assert(
       fc.asyncProperty(statement, async ({ ours, theirs }) => {
-        assert.equal(canonical(await answer(ours)), canonical(await oracle.rows(theirs)), `${ours}\n${theirs}`);
+        const expected = await rowsOrOverflow(oracle, theirs);
+        if (expected !== undefined) assert.equal(canonical(await answer(ours)), canonical(expected), `${ours}\n${theirs}`);
       }),
       { numRuns: RUNS },
     );
