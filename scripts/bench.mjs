@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|restart|threads|memory|profile|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|restart|threads|memory|profile|planning|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -19,18 +19,19 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
   profile   what timing the stages of a query costs
-  http      requests per second against bare servers (also: npm run bench:http)
+  planning  what planning a dashboard's statements takes, anew and from the plan cache, against its goals
+  http      requests per second against bare servers, against its goals (also: npm run bench:http)
             without a name: kernels and queries
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, tpch, sketches, memory: these ids, a,b
+  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, tpch, sketches, memory, planning: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --data FOLDER       restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --rows N            queries, joins, sketches, expressions, restart, threads, memory, profile: rows of the table (1000000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1)
-  --rounds N          queries, joins, sketches (7), expressions, http (5), tpch (1)
+  --rounds N          queries, joins, sketches (7), expressions, http (5), tpch (1), planning (200)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
 `;
@@ -47,6 +48,7 @@ const BENCHMARKS = {
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],
   profile: ['rows', 'rounds'],
+  planning: ['rounds', 'only'],
   http: ['rounds', 'seconds', 'connections'],
 };
 const text = { type: 'string' };

@@ -74,7 +74,7 @@ export async function openRoles({
       await started;
     },
     async stop() {
-      queries.stop();
+      await queries.stop();
       await cluster.stop();
       await engine.close();
     },
@@ -102,11 +102,11 @@ function openEngine(configuration: Configuration, { memory, threads, makeRoom }:
 interface Queries {
   readonly routes: readonly Route[];
   /** Ends what lives longer than a request. */
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 function openQueries(configuration: Configuration, { broker, peers, coordination, client, hostOf }: Cluster, processLog: Log): Queries {
-  if (broker === undefined) return { routes: [], stop() {} };
+  if (broker === undefined) return { routes: [], async stop() {} };
   const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
   const options = {
     now: Date.now,
@@ -133,7 +133,10 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
     : [];
   return {
     routes: [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...jdbc, ...profileRoutes(log)],
-    stop: () => avatica.stop(),
+    async stop() {
+      avatica.stop();
+      await statements.stop();
+    },
   };
 }
 

@@ -44,7 +44,7 @@ export const NOTHING_TO_DO_KEYS: readonly string[] = (
 
 /** They concern SQL statements and ingestion tasks; a native query is neither. */
 export const SQL_ONLY_KEYS: readonly string[] = (
-  'sqlPlannerBloat sqlQueryId sqlTimeZone sqlStringifyArrays useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
+  'sqlPlannerBloat plannerRulesOff sqlQueryId sqlTimeZone sqlStringifyArrays useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
   'enableTimeBoundaryPlanning useNativeQueryExplain sqlFinalizeOuterSketches sqlUseBoundAndSelectors sqlUseExtractionFns sqlReverseLookup sqlReverseLookupThreshold ' +
   'sqlPullUpLookup maxNumericInFilters inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold maxNumTasks taskAssignment finalizeAggregations ' +
   'arrayIngestMode sqlJoinAlgorithm maxRowsInMemory rowsInMemory segmentSortOrder forceSegmentSortByTime maxParseExceptions rowsPerSegment indexSpec ' +

@@ -4,6 +4,7 @@ import { describeValue } from '../../base/json.js';
 import { type QueryContext, readContext } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { ObjectReader } from '../native/reader.js';
+import { readRulesOff } from './rules/rules-off.js';
 
 /** The context of a SQL statement: what `readContext` reads of any query, and what SQL adds. */
 export interface SqlContext extends QueryContext {
@@ -21,6 +22,7 @@ export interface SqlContext extends QueryContext {
 export const SQL_HONOURED_KEYS: readonly string[] = [
   'sqlQueryId',
   'sqlTimeZone',
+  'plannerRulesOff',
   'sqlStringifyArrays',
   'useNativeQueryExplain',
   'timeout',
@@ -43,7 +45,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
 ];
 
 /** Those that change plans: a plan is found again only under the same values of them. */
-export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone'];
+export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'plannerRulesOff'];
 
 /** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
 export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
@@ -87,6 +89,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
         `context.${key}: ${describeValue(given)} is not supported${accepted.length === 0 ? '' : `; accepted: ${accepted.join(', ')}`}`,
       );
   }
+  readRulesOff(context['plannerRulesOff']);
   const { sqlQueryId = null } = context;
   if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
     throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');

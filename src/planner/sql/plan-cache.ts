@@ -19,6 +19,8 @@ interface Asked {
   /** Null: nobody asked. */
   tableNames: readonly string[] | null;
   lookups: readonly string[] | null;
+  /** Which change without a trace. */
+  systemRows: boolean;
 }
 
 /** Longer statements are seldom sent twice. */
@@ -61,30 +63,53 @@ export class PlanCache {
 
   /** As `planSql`. */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
-    const key = planKey(request);
-    if (key === null) return planSql(request, schema, now);
-    const known = this.find(key, schema);
+    const { key, known } = this.#look(request, schema);
     if (known !== undefined) return known;
-    const asked: Asked = { tables: new Map(), tableNames: null, lookups: null };
-    // Rows of `sys` change without a trace.
-    let isKept = true;
-    const watched: SqlSchema = {
-      tables: () => (asked.tableNames = schema.tables()),
-      table(name) {
-        const table = schema.table(name);
-        asked.tables.set(name, table);
-        return table;
-      },
-      lookups: () => (asked.lookups = schema.lookups?.() ?? []),
-      systemRows(name) {
-        isKept = false;
-        return schema.systemRows?.(name) ?? [];
-      },
-    };
-    const statement = planSql(request, watched, now);
-    if (statement.kind === 'select' && isKept) this.#plans.keep(key, { statement, asked }, key.length * 2 + dataBytes(statement));
+    const { watched, asked } = watch(schema);
+    return this.#keep(key, asked, planSql(request, watched, now));
+  }
+
+  /** As `planSql`, by whoever plans it elsewhere; the schema is asked before that one returns, if at all. */
+  async planElsewhere(
+    request: SqlRequest,
+    schema: SqlSchema,
+    planElsewhere: (watched: SqlSchema) => Promise<PlannedStatement>,
+  ): Promise<PlannedStatement> {
+    const { key, known } = this.#look(request, schema);
+    if (known !== undefined) return known;
+    const { watched, asked } = watch(schema);
+    return this.#keep(key, asked, await planElsewhere(watched));
+  }
+
+  #look(request: SqlRequest, schema: SqlSchema): { readonly key: string | null; readonly known: PlannedStatement | undefined } {
+    const key = planKey(request);
+    return { key, known: key === null ? undefined : this.find(key, schema) };
+  }
+
+  #keep(key: string | null, asked: Asked, statement: PlannedStatement): PlannedStatement {
+    if (key !== null && statement.kind === 'select' && !asked.systemRows)
+      this.#plans.keep(key, { statement, asked }, key.length * 2 + dataBytes(statement));
     return statement;
   }
+}
+
+/** The same schema, and what was asked of it. */
+function watch(schema: SqlSchema): { readonly watched: SqlSchema; readonly asked: Asked } {
+  const asked: Asked = { tables: new Map(), tableNames: null, lookups: null, systemRows: false };
+  const watched: SqlSchema = {
+    tables: () => (asked.tableNames = schema.tables()),
+    table(name) {
+      const table = schema.table(name);
+      asked.tables.set(name, table);
+      return table;
+    },
+    lookups: () => (asked.lookups = schema.lookups?.() ?? []),
+    systemRows(name) {
+      asked.systemRows = true;
+      return schema.systemRows?.(name) ?? [];
+    },
+  };
+  return { watched, asked };
 }
 
 function holds({ tables, tableNames, lookups }: Asked, schema: SqlSchema): boolean {

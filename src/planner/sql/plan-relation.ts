@@ -7,7 +7,9 @@ import type { SqlQuery } from './syntax.js';
 
 /** Syntax tree → bound relational tree → rules → plan. */
 export function planRelation(binding: Binding, query: SqlQuery): PlannedQuery {
-  const { relation, names } = bindQuery(binding, query, null);
-  const planned = lowerQuery(applyRules(relation, binding.session.rulesOff));
+  const { rulesOff, watch } = binding.session;
+  const { relation, names } = watch.stage('bind', () => bindQuery(binding, query, null));
+  const ruled = applyRules(relation, rulesOff, watch);
+  const planned = watch.stage('lower', () => lowerQuery(ruled));
   return { ...planned, columns: planned.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name })) };
 }

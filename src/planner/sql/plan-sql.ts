@@ -6,6 +6,8 @@ import { bindParameters } from './parameters.js';
 import { parseSql } from './parse.js';
 import { planIngestion } from './plan-ingestion.js';
 import { planRelation } from './plan-relation.js';
+import { PlanWatch } from './plan-watch.js';
+import { readRulesOff } from './rules/rules-off.js';
 import type { SqlSchema } from './schema.js';
 import type { Session } from './session.js';
 import { SourceText } from './source-text.js';
@@ -17,28 +19,32 @@ export interface SqlRequest {
   readonly parameters: readonly unknown[];
   /** What the client calls the schema of datasources, when that is not `svc`. */
   readonly schemaName?: string;
-  /** Rules of `rules/rules.ts` by name: plans without them give the same rows. */
+  /** Rules of `rules/rules.ts` by name, beside those that the context names: plans without them give the same rows. */
   readonly rulesOff?: readonly string[];
+  /** Left out: nobody wants to know what planning takes, and it may take any time. */
+  readonly watch?: PlanWatch;
 }
 
 /**
  * SQL text → syntax tree → bound relational tree → plan. Pure: the same request, schema and instant give the same plan.
  * @param now  the instant of CURRENT_TIMESTAMP
  * @throws ServiceError `sql_invalid` for text that does not parse, `sql_plan_invalid` for names and types that do not
- *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column
+ *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column; `timeout` by the watch
  */
 export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
   const source = new SourceText(request.query);
+  const { watch = new PlanWatch(), rulesOff = [], context } = request;
   try {
-    const statement = parseSql(source);
-    const timeZone = sqlTimeZone(request.context);
+    const statement = watch.stage('parse', () => parseSql(source));
+    const timeZone = sqlTimeZone(context);
     const session: Session = {
       source,
       timeZone,
       now,
       schemaName: request.schemaName ?? DATA_SCHEMA,
       parameters: bindParameters(request.parameters, timeZone),
-      rulesOff: new Set(request.rulesOff ?? []),
+      rulesOff: new Set([...rulesOff, ...readRulesOff(context['plannerRulesOff'])]),
+      watch,
       numbers: numbers(source),
     };
     if (statement.kind === 'select') {

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../model/interval.js';
 import type { Bound } from './bound.js';
+import type { PlanWatch } from './plan-watch.js';
 import type { SourceText } from './source-text.js';
 
 /** What binding an expression depends on beside the tables. */
@@ -14,6 +15,7 @@ export interface Session {
   readonly parameters: readonly Bound[];
   /** Names of the rules that are not to be applied. */
   readonly rulesOff: ReadonlySet<string>;
+  readonly watch: PlanWatch;
   /** Numbers for names that must differ within a statement. */
   readonly numbers: { next(): number };
 }

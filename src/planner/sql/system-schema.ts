@@ -65,7 +65,7 @@ export function isSystemTable(name: string): name is SystemTableName {
 export async function planOverSystem(
   schema: SqlSchema,
   fetch: (table: SystemTableName) => Promise<readonly SystemRow[]>,
-  plan: (schema: SqlSchema) => PlannedStatement,
+  plan: (schema: SqlSchema) => PlannedStatement | Promise<PlannedStatement>,
 ): Promise<PlannedStatement> {
   const asked = new Set<SystemTableName>();
   const over = (systemRows: NonNullable<SqlSchema['systemRows']>): SqlSchema => ({
@@ -74,7 +74,7 @@ export async function planOverSystem(
     lookups: () => schema.lookups?.() ?? [],
     systemRows,
   });
-  const draft = plan(
+  const draft = await plan(
     over((name) => {
       asked.add(name);
       return [];

@@ -179,14 +179,16 @@ export class Avatica {
     execution: Execution,
     call: AvaticaCall,
   ): Promise<{ cursor: Cursor; columns: readonly OutputColumn[] }> {
-    const statement = await this.#plan(connection, execution, call);
     const read = readSqlContext(connection.context);
+    const watch = this.#statements.planWatch(read, call.receivedMs);
+    const statement = await this.#plan(connection, execution, call, watch);
     const ending = new AbortController();
     const { columns, frames, logged } = this.#statements.run(statement, {
       sql: execution.sql,
       read,
       sqlQueryId: read.sqlQueryId ?? this.#statements.newQueryId(),
       receivedMs: call.receivedMs,
+      watch,
       signal: ending.signal,
     });
     const cancel = () => ending.abort();
@@ -194,8 +196,13 @@ export class Avatica {
     return { cursor, columns };
   }
 
-  async #plan({ context }: Connection, { sql, parameters }: Execution, { viaAlias }: AvaticaCall): Promise<Answerable> {
-    const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias);
+  async #plan(
+    { context }: Connection,
+    { sql, parameters }: Execution,
+    { viaAlias, receivedMs }: AvaticaCall,
+    watch = this.#statements.planWatch(readSqlContext(context), receivedMs),
+  ): Promise<Answerable> {
+    const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { watch });
     if (!isIngestion(statement)) return statement;
     throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not run over JDBC: send it to /svc/v2/sql/task`);
   }

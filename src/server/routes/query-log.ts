@@ -2,6 +2,7 @@ import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
 import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '../../model/profile.js';
+import type { PlanStage } from '../../planner/sql/plan-watch.js';
 import { asServiceError } from '../errors.js';
 
 export interface QueryDescription {
@@ -11,6 +12,15 @@ export interface QueryDescription {
   readonly dataSource: string | null;
   /** The statement of a SQL query. */
   readonly sql?: string;
+  /** How a SQL query was planned. */
+  readonly planning?: Planning;
+}
+
+export interface Planning {
+  /** The plan was there already. */
+  readonly cached: boolean;
+  /** Each stage and each rule, when it was not. */
+  readonly stages: readonly PlanStage[];
 }
 
 export type QueryState = { readonly state: 'running' | 'done' } | { readonly state: 'failed'; readonly code: string };
@@ -168,11 +178,13 @@ export class QueryRun {
   /** The whole of it, as JSON writes it. */
   report(): Readonly<Record<string, unknown>> {
     const { stages } = this.profile;
+    const { planning, ...description } = this.#description;
     return {
-      ...this.#description,
+      ...description,
       startTime: formatInstant(this.#startedAt),
       ...this.state,
       milliseconds: round(this.#elapsedMs()),
+      ...(planning === undefined ? {} : { planning: roundPlanning(planning) }),
       stages: STAGES.filter((stage) => Object.values(stages[stage]).some((value) => value > 0)).map((stage) => {
         const { milliseconds, rowsIn, rowsOut } = stages[stage];
         const rowsPerSecond = rowsIn > 0 && milliseconds > 0 ? Math.round((rowsIn / milliseconds) * 1000) : null;
@@ -194,6 +206,10 @@ export class QueryRun {
   #elapsedMs(): number {
     return this.#milliseconds ?? performance.now() - this.#receivedMs;
   }
+}
+
+function roundPlanning({ cached, stages }: Planning): Planning {
+  return { cached, stages: stages.map(({ stage, milliseconds }) => ({ stage, milliseconds: round(milliseconds) })) };
 }
 
 /** Microseconds are as fine as the clock. */

@@ -8,10 +8,12 @@ import type { SqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain.js';
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
+import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { SqlSchema } from '../../planner/sql/schema.js';
 import { rememberedSchema } from '../../planner/sql/statement-schema.js';
 import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
-import type { QueryLog, QueryRun } from './query-log.js';
+import { PlanThread } from '../planning/plan-thread.js';
+import type { Planning, QueryLog, QueryRun } from './query-log.js';
 
 export interface SqlStatementOptions {
   now(): EpochMs;
@@ -32,6 +34,12 @@ export interface SqlStatementOptions {
 /** Of plans that are kept: a typical one takes some 10 KiB. */
 const PLANS_BYTES_MAX = 32 * 1024 * 1024;
 
+/**
+ * Characters of statements that are planned where they come in: a few milliseconds, at a millisecond or two for a
+ * thousand characters. Longer ones would keep everybody else waiting, and are planned on a thread.
+ */
+const SHORT_LENGTH_MAX = 4096;
+
 /** More are written in slices, between which the event loop gets its turn. */
 const CELLS_AT_ONCE_MAX = 2000;
 
@@ -51,8 +59,19 @@ export interface StatementRun {
   readonly sqlQueryId: string;
   /** `performance.now()` when the request came in. */
   readonly receivedMs: number;
+  /** What planning took; left out: the plan was there already. */
+  readonly watch?: PlanWatch | undefined;
   /** Ends the query. */
   readonly signal: AbortSignal;
+}
+
+/** What bounds the planning of a statement. */
+export interface PlanLimits {
+  readonly watch: PlanWatch;
+  /** By which it can be cancelled. */
+  readonly sqlQueryId?: string | null;
+  /** Ends it; asked for only where it can come between. */
+  readonly signal?: () => AbortSignal;
 }
 
 /** A statement that needs nothing to run. */
@@ -74,6 +93,9 @@ export class SqlStatements {
   readonly #options: SqlStatementOptions;
   readonly #plans = new PlanCache(PLANS_BYTES_MAX);
   readonly #schema: SqlSchema;
+  readonly #thread = new PlanThread();
+  /** Long statements. */
+  readonly #beingPlanned = new Set<{ readonly sqlQueryId: string | null; readonly cancelling: AbortController }>();
 
   constructor(broker: BrokerQueries, options: SqlStatementOptions) {
     this.#broker = broker;
@@ -91,20 +113,49 @@ export class SqlStatements {
 
   /** False when no query has this id. */
   cancel(sqlQueryId: string): boolean {
-    return this.#broker.cancel(sqlQueryId);
+    const planned = [...this.#beingPlanned].filter((each) => each.sqlQueryId === sqlQueryId);
+    for (const { cancelling } of planned) cancelling.abort(new ServiceError('cancelled', 'the query was cancelled'));
+    return this.#broker.cancel(sqlQueryId) || planned.length > 0;
   }
 
   /** @param viaAlias  the client calls the schema of datasources by the alias */
-  plan(request: SqlRequest, viaAlias: boolean): Promise<PlannedStatement> {
+  plan(request: SqlRequest, viaAlias: boolean, limits: PlanLimits): Promise<PlannedStatement> {
     const { systemRows, now } = this.#options;
-    const asked = this.#named(request, viaAlias);
-    return planOverSystem(this.#schema, systemRows, (schema) => this.#plans.plan(asked, schema, now()));
+    const asked = { ...this.#named(request, viaAlias), watch: limits.watch };
+    if (request.query.length <= SHORT_LENGTH_MAX)
+      return planOverSystem(this.#schema, systemRows, (schema) => this.#plans.plan(asked, schema, now()));
+    return this.#cancellable(limits, (signal) =>
+      planOverSystem(this.#schema, systemRows, (schema) =>
+        this.#plans.planElsewhere(asked, schema, (watched) => this.#thread.plan(asked, watched, now(), { watch: limits.watch, signal })),
+      ),
+    );
+  }
+
+  /** Found by its id while it is planned. */
+  async #cancellable<Result>({ sqlQueryId, signal }: PlanLimits, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const cancelling = new AbortController();
+    const being = { sqlQueryId: sqlQueryId ?? null, cancelling };
+    this.#beingPlanned.add(being);
+    try {
+      return await work(signal === undefined ? cancelling.signal : AbortSignal.any([cancelling.signal, signal()]));
+    } finally {
+      this.#beingPlanned.delete(being);
+    }
+  }
+
+  /** Ends the thread that plans long statements. */
+  stop(): Promise<void> {
+    return this.#thread.stop();
   }
 
   /** As `plan`, with what the plan was made over: a task has no broker to ask. */
-  planForTask(request: SqlRequest, viaAlias: boolean): { readonly statement: PlannedStatement; readonly schema: StatementSchema } {
+  planForTask(
+    request: SqlRequest,
+    viaAlias: boolean,
+    watch: PlanWatch,
+  ): { readonly statement: PlannedStatement; readonly schema: StatementSchema } {
     const { schema, asked } = rememberedSchema(this.#schema);
-    const statement = planSql(this.#named(request, viaAlias), schema, this.#options.now());
+    const statement = planSql({ ...this.#named(request, viaAlias), watch }, schema, this.#options.now());
     return { statement, schema: asked() };
   }
 
@@ -125,7 +176,7 @@ export class SqlStatements {
   /** The whole answer at once, when the result is known and short; else undefined, and it is to be run. */
   answerKnown(
     statement: Answerable,
-    { sql, read, sqlQueryId, receivedMs }: Omit<StatementRun, 'signal'>,
+    { sql, read, sqlQueryId, receivedMs, watch }: Omit<StatementRun, 'signal'>,
     write: (frames: readonly Frame[], columns: readonly OutputColumn[]) => string,
   ): KnownAnswer | undefined {
     if (statement.kind === 'explain' || statement.source.kind === 'external') return undefined;
@@ -137,7 +188,7 @@ export class SqlStatements {
     this.#allowedMs(read);
     const { log, scheduler } = this.#options;
     const [dataSource = null] = tablesOf(source);
-    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql }, receivedMs);
+    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
     logged.profile.resultCacheHits++;
     const text = logged.whole(rows, () => {
       // It takes no time, but where nobody is let in, neither is this one.
@@ -148,12 +199,12 @@ export class SqlStatements {
   }
 
   /** The query begins when its first frame is asked for. */
-  run(statement: Answerable, { sql, read, sqlQueryId, receivedMs, signal }: StatementRun): RunningStatement {
+  run(statement: Answerable, { sql, read, sqlQueryId, receivedMs, watch, signal }: StatementRun): RunningStatement {
     const { log, scheduler } = this.#options;
     const options = this.#queryOptions(read, sqlQueryId, signal);
     const { source } = statement.kind === 'explain' ? statement.query : statement;
     const [dataSource = null] = tablesOf(source);
-    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql }, receivedMs);
+    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
     if (statement.kind === 'explain') {
       const frame = explain(statement, read.nativeExplain);
       return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(frame)), logged };
@@ -179,6 +230,11 @@ export class SqlStatements {
     return { queryId, ...limits, ...bounds, priority, kernels, exactSums, caching, signal };
   }
 
+  /** Planning counts in the time that a statement may take. */
+  planWatch(read: SqlContext, receivedMs: number): PlanWatch {
+    return new PlanWatch(receivedMs + this.#allowedMs(read));
+  }
+
   #allowedMs({ timeoutMs }: SqlContext): number {
     const { maxTimeoutMs, defaultTimeoutMs } = this.#options;
     if (timeoutMs !== null && timeoutMs > maxTimeoutMs)
@@ -188,6 +244,13 @@ export class SqlStatements {
       );
     return timeoutMs === null ? defaultTimeoutMs : timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
   }
+}
+
+const FOUND: Planning = { cached: true, stages: [] };
+
+/** A watch that saw no stage: the plan was found by whoever else asked for it. */
+function planningOf(watch: PlanWatch | undefined): Planning {
+  return watch === undefined || watch.stages.length === 0 ? FOUND : { cached: false, stages: watch.stages };
 }
 
 async function* only(frame: Frame): AsyncGenerator<Frame, void, undefined> {

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
+import type { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { RESULT_FORMATS } from '../results/sql/result-format.js';
 import { writeKnown, writeResult } from '../results/sql/write-result.js';
@@ -44,7 +45,10 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
         const body = bodies.read(request);
         const known = statements.plannedBefore(body.planKey);
         if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
-        return statements.plan(body, request.viaAlias).then((statement) => answer(statements, request, { body, statement, receivedMs }));
+        const watch = statements.planWatch(body.read, receivedMs);
+        return statements
+          .plan(body, request.viaAlias, { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
+          .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));
       },
     },
     {
@@ -55,8 +59,9 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       handle: async (request) => {
         const receivedMs = performance.now();
         const body = bodies.read(request);
-        const { statement, schema } = statements.planForTask(body, request.viaAlias);
-        if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs });
+        const watch = statements.planWatch(body.read, receivedMs);
+        const { statement, schema } = statements.planForTask(body, request.viaAlias, watch);
+        if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs, watch });
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
         const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
@@ -93,9 +98,11 @@ interface Asked {
   readonly statement: PlannedStatement;
   /** `performance.now()` when the request came in. */
   readonly receivedMs: number;
+  /** What planning took; left out: the plan was there already. */
+  readonly watch?: PlanWatch;
 }
 
-function answer(statements: SqlStatements, request: HttpRequest, { body, statement, receivedMs }: Asked): HttpResponse {
+function answer(statements: SqlStatements, request: HttpRequest, { body, statement, receivedMs, watch }: Asked): HttpResponse {
   if (isIngestion(statement))
     throw new ServiceError(
       'unsupported',
@@ -103,7 +110,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     );
   const { sql, read, result } = body;
   const sqlQueryId = read.sqlQueryId ?? statements.newQueryId();
-  const known = statements.answerKnown(statement, { sql, read, sqlQueryId, receivedMs }, (frames, columns) =>
+  const known = statements.answerKnown(statement, { sql, read, sqlQueryId, receivedMs, watch }, (frames, columns) =>
     textOfKnown(body, frames, columns),
   );
   if (known !== undefined) {
@@ -114,7 +121,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     };
     return withNotes({ status: 200, headers, body: known.text }, body);
   }
-  const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, signal: request.signal });
+  const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, watch, signal: request.signal });
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile);
   return withNotes({ status: 200, headers, lateHeaders, body: logged.body(writeResult(frames, columns, result)) }, body);

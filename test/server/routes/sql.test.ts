@@ -65,8 +65,8 @@ async function call(
     scheduler: unlimited(),
     lookups: () => [],
     systemRows: async () => [],
-    defaultTimeoutMs: 300,
-    maxTimeoutMs: 5000,
+    defaultTimeoutMs: 300_000,
+    maxTimeoutMs: 500_000,
   });
   const routes = sqlRoutes(statements, tasks);
   const parameters = path.startsWith('/svc/v2/sql/') && method === 'DELETE' ? { sqlQueryId: path.slice('/svc/v2/sql/'.length) } : {};
@@ -107,7 +107,7 @@ routes('a SELECT streams its rows with both headers', async () => {
   const { response, text, seen } = await call('POST', '/svc/v2/sql', {
     query: 'SELECT page FROM wiki',
     header: true,
-    context: { sqlQueryId: 'mine', priority: 7, timeout: 100 },
+    context: { sqlQueryId: 'mine', priority: 7, timeout: 100_000 },
   });
   assert.is(response.status, 200);
   assert.equal(response.headers, { 'Content-Type': 'application/json', 'X-Svc-SQL-Query-Id': 'mine', 'X-Svc-SQL-Header-Included': 'yes' });
@@ -115,13 +115,13 @@ routes('a SELECT streams its rows with both headers', async () => {
   const [options] = seen.options;
   assert.is(options?.queryId, 'mine');
   assert.is(options?.priority, 7);
-  assert.is(options?.deadlineMs, 1_000_100);
+  assert.is(options?.deadlineMs, 1_100_000);
 });
 
 routes('an id and a deadline are made where none is given', async () => {
   const { response, seen } = await call('POST', '/svc/v2/sql', { query: 'SELECT page FROM wiki', resultFormat: 'csv' });
   assert.equal(response.headers, { 'Content-Type': 'text/csv', 'X-Svc-SQL-Query-Id': 'made' });
-  assert.is(seen.options[0]?.deadlineMs, 1_000_300);
+  assert.is(seen.options[0]?.deadlineMs, 1_300_000);
 });
 
 routes('the statement may be the whole body, as text', async () => {
@@ -290,7 +290,7 @@ const REFUSED: readonly {
   },
   {
     name: 'a timeout above the limit',
-    body: { query: 'SELECT 1', context: { timeout: 6000 } },
+    body: { query: 'SELECT 1', context: { timeout: 600_000 } },
     code: 'query_invalid',
     says: /maxQueryTimeout/,
   },

@@ -1,4 +1,5 @@
 import { assert } from '../../../base/errors.js';
+import type { PlanWatch } from '../plan-watch.js';
 import { identity, type ProjectRelation, type Relation } from '../relation.js';
 import { liftCommonConditions } from './common-conditions.js';
 import { foldConstants } from './fold-constants.js';
@@ -9,7 +10,7 @@ import { pushAggregates } from './push-aggregates.js';
 import { pushFilters } from './push-filters.js';
 import { reduceOuterJoins } from './reduce-outer-joins.js';
 import { swapJoinSides } from './swap-join-sides.js';
-import { verifyRelation } from './verify-relation.js';
+import { RelationVerifier } from './verify-relation.js';
 
 /** A way to the same rows, and the same columns of them, at less cost. */
 export interface Rule {
@@ -17,7 +18,7 @@ export interface Rule {
   apply(relation: Relation): Relation;
 }
 
-/** In the order in which they are applied. */
+/** In the order in which they are applied. The context key `plannerRulesOff` names those that are not. */
 export const RULES: readonly Rule[] = [
   { name: 'common-conditions', apply: liftCommonConditions },
   { name: 'push-filters', apply: pushFilters },
@@ -32,15 +33,20 @@ export const RULES: readonly Rule[] = [
   { name: 'prune-columns', apply: pruneColumns },
 ];
 
-/** All rules but those that are off; what each of them makes is verified. */
-export function applyRules(relation: ProjectRelation, off: ReadonlySet<string>): ProjectRelation {
-  verifyRelation(relation, 'binding');
+/**
+ * All rules but those that are off; each is timed, and what it makes is verified.
+ * @throws ServiceError `timeout` between two rules
+ */
+export function applyRules(relation: ProjectRelation, off: ReadonlySet<string>, watch: PlanWatch): ProjectRelation {
+  const verifier = new RelationVerifier();
+  const verify = (made: Relation, stage: string) => watch.stage('verify', () => verifier.verify(made, stage));
+  verify(relation, 'binding');
   let current: Relation = relation;
   for (const rule of RULES) {
     if (off.has(rule.name)) continue;
-    const next = rule.apply(current);
-    if (next !== current) verifyRelation(next, rule.name);
-    current = next;
+    const before: Relation = current;
+    current = watch.stage(`rule ${rule.name}`, () => rule.apply(before));
+    if (current !== before) verify(current, rule.name);
   }
   const top = current.kind === 'project' ? current : null;
   const named: ProjectRelation = top ?? { kind: 'project', input: current, columns: identity(relation.columns) };

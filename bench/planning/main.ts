@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { PlanCache } from '../../src/planner/sql/plan-cache.js';
+import { planSql, type SqlRequest } from '../../src/planner/sql/plan-sql.js';
+import { PlanWatch } from '../../src/planner/sql/plan-watch.js';
+import { median } from '../harness.js';
+import { benchSchema } from './schema.js';
+import { STATEMENTS } from './statements.js';
+
+/**
+ * What planning takes: statements as dashboards send them over a datasource of 200 columns and 1,000 segments, planned
+ * anew and from the plan cache, in turn. Milliseconds of processor time, which on a quiet machine is time by the clock.
+ *   --rounds N (200) --only a,b --json FILE
+ */
+interface Figure {
+  readonly name: string;
+  /** The very first time, with what is loaded and compiled for it. */
+  readonly firstMs: number;
+  readonly plannedMs: Spread;
+  /** Null: its plan is not kept, because it depends on the clock. */
+  readonly cachedMs: Spread | null;
+  /** Of a plan made anew, the stages that take longest. */
+  readonly stages: string;
+}
+
+interface Spread {
+  readonly median: number;
+  readonly p99: number;
+}
+
+const PLANNED_GOAL_MS = 10;
+const CACHED_GOAL_MS = 2;
+const CACHE_BYTES = 1 << 25;
+const NOW = Date.UTC(2026, 10, 2);
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '200' }, only: { type: 'string' }, json: { type: 'string' } },
+});
+const schema = benchSchema();
+const cache = new PlanCache(CACHE_BYTES);
+const chosen = STATEMENTS.filter(({ name }) => values.only === undefined || values.only.split(',').includes(name));
+if (chosen.length === 0) throw new Error(`--only: expected some of ${STATEMENTS.map(({ name }) => name).join(', ')}`);
+const statements = chosen.map(({ name, sql }) => {
+  const request: SqlRequest = { query: sql, context: { sqlQueryId: 'bench' }, parameters: [] };
+  const firstMs = timed(() => planSql(request, schema, NOW));
+  const isKept = cache.plan(request, schema, NOW) === cache.plan(request, schema, NOW);
+  return { name, request, firstMs, isKept, watch: new PlanWatch(), planned: [] as number[], cached: [] as number[] };
+});
+// Half as many again come first, and do not count.
+const rounds = Number(values.rounds);
+for (let round = -Math.ceil(rounds / 2); round < rounds; round++) {
+  for (const { request, watch, planned, cached } of round % 2 === 0 ? statements : statements.toReversed()) {
+    const plannedMs = timed(() => planSql(round < 0 ? request : { ...request, watch }, schema, NOW));
+    const cachedMs = timed(() => cache.plan(request, schema, NOW));
+    if (round < 0) continue;
+    planned.push(plannedMs);
+    cached.push(cachedMs);
+  }
+}
+const figures = statements.map(
+  ({ name, firstMs, isKept, watch, planned, cached }): Figure => ({
+    name,
+    firstMs,
+    plannedMs: spreadOf(planned),
+    cachedMs: isKept ? spreadOf(cached) : null,
+    stages: longest(watch, rounds),
+  }),
+);
+const worst = (spreads: readonly (Spread | null)[]): number => Math.max(...spreads.map((spread) => spread?.median ?? 0));
+const goals = [
+  { name: 'slowest median, planned anew', found: worst(figures.map(({ plannedMs }) => plannedMs)), wanted: PLANNED_GOAL_MS },
+  { name: 'slowest median, from the plan cache', found: worst(figures.map(({ cachedMs }) => cachedMs)), wanted: CACHED_GOAL_MS },
+].map((goal) => ({ ...goal, isMet: goal.found < goal.wanted }));
+print();
+if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1;
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ figures, goals }, null, 2)}\n`);
+
+function timed(work: () => unknown): number {
+  const begin = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(begin);
+  return (user + system) / 1000;
+}
+
+function spreadOf(times: readonly number[]): Spread {
+  const sorted = [...times].sort((a, b) => a - b);
+  return { median: median(times), p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN };
+}
+
+function longest(watch: PlanWatch, runs: number): string {
+  const stages = watch.stages.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, 4);
+  return stages.map(({ stage, milliseconds }) => `${stage} ${(milliseconds / runs).toFixed(2)}`).join(', ');
+}
+
+function print(): void {
+  const cell = (spread: Spread | null): string =>
+    spread === null ? 'not kept'.padStart(17) : `${spread.median.toFixed(3).padStart(8)} ${spread.p99.toFixed(3).padStart(8)}`;
+  console.log(
+    `${'milliseconds of processor time'.padEnd(40)}   anew: median p99   cached: median p99    first   mean of the longest stages`,
+  );
+  for (const { name, firstMs, plannedMs, cachedMs, stages } of figures)
+    console.log(`${name.padEnd(40)} ${cell(plannedMs)}   ${cell(cachedMs)}   ${firstMs.toFixed(1).padStart(6)}   ${stages}`);
+  for (const { name, found, wanted, isMet } of goals)
+    console.log(`${isMet ? 'met   ' : 'MISSED'} ${name}: ${found.toFixed(2)} ms, wanted below ${wanted}`);
+}

@@ -1,0 +1,41 @@
+import type { SqlSchema, SqlTable } from '../../planner/sql/schema.js';
+import { SYSTEM_TABLE_NAMES, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
+
+/** As much of a schema as a statement can ask for, as plain data that another thread can have. */
+export interface SchemaSnapshot {
+  readonly tableNames: readonly string[];
+  readonly tables: ReadonlyMap<string, SqlTable>;
+  readonly lookups: readonly string[];
+  readonly systemRows: ReadonlyMap<SystemTableName, readonly SystemRow[]>;
+}
+
+/** Tables that the text of a statement names somewhere, spelled as identifiers and as strings may spell them; maybe others. */
+export function takeSnapshot(query: string, schema: SqlSchema): SchemaSnapshot {
+  const tableNames = schema.tables();
+  const listsAll = /INFORMATION_SCHEMA/i.test(query);
+  const isNamed = (name: string) =>
+    listsAll || query.includes(name) || query.includes(name.replaceAll('"', '""')) || query.includes(name.replaceAll("'", "''"));
+  const readsSystem = /\bsys\b/i.test(query);
+  const systemTables = readsSystem ? SYSTEM_TABLE_NAMES.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(query)) : [];
+  return {
+    tableNames,
+    tables: new Map(
+      tableNames.filter(isNamed).flatMap((name) => {
+        const table = schema.table(name);
+        return table === undefined ? [] : [[name, table] as const];
+      }),
+    ),
+    lookups: schema.lookups?.() ?? [],
+    systemRows: new Map(systemTables.map((name) => [name, schema.systemRows?.(name) ?? []])),
+  };
+}
+
+/** What the snapshot was taken of, to whoever plans the statement that it was taken for. */
+export function schemaOf({ tableNames, tables, lookups, systemRows }: SchemaSnapshot): SqlSchema {
+  return {
+    tables: () => tableNames,
+    table: (name) => tables.get(name),
+    lookups: () => lookups,
+    systemRows: (name) => systemRows.get(name) ?? [],
+  };
+}

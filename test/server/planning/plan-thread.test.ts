@@ -1,0 +1,101 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../../src/base/errors.js';
+import { planSql, type SqlRequest } from '../../../src/planner/sql/plan-sql.js';
+import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
+import type { SqlSchema } from '../../../src/planner/sql/schema.js';
+import { PlanThread } from '../../../src/server/planning/plan-thread.js';
+import { schemaOf, takeSnapshot } from '../../../src/server/planning/schema-snapshot.js';
+import { NOW, SCHEMA as WIKI } from '../../planner/sql/plan-text.js';
+
+const threads = suite('planning on a thread');
+
+const SCHEMA: SqlSchema = { ...WIKI, lookups: () => [], systemRows: () => [] };
+const thread = new PlanThread();
+const requestOf = (query: string): SqlRequest => ({ query, context: {}, parameters: [] });
+const LONG_LIST = Array.from({ length: 10_000 }, (_, index) => `'page ${index}'`).join(', ');
+const LONG = `SELECT COUNT(*) FROM wiki WHERE page IN (${LONG_LIST})`;
+
+function planned(query: string, schema: SqlSchema = SCHEMA, limits: { watch?: PlanWatch; signal?: AbortSignal } = {}) {
+  const { watch = new PlanWatch(), signal = new AbortController().signal } = limits;
+  return thread.plan(requestOf(query), schema, NOW, { watch, signal });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'nothing thrown';
+  } catch (error) {
+    return error instanceof ServiceError ? `${error.code}: ${error.message}` : String(error);
+  }
+}
+
+threads('plans are the same as those that are made where the statement came in', async () => {
+  for (const query of [
+    "SELECT page, COUNT(*) AS n FROM wiki WHERE __time >= TIMESTAMP '2024-01-01' GROUP BY 1 ORDER BY 2 DESC LIMIT 5",
+    "SELECT * FROM (VALUES (1, 'a', 1.5), (9007199254740993, NULL, 2)) AS t (n, s, d)",
+    'SELECT a.page FROM wiki AS a JOIN wiki AS b ON a.page = b.page UNION ALL SELECT city FROM wiki',
+    'SELECT TABLE_NAME, COLUMN_NAME FROM INFORMATION_SCHEMA.COLUMNS',
+    LONG,
+  ]) {
+    const watch = new PlanWatch();
+    assert.equal(await planned(query, SCHEMA, { watch }), planSql(requestOf(query), SCHEMA, NOW), query.slice(0, 80));
+    assert.is(watch.stages[0]?.stage, 'parse');
+  }
+});
+
+threads('failures are the same, with their positions', async () => {
+  for (const query of [
+    'SELECT page FROM',
+    'SELECT pages FROM wiki',
+    'SELECT page FROM wikis',
+    'SELECT page FROM wiki TABLESAMPLE BERNOULLI (5)',
+  ]) {
+    const here = await failureOf((async () => planSql(requestOf(query), SCHEMA, NOW))());
+    assert.is(await failureOf(planned(query)), here);
+    assert.match(here, /^\w+: /);
+  }
+});
+
+threads('what is nested too deeply is refused', async () => {
+  for (const deep of [`SELECT ${'('.repeat(100_000)}1${')'.repeat(100_000)}`, `SELECT ${'1 + '.repeat(20_000)}1`])
+    assert.match(await failureOf(planned(deep)), /^resource_limit: /);
+});
+
+threads('rows of sys go along', async () => {
+  const schema: SqlSchema = { ...SCHEMA, systemRows: (table) => (table === 'queries' ? [['id 7', 'native', 'RUNNING', '{}']] : []) };
+  const query = 'SELECT id FROM sys.queries';
+  assert.equal(await planned(query, schema), planSql(requestOf(query), schema, NOW));
+});
+
+threads('planning ends in the middle of a stage when its time is over, and the next statement is planned', async () => {
+  const [late, next] = [planned(LONG, SCHEMA, { watch: new PlanWatch(performance.now() + 15) }), planned('SELECT page FROM wiki')];
+  assert.match(await failureOf(late), /^timeout: /);
+  assert.is((await next).kind, 'select');
+  assert.match(await failureOf(planned('SELECT page FROM wiki', SCHEMA, { watch: new PlanWatch(performance.now() - 1) })), /^timeout: /);
+});
+
+threads('planning can be cancelled, before and after it began', async () => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const works = [planned(LONG, SCHEMA, { signal: first.signal }), planned(LONG, SCHEMA, { signal: second.signal })].map(failureOf);
+  second.abort(new ServiceError('cancelled', 'second'));
+  setTimeout(() => first.abort(new ServiceError('cancelled', 'first')), 5);
+  assert.equal(await Promise.all(works), ['cancelled: first', 'cancelled: second']);
+  assert.is((await planned('SELECT page FROM wiki')).kind, 'select');
+});
+
+threads('a snapshot holds the tables that the text may name, however it spells them', () => {
+  const names = ['plain', 'with "quotes"', "with 'quotes'", 'not named'];
+  const table = { columns: [] };
+  const schema: SqlSchema = { tables: () => names, table: () => table, lookups: () => ['l'] };
+  const query = `SELECT * FROM plain, "with ""quotes""", TABLE(APPEND('with ''quotes'''))`;
+  const snapshot = takeSnapshot(query, schema);
+  assert.equal([...snapshot.tables.keys()], names.slice(0, 3));
+  const { tables, table: find, lookups, systemRows } = schemaOf(snapshot);
+  assert.equal([tables(), find('plain'), find('not named'), lookups?.(), systemRows?.('tasks')], [names, table, undefined, ['l'], []]);
+  assert.equal([...takeSnapshot('SELECT * FROM INFORMATION_SCHEMA.TABLES', schema).tables.keys()], names);
+});
+
+threads.after(() => thread.stop());
+
+threads.run();
