@@ -14,15 +14,17 @@ const INLINED = ['@bufbuild/protobuf'];
 const KEPT_MS = 86_400_000;
 
 const sources = filesBelow(['dist/src'], (path) => path.endsWith('.js'));
-const entries = ['dist/src/main.js'];
+const entries = new Set(['dist/src/main.js']);
 for (const source of sources) {
-  for (const [, name] of readFileSync(join(ROOT, source), 'utf8').matchAll(STARTED)) entries.push(join(source, '..', name));
+  for (const [, name] of readFileSync(join(ROOT, source), 'utf8').matchAll(STARTED)) entries.add(join(source, '..', name));
 }
+// Side by side: `./worker.js` is found from wherever in the bundle it is started.
+const entryPoints = Object.fromEntries([...entries].map((entry) => [basename(entry, '.js'), entry]));
+if (Object.keys(entryPoints).length < entries.size) throw new Error(`two of these have one name: ${[...entries].join(', ')}`);
 
 const { metafile } = await build({
   absWorkingDir: ROOT,
-  // Side by side: `./worker.js` is found from wherever in the bundle it is started.
-  entryPoints: Object.fromEntries(entries.map((entry) => [basename(entry, '.js'), entry])),
+  entryPoints,
   outdir: PROGRAM,
   chunkNames: '[name]-[hash]',
   bundle: true,
