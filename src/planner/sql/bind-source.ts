@@ -70,7 +70,12 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
       `unknown schema ${schemaName}${suggestion(schemaName, [...dataSchemas, INFORMATION_SCHEMA, SYSTEM_SCHEMA])}`,
     );
   const found = schema.table(name);
-  if (found === undefined) throw source.error('sql_plan_invalid', table.at, `unknown table ${name}${suggestion(name, schema.tables())}`);
+  if (found === undefined)
+    throw source.error(
+      'sql_plan_invalid',
+      table.at,
+      `unknown table ${name}${suggestion(name, [...table.queries.keys(), ...schema.tables()])}`,
+    );
   const columns = found.columns.map(
     (column): RelationColumn => ({
       name: column.name,

@@ -1,3 +1,4 @@
+import { nearestName } from '../../base/nearest-name.js';
 import { convertSubquery, orderItem } from './convert-query.js';
 import { convertOver } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
@@ -5,7 +6,7 @@ import { numberLiteral } from './literal-lists.js';
 import type { PivotClauses } from './pivot-clauses.js';
 import type { Marks } from './rewrite.js';
 import type { SourceText } from './source-text.js';
-import { sqlTypeOf } from './sql-type.js';
+import { SQL_TYPE_NAMES, sqlTypeOf } from './sql-type.js';
 import type { TokenRange } from './statement-clauses.js';
 import type { ArithmeticOperator, CompareOperator, SelectItem, SqlCall, SqlExpression, SqlQuery } from './syntax.js';
 import type { ParserText } from './token-stream.js';
@@ -375,6 +376,8 @@ function convertType(conversion: Conversion, node: DataType): NonNullable<Return
   const at = offsetOf(conversion.text, node);
   const name = typeName(node);
   const type = name === undefined ? undefined : sqlTypeOf(name);
+  const nearest = name === undefined || type !== undefined ? undefined : nearestName(name, SQL_TYPE_NAMES);
+  if (nearest !== undefined) throw conversion.source.error('sql_plan_invalid', at, `unknown type ${name}; did you mean ${nearest}?`);
   if (type === undefined) throw conversion.source.unsupported(at, `the type ${name ?? node.type.replaceAll('_', ' ')}`);
   return type;
 }

@@ -34,10 +34,10 @@ function convertTable(conversion: Conversion, node: Node, named: NamedQueries): 
     case 'identifier': {
       const query = named.get(node.name);
       if (query !== undefined) return { kind: 'subquery', at, query: query.query, columnNames: query.columnNames, alias: node.name };
-      return { kind: 'table', at, path: [node.name], alias: null };
+      return { kind: 'table', at, path: [node.name], alias: null, queries: named };
     }
     case 'member_expr':
-      return { kind: 'table', at, path: namePath(conversion, node), alias: null };
+      return { kind: 'table', at, path: namePath(conversion, node), alias: null, queries: named };
     case 'paren_expr':
       return parenthesized(conversion, node.expr, named, at);
     case 'lateral_derived_table':

@@ -26,6 +26,9 @@ const SQL_TYPES: Readonly<Record<string, SqlType>> = {
   DATE: 'DATE',
 };
 
+/** Of scalars, for messages. */
+export const SQL_TYPE_NAMES: readonly string[] = Object.keys(SQL_TYPES);
+
 /** The type a name stands for: of a scalar without precision, of an array (`BIGINT ARRAY`, `ARRAY<LONG>`), of a complex type. */
 export function sqlTypeOf(name: string): SqlType | undefined {
   const upper = name.trim().toUpperCase();

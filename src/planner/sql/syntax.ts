@@ -107,7 +107,13 @@ export interface SqlDistance extends Node {
 
 export type SqlRelation = Node &
   (
-    | { readonly kind: 'table'; readonly path: readonly string[]; readonly alias: string | null }
+    | {
+        readonly kind: 'table';
+        readonly path: readonly string[];
+        readonly alias: string | null;
+        /** By the names of the queries of WITH that it is none of. */
+        readonly queries: ReadonlyMap<string, unknown>;
+      }
     | {
         readonly kind: 'extern';
         readonly arguments: readonly SqlExpression[];

@@ -9,6 +9,7 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
   [
     { sql: 'SELECT chanel FROM wiki', says: /^line 1, column 8: unknown column chanel; did you mean channel\?/ },
     { sql: 'SELECT 1 FROM wikki', says: /column 15: unknown table wikki; did you mean wiki\?/ },
+    { sql: 'WITH edits AS (SELECT 1) SELECT * FROM edit', says: /column 40: unknown table edit; did you mean edits\?/ },
     { sql: 'SELECT 1 FROM other.wiki', says: /unknown schema other/ },
     { sql: 'SELECT x.page FROM wiki', says: /column 8: unknown table x; this query reads wiki/ },
     { sql: 'SELECT UPER(page) FROM wiki', says: /unknown function UPER; did you mean UPPER\?/ },
