@@ -3,23 +3,37 @@ import { type ColumnSchema, TIME_COLUMN, widestType } from '../../model/schema.j
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { TableSchema } from './contract.js';
 
-/** Union of the columns of all segments, newest chunk first; each with the widest of its types. `chunks` is not empty. */
+/** What the segments say of one column, as far as they were looked at. */
+interface SeenColumn {
+  schema: Omit<ColumnSchema, 'distinctCount'>;
+  segments: number;
+  /** Of the segments that have it. */
+  rows: number;
+  /** Distinct values: the most of a segment, and the sum over them; undefined when one does not tell. */
+  distinct: { most: number; sum: number } | undefined;
+}
+
+/**
+ * Union of the columns of all segments, newest chunk first; each with the widest of its types. `chunks` is not empty.
+ * Each column of each segment is looked at once: with 200 columns in 1,000 segments there are 200,000 of them.
+ */
 export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescriptor>[]): TableSchema {
-  const columns = new Map<string, ColumnSchema>([[TIME_COLUMN, { name: TIME_COLUMN, type: 'LONG', multiValue: false, hasNulls: false }]]);
+  const columns = new Map<string, SeenColumn>();
+  columns.set(TIME_COLUMN, seenColumn({ name: TIME_COLUMN, type: 'LONG', multiValue: false, hasNulls: false }));
   const segments = chunks.toReversed().flatMap((chunk) => chunk.segments);
-  for (const segment of segments) for (const column of segment.columns) columns.set(column.name, widen(columns.get(column.name), column));
-  for (const [columnName, { distinctCount: _, ...column }] of columns) {
-    const everywhere = segments.every((segment) => segment.columns.some((each) => each.name === columnName));
-    const distinctCount = distinctOf(columnName, segments);
-    columns.set(columnName, {
-      ...column,
-      hasNulls: column.hasNulls || !everywhere,
-      ...(distinctCount === undefined ? {} : { distinctCount }),
-    });
+  for (const { columns: own, rowCount } of segments) {
+    for (const column of own) {
+      let seen = columns.get(column.name);
+      if (seen === undefined) {
+        seen = seenColumn(column);
+        columns.set(column.name, seen);
+      }
+      look(seen, column, rowCount);
+    }
   }
   return {
     name,
-    columns: [...columns.values()],
+    columns: [...columns.values()].map((seen) => summaryOf(seen, segments.length)),
     rowCount: segments.reduce((rows, segment) => rows + segment.rowCount, 0),
     interval: {
       start: Math.min(...chunks.map((chunk) => chunk.interval.start)),
@@ -28,26 +42,32 @@ export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescript
   };
 }
 
-/** Segments have mostly the same values, unless a column has another one in nearly every row. */
-function distinctOf(name: string, segments: readonly SegmentDescriptor[]): number | undefined {
-  let [most, sum, rows] = [0, 0, 0];
-  for (const { columns, rowCount } of segments) {
-    const column = columns.find((each) => each.name === name);
-    if (column === undefined) continue;
-    if (column.distinctCount === undefined) return undefined;
-    most = Math.max(most, column.distinctCount);
-    sum += column.distinctCount;
-    rows += rowCount;
-  }
-  return sum * 2 > rows ? sum : most;
+function seenColumn({ name, type, multiValue, hasNulls }: ColumnSchema): SeenColumn {
+  return { schema: { name, type, multiValue, hasNulls }, segments: 0, rows: 0, distinct: { most: 0, sum: 0 } };
 }
 
-function widen(known: ColumnSchema | undefined, column: ColumnSchema): ColumnSchema {
-  if (known === undefined) return column;
-  return {
-    name: column.name,
-    type: widestType([known.type, column.type]),
-    multiValue: known.multiValue || column.multiValue,
-    hasNulls: known.hasNulls || column.hasNulls,
-  };
+function look(seen: SeenColumn, column: ColumnSchema, rowCount: number): void {
+  const { schema, distinct } = seen;
+  const { type, multiValue, hasNulls, distinctCount } = column;
+  if (schema.type !== type || schema.multiValue !== multiValue || schema.hasNulls !== hasNulls)
+    seen.schema = {
+      name: schema.name,
+      type: widestType([schema.type, type]),
+      multiValue: schema.multiValue || multiValue,
+      hasNulls: schema.hasNulls || hasNulls,
+    };
+  seen.segments++;
+  seen.rows += rowCount;
+  if (distinctCount === undefined || distinct === undefined) seen.distinct = undefined;
+  else {
+    distinct.most = Math.max(distinct.most, distinctCount);
+    distinct.sum += distinctCount;
+  }
+}
+
+/** Segments have mostly the same values, unless a column has another one in nearly every row. */
+function summaryOf({ schema, segments, rows, distinct }: SeenColumn, segmentCount: number): ColumnSchema {
+  const column = { ...schema, hasNulls: schema.hasNulls || segments < segmentCount };
+  if (distinct === undefined) return column;
+  return { ...column, distinctCount: distinct.sum * 2 > rows ? distinct.sum : distinct.most };
 }

@@ -1,0 +1,102 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tableSchema } from '../../src/cluster/broker/table-schema.js';
+import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
+
+const schemas = suite('schema of a table');
+
+const DAY_MS = 86_400_000;
+
+function column(name: string, type: ColumnType, more: Partial<ColumnSchema> = {}): ColumnSchema {
+  return { name, type, multiValue: false, hasNulls: false, ...more };
+}
+
+/** One segment a day, with rows. */
+function chunksOf(...segments: readonly (readonly [rowCount: number, columns: readonly ColumnSchema[]])[]) {
+  return segments.map(([rowCount, columns], day) => {
+    const interval = { start: day * DAY_MS, end: (day + 1) * DAY_MS };
+    const id = { dataSource: 't', interval, version: 'v', partitionNumber: 0 };
+    const shardSpec = { type: 'numbered', partitionNum: 0, partitions: 1 } as const;
+    const file = { loadSpec: { type: 'local', path: '' }, sizeBytes: 1, dimensions: [], metrics: [], columns, rowCount };
+    return { interval, version: 'v', segments: [{ ...file, id, shardSpec }] };
+  });
+}
+
+const TIME = column('__time', 'LONG');
+
+schemas('columns of all segments, time first, then those of the newest', () => {
+  const { columns, rowCount, interval } = tableSchema(
+    't',
+    chunksOf([3, [TIME, column('old', 'STRING'), column('both', 'STRING')]], [4, [TIME, column('new', 'LONG'), column('both', 'STRING')]]),
+  );
+  assert.equal(
+    columns.map(({ name }) => name),
+    ['__time', 'new', 'both', 'old'],
+  );
+  assert.equal([rowCount, interval], [7, { start: 0, end: 2 * DAY_MS }]);
+  // What a segment does not have, it has nulls for.
+  assert.equal(
+    columns.map(({ hasNulls }) => hasNulls),
+    [false, true, false, true],
+  );
+});
+
+schemas('the widest of types; several values and nulls when some segment has them', () => {
+  const { columns } = tableSchema(
+    't',
+    chunksOf(
+      [1, [TIME, column('n', 'LONG'), column('m', 'LONG'), column('s', 'STRING', { multiValue: true })]],
+      [1, [TIME, column('n', 'DOUBLE'), column('m', 'STRING'), column('s', 'STRING', { hasNulls: true })]],
+    ),
+  );
+  assert.equal(
+    columns.slice(1).map(({ type, multiValue, hasNulls }) => [type, multiValue, hasNulls]),
+    [
+      ['DOUBLE', false, false],
+      ['STRING', false, false],
+      ['STRING', true, true],
+    ],
+  );
+});
+
+const COUNTED: readonly (readonly [string, readonly (readonly [rows: number, distinct: number | undefined])[], number | undefined])[] = [
+  [
+    'those of the segment with the most, where they repeat',
+    [
+      [100, 10],
+      [100, 12],
+    ],
+    12,
+  ],
+  [
+    'all of them, where nearly every row has another one',
+    [
+      [100, 90],
+      [100, 80],
+    ],
+    170,
+  ],
+  [
+    'unknown, where a segment does not tell',
+    [
+      [100, 10],
+      [100, undefined],
+      [100, 10],
+    ],
+    undefined,
+  ],
+];
+for (const [name, segments, expected] of COUNTED)
+  schemas(`distinct values: ${name}`, () => {
+    const { columns } = tableSchema(
+      't',
+      chunksOf(
+        ...segments.map(
+          ([rows, distinctCount]) => [rows, [TIME, column('d', 'STRING', distinctCount === undefined ? {} : { distinctCount })]] as const,
+        ),
+      ),
+    );
+    assert.is(columns[1]?.distinctCount, expected);
+  });
+
+schemas.run();
