@@ -170,7 +170,7 @@ function selectQuery(conversion: Conversion, at: number, clauses: readonly Node[
 /** The condition that the window of QUALIFY is partitioned by. */
 function qualifyCondition(conversion: Conversion, { partitionBy }: WindowDefinition): SqlExpression {
   const [condition] = partitionBy?.specifications.items ?? [];
-  if (condition === undefined) throw conversion.source.error('sql_invalid', 0, 'QUALIFY needs a condition');
+  if (condition === undefined) throw conversion.source.error('internal', 0, 'a QUALIFY without a condition');
   return convertExpression(conversion, condition);
 }
 

@@ -159,6 +159,7 @@ function rewriteQualify(stream: TokenStream, index: number): number | undefined 
   const isInside = (at: number): boolean =>
     stream.depth(at) > depth || (stream.depth(at) === depth && !CLAUSES_AFTER_QUALIFY.includes(stream.text(at)));
   while (end < stream.tokens.length && isInside(end)) end++;
+  if (end === index + 1) throw stream.source.error('sql_invalid', stream.start(end), 'QUALIFY needs a condition');
   stream.replace(index, `${hasWindows ? ',' : 'WINDOW'} "${QUALIFY_WINDOW}" AS (PARTITION BY (`);
   if (stream.is(end, 'WINDOW')) stream.replace(end, ',');
   return end - 1;

@@ -168,6 +168,7 @@ const ERRORS: readonly { readonly sql: string; readonly code: string; readonly a
   { sql: 'SELECT a FROM t\nJOIN u', code: 'sql_invalid', at: 'line 2, column 6', says: /join needs ON or USING/ },
   { sql: 'SELECT a FROM t CROSS JOIN u ON t.a = u.a', code: 'sql_invalid', at: 'line 1, column 28', says: /CROSS JOIN takes no ON/ },
   { sql: 'WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a', code: 'unsupported', at: 'line 1, column 6', says: /RECURSIVE/ },
+  { sql: 'SELECT a FROM t QUALIFY ORDER BY a', code: 'sql_invalid', at: 'line 1, column 25', says: /QUALIFY needs a condition/ },
   { sql: 'SELECT a[1:2] FROM t', code: 'unsupported', at: 'line 1, column 8', says: /subscript/ },
   {
     sql: 'SELECT SUM(a) OVER (ORDER BY b ROWS 1.5 PRECEDING) FROM t',

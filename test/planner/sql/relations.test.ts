@@ -214,6 +214,10 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT DISTINCT city, COUNT(*) OVER (PARTITION BY city) FROM edits',
   'SELECT COUNT(*), SUM(s) FROM (SELECT SUM(added) OVER (PARTITION BY usr) AS s FROM edits)',
   'SELECT k, MAX(r) FROM (SELECT usr AS k, RANK() OVER (PARTITION BY usr ORDER BY n) AS r FROM (SELECT usr, COUNT(*) OVER (PARTITION BY city) AS n FROM edits)) GROUP BY k ORDER BY k',
+  'SELECT usr, SUM(added) OVER (ORDER BY usr RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE GROUP), MIN(city) OVER (PARTITION BY usr > 3 ORDER BY usr GROUPS 1 PRECEDING) FROM edits',
+  "SELECT __time, COUNT(*) OVER (ORDER BY __time RANGE INTERVAL '5' HOUR PRECEDING), SUM(DISTINCT usr) OVER (PARTITION BY city) FROM edits WHERE added > 3",
+  'SELECT city, SUM(added) AS s FROM edits GROUP BY city HAVING COUNT(*) > 3 WINDOW w AS (ORDER BY SUM(added)) QUALIFY COUNT(*) OVER w > 2 OR LAG(city IGNORE NULLS) OVER (ORDER BY city) IS NULL ORDER BY city',
+  'SELECT k, SUM(n) OVER (ORDER BY k RANGE 1 PRECEDING) FROM (SELECT usr AS k, COUNT(DISTINCT added + 0) AS n, SUM(DISTINCT price) AS s FROM edits GROUP BY usr) WHERE k < 7',
   // Orders and limits of anything.
   'SELECT city FROM edits ORDER BY added * 2 DESC NULLS LAST, __time LIMIT 4',
   'SELECT city, COUNT(*) FROM edits GROUP BY city ORDER BY SUM(price) DESC NULLS LAST, city OFFSET 1 ROWS FETCH NEXT 3 ROWS ONLY',
