@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { callJson, sqlRows, waitForCount, waitForTask } from '../../bench/server.js';
 import { loadCaseTables, readCases, runCase } from './cases.js';
 import { type SixProcesses, startSix } from './six.js';
 
@@ -21,6 +22,17 @@ cluster.after(async ({ six, dataDir }) => {
 });
 
 for (const one of readCases()) cluster(one.name, ({ six }) => runCase(six.url, one));
+
+cluster('a task reads datasources through the broker of another process', async ({ six }) => {
+  const query =
+    'INSERT INTO copies SELECT __time, channel, tags, added, price FROM edits WHERE added IS NOT NULL PARTITIONED BY DAY CLUSTERED BY channel';
+  const { taskId } = (await callJson('POST', `${six.url}/svc/v2/sql/task`, { query })) as { taskId: string };
+  await waitForTask(six.url, taskId);
+  await waitForCount(six.url, 'copies', 5);
+  const asked = (table: string): Promise<unknown[][]> =>
+    sqlRows(six.url, `SELECT __time, channel, tags, added, price FROM ${table} WHERE added IS NOT NULL ORDER BY __time`);
+  assert.equal(await asked('copies'), await asked('edits'));
+});
 
 cluster('every process ends with 0 on SIGTERM', async ({ six }) => {
   assert.equal(await six.stop(), [0, 0, 0, 0, 0, 0]);
