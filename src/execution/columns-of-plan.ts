@@ -41,7 +41,7 @@ export function readsNoTime(plan: RowPlan): boolean {
   return (
     plan.operator === 'group' &&
     (plan.stages?.length ?? 0) === 0 &&
-    plan.keys.every(({ kind }) => kind === 'column') &&
+    plan.keys.every((key) => key.kind === 'column' || key.granularity.kind === 'all') &&
     plan.aggregators.every(({ kind }) => kind !== 'collect') &&
     !columnsNamed(plan).has(TIME_COLUMN)
   );

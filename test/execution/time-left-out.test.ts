@@ -78,7 +78,10 @@ const cases: readonly { name: string; plan: GroupPlan; timed: readonly number[] 
 
 /** Plans that read it whatever the interval. */
 const readers: readonly { name: string; plan: GroupPlan }[] = [
-  { name: 'a key of buckets', plan: { ...all, keys: [{ kind: 'time', name: 't', granularity: { kind: 'all' } }] } },
+  {
+    name: 'a key of buckets',
+    plan: { ...all, keys: [{ kind: 'time', name: 't', granularity: { kind: 'duration', durationMs: DAY, origin: 0 } }] },
+  },
   { name: 'a key of instants', plan: { ...all, keys: [{ kind: 'column', name: 't', column: '__time', type: 'LONG' }] } },
   {
     name: 'an aggregator',
@@ -145,6 +148,11 @@ timeLeftOut('is read of the segments that it cuts', async () => {
     assert.equal(results[at]?.rows, expected(plan.intervals), name);
     assert.equal(results[at]?.timed, timed, name);
   }
+});
+
+timeLeftOut('is not read for the one bucket of all', async () => {
+  const [result] = await run([{ ...all, keys: [{ kind: 'time', name: 't', granularity: { kind: 'all' } }, ...all.keys] }]);
+  assert.equal(result, { rows: expected(all.intervals).map((row) => [BigInt(START), ...row]), timed: [] });
 });
 
 timeLeftOut('is read where the plan reads it', async () => {
