@@ -35,8 +35,10 @@ export interface JoinSource {
   readonly right: RowSource;
   /** Before the names of the right side's columns. */
   readonly prefix: string;
-  /** Which rows without a partner are kept; `semi` and `anti` give rows of the left side alone, each once. */
+  /** Which rows without a partner are kept; `semi`, `anti` and `mark` give rows of the left side alone, each once. */
   readonly type: JoinType;
+  /** Of `mark`: the column that is added, a LONG, 1 where a row has a partner, else 0; it does not begin with the prefix. */
+  readonly mark?: string;
   /** All must be equal; null equals nothing. Empty: every row meets every row. Each side's names are without the prefix. */
   readonly keys: readonly JoinKey[];
   /** What else must be true of a pair, over the columns of both sides, those of the right one with the prefix. */

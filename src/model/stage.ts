@@ -25,7 +25,7 @@ export interface UnnestStage {
 
 /**
  * Rows met with rows that were placed before (the build side). `semi` keeps the rows that have a partner, `anti` those
- * that have none, neither adds columns. Rows of the build side without a partner (`right`, `full`) come last, from who
+ * that have none, neither adds columns; `mark` keeps all rows and says which have one. Rows of the build side without a partner (`right`, `full`) come last, from who
  * runs the stage over all rows of the other side.
  */
 export interface JoinStage {
@@ -40,9 +40,11 @@ export interface JoinStage {
   /** Columns that are added, by their names here and on the build side. */
   readonly columns: readonly BuildColumn[];
   readonly build: BuildRows;
+  /** Of `mark`: the column that is added, a LONG, 1 where a row has a partner, else 0. */
+  readonly mark?: string;
 }
 
-export type JoinType = 'inner' | 'left' | 'right' | 'full' | 'semi' | 'anti';
+export type JoinType = 'inner' | 'left' | 'right' | 'full' | 'semi' | 'anti' | 'mark';
 
 export interface StageKey {
   readonly probe: Expression;
@@ -93,6 +95,7 @@ export function columnsBefore(stage: Stage, after: ReadonlySet<string>): Set<str
     case 'join':
       if (stage.condition !== null) columnsOfExpression(stage.condition, before);
       for (const { name } of stage.columns) before.delete(name);
+      if (stage.mark !== undefined) before.delete(stage.mark);
       if (stage.probePrefix !== '') {
         const names = [...before].flatMap((name) => nameBefore(stage, name) ?? []);
         before.clear();
@@ -109,7 +112,9 @@ export function nameThrough(stages: readonly Stage[], name: string): string | un
   for (const stage of stages.toReversed()) {
     if (current === undefined) return undefined;
     if (stage.kind === 'unnest' && stage.column.name === current) return undefined;
-    if (stage.kind === 'join') current = stage.columns.some((column) => column.name === current) ? undefined : nameBefore(stage, current);
+    if (stage.kind !== 'join') continue;
+    const isAdded: boolean = stage.mark === current || stage.columns.some((column) => column.name === current);
+    current = isAdded ? undefined : nameBefore(stage, current);
   }
   return current;
 }

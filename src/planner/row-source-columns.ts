@@ -36,6 +36,7 @@ export function rowSourceColumns(source: RowSource, tables: KnownTables): readon
     }
     case 'join':
       if (source.type === 'semi' || source.type === 'anti') return source.leftColumns;
+      if (source.mark !== undefined) return [...source.leftColumns, { ...columnOf(source.mark, 'LONG'), hasNulls: false }];
       return distinctNames([
         ...source.rightColumns.map((column) => ({ ...column, name: source.prefix + column.name, hasNulls: true })),
         ...source.leftColumns,

@@ -51,6 +51,7 @@ const JOINS: Readonly<Record<JoinSource['type'], (on: string) => string>> = {
   full: (on) => `l FULL JOIN r ON ${on}`,
   semi: (on) => `l SEMI JOIN r ON ${on}`,
   anti: (on) => `l ANTI JOIN r ON ${on}`,
+  mark: (on) => `(SELECT *, CAST(EXISTS (SELECT 1 FROM r WHERE ${on}) AS BIGINT) AS met FROM l) l`,
 };
 
 const KEYS = {
@@ -95,11 +96,12 @@ joins.after(async () => {
   duckdb.closeSync();
 });
 
-for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const) {
+for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as const) {
   for (const [name, { sql, keys }] of Object.entries(KEYS)) {
     for (const condition of CONDITIONS) {
       joins(`${type} on ${name}${condition === null ? '' : ' and a condition'}`, async () => {
-        const pairs = type !== 'semi' && type !== 'anti';
+        const isMarked = type === 'mark';
+        const pairs = type !== 'semi' && type !== 'anti' && !isMarked;
         const join: JoinSource = {
           kind: 'join',
           left: { kind: 'table', name: 'left' },
@@ -110,6 +112,7 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const) 
           condition: condition === null ? null : parseExpression(condition),
           leftColumns: schemaOf(TYPES),
           rightColumns: schemaOf(TYPES),
+          ...(isMarked ? { mark: 'met' } : {}),
         };
         const plan: GroupPlan = {
           operator: 'group',
@@ -119,7 +122,12 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const) 
           virtualColumns: [],
           finish: [],
           emptyGroup: false,
-          keys: ['label', ...(pairs ? ['r.label'] : [])].map((column) => ({ kind: 'column', name: column, column, type: null })),
+          keys: ['label', ...(pairs ? ['r.label'] : isMarked ? ['met'] : [])].map((column) => ({
+            kind: 'column',
+            name: column,
+            column,
+            type: null,
+          })),
           aggregators: [
             { kind: 'count', name: 'rows', filter: null },
             { kind: 'sum', name: 'left', column: 'amount', type: 'LONG', filter: null },
@@ -133,8 +141,10 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const) 
         const on = condition === null ? sql : `${sql} AND l.amount < r.amount`;
         const select = pairs
           ? 'l.label, r.label, count(*), sum(l.amount), max(r.amount), count(DISTINCT l.code)'
-          : 'l.label, count(*), sum(l.amount), count(DISTINCT l.code)';
-        const answer = await connection.runAndReadAll(`SELECT ${select} FROM ${JOINS[type](on)} GROUP BY ${pairs ? '1, 2' : '1'}`);
+          : `l.label, ${isMarked ? 'met, ' : ''}count(*), sum(l.amount), count(DISTINCT l.code)`;
+        const answer = await connection.runAndReadAll(
+          `SELECT ${select} FROM ${JOINS[type](on)} GROUP BY ${pairs || isMarked ? '1, 2' : '1'}`,
+        );
         const expected = answer.getRows().map((row) => row.map(String).join());
         assert.ok(expected.length > 0);
         assert.equal(found.sort(), expected.sort());

@@ -80,7 +80,7 @@ export function pushDown(plan: RowsPlan, steps: readonly SourceStep[]): { readon
 }
 
 function makes(step: SourceStep, name: string): boolean {
-  return step.kind === 'join' ? name.startsWith(step.prefix) : step.kind === 'unnest' && step.column.name === name;
+  return step.kind === 'join' ? name === step.mark || name.startsWith(step.prefix) : step.kind === 'unnest' && step.column.name === name;
 }
 
 function allOf(filters: readonly Filter[]): Filter | null {
@@ -197,7 +197,7 @@ function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
   const { prefix, probePrefix = '', type, condition, keys } = join;
   const read = condition === null ? after : columnsOfExpression(condition, new Set(after));
   const names = [...read].filter((name) =>
-    probePrefix === '' ? name.startsWith(prefix) : !name.startsWith(probePrefix) && name !== TIME_COLUMN,
+    name === join.mark ? false : probePrefix === '' ? name.startsWith(prefix) : !name.startsWith(probePrefix) && name !== TIME_COLUMN,
   );
   const needed = names.map((name) => name.slice(prefix.length));
   const types = new Map(join.rightColumns.map((column) => [column.name, column.type]));
@@ -209,6 +209,7 @@ function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
     keys: keys.map((key, index) => ({ probe: key.left, build: `k${index}`, type: key.type })),
     columns: names.map((name, at) => ({ name, from: `b${at}`, type: types.get(needed[at] ?? '') ?? UNKNOWN_TYPE })),
     build: { id: '', frames: null },
+    ...(join.mark === undefined ? {} : { mark: join.mark }),
   };
   return { stage, join: { ...join, needed } };
 }

@@ -12,14 +12,14 @@ import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { BuildSide } from './build-side.js';
 import { ABSENT, KeyReader, keyName } from './join-keys.js';
 import type { RowNumbers } from './view-rows.js';
-import { gatherColumn } from './view-rows.js';
+import { gatherColumn, markColumn } from './view-rows.js';
 
 /** Pairs of rows at a time: of those that are put out as they are, and of those on which a condition is tried first. */
 const PAIRS = 1 << 18;
 const TRIED_PAIRS = 1 << 16;
 
 /** As the kernel `joinPairs` calls them. */
-const PAIR_KINDS = { inner: 0, left: 1, right: 0, full: 1, semi: 2, anti: 3 } as const;
+const PAIR_KINDS = { inner: 0, left: 1, right: 0, full: 1, semi: 2, anti: 3, mark: 2 } as const;
 
 /** A row of the probe side and one of the build side, or absent. */
 interface Pairs {
@@ -57,7 +57,8 @@ export class JoinRun {
   *run(view: SegmentView): Generator<SegmentView> {
     try {
       const numbers = this.#numberRows(view);
-      if (this.#stage.condition === null) yield* this.#pairs(view, numbers);
+      if (this.#stage.mark !== undefined) yield this.#marked(view, numbers, this.#stage.mark);
+      else if (this.#stage.condition === null) yield* this.#pairs(view, numbers);
       else yield* this.#triedPairs(view, numbers);
     } finally {
       this.#piece.release();
@@ -146,6 +147,22 @@ export class JoinRun {
       if (count > 0) yield { pairs: { left, right, count }, isOneEach: isOneEach === 1 && next === view.rowCount };
       if (next >= view.rowCount) return;
     }
+  }
+
+  /** All rows of the view, with a column that says which have a partner. */
+  #marked(view: SegmentView, numbers: Address, name: string): SegmentView {
+    const { kernels } = this.#context;
+    const met = this.#arena.take(Math.ceil(view.rowCount / 64) * 64);
+    clear(this.#context, met, view.rowCount);
+    const isTried = this.#stage.condition !== null;
+    const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
+    for (const { pairs } of this.#cut(view, numbers, isTried ? PAIR_KINDS.inner : PAIR_KINDS.mark, TRIED_PAIRS)) {
+      if (isTried) kernels.joinMark(kept.left, this.#try(view, pairs, kept), met);
+      else kernels.joinMark(pairs.left, pairs.count, met);
+      this.#piece.release();
+    }
+    const columns = Object.entries(view.columns).filter(([own]) => this.#needed.has(own));
+    return { ...view, columns: { ...Object.fromEntries(columns), [name]: markColumn(met) } };
   }
 
   *#triedPairs(view: SegmentView, numbers: Address): Generator<SegmentView> {

@@ -6,6 +6,7 @@ import type { ColumnView, GlobalDictionaryView, SegmentView } from '../../storag
 import type { BuildSide } from './build-side.js';
 import { buildOf } from './stage-run.js';
 import { unnestedType } from './unnest-rows.js';
+import { markColumn } from './view-rows.js';
 
 /*
  * What is known of the columns that stages give before any row went through them: views without rows, by which tables
@@ -29,7 +30,8 @@ export function viewAfter(view: SegmentView, stages: readonly Stage[], builds: R
           const column = Object.hasOwn(built.columns, from) ? built.columns[from] : undefined;
           return [name, column === undefined ? columnOf(type) : asAdded(column, stage.type === 'inner')] as const;
         });
-        return withColumns(current, Object.fromEntries(columns), stage.probePrefix);
+        const marks = stage.mark === undefined ? {} : { [stage.mark]: markColumn(0) };
+        return withColumns(current, { ...Object.fromEntries(columns), ...marks }, stage.probePrefix);
       }
     }
   }, view);

@@ -44,6 +44,12 @@ export function gatherColumn(context: RunContext, arena: Arena, column: ColumnVi
   return column.kind === 'number' ? gatherNumbers(context, arena, column, rows) : gatherTexts(context, arena, column, rows);
 }
 
+/** The column of a `mark` join, over one byte for each row. */
+export function markColumn(values: Address): ColumnView {
+  const rest = { base: 0n, power: 0, nulls: 0, min: 0n, max: 1n, blockRanges: 0 };
+  return { kind: 'number', type: 'LONG', physical: 'U8', values, ...rest };
+}
+
 function gatherNumbers({ kernels }: RunContext, arena: Arena, column: NumberColumnView, { at, count }: RowNumbers): NumberColumnView {
   const { physical } = column;
   const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);

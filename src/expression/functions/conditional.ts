@@ -126,11 +126,27 @@ function extremeOfTwo(name: string, direction: 1 | -1): ExpressionFunction {
   return { ...base, type: (types) => (commonType(types) === 'STRING' ? 'DOUBLE' : commonType(types)) };
 }
 
+/** value_of_one_row(rows, value): the value of a subquery of SQL that stands for one, which must not have given several rows. */
+const valueOfOneRow: ExpressionFunction = {
+  name: 'value_of_one_row',
+  minArguments: 2,
+  maxArguments: 2,
+  type: ([, type = null]) => type,
+  bind:
+    () =>
+    ([rows = null, value = null]): Value => {
+      if (Number(rows ?? 0) > 1)
+        throw new ServiceError('query_invalid', `a subquery that stands for one value gave ${rows} rows; it must give one`);
+      return value;
+    },
+};
+
 export const CONDITIONAL_FUNCTIONS: readonly ExpressionFunction[] = [
   cast,
   ifFunction,
   caseSearched,
   caseSimple,
+  valueOfOneRow,
   firstNotNull('nvl', [2, 2]),
   firstNotNull('coalesce', [1, Infinity]),
   question('isnull', 1, (a) => a === null),

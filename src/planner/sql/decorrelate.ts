@@ -1,7 +1,7 @@
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, literal, retype, substitute, transform } from './bound.js';
 import { folded } from './function-call.js';
-import type { NamedBound, ProjectedColumn, Relation } from './relation.js';
+import { type NamedBound, type ProjectedColumn, putsOutRight, type Relation } from './relation.js';
 import { expressionsOf } from './rules/verify-relation.js';
 import type { Session } from './session.js';
 import type { CompareOperator, SqlQuery } from './syntax.js';
@@ -19,6 +19,8 @@ export interface Correlation {
 export interface PulledUp {
   readonly relation: Relation;
   readonly correlations: readonly Correlation[];
+  /** Other conditions over columns of the subquery and values of the query around. */
+  readonly others: readonly Bound[];
   /**
    * An aggregation without keys gives a row even over no rows; once it is grouped by the correlated columns that row is
    * missing: these would be its values. null: no row over no rows.
@@ -27,25 +29,28 @@ export interface PulledUp {
 }
 
 /**
- * Takes the conditions that compare with the query around out of a subquery, so that they can become those of a join.
- * @throws ServiceError `unsupported` for correlations that are no such comparisons, or stand where they cannot leave from
+ * Takes the conditions on values of the query around out of a subquery, so that they can become those of a join. Undefined where
+ * they, or other uses of such values, stand where they cannot leave from.
  */
-export function pullUp(session: Session, query: SqlQuery, relation: Relation): PulledUp {
-  const refuse = (where: string): Error =>
-    session.source.unsupported(query.at, `a subquery that uses columns of the query around it ${where}`);
-  const unchanged = (whole: Relation): PulledUp => ({ relation: whole, correlations: [], emptyRow: null });
-  const visit = (node: Relation): PulledUp => {
+export function pullUp(session: Session, query: SqlQuery, relation: Relation): PulledUp | undefined {
+  const unchanged = (whole: Relation): PulledUp => ({ relation: whole, correlations: [], others: [], emptyRow: null });
+  const visit = (node: Relation): PulledUp | undefined => {
     if (!isCorrelated(node)) return unchanged(node);
     switch (node.kind) {
       case 'filter': {
         const below = visit(node.input);
+        if (below === undefined) return undefined;
         const own = conjuncts(node.condition).filter((part) => !hasOuter(part));
-        const correlations = conjuncts(node.condition)
-          .filter(hasOuter)
-          .map((part) => correlation(part) ?? refuseWith(refuse('in anything but comparisons with its own')));
+        const { correlations, others } = split(node.condition);
         const kept = own.length === 0 ? below.relation : filterOf(below.relation, own);
-        if (below.emptyRow === null) return { relation: kept, correlations: [...below.correlations, ...correlations], emptyRow: null };
-        if (correlations.length > 0) throw refuse('in HAVING');
+        if (below.emptyRow === null)
+          return {
+            relation: kept,
+            correlations: [...below.correlations, ...correlations],
+            others: [...below.others, ...others],
+            emptyRow: null,
+          };
+        if (correlations.length + others.length > 0) return undefined;
         const { emptyRow } = below;
         const passes = own.every((part) =>
           isTrue(
@@ -56,13 +61,17 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
             ),
           ),
         );
-        return { relation: kept, correlations: below.correlations, emptyRow: passes ? emptyRow : null };
+        // A group that fails is no row, and neither is one that is not there: only the second would have passed.
+        if (passes) return undefined;
+        return { ...below, relation: kept, emptyRow: null };
       }
       case 'project': {
-        if (node.columns.some(({ bound }) => hasOuter(bound))) throw refuse('in its SELECT');
-        const { relation: input, correlations, emptyRow } = visit(node.input);
+        const below = node.columns.some(({ bound }) => hasOuter(bound)) ? undefined : visit(node.input);
+        if (below === undefined) return undefined;
+        const { relation: input, correlations, emptyRow } = below;
         const added = new Added(node.columns);
         const kept = correlations.map((each) => ({ ...each, inner: added.column(each.inner) }));
+        const others = below.others.map((part) => transform(part, (each) => (each.kind === 'column' ? added.column(each) : undefined)));
         const emptied =
           emptyRow === null
             ? null
@@ -76,13 +85,14 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
                   ),
                 ]),
               );
-        return { relation: { ...node, input, columns: added.projected() }, correlations: kept, emptyRow: emptied };
+        return { relation: { ...node, input, columns: added.projected() }, correlations: kept, others, emptyRow: emptied };
       }
       case 'aggregate': {
         const parts = [...node.keys.map(({ bound }) => bound), ...node.aggregates.flatMap(({ operands, filter }) => [...operands, filter])];
-        if (parts.some((part) => part !== null && hasOuter(part))) throw refuse('in its aggregates');
-        const { relation: input, correlations, emptyRow } = visit(node.input);
-        if (emptyRow !== null || correlations.some(({ operator }) => operator !== '=')) throw refuse('by anything but equality');
+        const below = parts.some((part) => part !== null && hasOuter(part)) ? undefined : visit(node.input);
+        if (below === undefined || below.emptyRow !== null || below.others.length > 0) return undefined;
+        const { relation: input, correlations } = below;
+        if (correlations.some(({ operator }) => operator !== '=')) return undefined;
         const added = new Added(node.keys);
         const kept = correlations.map((each) => ({ ...each, inner: added.column(each.inner) }));
         const empty = new Map(
@@ -94,42 +104,45 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
         return {
           relation: { ...node, input, keys: added.columns },
           correlations: kept,
+          others: [],
           emptyRow: node.keys.length === 0 ? empty : null,
         };
       }
       case 'sort':
         // Without a limit around it the order of a subquery means nothing.
         return visit(node.input);
-      case 'limit':
-        throw refuse('under a LIMIT');
       case 'join': {
-        if (node.condition !== null && hasOuter(node.condition) && node.type !== 'inner') throw refuse('in the ON of an outer join');
-        if (isCorrelated(node.right) && node.type !== 'inner') throw refuse('on a side of an outer join');
-        if (isCorrelated(node.left) && (node.type === 'right' || node.type === 'full')) throw refuse('on a side of an outer join');
-        const left = visit(node.left);
-        const right = visit(node.right);
-        if (left.emptyRow !== null || right.emptyRow !== null) throw refuse('below a join of aggregates');
+        if (node.type !== 'inner') {
+          const own = node.type === 'left' || !putsOutRight(node);
+          const left =
+            own && !isCorrelated(node.right) && !(node.condition !== null && hasOuter(node.condition)) ? visit(node.left) : undefined;
+          return left === undefined || left.emptyRow !== null ? undefined : { ...left, relation: { ...node, left: left.relation } };
+        }
+        const [left, right] = [visit(node.left), visit(node.right)];
+        if (left === undefined || right === undefined || left.emptyRow !== null || right.emptyRow !== null) return undefined;
         const own = conjuncts(node.condition).filter((part) => !hasOuter(part));
-        const others = conjuncts(node.condition)
-          .filter(hasOuter)
-          .map((part) => correlation(part) ?? refuseWith(refuse('in anything but comparisons with its own')));
-        const prefixed = right.correlations.map((each) => ({
-          ...each,
-          inner: transform(each.inner, (part) => (part.kind === 'column' ? column(part.type, node.prefix + part.name) : undefined)),
-        }));
-        const joined: Relation = { ...node, left: left.relation, right: right.relation, condition: conjunction(own) };
-        return { relation: joined, correlations: [...left.correlations, ...prefixed, ...others], emptyRow: null };
+        const { correlations, others } = split(node.condition);
+        const prefixed = (bound: Bound): Bound =>
+          transform(bound, (part) => (part.kind === 'column' ? column(part.type, node.prefix + part.name) : undefined));
+        return {
+          relation: { ...node, left: left.relation, right: right.relation, condition: conjunction(own) },
+          correlations: [
+            ...left.correlations,
+            ...right.correlations.map((each) => ({ ...each, inner: prefixed(each.inner) })),
+            ...correlations,
+          ],
+          others: [...left.others, ...right.others.map(prefixed), ...others],
+          emptyRow: null,
+        };
       }
       case 'unnest': {
-        if (hasOuter(node.array)) throw refuse('in UNNEST');
-        const { relation: input, correlations, emptyRow } = visit(node.input);
-        if (emptyRow !== null) throw refuse('below UNNEST');
-        return { relation: { ...node, input }, correlations, emptyRow: null };
+        const below = hasOuter(node.array) ? undefined : visit(node.input);
+        return below === undefined || below.emptyRow !== null ? undefined : { ...below, relation: { ...node, input: below.relation } };
       }
+      case 'limit':
       case 'window':
-        throw refuse('below a window function');
       case 'union':
-        throw refuse('inside of a set operation');
+        return undefined;
       case 'source':
         return unchanged(node);
     }
@@ -175,8 +188,11 @@ function conjunction(parts: readonly Bound[]): Bound | null {
   return parts.length === 1 ? first : { kind: 'and', type: 'BOOLEAN', operands: parts };
 }
 
-function refuseWith(error: Error): never {
-  throw error;
+/** The parts of a condition that use values of the query around. */
+function split(condition: Bound | null): Pick<PulledUp, 'correlations' | 'others'> {
+  const parts = conjuncts(condition).filter(hasOuter);
+  const correlations = parts.flatMap((part) => correlation(part) ?? []);
+  return { correlations, others: parts.filter((part) => correlation(part) === undefined) };
 }
 
 function isTrue(bound: Bound): boolean {
@@ -189,15 +205,15 @@ function correlation(part: Bound): Correlation | undefined {
   const { operator, domain, left, right } = part;
   const isOwn = (side: Bound): boolean => !hasOuter(side);
   const isOuter = (side: Bound): boolean => hasOuter(side) && columnNames(side).size === 0;
-  if (isOwn(left) && isOuter(right)) return { operator, domain, inner: left, outer: inner(right) };
-  if (isOwn(right) && isOuter(left)) return { operator: MIRRORED[operator], domain, inner: right, outer: inner(left) };
+  if (isOwn(left) && isOuter(right)) return { operator, domain, inner: left, outer: unwrapped(right) };
+  if (isOwn(right) && isOuter(left)) return { operator: MIRRORED[operator], domain, inner: right, outer: unwrapped(left) };
   return undefined;
 }
 
 const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
 /** As the query around sees the expression: its own columns are plain there. */
-function inner(bound: Bound): Bound {
+export function unwrapped(bound: Bound): Bound {
   return transform(bound, (part) => {
     if (part.kind !== 'outer') return undefined;
     if (part.depth > 1) return { ...part, depth: part.depth - 1 };

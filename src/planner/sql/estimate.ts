@@ -1,6 +1,6 @@
 import { type Bound, columnNames, conjuncts } from './bound.js';
 import { joinParts } from './join-condition.js';
-import type { JoinRelation, Relation, SourceRelation } from './relation.js';
+import { type JoinRelation, putsOutRight, type Relation, type SourceRelation } from './relation.js';
 
 /** About how many rows a relation has, and how many different values are in its columns. */
 export interface Estimate {
@@ -101,6 +101,14 @@ function ofJoin(join: JoinRelation): Estimate | undefined {
     right.rows,
   );
   const met = residual.reduce((part, condition) => part * selectivity(condition, NOTHING_KNOWN), left.rows * right.rows * pair);
+  if (!putsOutRight(join)) {
+    if (join.type === 'mark') return left;
+    const part = Math.min(
+      1,
+      keys.reduce((each, key) => each * filterPart(distinctOf(key.left, left), distinctOf(key.right, right)), 1),
+    );
+    return reduced(left, join.type === 'semi' ? part : 1 - part * FOUND);
+  }
   const rows = join.type === 'inner' ? met : Math.max(met, join.type === 'right' ? 0 : left.rows, join.type === 'left' ? 0 : right.rows);
   const distinct = (name: string): number | undefined => {
     const count = name.startsWith(join.prefix) ? right.distinct(name.slice(join.prefix.length)) : left.distinct(name);
@@ -108,6 +116,14 @@ function ofJoin(join: JoinRelation): Estimate | undefined {
   };
   return { rows: Math.max(1, rows), distinct };
 }
+
+/** Of a key of a semi join, the part of the left side's values that the right side has. */
+export function filterPart(left: number | undefined, right: number | undefined): number {
+  return left === undefined || right === undefined ? RANGE : Math.min(1, right / left);
+}
+
+/** Where every value is expected to be met, some are not: an anti join is asked for what is left. */
+export const FOUND = 0.9;
 
 /**
  * The part of all pairs of rows that are equal in their keys. Of several keys between the same two inputs, which mostly are one

@@ -1,6 +1,6 @@
 import type { SqlType } from '../../model/statement.js';
 import { type Bound, call, column, columnNames, conjuncts, integer, NULL, transform } from './bound.js';
-import type { JoinType } from './syntax.js';
+import type { JoinRelation } from './relation.js';
 
 /** A join condition taken apart. Right sides are over the right input's own columns, without the prefix. */
 export interface JoinParts {
@@ -13,7 +13,7 @@ export interface JoinParts {
  * The equalities of a join, and the rest of its condition. In an outer join a condition on one side alone becomes a part of
  * a key, which is null, and so equals nothing, where the condition does not hold.
  */
-export function joinParts(condition: Bound | null, prefix: string, type: JoinType): JoinParts {
+export function joinParts(condition: Bound | null, prefix: string, type: JoinRelation['type']): JoinParts {
   const parts = conjuncts(condition).filter((part) => !(part.kind === 'literal' && part.value === 1n));
   const keys: { left: Bound; right: Bound; domain: SqlType }[] = [];
   const sided = { left: [] as Bound[], right: [] as Bound[] };

@@ -61,6 +61,7 @@ function lowerJoin(join: JoinRelation): JoinSource {
         : { left: toExpression(left), right: toExpression(right), type };
     }),
     condition: residual.length === 0 ? null : toExpression(and(residual)),
+    ...(join.mark === undefined ? {} : { mark: join.mark }),
     ...(estimate(join.left) === undefined || estimate(join.right) === undefined ? {} : { sidesChosen: true }),
     leftColumns: columnsOf(join.left).map(schemaOf),
     rightColumns: columnsOf(join.right).map(schemaOf),

@@ -7,9 +7,10 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import { cellAt, type Frame, frameColumnType } from '../../model/frame.js';
 import type { Granularity } from '../../model/granularity.js';
+import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, GroupPlan, ScanPlan, SortKey } from '../../model/plan.js';
 import { renameExpression, renameFilter } from '../../model/plan-names.js';
-import type { JoinSource, RowsPlan } from '../../model/row-source.js';
+import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnType, isArrayType, isComplexType, isNumberType, TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
 
@@ -372,8 +373,26 @@ function inlineSource(frame: Frame): Json {
   };
 }
 
-function joinSource({ left, right, prefix, type, keys, condition, leftColumns, rightColumns }: JoinSource): Json {
-  if (type === 'semi' || type === 'anti') return none(`${type} joins`);
+/** A semi join keeps the rows that an inner join with the different keys of the right side gives. */
+function withDistinctPartners({ condition, ...join }: JoinSource): JoinSource {
+  const names = [...new Set(join.keys.flatMap(({ right }) => (right.kind === 'column' ? [right.name] : [])))];
+  const types = new Map(join.rightColumns.map((each) => [each.name, each]));
+  const known = names.flatMap((name) => types.get(name) ?? []);
+  if (condition !== null || join.keys.length === 0 || known.length < join.keys.length)
+    return none('semi joins by anything but columns that are equal');
+  const plan: GroupPlan = {
+    ...{ operator: 'group', dataSource: '', intervals: [ETERNITY], filter: null, virtualColumns: [], emptyGroup: false, finish: [] },
+    keys: known.map(({ name, type }) => ({ kind: 'column', name, column: name, type })),
+    aggregators: [],
+  };
+  const right: RowSource = { kind: 'query', plan, source: join.right };
+  return { ...join, condition, type: 'inner', right, rightColumns: known };
+}
+
+function joinSource(join: JoinSource): Json {
+  const { left, right, prefix, type, keys, condition, leftColumns, rightColumns } = join;
+  if (type === 'semi') return joinSource(withDistinctPartners(join));
+  if (type === 'anti' || type === 'mark') return none(`${type} joins`);
   const typesOf = (columns: JoinSource['leftColumns']) => new Map(columns.map((each) => [each.name, each.type]));
   const [leftTypes, rightTypes] = [typesOf(leftColumns), typesOf(rightColumns)];
   const parts = keys.map((key): Expression => {

@@ -64,14 +64,20 @@ export interface LimitRelation {
   readonly limit: number | null;
 }
 
-/** Columns: those of the left side, then those of the right side with the prefix, which no column of the left begins with. */
+/**
+ * Columns: those of the left side, then those of the right side with the prefix, which no column of the left begins with.
+ * `semi` and `anti` keep the left rows that have a partner, or none; `mark` keeps all of them and says which have one: neither
+ * puts out columns of the right side.
+ */
 export interface JoinRelation {
   readonly kind: 'join';
   readonly left: Relation;
   readonly right: Relation;
   readonly prefix: string;
   /** Which rows without a partner are kept. */
-  readonly type: JoinType;
+  readonly type: JoinType | 'semi' | 'anti' | 'mark';
+  /** Of `mark`: the column that is added, true or false; its name does not begin with the prefix. */
+  readonly mark?: string;
   /** null: every row meets every row. */
   readonly condition: Bound | null;
 }
@@ -193,6 +199,8 @@ function findColumns(relation: Relation): readonly RelationColumn[] {
         ...relation.aggregates.map(({ name, type }) => ({ name, type })),
       ];
     case 'join':
+      if (relation.mark !== undefined) return [...columnsOf(relation.left), { name: relation.mark, type: 'BOOLEAN' }];
+      if (relation.type === 'semi' || relation.type === 'anti') return columnsOf(relation.left);
       return [
         ...columnsOf(relation.left),
         ...columnsOf(relation.right).map(({ name, type, schema }) => {
@@ -209,6 +217,11 @@ function findColumns(relation: Relation): readonly RelationColumn[] {
     case 'unnest':
       return [...columnsOf(relation.input), { name: relation.name, type: relation.type }];
   }
+}
+
+/** Whether all rows of the right side's columns are above the join. */
+export function putsOutRight({ type }: JoinRelation): boolean {
+  return type !== 'semi' && type !== 'anti' && type !== 'mark';
 }
 
 /** Whether a row may have several values of an expression: it reads a multi-value column, or makes values of an array. */

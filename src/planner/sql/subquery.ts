@@ -1,19 +1,39 @@
 import type { Place } from './bind-expression.js';
 import type { Binding } from './bind-from.js';
 import { bindQuery } from './bind-query.js';
-import { and, type Bound, call, column, integer, isNull, literal, NULL, not, or, outer, retype, TRUE, transform } from './bound.js';
+import { and, type Bound, call, column, integer, isNull, literal, NULL, not, or, outer, settledType, TRUE, transform } from './bound.js';
 import { compare } from './comparison.js';
-import { type Correlation, isCorrelated, pullUp } from './decorrelate.js';
+import { type Correlation, isCorrelated, pullUp, unwrapped } from './decorrelate.js';
+import { DependentRows, oneNearer, parametersOf } from './dependent.js';
 import { describe } from './function-call.js';
-import type { NamedAggregate, NamedBound, ProjectRelation, Relation } from './relation.js';
-import { isInstant, isNumeric } from './sql-type.js';
+import type { JoinRelation, NamedAggregate, NamedBound, ProjectRelation, Relation } from './relation.js';
+import { isArray, isComplex, nativeType } from './sql-type.js';
 import type { CompareOperator, SqlExpression, SqlQuery } from './syntax.js';
 
-/** A subquery as rows to be joined to those of the query around it, of which each finds at most one. */
+/** What a join of a subquery is made of. Conditions are over its columns and, marked as such, values of the query around. */
+interface Joined {
+  readonly right: Relation;
+  readonly conditions: readonly Bound[];
+}
+
+/** A subquery as rows to be joined to those of the query around it, of which each finds at most one, or is marked. */
 interface Attachment {
   readonly prefix: string;
-  readonly right: Relation;
+  /** null: each row finds at most one, whose columns it gets. */
+  readonly mark: string | null;
+  /** Over rows of the query around; `rename`: what its expressions are over these. */
+  join(left: Relation, rename: (bound: Bound) => Bound): Joined;
+}
+
+/** A subquery whose uses of values of the query around have left it. */
+interface Parted {
   readonly correlations: readonly Correlation[];
+  readonly others: readonly Bound[];
+  readonly emptyRow: ReadonlyMap<string, Bound> | null;
+  /** Its rows, and conditions on them beside those above. */
+  join: Attachment['join'];
+  /** The rows, where they are the same whatever is around. */
+  readonly right: Relation | null;
 }
 
 /** What expressions with subqueries ask for; the subqueries of one clause are joined to its rows before it is computed. */
@@ -27,39 +47,39 @@ export class Subqueries {
 
   /** Columns of attached subqueries are there whatever the query is grouped by. */
   provides(name: string): boolean {
-    return this.attachments.some(({ prefix }) => name.startsWith(prefix));
+    return this.attachments.some(({ prefix, mark }) => name === mark || name.startsWith(prefix));
+  }
+
+  get isEmpty(): boolean {
+    return this.attachments.length === 0;
   }
 
   /** `rename`: what expressions over the original rows are over these rows. */
   attach(relation: Relation, rename: (bound: Bound) => Bound): Relation {
-    return this.attachments.reduce<Relation>((left, { prefix, right, correlations }) => {
-      const conditions = correlations.map(
-        ({ operator, domain, inner, outer: value }): Bound => ({
-          kind: 'compare',
-          type: 'BOOLEAN',
-          operator,
-          domain,
-          left: rename(value),
-          right: prefixedColumn(inner, prefix),
-        }),
+    return this.attachments.reduce<Relation>((left, { prefix, mark, join }) => {
+      const { right, conditions } = join(left, rename);
+      const parts = conditions.map((part) =>
+        transform(part, (each) =>
+          each.kind === 'outer' ? rename(unwrapped(each)) : each.kind === 'column' ? column(each.type, prefix + each.name) : undefined,
+        ),
       );
-      return { kind: 'join', left, right, prefix, type: 'left', condition: conditions.length === 0 ? null : and(conditions) };
+      const rest = { kind: 'join', left, right, prefix, condition: parts.length === 0 ? null : and(parts) } as const;
+      return mark === null ? { ...rest, type: 'left' } : ({ ...rest, type: 'mark', mark } satisfies JoinRelation);
     }, relation);
   }
 
-  /** A query of one column that is known to give at most one row, as a value: null when it gives none. */
+  /** A query of one column as a value: null when it gives no row. More than one is an error when the value is computed. */
   scalar(place: Place, query: SqlQuery): Bound {
     const { source } = place.session;
-    const relation = this.bind(place, query);
-    const [only, second] = relation.columns;
+    const bound = this.bind(place, query);
+    const [only, second] = bound.columns;
     if (only === undefined || second !== undefined)
-      throw source.error('sql_plan_invalid', query.at, `a subquery as a value has one column, found ${relation.columns.length}`);
-    if (!givesOneRow(relation))
-      throw source.unsupported(query.at, 'a subquery as a value that may give several rows; aggregate it, or give it LIMIT 1');
-    const { relation: right, correlations, emptyRow } = pullUp(place.session, query, relation);
-    if (correlations.some(({ operator }) => operator !== '='))
-      throw source.unsupported(query.at, 'a subquery as a value that compares with the query around it by anything but equality');
-    const prefix = this.add(right, correlations);
+      throw source.error('sql_plan_invalid', query.at, `a subquery as a value has one column, found ${bound.columns.length}`);
+    const relation = givesOneRow(bound) ? bound : ofOneRow(bound, only);
+    const pulled = this.part(place, query, relation);
+    const isPlain = pulled.others.length === 0 && pulled.correlations.every(({ operator }) => operator === '=');
+    const { correlations, emptyRow, join } = isPlain ? pulled : this.dependent(place, query, relation);
+    const prefix = this.add(null, (left, rename) => withCorrelations(join(left, rename), correlations, []));
     const value = column(only.type, prefix + only.name);
     const empty = emptyRow?.get(only.name);
     const [first] = correlations;
@@ -70,10 +90,9 @@ export class Subqueries {
   exists(place: Place, query: SqlQuery): Bound {
     const relation = this.bind(place, query);
     const body: Relation = isCorrelated(relation) ? withoutEnd(relation) : relation;
-    const { relation: right, correlations, emptyRow } = pullUp(place.session, query, body);
-    if (emptyRow !== null)
-      throw place.session.source.unsupported(query.at, 'EXISTS of a correlated aggregate without GROUP BY, which always gives a row');
-    return this.matched(place, query, right, correlations);
+    const pulled = this.part(place, query, body);
+    const parted = pulled.emptyRow === null ? pulled : this.dependent(place, query, body);
+    return this.matched(parted, []);
   }
 
   /** `positive`: false and unknown are the same where it stands. */
@@ -87,121 +106,88 @@ export class Subqueries {
         query.at,
         `IN compares ${operands.length} values with the ${relation.columns.length} columns of the subquery`,
       );
-    const { relation: right, correlations, emptyRow } = pullUp(session, query, relation);
-    if (emptyRow !== null) throw session.source.unsupported(query.at, 'IN of a correlated aggregate without GROUP BY');
-    const equalities = operands.map((operand, index): Correlation => {
+    const equalities = operands.map((operand, index): Bound => {
       const own = relation.columns[index];
       if (own === undefined) throw session.source.error('internal', query.at, 'a column of IN was lost');
-      const equal = compare(session, expression.at, '=', outer(operand, 1), column(own.type, own.name));
-      if (equal.kind !== 'compare') throw session.source.error('internal', query.at, 'a comparison became something else');
-      return { operator: '=', domain: equal.domain, inner: equal.right, outer: stripped(equal.left) };
+      return compare(session, expression.at, '=', outer(operand, 1), column(own.type, own.name));
     });
-    const found = this.matched(place, query, right, [...equalities, ...correlations]);
+    const pulled = this.part(place, query, relation);
+    const parted = pulled.emptyRow === null ? pulled : this.dependent(place, query, relation);
+    const found = this.matched(parted, equalities);
     if (positive) return found;
-    return this.threeValued(place, query, { found, right, equalities, correlations });
+    return this.counted(parted, equalities, found) ?? this.threeValued(parted, equalities, found);
+  }
+
+  /** IN is unknown, not false, when nothing equals the value, but of some row it is unknown whether it does. */
+  private threeValued(parted: Parted, equalities: readonly Bound[], found: Bound): Bound {
+    const unknown = this.matched(parted, [isNull(and(equalities))]);
+    return call('BOOLEAN', 'case_searched', found, TRUE, unknown, NULL, FALSE);
   }
 
   /**
-   * IN is unknown, not false, when the value is null, or nothing equals it but there is a null among the rows; unless there
-   * are no rows at all. So these are counted.
+   * The same by numbers of rows and nulls, where it is one value that is compared, within rows that equality finds: that the value is
+   * null, or there is a null among the rows, need not be looked up in each. Undefined for anything else.
    */
-  private threeValued(
-    place: Place,
-    query: SqlQuery,
-    {
-      found,
-      right,
-      equalities,
-      correlations,
-    }: {
-      readonly found: Bound;
-      readonly right: Relation;
-      readonly equalities: readonly Correlation[];
-      readonly correlations: readonly Correlation[];
-    },
-  ): Bound {
-    const { source } = place.session;
-    if (correlations.some(({ operator }) => operator !== '='))
-      throw source.unsupported(query.at, 'NOT IN of a subquery that compares with the query around it by anything but equality');
-    if (equalities.length > 1) throw source.unsupported(query.at, 'NOT IN, or IN as a value, of rows of several columns');
-    const [equality] = equalities;
-    if (equality === undefined) throw source.error('internal', query.at, 'IN without a value');
+  private counted({ right, correlations, others }: Parted, equalities: readonly Bound[], found: Bound): Bound | undefined {
+    const [equality, second] = equalities;
+    if (right === null || second !== undefined || equality?.kind !== 'compare') return undefined;
+    if (others.length > 0 || correlations.some(({ operator }) => operator !== '=')) return undefined;
     const keys = correlations.map(({ inner }, index): NamedBound => ({ name: `k${index}`, bound: inner }));
     const count = (name: string, filter: Bound | null): NamedAggregate => ({ kind: 'count', name, operands: [], filter, type: 'BIGINT' });
-    const counted: Relation = {
-      kind: 'aggregate',
-      input: right,
-      keys,
-      aggregates: [count('rows', null), count('values', not(isNull(equality.inner)))],
-    };
-    const prefix = this.add(
-      counted,
-      correlations.map((each, index) => ({ ...each, inner: column(each.inner.type, `k${index}`) })),
-    );
+    const rowsAndValues = [count('rows', null), count('values', not(isNull(equality.right)))];
+    const counts: Relation = { kind: 'aggregate', input: right, keys, aggregates: rowsAndValues };
+    const keyed = correlations.map((each, index) => ({ ...each, inner: column(each.inner.type, `k${index}`) }));
+    const prefix = this.add(null, () => withCorrelations({ right: counts, conditions: [] }, keyed, []));
     const [rows, values] = [column('BIGINT', `${prefix}rows`), column('BIGINT', `${prefix}values`)];
     const none = or([isNull(rows), comparison('=', rows, integer(0))]);
-    const unknown = or([isNull(equality.outer), comparison('<', values, rows)]);
-    const FALSE = literal('BOOLEAN', 0n);
+    const value = transform(equality.left, (part) => (part.kind === 'outer' ? unwrapped(part) : undefined));
+    const unknown = or([isNull(value), comparison('<', values, rows)]);
     return call('BOOLEAN', 'case_searched', found, TRUE, none, FALSE, unknown, NULL, FALSE);
   }
 
-  /** Whether a row of `right` meets all of the correlations. */
-  private matched(place: Place, query: SqlQuery, right: Relation, correlations: readonly Correlation[]): Bound {
-    if (correlations.length === 0) {
+  /** Whether there is a row for which all conditions are true. */
+  private matched(parted: Parted, conditions: readonly Bound[]): Bound {
+    const { correlations, others, right } = parted;
+    if (right !== null && correlations.length + others.length + conditions.length === 0) {
       const one: NamedAggregate = { kind: 'count', name: 'rows', operands: [], filter: null, type: 'BIGINT' };
       const limited: Relation = { kind: 'limit', input: right, offset: 0, limit: 1 };
-      const prefix = this.add({ kind: 'aggregate', input: limited, keys: [], aggregates: [one] }, []);
+      const prefix = this.add(null, () => ({ right: { kind: 'aggregate', input: limited, keys: [], aggregates: [one] }, conditions: [] }));
       return comparison('>', column('BIGINT', `${prefix}rows`), integer(0));
     }
-    const equal = correlations.filter(({ operator }) => operator === '=');
-    const [other, second] = correlations.filter(({ operator }) => operator !== '=');
-    if (second !== undefined)
-      throw place.session.source.unsupported(query.at, 'a subquery that compares with the query around it by several inequalities');
-    const keys = equal.map(({ inner }, index): NamedBound => ({ name: `k${index}`, bound: inner }));
-    const keyed = equal.map((each, index) => ({ ...each, inner: column(each.inner.type, `k${index}`) }));
-    if (other === undefined) {
-      const prefix = this.add({ kind: 'aggregate', input: right, keys, aggregates: [] }, keyed);
-      return not(isNull(column(equal[0]?.inner.type ?? 'VARCHAR', `${prefix}k0`)));
-    }
-    return this.beyond(place, query, { right, keys, keyed, other });
+    const mark = `$q${this.binding.session.numbers.next()}`;
+    this.add(mark, (left, rename) => withCorrelations(parted.join(left, rename), correlations, [...others, ...conditions]));
+    return column('BOOLEAN', mark);
   }
 
-  /** A row with the same keys and a value below (above, other than) one exists when the smallest (largest, either) is. */
-  private beyond(
-    place: Place,
-    query: SqlQuery,
-    {
-      right,
-      keys,
-      keyed,
-      other,
-    }: {
-      readonly right: Relation;
-      readonly keys: readonly NamedBound[];
-      readonly keyed: readonly Correlation[];
-      readonly other: Correlation;
-    },
-  ): Bound {
-    const { inner, domain, outer: value, operator } = other;
-    if (inner.type === 'NULL' || (!isNumeric(inner.type) && !isInstant(inner.type)))
+  /** Uses of the query around leave as conditions of the join where they can. */
+  private part(place: Place, query: SqlQuery, relation: Relation): Parted {
+    // Values of queries further out are a matter of the query around.
+    const pulled = isCorrelated(relation) && parametersOf(relation, '').length === 0 ? undefined : pullUp(place.session, query, relation);
+    if (pulled === undefined) return this.dependent(place, query, relation);
+    const { relation: right, correlations, others, emptyRow } = pulled;
+    return { correlations, others, emptyRow, right, join: () => ({ right, conditions: [] }) };
+  }
+
+  /** Rows for each combination of values of the query around; of none, the rows as they are. */
+  private dependent(place: Place, query: SqlQuery, relation: Relation): Parted {
+    const prefix = `$p${this.binding.session.numbers.next()}.`;
+    const parameters = parametersOf(relation, prefix);
+    const structured = parameters.find(({ value }) => isArray(value.type) || isComplex(value.type));
+    if (structured !== undefined)
       throw place.session.source.unsupported(
         query.at,
-        `a subquery that compares its ${describe(inner)} with the query around it by anything but equality`,
+        `a subquery that uses a value of the query around it other than in a comparison of its rows, when that is ${describe(structured.value)}`,
       );
-    const type = inner.type;
-    const extreme = (kind: 'min' | 'max'): NamedAggregate => ({ kind, name: kind, operands: [inner], filter: null, type });
-    const prefix = this.add({ kind: 'aggregate', input: right, keys, aggregates: [extreme('min'), extreme('max')] }, keyed);
-    const test = (name: 'min' | 'max'): Bound => ({
-      kind: 'compare',
-      type: 'BOOLEAN',
-      operator,
-      domain,
-      left: column(type, prefix + name),
-      right: value,
-    });
-    const holds = operator === '<>' ? or([test('min'), test('max')]) : test(operator === '<' || operator === '<=' ? 'min' : 'max');
-    // Of no rows the extremes are null: that is false, not unknown.
-    return call('BOOLEAN', 'istrue', holds);
+    const none = { correlations: [], others: [], emptyRow: null };
+    if (parameters.length === 0) {
+      const right = oneNearer(relation);
+      return { ...none, right, join: () => ({ right, conditions: [] }) };
+    }
+    const join = (left: Relation, rename: (bound: Bound) => Bound): Joined => {
+      const rows = new DependentRows(parameters, prefix, left, rename);
+      return { right: rows.of(relation), conditions: rows.matches() };
+    };
+    return { ...none, right: null, join };
   }
 
   private bind(place: Place, query: SqlQuery): ProjectRelation {
@@ -209,11 +195,27 @@ export class Subqueries {
     return bindQuery(this.binding, query, place.scope).relation;
   }
 
-  private add(right: Relation, correlations: readonly Correlation[]): string {
+  private add(mark: string | null, join: Attachment['join']): string {
     const prefix = `$q${this.binding.session.numbers.next()}.`;
-    this.attachments.push({ prefix, right, correlations });
+    this.attachments.push({ prefix, mark, join });
     return prefix;
   }
+}
+
+const FALSE = literal('BOOLEAN', 0n);
+
+function withCorrelations({ right, conditions }: Joined, correlations: readonly Correlation[], others: readonly Bound[]): Joined {
+  const compared = correlations.map(
+    ({ operator, domain, inner, outer: value }): Bound => ({
+      kind: 'compare',
+      type: 'BOOLEAN',
+      operator,
+      domain,
+      left: inner,
+      right: outer(value, 1),
+    }),
+  );
+  return { right, conditions: [...conditions, ...compared, ...others] };
 }
 
 function comparison(operator: CompareOperator, left: Bound, right: Bound): Bound {
@@ -224,12 +226,23 @@ function prefixedColumn(bound: Bound, prefix: string): Bound {
   return transform(bound, (part) => (part.kind === 'column' ? column(part.type, prefix + part.name) : undefined));
 }
 
-/** Marked as a value of the query around only so that it could be told from columns of the same name. */
-function stripped(bound: Bound): Bound {
-  return transform(bound, (part) =>
-    part.kind !== 'outer' ? undefined : part.type === 'NULL' ? part.bound : retype(part.bound, part.type),
-  );
+/** A query that may give several rows as one that gives one: its value is an error when it stands for several. */
+function ofOneRow(relation: Relation, only: ProjectRelation['columns'][number]): ProjectRelation {
+  const valueType = nativeType(only.type);
+  const collector = { type: 'first', valueType, maxStringBytes: TEXT_BYTES_MAX } as const;
+  const operands = [column(only.type, only.name)];
+  const value: NamedAggregate = {
+    ...{ kind: 'collect', name: 'value', operands, filter: null, type: only.type },
+    collect: { collector, input: 'values', output: 'value' },
+  };
+  const rows: NamedAggregate = { kind: 'count', name: 'rows', operands: [], filter: null, type: 'BIGINT' };
+  const input: Relation = { kind: 'aggregate', input: relation, keys: [], aggregates: [rows, value] };
+  const single = call(only.type, 'value_of_one_row', column('BIGINT', 'rows'), column(settledType(only.type), 'value'));
+  return { kind: 'project', input, columns: [{ ...only, bound: single }] };
 }
+
+/** No text is cut. */
+const TEXT_BYTES_MAX = 2 ** 31 - 1;
 
 /** For EXISTS neither the columns nor the order matter, nor a limit above none. */
 function withoutEnd(relation: Relation): Relation {
@@ -250,7 +263,10 @@ function givesOneRow(relation: Relation): boolean {
     case 'source':
       return relation.source.kind === 'inline' && relation.source.frame.rowCount <= 1;
     case 'join':
-      return givesOneRow(relation.left) && givesOneRow(relation.right);
+      return (
+        givesOneRow(relation.left) &&
+        (relation.type === 'left' || relation.type === 'inner' ? givesOneRow(relation.right) : relation.mark !== undefined)
+      );
     default:
       return false;
   }

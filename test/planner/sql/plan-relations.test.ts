@@ -38,18 +38,17 @@ project channel=d0 EXPR$1=a0
   ],
   [
     'SELECT page FROM wiki WHERE channel IN (SELECT country FROM wiki WHERE added > 100) AND NOT EXISTS (SELECT 1 FROM wiki i WHERE i.page = wiki.page AND i.delta = 1)',
-    `scan join left $q3. on "page" = "k0" STRING (
-  join inner $q1. on "channel" = "k0" STRING (
+    `scan join anti $q5. on "page" = "page" STRING (
+  join semi $q2. on "channel" = "country" STRING (
     wiki
     (
       group wiki
-      where (100 < added LONG numeric and not country is null)
-      key k0 = country STRING))
+      where 100 < added LONG numeric
+      key country = country STRING))
   (
     group wiki
     where delta = 1 LONG
-    key k0 = page STRING))
-where $q3.k0 is null
+    key page = page STRING))
 scan page
 → page VARCHAR`,
   ],

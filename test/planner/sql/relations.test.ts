@@ -38,6 +38,8 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT a.id, c.id FROM (SELECT * FROM users WHERE score > 1) a, users b, (SELECT usr AS id, city FROM edits) c WHERE a.id + b.id = c.id AND a.city = c.city',
   "SELECT e.usr, u.name FROM edits e, users u WHERE (e.usr = u.id AND u.score > 5 AND e.added > 3) OR (e.usr = u.id AND u.score < 3 AND e.city = 'Rio')",
   'SELECT COUNT(*) FROM edits WHERE (added > 3 AND price > 2) OR (price > 2 AND added > 3 AND usr = 2) OR (price > 2 AND added > 3)',
+  "SELECT e.__time, u.id FROM edits e JOIN users u ON e.usr = u.id WHERE (e.city = 'Rio' AND u.name = 'u1') OR (e.city = 'Oslo' AND u.name = 'u3') OR (e.added > 20 AND u.name = 'u0' AND e.city IS NULL)",
+  "SELECT a.id, b.id, e.added FROM users a, edits e, users b WHERE a.id = e.usr AND b.city = e.city AND ((a.name = 'u1' AND b.name = 'u2') OR (a.name = 'u2' AND b.score > 3 AND (e.added > 5 OR a.score > 2)))",
   // Joins of many inputs: equal to what another equals, keys of two columns, conditions of one side and of none, inputs without a key.
   "SELECT a.name, b.name, c.name, e.added FROM users a, edits e, users b, users c WHERE a.id = e.usr AND e.usr = b.id AND b.id = c.id AND c.name <> 'u1'",
   'SELECT COUNT(*), SUM(e.added), MIN(u.score) FROM edits e JOIN users u ON e.usr = u.id AND e.city = u.city JOIN edits f ON f.usr = u.id AND f.city = u.city JOIN users v ON v.city = f.city',
@@ -194,6 +196,62 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT (SELECT MAX(id) FROM users), (SELECT name FROM users ORDER BY __time LIMIT 1)',
   'SELECT COUNT(*) FROM edits WHERE (SELECT COUNT(*) FROM none) = 0',
   'SELECT usr, COUNT(*) FROM edits WHERE usr IN (SELECT usr FROM edits GROUP BY usr HAVING SUM(added) > 50) GROUP BY usr ORDER BY usr',
+  // Comparisons of any kind with the query around (DuckDB takes a row with a null in it for unknown, whatever its other columns say), several of them, and conditions of both.
+  'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.added > u.score AND e.price < u.score AND e.usr = u.id)',
+  "SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.city > u.city OR (e.usr = u.id AND u.name = 'u2'))",
+  'SELECT id FROM users u WHERE NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr + u.id = 7 AND e.city <> u.city)',
+  'SELECT id, (SELECT COUNT(*) FROM edits e WHERE e.added > u.score) AS n, (SELECT SUM(price) FROM edits e WHERE e.added < u.score OR e.usr = u.id) AS s FROM users u',
+  'SELECT id, (SELECT COUNT(*) FROM edits e WHERE e.usr = u.id HAVING COUNT(*) > 5) AS n, (SELECT COUNT(*) FROM edits e WHERE e.usr = u.id HAVING COUNT(*) < 9) AS m FROM users u',
+  'SELECT id, (SELECT MAX(e.added + u.score) FROM edits e WHERE e.usr = u.id) AS m, (SELECT u.id + 1) AS p, (SELECT u.name) AS q FROM users u',
+  'SELECT id FROM users u WHERE EXISTS (SELECT COUNT(*) FROM edits e WHERE e.usr = u.id)',
+  'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id GROUP BY city HAVING SUM(added) > u.score * 4)',
+  'SELECT id, (SELECT added FROM edits e WHERE e.usr = u.id ORDER BY added DESC NULLS LAST, __time LIMIT 1) AS m FROM users u',
+  'SELECT id, (SELECT added FROM edits e WHERE e.usr = u.id ORDER BY added DESC NULLS LAST, __time LIMIT 1 OFFSET 2) AS m FROM users u',
+  'SELECT id FROM users u WHERE 20 IN (SELECT added FROM edits e WHERE e.usr = u.id ORDER BY added DESC NULLS LAST LIMIT 3)',
+  'SELECT id, id IN (SELECT usr FROM edits e WHERE e.added > u.score) AS i, id NOT IN (SELECT usr FROM edits e WHERE e.city = u.city) AS j FROM users u',
+  [
+    'SELECT usr, (usr, city) IN (SELECT id, city FROM users) AS i FROM edits',
+    'SELECT usr, CASE WHEN EXISTS (SELECT 1 FROM users u WHERE e.usr = u.id AND e.city = u.city) THEN TRUE WHEN EXISTS (SELECT 1 FROM users u WHERE (e.usr = u.id AND e.city = u.city) IS NULL) THEN NULL ELSE FALSE END AS i FROM edits e',
+  ],
+  [
+    'SELECT COUNT(*) FROM edits WHERE (usr, city) NOT IN (SELECT id, city FROM users)',
+    'SELECT COUNT(*) FROM edits e WHERE NOT CASE WHEN EXISTS (SELECT 1 FROM users u WHERE e.usr = u.id AND e.city = u.city) THEN TRUE WHEN EXISTS (SELECT 1 FROM users u WHERE (e.usr = u.id AND e.city = u.city) IS NULL) THEN NULL ELSE FALSE END',
+  ],
+  [
+    'SELECT COUNT(*) FROM edits e WHERE (usr, city) NOT IN (SELECT id, city FROM users u WHERE u.score > e.price)',
+    'SELECT COUNT(*) FROM edits e WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.score > e.price AND (e.usr = u.id AND e.city = u.city) IS NOT FALSE)',
+  ],
+  // Two and three levels deep.
+  'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND EXISTS (SELECT 1 FROM edits f WHERE f.added = e.added AND f.city = u.city))',
+  'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND NOT EXISTS (SELECT 1 FROM users v WHERE v.city = e.city AND v.score > u.score))',
+  'SELECT id FROM users u WHERE NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND e.city NOT IN (SELECT city FROM users v WHERE v.id <> u.id))',
+  'SELECT id, (SELECT MAX(added) FROM edits e WHERE e.usr = u.id AND e.price > (SELECT AVG(price) FROM edits f WHERE f.city = u.city)) AS m FROM users u',
+  'SELECT id, (SELECT COUNT(*) FROM edits e WHERE e.usr IN (SELECT v.id FROM users v WHERE EXISTS (SELECT 1 FROM edits f WHERE f.usr = v.id AND f.city = e.city AND f.added > u.id))) AS n FROM users u',
+  // Set operations, windows, joins and groups that use values of the query around.
+  'SELECT id, (SELECT COUNT(*) FROM (SELECT usr FROM edits WHERE city = u.city UNION ALL SELECT id FROM users WHERE score > u.score)) AS n FROM users u',
+  'SELECT id FROM users u WHERE id IN (SELECT usr FROM edits WHERE city = u.city UNION SELECT id + 1 FROM users WHERE name = u.name)',
+  'SELECT id, (SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY added) AS r FROM edits WHERE usr = u.id)) AS r FROM users u',
+  [
+    'SELECT id, (SELECT COUNT(*) FROM edits e LEFT JOIN users v ON e.usr = v.id AND v.score > u.score WHERE e.city = u.city AND v.id IS NULL) AS n FROM users u',
+    'SELECT id, (SELECT COUNT(*) FROM edits e WHERE e.city = u.city AND NOT EXISTS (SELECT 1 FROM users v WHERE e.usr = v.id AND v.score > u.score)) AS n FROM users u',
+  ],
+  [
+    'SELECT id, (SELECT COUNT(v.id) FROM users v RIGHT JOIN edits e ON e.usr = v.id AND v.score > u.score) AS n FROM users u',
+    'SELECT id, (SELECT COUNT(*) FROM users v JOIN edits e ON e.usr = v.id WHERE v.score > u.score) AS n FROM users u',
+  ],
+  [
+    'SELECT id, (SELECT COUNT(*) FROM (SELECT * FROM edits WHERE added > u.score) e FULL JOIN (SELECT * FROM users WHERE score < u.score) v ON e.usr = v.id) AS n FROM users u',
+    'SELECT id, (SELECT COUNT(*) FROM edits WHERE added > u.score) + (SELECT COUNT(*) FROM users v WHERE v.score < u.score AND NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr = v.id AND e.added > u.score)) AS n FROM users u',
+  ],
+  'SELECT id, (SELECT COUNT(DISTINCT n) FROM (SELECT city, COUNT(*) + u.id AS n FROM edits e WHERE e.added > u.score GROUP BY city)) AS n FROM users u',
+  // One row of a subquery as a value.
+  'SELECT added, (SELECT name FROM users WHERE id = 5) AS n FROM edits',
+  'SELECT usr, (SELECT name FROM users u WHERE u.id = e.usr) AS n, (SELECT score FROM users u WHERE u.id = e.usr AND u.city = e.city) AS s FROM edits e',
+  'SELECT city, COUNT(*) FROM edits e WHERE added > (SELECT score FROM users u WHERE u.id = e.usr) GROUP BY city ORDER BY city',
+  'SELECT city, SUM(added + (SELECT id FROM users u WHERE u.id = e.usr)) AS s FROM edits e GROUP BY city ORDER BY city',
+  'SELECT usr, COUNT(*) AS n FROM edits GROUP BY usr HAVING COUNT(*) > (SELECT score FROM users u WHERE u.id = usr) ORDER BY usr',
+  'SELECT usr, added FROM edits e ORDER BY (SELECT score FROM users u WHERE u.id = e.usr) NULLS FIRST, usr, added, __time LIMIT 30',
+  'SELECT CASE WHEN usr IN (SELECT id FROM users WHERE score > 4) THEN (SELECT MAX(score) FROM users) ELSE (SELECT score FROM users WHERE id = 3) END AS c FROM edits',
   // Windows. Orders within a window are total where the answer depends on it.
   'SELECT usr, added, ROW_NUMBER() OVER (PARTITION BY usr ORDER BY added, __time, price) FROM edits',
   'SELECT usr, RANK() OVER (ORDER BY usr), DENSE_RANK() OVER (ORDER BY usr), PERCENT_RANK() OVER (ORDER BY usr), CUME_DIST() OVER (ORDER BY usr) FROM edits',

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
@@ -89,6 +90,22 @@ function makeTables(): Readonly<Record<string, SmallTable>> {
 
 const TABLES = makeTables();
 
+type PlainRow = Readonly<Record<string, string | number | null>>;
+
+const plainRows = new Map<string, readonly PlainRow[]>();
+
+/** Rows of a table by the names of its columns, longs as numbers. */
+export function rowsOfTable(name: string): readonly PlainRow[] {
+  const known = plainRows.get(name);
+  if (known !== undefined) return known;
+  const { columns, rows } = TABLES[name] ?? { columns: [], rows: [] };
+  const plain = rows.map((row) =>
+    Object.fromEntries(columns.map((column, at) => [column.name, withNumbers(row[at] ?? null) as string | number | null])),
+  );
+  plainRows.set(name, plain);
+  return plain;
+}
+
 const SMALL_SCHEMA: SqlSchema = {
   tables: () => Object.keys(TABLES),
   table: (name) => SCHEMAS.get(name),
@@ -130,6 +147,8 @@ function frameOf({ columns, rows }: SmallTable): Frame {
 
 function runner(): SourceRunner {
   const { signal } = new AbortController();
+  // Every plan of a statement listens.
+  setMaxListeners(0, signal);
   const run = { deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: 16 } as const;
   return new SourceRunner({
     engine,

@@ -1,5 +1,6 @@
 import { type Bound, column, columnNames, conjuncts } from '../bound.js';
-import { distinctOf, estimate, keySelectivity, selectivity } from '../estimate.js';
+import { distinctOf, type Estimate, estimate, FOUND, filterPart, keySelectivity, selectivity } from '../estimate.js';
+import { sideOf, unprefixed } from '../join-condition.js';
 import { columnsOf, inputsOf, type JoinRelation, type Relation, type RelationColumn } from '../relation.js';
 import type { JoinGraph, JoinInput } from './join-search.js';
 
@@ -15,6 +16,8 @@ export interface ChainInput {
   readonly relation: Relation;
   /** Before the names of its columns. */
   readonly prefix: string;
+  /** The right side of a semi or anti join, and what it asks for: it passes rows of the other inputs on, or does not. */
+  readonly filter: { readonly type: 'semi' | 'anti'; readonly condition: Bound | null } | null;
 }
 
 export interface ClassMember {
@@ -31,13 +34,14 @@ export function chainOf(join: JoinRelation): JoinChain | undefined {
   const inputs: ChainInput[] = [];
   const all: Bound[] = [];
   const add = (relation: Relation): void => {
-    if (relation.kind !== 'join' || relation.type !== 'inner') {
-      inputs.push({ relation, prefix: '' });
+    if (relation.kind !== 'join' || !isOrdered(relation.type)) {
+      inputs.push({ relation, prefix: '', filter: null });
       return;
     }
     add(relation.left);
-    inputs.push({ relation: relation.right, prefix: relation.prefix });
-    all.push(...conjuncts(relation.condition));
+    const { right, prefix, condition, type } = relation;
+    inputs.push({ relation: right, prefix, filter: type === 'inner' ? null : { type, condition } });
+    if (type === 'inner') all.push(...conjuncts(condition));
   };
   add(join);
   if (inputs.length > INPUTS_MAX || !areClear(inputs)) return undefined;
@@ -77,6 +81,11 @@ function membersOf(names: ReadonlySet<string>, equality: Equality, inputs: reado
   return [...names].map((name) => ({ input: ownerOf(name, inputs), bound: { kind: 'column', type, name }, equality }));
 }
 
+/** Joins whose order among each other does not matter to their rows. */
+export function isOrdered(type: JoinRelation['type']): type is 'inner' | 'semi' | 'anti' {
+  return type === 'inner' || type === 'semi' || type === 'anti';
+}
+
 function areClear(inputs: readonly ChainInput[]): boolean {
   return inputs.every(({ relation, prefix }, index) => columnsOf(relation).every(({ name }) => ownerOf(prefix + name, inputs) === index));
 }
@@ -108,7 +117,12 @@ function isEquality(part: Bound, types: ReadonlyMap<string, RelationColumn>, inp
 export function graphOf(chain: JoinChain): JoinGraph | undefined {
   const estimates = chain.inputs.map(({ relation }) => estimate(relation));
   if (!estimates.every((each) => each !== undefined)) return undefined;
-  const inputs = estimates.map(({ rows }, index): JoinInput => ({ rows, read: rowsRead(chain.inputs[index]?.relation), filter: null }));
+  const inputs = chain.inputs.map(({ relation, prefix, filter }, index): JoinInput => {
+    const rows = estimates[index]?.rows ?? 1;
+    const read = rowsRead(relation);
+    if (filter === null) return { rows, read, filter: null };
+    return { rows, read, filter: { part: partOf(chain, estimates, index), needs: needsOf(filter.condition, prefix, chain.inputs) } };
+  });
   const countOf = (bound: Bound): number | undefined => {
     const [name = ''] = columnNames(bound);
     const owner = ownerOf(name, chain.inputs);
@@ -132,6 +146,30 @@ export function graphOf(chain: JoinChain): JoinGraph | undefined {
     };
   });
   return { inputs, classes, conditions, corrections: correctionsOf(inputs, classes) };
+}
+
+/** The inputs whose rows a filter looks at. */
+function needsOf(condition: Bound | null, prefix: string, inputs: readonly ChainInput[]): number {
+  if (condition === null) return 0;
+  return [...columnNames(condition)].reduce((set, name) => (name.startsWith(prefix) ? set : set | (1 << ownerOf(name, inputs))), 0);
+}
+
+/** The part of rows that a filter passes on. */
+function partOf({ inputs }: JoinChain, estimates: readonly (Estimate | undefined)[], index: number): number {
+  const { filter, prefix = '' } = inputs[index] ?? {};
+  const keys = conjuncts(filter?.condition ?? null).flatMap((part): readonly number[] => {
+    if (part.kind !== 'compare' || part.operator !== '=') return [];
+    const [own, other] =
+      columnNames(part.left).size > 0 && sideOf(part.left, prefix) === 'right' ? [part.left, part.right] : [part.right, part.left];
+    const [name = ''] = columnNames(other);
+    const owner = ownerOf(name, inputs);
+    const around = estimates[owner];
+    const right = estimates[index];
+    const outside = around && distinctOf(unprefixed(other, inputs[owner]?.prefix ?? ''), around);
+    return [filterPart(outside, right && distinctOf(unprefixed(own, prefix), right))];
+  });
+  const part = keys.reduce((product, each) => product * each, 1);
+  return filter?.type === 'anti' ? 1 - part * FOUND : part;
 }
 
 function rowsRead(relation: Relation | undefined): number {

@@ -1,18 +1,18 @@
 import { freePrefix } from '../bind-from.js';
 import { and, type Bound, column, transform } from '../bound.js';
 import { columnsOf, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
-import { type ClassMember, chainOf, graphOf, type JoinChain, ownersOf } from './join-chain.js';
+import { type ChainInput, type ClassMember, chainOf, graphOf, isOrdered, type JoinChain, ownersOf } from './join-chain.js';
 import { cheapestTree, inputsOfTree, type JoinTree, treeCost } from './join-search.js';
 
 /** A tree must cost this part of the one that is there: estimates are not exact, and plans that stay are easier to follow. */
 const BETTER = 0.9;
 
 /**
- * Inner joins of one another in the order that is expected to cost least: the many rows go through, those that are fewest are placed and looked up, and
+ * Inner joins of one another, and what filters their rows, in the order that is expected to cost least: the many rows go through, those that are fewest are placed and looked up, and
  * what lets least through comes first. Where nothing is known of an input, inputs change places only to follow one they share a column with.
  */
 export function orderJoins(relation: Relation): Relation {
-  if (relation.kind !== 'join' || relation.type !== 'inner') return mapInputs(relation, orderJoins);
+  if (relation.kind !== 'join' || !isOrdered(relation.type)) return mapInputs(relation, orderJoins);
   const chain = chainOf(relation);
   if (chain === undefined) return mapInputs(relation, inInputs);
   const given = chain.inputs.slice(1).reduce<JoinTree>((left, _, index) => ({ left, right: index + 1 }), 0);
@@ -29,7 +29,7 @@ export function orderJoins(relation: Relation): Relation {
 
 /** Below a chain that stays as it is, its own joins stay as well. */
 function inInputs(relation: Relation): Relation {
-  return relation.kind === 'join' && relation.type === 'inner' ? mapInputs(relation, inInputs) : orderJoins(relation);
+  return relation.kind === 'join' && isOrdered(relation.type) ? mapInputs(relation, inInputs) : orderJoins(relation);
 }
 
 function isSame(one: JoinTree, other: JoinTree): boolean {
@@ -61,6 +61,8 @@ function connectedTree(chain: JoinChain): JoinTree {
   return tree;
 }
 
+type ChainFilter = NonNullable<ChainInput['filter']>;
+
 interface Joined {
   readonly relation: Relation;
   /** What columns of the chain are called here. */
@@ -74,13 +76,29 @@ function joined(chain: JoinChain, tree: JoinTree): Joined {
     const names = new Map(columnsOf(input.relation).map(({ name }) => [input.prefix + name, name]));
     return { relation: orderJoins(input.relation), names };
   }
-  const [left, right] = [joined(chain, tree.left), joined(chain, tree.right)];
+  const left = joined(chain, tree.left);
+  const filter = typeof tree.right === 'number' ? chain.inputs[tree.right] : undefined;
+  if (filter?.filter != null) return filtered(left, filter, filter.filter);
+  const right = joined(chain, tree.right);
   const prefix = freePrefix(left.relation);
   const names = new Map([...left.names, ...[...right.names].map(([name, own]) => [name, prefix + own] as const)]);
   const conditions = conditionsOf(chain, inputsOfTree(tree.left), inputsOfTree(tree.right)).map((part) => renamed(part, names));
   const condition = conditions.length === 0 ? null : and(conditions);
   const join: JoinRelation = { kind: 'join', type: 'inner', left: left.relation, right: right.relation, prefix, condition };
   return { relation: join, names };
+}
+
+/** The columns of a filter's right side are none of the join's: they are only compared with. */
+function filtered({ relation: left, names }: Joined, { relation, prefix }: ChainInput, { type, condition }: ChainFilter): Joined {
+  const own = freePrefix(left);
+  const rename = (bound: Bound): Bound =>
+    transform(bound, (part) => {
+      if (part.kind !== 'column') return undefined;
+      const isOwn = part.name.startsWith(prefix);
+      return column(part.type, isOwn ? own + part.name.slice(prefix.length) : (names.get(part.name) ?? part.name));
+    });
+  const right = orderJoins(relation);
+  return { relation: { kind: 'join', type, left, right, prefix: own, condition: condition === null ? null : rename(condition) }, names };
 }
 
 /** What must hold of pairs of rows of two sets of inputs, in each of which everything holds that can. */

@@ -1,6 +1,14 @@
 import { and, type Bound, columnNames, conjuncts, substitute } from '../bound.js';
 import { sideOf, unprefixed } from '../join-condition.js';
-import { type AggregateRelation, columnsOf, type JoinRelation, mapInputs, mayGiveSeveral, type Relation } from '../relation.js';
+import {
+  type AggregateRelation,
+  columnsOf,
+  type JoinRelation,
+  mapInputs,
+  mayGiveSeveral,
+  putsOutRight,
+  type Relation,
+} from '../relation.js';
 import { isSmall } from './expression-size.js';
 
 /** Conditions go as far down as they can: to the tables that have their columns, into joins that compare two of them. */
@@ -88,18 +96,22 @@ function pushIntoJoin(join: JoinRelation, pending: readonly Bound[]): Relation {
   const on: Bound[] = [];
   const above: Bound[] = [];
   for (const part of pending) {
-    const side = sideOf(part, prefix);
-    if (side === 'left' && (type === 'inner' || type === 'left')) sides.left.push(part);
+    const side = readsMark(part, join) ? 'both' : sideOf(part, prefix);
+    if (side === 'left' && (type === 'inner' || type === 'left' || !putsOutRight(join))) sides.left.push(part);
     else if (side === 'right' && (type === 'inner' || type === 'right')) sides.right.push(unprefixed(part, prefix));
     else if (side === 'both' && type === 'inner') on.push(part);
     else above.push(part);
   }
   for (const part of conjuncts(join.condition)) {
     const side = sideOf(part, prefix);
-    if (side === 'left' && (type === 'inner' || type === 'right')) sides.left.push(part);
-    else if (side === 'right' && (type === 'inner' || type === 'left')) sides.right.push(unprefixed(part, prefix));
+    if (side === 'left' && (type === 'inner' || type === 'right' || type === 'semi')) sides.left.push(part);
+    else if (side === 'right' && (type === 'inner' || type === 'left' || !putsOutRight(join))) sides.right.push(unprefixed(part, prefix));
     else on.push(part);
   }
   const [left, right] = [push(join.left, sides.left), push(join.right, sides.right)];
   return filtered({ ...join, left, right, condition: on.length === 0 ? null : and(on) }, above);
+}
+
+function readsMark(part: Bound, { mark }: JoinRelation): boolean {
+  return mark !== undefined && columnNames(part).has(mark);
 }

@@ -1,6 +1,5 @@
 import { type Bound, conjuncts } from '../bound.js';
-import { type JoinRelation, mapInputs, type Relation } from '../relation.js';
-import type { JoinType } from '../syntax.js';
+import { type JoinRelation, mapInputs, putsOutRight, type Relation } from '../relation.js';
 
 /** An outer join whose added rows the condition above it drops again is an inner one. */
 export function reduceOuterJoins(relation: Relation): Relation {
@@ -9,13 +8,15 @@ export function reduceOuterJoins(relation: Relation): Relation {
   const needs = { left: false, right: false };
   for (const part of conjuncts(relation.condition))
     for (const name of neededColumns(part)) needs[name.startsWith(join.prefix) ? 'right' : 'left'] = true;
-  const type = reduced(join.type, needs);
+  const type = putsOutRight(join) ? reduced(join.type, needs) : join.type;
   const input = mapInputs(type === join.type ? join : ({ ...join, type } satisfies JoinRelation), reduceOuterJoins);
   return input === join ? relation : { ...relation, input };
 }
 
+type Type = JoinRelation['type'];
+
 /** `needs`: sides that have a column which must not be null. */
-function reduced(type: JoinType, needs: { readonly left: boolean; readonly right: boolean }): JoinType {
+function reduced(type: Type, needs: { readonly left: boolean; readonly right: boolean }): Type {
   const keepsLeft = (type === 'left' || type === 'full') && !needs.right;
   const keepsRight = (type === 'right' || type === 'full') && !needs.left;
   return keepsLeft ? (keepsRight ? 'full' : 'left') : keepsRight ? 'right' : 'inner';

@@ -2,13 +2,16 @@ import { assert } from '../../../base/errors.js';
 import type { PlanWatch } from '../plan-watch.js';
 import { identity, type ProjectRelation, type Relation } from '../relation.js';
 import { liftCommonConditions } from './common-conditions.js';
+import { distinctPartners } from './distinct-partners.js';
 import { foldConstants } from './fold-constants.js';
+import { impliedConditions } from './implied-conditions.js';
 import { mergeProjects } from './merge-projects.js';
 import { orderJoins } from './order-joins.js';
 import { pruneColumns } from './prune-columns.js';
 import { pushAggregates } from './push-aggregates.js';
 import { pushFilters } from './push-filters.js';
 import { reduceOuterJoins } from './reduce-outer-joins.js';
+import { semiJoins } from './semi-joins.js';
 import { swapJoinSides } from './swap-join-sides.js';
 import { RelationVerifier } from './verify-relation.js';
 
@@ -20,11 +23,14 @@ export interface Rule {
 
 /** In the order in which they are applied. The context key `plannerRulesOff` names those that are not. */
 export const RULES: readonly Rule[] = [
+  { name: 'semi-joins', apply: semiJoins },
   { name: 'common-conditions', apply: liftCommonConditions },
   { name: 'push-filters', apply: pushFilters },
   { name: 'reduce-outer-joins', apply: reduceOuterJoins },
   { name: 'push-filters-again', apply: pushFilters },
+  { name: 'implied-conditions', apply: impliedConditions },
   { name: 'order-joins', apply: orderJoins },
+  { name: 'distinct-partners', apply: distinctPartners },
   { name: 'fold-constants', apply: foldConstants },
   { name: 'swap-join-sides', apply: swapJoinSides },
   { name: 'merge-projects', apply: mergeProjects },

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import { type Bound, children } from '../bound.js';
-import { columnsOf, inputsOf, type Relation, windowExpressions } from '../relation.js';
+import { columnsOf, inputsOf, type JoinRelation, putsOutRight, type Relation, windowExpressions } from '../relation.js';
 
 type Columns = ReturnType<typeof columnsOf>;
 
@@ -26,7 +26,7 @@ export class RelationVerifier {
     const names = this.#namesOf(columns);
     if (names.size !== columns.length)
       throw fail(`a ${relation.kind} with two columns of a name: ${columns.map(({ name }) => name).join(', ')}`);
-    const known = relation.kind === 'join' ? [names] : inputs.map((input) => this.#namesOf(columnsOf(input)));
+    const known = relation.kind === 'join' ? this.#namesOfPairs(relation) : inputs.map((input) => this.#namesOf(columnsOf(input)));
     const check = (bound: Bound): void => {
       if (bound.kind === 'column' && !known.some((below) => below.has(bound.name)))
         throw fail(`no column ${bound.name} below a ${relation.kind}`);
@@ -38,6 +38,12 @@ export class RelationVerifier {
     if (relation.kind === 'union' && inputs.some((input) => !sameNames(columnsOf(input), columns)))
       throw fail('a union of different columns');
     this.#verified.add(relation);
+  }
+
+  /** What the condition of a join may name. */
+  #namesOfPairs(join: JoinRelation): readonly ReadonlySet<string>[] {
+    if (putsOutRight(join)) return [this.#namesOf(columnsOf(join))];
+    return [this.#namesOf(columnsOf(join.left)), new Set(columnsOf(join.right).map(({ name }) => join.prefix + name))];
   }
 
   #namesOf(columns: Columns): ReadonlySet<string> {
