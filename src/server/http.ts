@@ -269,6 +269,9 @@ class Exchange implements HttpRequest {
 
   async #sendStream(response: HttpResponse, chunks: AsyncIterator<string | Uint8Array>): Promise<void> {
     const socket = this.#socket;
+    const { ended } = response;
+    const wake = () => this.#wake?.();
+    ended?.addEventListener('abort', wake);
     try {
       if (!this.#over) {
         this.#listenForRoom();
@@ -283,7 +286,9 @@ class Exchange implements HttpRequest {
         socket.cork(() => {
           room = socket.write(next.value);
         });
-        if (!room) await this.#room();
+        if (room) continue;
+        if (ended?.aborted !== true) await this.#room();
+        if (ended?.aborted === true) throw ended.reason;
       }
       if (!this.#over) {
         socket.cork(() => (this.method === 'HEAD' ? socket.endWithoutBody() : socket.end(undefined, this.#closeConnection)));
@@ -296,6 +301,7 @@ class Exchange implements HttpRequest {
       await new Promise((resolve) => setImmediate(resolve));
       if (!this.#over) socket.close();
     } finally {
+      ended?.removeEventListener('abort', wake);
       await chunks.return?.().catch((error: unknown) => this.#server.options.log.warn('closing a response body failed', { error }));
     }
   }

@@ -323,6 +323,27 @@ http('a client that stops reading for too long is cut off', async () => {
   );
 });
 
+http('a body that nobody makes any more is broken off, whether its client reads or not', async () => {
+  const ending = new AbortController();
+  let closed = false;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) yield new Uint8Array(65_536);
+    } finally {
+      closed = true;
+    }
+  }
+  await withServer([route('GET', '/', async () => ({ status: 200, body: endless(), ended: ending.signal }))], async (base) => {
+    const socket = await open(base, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((resolve) => socket.once('readable', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.not.ok(closed);
+    ending.abort(new ServiceError('timeout', 'its time is up'));
+    await until(() => closed);
+    socket.destroy();
+  });
+});
+
 const failures = [
   {
     name: 'a typed error',

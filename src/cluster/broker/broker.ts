@@ -235,12 +235,16 @@ export class Broker implements BrokerQueries, BrokerService {
   /** Counts the query as running and holds on to its segments. */
   #begin(tables: readonly string[], options: QueryOptions): RunningQuery {
     const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal);
+    const { onEnd } = options;
+    const told = onEnd && (() => onEnd(deadline.signal.reason));
+    if (told !== undefined) deadline.signal.addEventListener('abort', told, { once: true });
     this.#running.add(options.queryId, deadline);
     const read = options.realtimeSegmentsOnly === true ? [] : tables;
-    return { deadline, pinned: read.flatMap((table) => this.#view.pin(table) ?? []) };
+    return { deadline, told, pinned: read.flatMap((table) => this.#view.pin(table) ?? []) };
   }
 
-  #end({ deadline, pinned }: RunningQuery): void {
+  #end({ deadline, told, pinned }: RunningQuery): void {
+    if (told !== undefined) deadline.signal.removeEventListener('abort', told);
     for (const pin of pinned) pin.release();
     this.#running.remove(deadline);
     deadline.release();
@@ -281,5 +285,7 @@ export class Broker implements BrokerQueries, BrokerService {
 
 interface RunningQuery {
   readonly deadline: Deadline;
+  /** Listens to the deadline. */
+  readonly told: (() => void) | undefined;
   readonly pinned: readonly PinnedView[];
 }

@@ -35,6 +35,11 @@ export interface QueryOptions {
   /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
   readonly exactSums?: boolean | null;
   readonly signal: AbortSignal;
+  /**
+   * Called when the query is cancelled, or its time is up, before its last frame was taken: with the ServiceError that
+   * the next frame would fail with. A reader that waits for something else would not learn of it.
+   */
+  readonly onEnd?: (reason: unknown) => void;
   /** Of each subquery that is read; left out or null: no limit but those of memory. */
   readonly subqueryRowsMax?: number | null;
   readonly subqueryBytesMax?: number | null;

@@ -193,6 +193,7 @@ export class Avatica {
     });
     const cancel = () => ending.abort();
     const cursor = new Cursor({ frames: logged.body(frames), columns, timeZone: read.timeZone, rowsMax: execution.rowsMax, cancel });
+    logged.ended.addEventListener('abort', () => cursor.end(logged.ended.reason), { once: true });
     return { cursor, columns };
   }
 

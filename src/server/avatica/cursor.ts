@@ -27,6 +27,8 @@ export class Cursor {
   #offset = 0;
   #done = false;
   #busy = false;
+  /** Why there are no more rows. */
+  #failure: unknown = null;
 
   constructor(source: CursorSource) {
     this.#source = source;
@@ -44,6 +46,7 @@ export class Cursor {
     if (this.#busy) throw new ServiceError('conflict', 'the rows of this statement are being fetched by another request');
     if (offset !== null && offset !== this.#offset)
       throw new ServiceError('input_invalid', `offset: found ${offset}, expected ${this.#offset}, the first row that was not fetched yet`);
+    if (this.#failure !== null) throw this.#failure;
     this.#busy = true;
     const timer = new Timer(waitMs);
     try {
@@ -57,12 +60,24 @@ export class Cursor {
     }
   }
 
+  /** The query was ended before its rows were taken: what it holds is given back now, and who fetches next learns why. */
+  end(reason: unknown): void {
+    // A fetch that is under way learns it from the query.
+    if (this.#done || this.#busy) return;
+    this.#failure = reason;
+    this.#leave();
+  }
+
   /** Ends the query, whether rows are left or not. */
   close(): void {
     this.#done = true;
     this.#source.cancel();
+    this.#leave();
+  }
+
+  /** What fails on the way out failed because it was told to end. */
+  #leave(): void {
     this.#pending?.catch(() => undefined);
-    // What fails on the way out failed because it was told to end.
     this.#frames.return?.().catch(() => undefined);
   }
 

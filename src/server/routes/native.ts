@@ -74,6 +74,7 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
     caching,
     profile: run.profile,
     signal: request.signal,
+    onEnd: (reason: unknown) => run.end(reason),
   };
   const body = run.body(
     options.scheduler.during(asked, (granted) => writeAnswer(broker, planned, { ...queryOptions, priority: granted }, run)),
@@ -87,6 +88,7 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
       ...(warnings.length === 0 ? {} : { 'X-Svc-Warning': headerText(warnings.join('; ')) }),
     },
     lateHeaders: profileHeader(run, context.profile),
+    ended: run.ended,
     body: request.query.has('pretty') ? indentJson(body) : body,
   };
 }

@@ -79,6 +79,7 @@ export class QueryLog {
 
 const RUNNING: QueryState = { state: 'running' };
 const DONE: QueryState = { state: 'done' };
+const LEFT: QueryState = { state: 'failed', code: 'cancelled' };
 
 /** One query from its plan to the last byte of its answer. */
 export class QueryRun {
@@ -90,12 +91,25 @@ export class QueryRun {
   #rows = 0;
   #milliseconds: number | null = null;
   #state: QueryState = RUNNING;
+  #ending: AbortController | undefined;
 
   constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number) {
     this.#description = description;
     this.#startedAt = startedAt;
     this.#receivedMs = receivedMs;
     addStage(this.profile, 'plan', performance.now() - receivedMs);
+  }
+
+  /** Fired when the query is cancelled or its time is up before its answer is whole, whether anyone reads that or not. */
+  get ended(): AbortSignal {
+    this.#ending ??= new AbortController();
+    return this.#ending.signal;
+  }
+
+  /** Whoever runs the query ended it. */
+  end(reason: unknown): void {
+    this.#ending ??= new AbortController();
+    this.#ending.abort(reason);
   }
 
   /** The same frames; what it takes to wait for them is no part of writing. */
@@ -115,7 +129,7 @@ export class QueryRun {
     let madeMs = 0;
     let startMs = performance.now();
     // Left early, nobody reads the rest.
-    this.#state = { state: 'failed', code: 'cancelled' };
+    this.#state = LEFT;
     try {
       for await (const chunk of chunks) {
         madeMs += performance.now() - startMs;
@@ -127,6 +141,8 @@ export class QueryRun {
       this.#state = { state: 'failed', code: asServiceError(error).code };
       throw error;
     } finally {
+      if (this.#state === LEFT && this.#ending?.signal.aborted === true)
+        this.#state = { state: 'failed', code: asServiceError(this.#ending.signal.reason).code };
       if (this.#state.state === 'done') madeMs += performance.now() - startMs;
       addStage(this.profile, 'write', Math.max(0, madeMs - this.#waitedMs), this.#rows, this.#rows);
       this.#milliseconds = performance.now() - this.#receivedMs;

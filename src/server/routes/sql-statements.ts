@@ -209,9 +209,11 @@ export class SqlStatements {
       const frame = explain(statement, read.nativeExplain);
       return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(frame)), logged };
     }
+    const { profile } = logged;
+    const onEnd = (reason: unknown) => logged.end(reason);
     const frames = scheduler.during(
       { priority: options.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: statement.plan.intervals },
-      (priority) => this.#frames(statement, { ...options, priority, profile: logged.profile }),
+      (priority) => this.#frames(statement, { ...options, priority, profile, onEnd }),
     );
     return { columns: statement.columns, frames: logged.frames(frames), logged };
   }

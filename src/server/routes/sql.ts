@@ -124,7 +124,8 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, watch, signal: request.signal });
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile);
-  return withNotes({ status: 200, headers, lateHeaders, body: logged.body(writeResult(frames, columns, result)) }, body);
+  const chunks = logged.body(writeResult(frames, columns, result));
+  return withNotes({ status: 200, headers, lateHeaders, ended: logged.ended, body: chunks }, body);
 }
 
 /** Written once for these very frames. */

@@ -76,6 +76,20 @@ cursors('closing ends the query', async () => {
   assert.ok(result.left());
 });
 
+cursors('a query that was ended gives back what it holds, and the next fetch tells why', async () => {
+  const result = slow();
+  const cursor = new Cursor({ frames: result.frames, columns: COLUMNS, timeZone: 'UTC', rowsMax: null, cancel: () => undefined });
+  result.give(frameOf(1n, 2n));
+  await cursor.fetch({ offset: 0, rowsMax: 1, waitMs: FOREVER });
+  cursor.end(new Error('its time is up'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(result.left());
+  await cursor.fetch({ offset: 1, rowsMax: 1, waitMs: FOREVER }).then(
+    () => assert.unreachable('there is nobody who makes rows'),
+    (error: Error) => assert.is(error.message, 'its time is up'),
+  );
+});
+
 cursors('the last row that is wanted ends the query too', async () => {
   let cancelled = 0;
   const result = slow();
