@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../../base/errors.js';
 
 /** A signal that follows another one and also fires at an instant; `release` when the work is over. */
@@ -17,6 +18,8 @@ const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');
 
 export function startDeadline(remainingMs: number, parent: AbortSignal | null): Deadline {
   const controller = new AbortController();
+  // A statement may have more parts under way than the ten after which Node suspects a leak.
+  setMaxListeners(0, controller.signal);
   const cancel = () => controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
   const timer = setTimeout(
     () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
