@@ -139,6 +139,8 @@ distincts('are those of the values met once, however they are read', async () =>
     of('double', { kind: 'sum', type: 'DOUBLE' }, 'doubles'),
     of('large', { kind: 'xor', type: 'LONG' }, 'bits'),
     of('double', { kind: 'collect', collector: moments, output: 'value', type: 'DOUBLE' }, 'variance'),
+    of('small', { kind: 'collect', collector: moments, output: 'value', type: 'DOUBLE' }, 'variance of longs'),
+    of('large', { kind: 'sum', type: 'DOUBLE' }, 'longs as doubles'),
     { ...of('holes', { kind: 'sum', type: 'LONG' }, 'none'), filter: { kind: 'false' } },
     of('missing', { kind: 'sum', type: 'DOUBLE' }, 'missing'),
   ]);
@@ -152,7 +154,11 @@ distincts('are those of the values met once, however they are read', async () =>
       const doubles = [...new Set(members.flatMap((row) => (row['double'] === null ? [] : [Number(row['double'])])))];
       const total = doubles.reduce((so, value) => so + value, 0);
       const mean = total / doubles.length;
-      const [narrow, wide, summed, bits, variance, none, missing] = groups.get(name) ?? [];
+      const [narrow, wide, summed, bits, variance, ofLongs, asDoubles, none, missing] = groups.get(name) ?? [];
+      const smalls = longs('small').map(Number);
+      const middle = smalls.reduce((so, value) => so + value, 0) / smalls.length;
+      near(ofLongs, smalls.reduce((so, value) => so + (value - middle) ** 2, 0) / smalls.length, 1e-9, `${way}, ${name}`);
+      assert.is(asDoubles, Number(sum(longs('large'))), `${way}, ${name}`);
       assert.equal([narrow, wide, summed], [sum(longs('small')), sum(longs('holes')), total], `${way}, ${name}`);
       assert.is(
         bits,

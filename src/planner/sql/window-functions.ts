@@ -89,7 +89,17 @@ function settled(bound: Bound): Bound {
 
 /** Collectors that take rows of results one by one. */
 const BY_ROW: ReadonlySet<Collector['type']> = new Set([
-  ...(['first', 'last', 'moments', 'hll', 'theta', 'quantiles', 'kll', 'histogram', 'fixedHistogram', 'list', 'expression'] as const),
+  'first',
+  'last',
+  'moments',
+  'hll',
+  'theta',
+  'quantiles',
+  'kll',
+  'histogram',
+  'fixedHistogram',
+  'list',
+  'expression',
 ]);
 
 /** An aggregate as a function of frames. */
