@@ -33,6 +33,13 @@ interface Windows {
   add(place: Place, expression: Extract<SqlExpression, { kind: 'call' }>): Bound;
 }
 
+interface Aliases {
+  readonly items: ReadonlyMap<string, SqlExpression>;
+  /** Those that are not bound anew. */
+  readonly bound: ReadonlyMap<string, Bound>;
+  readonly before: boolean;
+}
+
 /** Where an expression stands: the columns it may name and whether it may aggregate. */
 export interface Place {
   readonly session: Session;
@@ -48,7 +55,7 @@ export interface Place {
   /** In a filter, and under nothing but AND and OR: unknown is as good as false there. */
   readonly positive?: boolean;
   /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
-  readonly aliases?: { readonly items: ReadonlyMap<string, SqlExpression>; readonly before: boolean };
+  readonly aliases?: Aliases;
 }
 
 /**
@@ -175,7 +182,7 @@ function name(place: Place, { path, at }: Extract<SqlExpression, { kind: 'name' 
   const { aliases, ...own } = place;
   const item = path.length === 1 ? aliases?.items.get(path[0] ?? '') : undefined;
   const isColumn = place.scope.has(path);
-  if (item !== undefined && (aliases?.before === true || !isColumn)) return bindExpression(own, item);
+  if (item !== undefined && (aliases?.before === true || !isColumn)) return aliases?.bound.get(path[0] ?? '') ?? bindExpression(own, item);
   if (!isColumn && path.length === 1 && NILADIC_FUNCTIONS.includes((path[0] ?? '').toUpperCase()))
     return functionCall(own, {
       kind: 'call',

@@ -45,20 +45,27 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   const windows = new WindowList(session, query.windows);
   const grouped: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
   const select: Place = { ...grouped, windows };
-  const outputs = selectOutputs(select, query.items);
   const items = new Map(query.items.flatMap(({ alias, expression }) => (alias === null ? [] : [[alias, expression] as const])));
-  const grouping: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries, aliases: { items, before: false } };
-  const sets =
-    query.groupBy === null
-      ? null
-      : groupingSets(session, query.at, query.groupBy).map((set) => set.map((expression) => bindReference(grouping, expression, outputs)));
-  const having = query.having === null ? null : condition({ ...grouped, aliases: { items, before: false }, positive: true }, query.having);
-  const qualify =
-    query.qualify === null ? null : condition({ ...select, aliases: { items, before: false }, positive: true }, query.qualify);
+  const keys: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries };
+  const keySets = query.groupBy === null ? null : groupingSets(session, query.at, query.groupBy);
+  // Subqueries of what is grouped by are joined to the rows, those of other items to the groups.
+  const isKey = (item: SelectItem): boolean =>
+    hasSubquery(item.expression) && (keySets?.flat().some((key) => namesItem(scope, key, item, query.items)) ?? false);
+  const outputs = selectOutputs(query.items, (item) => (isKey(item) ? keys : select));
+  const bound = new Map(
+    query.items.flatMap((item, index) => {
+      const output = outputs[index];
+      return item.alias !== null && output !== undefined && isKey(item) ? [[item.alias, output.bound] as const] : [];
+    }),
+  );
+  const aliases = { items, bound, before: false };
+  const sets = keySets?.map((set) => set.map((expression) => bindReference({ ...keys, aliases }, expression, outputs))) ?? null;
+  const having = query.having === null ? null : condition({ ...grouped, aliases, positive: true }, query.having);
+  const qualify = query.qualify === null ? null : condition({ ...select, aliases, positive: true }, query.qualify);
   const orderBy = query.orderBy.map((item) => ({
     ...item,
     at: item.expression.at,
-    bound: bindReference({ ...select, aliases: { items, before: true } }, item.expression, outputs),
+    bound: bindReference({ ...select, aliases: { ...aliases, before: true } }, item.expression, outputs),
   }));
 
   const isGrouped = sets !== null || having !== null || list.aggregates.length > 0;
@@ -103,8 +110,23 @@ export function ending(place: Place, query: SqlQuery, { relation, columns, sortK
   return { kind: 'project', input: rows, columns: projected };
 }
 
-/** The select list with `*` spelled out and every column named, no two alike. */
-function selectOutputs(place: Place, items: readonly SelectItem[]): readonly Output[] {
+/** Whether an element of GROUP BY is a select item: its number, or its name where no column has it. */
+function namesItem(scope: Scope, key: SqlExpression, item: SelectItem, items: readonly SelectItem[]): boolean {
+  // `*` stands for any number of items.
+  if (items.some(({ expression }) => expression.kind === 'star')) return false;
+  if (key.kind === 'literal') return items[Number(key.value) - 1] === item;
+  return key.kind === 'name' && key.path.length === 1 && key.path[0] === item.alias && !scope.has(key.path);
+}
+
+function hasSubquery(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false;
+  return ('kind' in part && SUBQUERIES.includes(part.kind)) || Object.values(part).some(hasSubquery);
+}
+
+const SUBQUERIES: readonly unknown[] = ['scalarQuery', 'exists', 'inQuery'] satisfies readonly SqlExpression['kind'][];
+
+/** The select list with `*` spelled out and every column named, no two alike. `placeOf`: where an item is bound. */
+function selectOutputs(items: readonly SelectItem[], placeOf: (item: SelectItem) => Place): readonly Output[] {
   const outputs: Output[] = [];
   const taken = new Set<string>();
   const add = (wanted: string | undefined, at: number, bound: Bound): void => {
@@ -114,14 +136,17 @@ function selectOutputs(place: Place, items: readonly SelectItem[]): readonly Out
     taken.add(name);
     outputs.push({ name, written: base, at, bound });
   };
-  for (const { expression, alias } of items) {
+  for (const item of items) {
+    const { expression, alias } = item;
     const { at } = expression;
+    const place = placeOf(item);
     if (expression.kind === 'star')
       for (const column of place.scope.all(place.session.source, at, expression.path)) add(column.name, at, column.bound);
     else add(alias ?? (expression.kind === 'name' ? expression.path.at(-1) : undefined), at, bindExpression(place, expression));
   }
-  if (outputs.length === 0)
-    throw place.session.source.error('sql_plan_invalid', items[0]?.expression.at ?? 0, 'there are no columns to select: * needs a FROM');
+  const [first] = items;
+  if (outputs.length === 0 && first !== undefined)
+    throw placeOf(first).session.source.error('sql_plan_invalid', first.expression.at, 'there are no columns to select: * needs a FROM');
   return outputs;
 }
 

@@ -167,6 +167,13 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT EXTRACT(SECOND FROM e.__time) AS s, u.name, COUNT(*) FROM edits e JOIN users u ON e.usr = u.id GROUP BY 1, 2',
   // IN, EXISTS, scalar subqueries.
   'SELECT COUNT(*) FROM edits WHERE usr IN (SELECT id FROM users)',
+  'SELECT COUNT(*) FROM edits WHERE 3 IN (SELECT id FROM users)',
+  'SELECT COUNT(*) FROM edits WHERE 3 NOT IN (SELECT usr FROM edits)',
+  'SELECT usr, NULL IN (SELECT id FROM users), 3 IN (SELECT id FROM users), 77 IN (SELECT id FROM users) FROM edits',
+  'SELECT usr IN (SELECT id FROM users) AS i, COUNT(*) FROM edits GROUP BY 1',
+  'SELECT COUNT(*), usr IN (SELECT id FROM users) AS i FROM edits GROUP BY i HAVING COUNT(*) > 1 ORDER BY i',
+  'SELECT EXISTS (SELECT 1 FROM none) AS x, added > (SELECT AVG(id) FROM users) AS y, COUNT(*) FROM edits GROUP BY 1, 2',
+  'SELECT (SELECT MAX(id) FROM users) - usr AS d, SUM(added), (SELECT MIN(id) FROM users) AS m FROM edits GROUP BY 1',
   'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT id FROM users)',
   'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT id FROM users WHERE id IS NOT NULL)',
   'SELECT COUNT(*) FROM edits WHERE usr NOT IN (SELECT x FROM none)',
