@@ -4,8 +4,11 @@ import { stringifyJson } from '../../base/json.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { PLANNING_KEYS } from './context.js';
+import { parseSql } from './parse.js';
 import { planSql, type SqlRequest } from './plan-sql.js';
 import type { SqlSchema, SqlTable } from './schema.js';
+import type { SourceText } from './source-text.js';
+import type { SqlStatement } from './syntax.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;
@@ -23,6 +26,9 @@ interface Asked {
   systemRows: boolean;
 }
 
+/** Of the budget, for syntax trees. */
+const TREES_PART = 1 / 8;
+
 /** Longer statements are seldom sent twice. */
 const TEXT_LENGTH_MAX = 16 * 1024;
 
@@ -39,17 +45,20 @@ export function planKey({ query, context, parameters, rulesOff = [], schemaName 
 
 /**
  * Remembers the plans of statements that are sent again and again: of those whose plan hangs on nothing but its key,
- * and the datasources and lookups that it asks for.
+ * and the datasources and lookups that it asks for. Of those that hang on the clock it remembers the syntax tree, which
+ * is half of the work.
  */
 export class PlanCache {
   readonly #plans: BoundedCache<CachedPlan>;
+  readonly #trees: BoundedCache<SqlStatement>;
 
   constructor(bytesMax: number) {
-    this.#plans = new BoundedCache(bytesMax);
+    this.#plans = new BoundedCache(bytesMax * (1 - TREES_PART));
+    this.#trees = new BoundedCache(bytesMax * TREES_PART);
   }
 
   get bytes(): number {
-    return this.#plans.bytes;
+    return this.#plans.bytes + this.#trees.bytes;
   }
 
   /** The plan that was made for this key, if the schema still says what it said then. */
@@ -65,8 +74,17 @@ export class PlanCache {
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
     const { key, known } = this.#look(request, schema);
     if (known !== undefined) return known;
+    if (key === null) return planSql(request, schema, now, (source) => this.#tree(source));
     const { watched, asked } = watch(schema);
     return this.#keep(key, asked, planSql(request, watched, now));
+  }
+
+  #tree(source: SourceText): SqlStatement {
+    const known = this.#trees.find(source.text);
+    if (known !== undefined) return known;
+    const tree = parseSql(source);
+    if (source.text.length <= TEXT_LENGTH_MAX) this.#trees.keep(source.text, tree, source.text.length * 2 + dataBytes(tree));
+    return tree;
   }
 
   /** As `planSql`, by whoever plans it elsewhere; the schema is asked before that one returns, if at all. */

@@ -27,15 +27,16 @@ export interface SqlRequest {
 
 /**
  * SQL text → syntax tree → bound relational tree → plan. Pure: the same request, schema and instant give the same plan.
- * @param now  the instant of CURRENT_TIMESTAMP
+ * @param now    the instant of CURRENT_TIMESTAMP
+ * @param parse  gives what `parseSql` gives; the tree is only read
  * @throws ServiceError `sql_invalid` for text that does not parse, `sql_plan_invalid` for names and types that do not
  *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column; `timeout` by the watch
  */
-export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
+export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, parse = parseSql): PlannedStatement {
   const source = new SourceText(request.query);
   const { watch = new PlanWatch(), rulesOff = [], context } = request;
   try {
-    const statement = watch.stage('parse', () => parseSql(source));
+    const statement = watch.stage('parse', () => parse(source));
     const timeZone = sqlTimeZone(context);
     const session: Session = {
       source,

@@ -1,7 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PlannedStatement } from '../../../src/model/statement.js';
+import { parseSql } from '../../../src/planner/sql/parse.js';
 import { PlanCache } from '../../../src/planner/sql/plan-cache.js';
+import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 import { NOW, SCHEMA } from './plan-text.js';
 
@@ -34,11 +36,34 @@ cached('parameters, time zone and schema tell statements apart', () => {
   assert.is.not(plan(cache, sql, changed, NOW, [{ type: 'VARCHAR', value: 'a' }]), first);
 });
 
-cached('what hangs on the clock is planned anew', () => {
+cached('what hangs on the clock is planned anew, over the same syntax tree', () => {
   const cache = new PlanCache(1_000_000);
-  const sql = 'SELECT page FROM wiki WHERE __time > CURRENT_TIMESTAMP';
-  assert.is.not(plan(cache, sql, SCHEMA, NOW), plan(cache, sql, SCHEMA, NOW + 1));
+  const sql = "SELECT page FROM wiki WHERE __time > CURRENT_TIMESTAMP - INTERVAL '1' DAY";
+  for (const now of [NOW, NOW + 1, NOW + 86_400_000])
+    assert.equal(plan(cache, sql, SCHEMA, now), planSql({ query: sql, context: { sqlTimeZone: 'UTC' }, parameters: [] }, SCHEMA, now));
+  assert.is.not(plan(cache, sql, SCHEMA, NOW), plan(cache, sql, SCHEMA, NOW));
+  assert.throws(() => plan(cache, sql, { ...SCHEMA, table: () => undefined }), /line 1, column 18: unknown table wiki/);
 });
+
+cached('planning only reads the syntax tree', () => {
+  const statements = [
+    "SELECT page, COUNT(*) FILTER (WHERE added > 1) AS n FROM wiki WHERE city IN ('a', 'b') GROUP BY 1 HAVING COUNT(*) > 1 ORDER BY n DESC LIMIT 5",
+    'WITH a AS (SELECT page, SUM(added) AS s FROM wiki GROUP BY 1) SELECT x.page, y.s FROM a AS x LEFT JOIN a AS y ON x.page = y.page',
+    'SELECT page, RANK() OVER (PARTITION BY city ORDER BY added) FROM wiki UNION ALL SELECT country, 1 FROM wiki',
+    'SELECT page FROM wiki WHERE added > (SELECT AVG(added) FROM wiki) AND EXISTS (SELECT 1 FROM wiki AS w WHERE w.page = wiki.page)',
+    "SELECT CASE WHEN delta > 0 THEN 'up' END AS d, TIME_FLOOR(__time, 'PT1H') FROM wiki GROUP BY GROUPING SETS ((1), (2), ())",
+  ];
+  for (const query of statements) {
+    const request = { query, context: {}, parameters: [] };
+    const frozen = planSql(request, SCHEMA, NOW, (source) => deepFreeze(parseSql(source)));
+    assert.equal(frozen, planSql(request, SCHEMA, NOW), query);
+  }
+});
+
+function deepFreeze<Data>(data: Data): Data {
+  if (typeof data === 'object' && data !== null && !Object.isFrozen(data)) Object.values(Object.freeze(data)).forEach(deepFreeze);
+  return data;
+}
 
 cached('what hangs on the lists of tables and lookups is planned anew when these change', () => {
   const cache = new PlanCache(1_000_000);
@@ -63,7 +88,7 @@ cached('plans that nobody asks for make room', () => {
     return cache.bytes;
   };
   const [one, two, three] = ['SELECT page FROM wiki', 'SELECT city FROM wiki', 'SELECT page, city FROM wiki'];
-  const cache = new PlanCache(bytesOf(one) + bytesOf(three));
+  const cache = new PlanCache(((bytesOf(one) + bytesOf(three)) * 8) / 7);
   const first = plan(cache, one);
   const second = plan(cache, two);
   assert.is(plan(cache, one), first);
