@@ -162,9 +162,10 @@ export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, 
 }
 
 // Two sums and the count in one word: the first sum in the lower 26 bits, the count in the next 12, the second sum above.
-// A copy then takes 1,024 rows, 65,535 at most each, or as many as it can count, 4,095, of values below 2^14: to empty the
-// words of many groups takes as long as to add a thousand rows. What a row adds is made of two halves of 32 bits. Rows that
-// are no eight any more all go to the first copy, so a few less than four times as many are taken before words are emptied.
+// What a row adds is made of two halves of 32 bits. A copy has room for 1,024 rows, 65,535 at most each; for more of them
+// while values are small, and to empty the words of many groups takes as long as to add a thousand rows. So rows are
+// added in steps: as long as all values were below 2^14, another step fits, whatever it brings. Rows that are no eight any
+// more all go to the first copy, which is why steps are a little shorter than they could be.
 
 // @ts-ignore: decorator
 @inline
@@ -183,32 +184,18 @@ const PAIR_FIRST_MASK: u64 = PAIR_ONE - 1;
 const PAIR_COUNT_MASK: u64 = (1 << (PAIR_SECOND_SHIFT - PAIR_COUNT_SHIFT)) - 1;
 // @ts-ignore: decorator
 @inline
+const LARGE: u32 = 0xc000;
+/** Rows of any values that empty words take. */
+// @ts-ignore: decorator
+@inline
 const PAIR_ROWS: u32 = 4064;
+/** Rows of a step that words take when they have taken fewer than `SMALL_PAIR_ROWS` of small values. */
 // @ts-ignore: decorator
 @inline
-const SMALL_PAIR_ROWS: u32 = 16256;
+const PAIR_STEP_ROWS: u32 = 1016;
 // @ts-ignore: decorator
 @inline
-const ABOVE_SMALL: u32 = 0xc000c000;
-
-/** Whether no u16 of `bytes` is 2^14 or more. */
-function areSmall(values: usize, bytes: usize): bool {
-  const end = values + bytes;
-  let above: u32 = 0;
-  if (ASC_FEATURE_SIMD) {
-    let first = i64x2.splat(0);
-    let second = i64x2.splat(0);
-    for (; values + 32 <= end; values += 32) {
-      first = v128.or(first, v128.load(values));
-      second = v128.or(second, v128.load(values, 16));
-    }
-    if (v128.any_true(v128.and(v128.or(first, second), i32x4.splat(ABOVE_SMALL)))) return false;
-  } else {
-    for (; values + 4 <= end; values += 4) above |= load<u32>(values);
-  }
-  for (; values < end; values += 2) above |= load<u16>(values);
-  return (above & ABOVE_SMALL) == 0;
-}
+const SMALL_PAIR_ROWS: u32 = 12192;
 
 // @ts-ignore: decorator
 @inline
@@ -216,29 +203,41 @@ function pairOf(a: usize, b: usize): u64 {
   return PAIR_ONE | <u64>load<u16>(a) | (<u64>load<u16>(b) << PAIR_SECOND_SHIFT);
 }
 
+/** Whether some value was 2^14 or more. */
 // @ts-ignore: decorator
 @inline
-function addPairs<G>(ids: usize, a: usize, b: usize, n: usize, scratch: usize): void {
+function addPairs<G>(ids: usize, a: usize, b: usize, n: usize, scratch: usize): bool {
   const end = ids + n * sizeof<G>();
+  let bits: u32 = 0;
   if (ASC_FEATURE_SIMD) {
     const one = i32x4.splat(<i32>PAIR_ONE);
+    let lower = i64x2.splat(0);
+    let upper = i64x2.splat(0);
     for (; ids + 8 * sizeof<G>() <= end; ids += 8 * sizeof<G>(), a += 16, b += 16) {
       const lower0 = v128.or(firstFour<u16>(a), one);
       const upper0 = i32x4.shl(firstFour<u16>(b), <i32>(PAIR_SECOND_SHIFT - 32));
       const lower1 = v128.or(lastFour<u16>(a), one);
       const upper1 = i32x4.shl(lastFour<u16>(b), <i32>(PAIR_SECOND_SHIFT - 32));
+      lower = v128.or(lower, v128.or(lower0, lower1));
+      upper = v128.or(upper, v128.or(upper0, upper1));
       addEight<G>(ids, scratch, true, lowWords(lower0, upper0), highWords(lower0, upper0), lowWords(lower1, upper1), highWords(lower1, upper1));
     }
-  }
-  if (!ASC_FEATURE_SIMD) {
+    const seen = v128.or(lower, i32x4.shr_u(upper, <i32>(PAIR_SECOND_SHIFT - 32)));
+    if (v128.any_true(v128.and(seen, i32x4.splat(LARGE)))) bits = LARGE;
+  } else {
     for (; ids + 4 * sizeof<G>() <= end; ids += 4 * sizeof<G>(), a += 8, b += 8) {
+      bits |= load<u16>(a) | load<u16>(a, 2) | load<u16>(a, 4) | load<u16>(a, 6) | load<u16>(b) | load<u16>(b, 2) | load<u16>(b, 4) | load<u16>(b, 6);
       addWord(stateAt<G>(ids, scratch, true), pairOf(a, b));
       addWord(stateAt<G>(ids + sizeof<G>(), scratch + 8, true), pairOf(a + 2, b + 2));
       addWord(stateAt<G>(ids + 2 * sizeof<G>(), scratch + 16, true), pairOf(a + 4, b + 4));
       addWord(stateAt<G>(ids + 3 * sizeof<G>(), scratch + 24, true), pairOf(a + 6, b + 6));
     }
   }
-  for (; ids < end; ids += sizeof<G>(), a += 2, b += 2) addWord(stateAt<G>(ids, scratch, true), pairOf(a, b));
+  for (; ids < end; ids += sizeof<G>(), a += 2, b += 2) {
+    bits |= load<u16>(a) | load<u16>(b);
+    addWord(stateAt<G>(ids, scratch, true), pairOf(a, b));
+  }
+  return (bits & LARGE) != 0;
 }
 
 function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize, sumsB: usize): void {
@@ -299,12 +298,16 @@ function addPairOf(at: usize, first: v128, second: v128): void {
 export function tallyPair<G>(ids: usize, a: usize, b: usize, n: u32, groupCount: u32, scratch: usize, counts: usize, sumsA: usize, sumsB: usize): void {
   assert(isAligned<G>(ids) && isAligned<u16>(a) && isAligned<u16>(b) && isAligned<u64>(scratch) && groupCount <= COPIED_GROUPS_MAX);
   assert(isAligned<u64>(counts) && isAligned<u64>(sumsA) && isAligned<u64>(sumsB));
-  const bytes = <usize>n << 1;
-  const rows = areSmall(a, bytes) && areSmall(b, bytes) ? SMALL_PAIR_ROWS : PAIR_ROWS;
-  for (let from: u32 = 0; from < n; from += rows) {
+  let isLarge = false;
+  for (let from: u32 = 0, held: u32 = 0; from < n; ) {
+    const rows = min<u32>(n - from, isLarge ? PAIR_ROWS : PAIR_STEP_ROWS);
     const i = <usize>from;
-    addPairs<G>(ids + i * sizeof<G>(), a + (i << 1), b + (i << 1), <usize>min<u32>(n - from, rows), scratch);
+    isLarge = addPairs<G>(ids + i * sizeof<G>(), a + (i << 1), b + (i << 1), rows, scratch);
+    from += rows;
+    held += rows;
+    if (!isLarge && held < SMALL_PAIR_ROWS && from < n) continue;
     emptyPairs(scratch, groupCount, counts, sumsA, sumsB);
+    held = 0;
   }
 }
 

@@ -67,18 +67,20 @@ function sums(lab: Lab, keys: Narrow, type: (typeof IDS)[number]): void {
 }
 
 function pairs(lab: Lab, keys: Narrow): void {
+  // Small values may be handled apart, and large ones come after many of them.
+  const small = 2 ** 14 - 1;
   const trials = [
-    { counting: true, largest: LARGEST.U16 },
-    { counting: false, largest: LARGEST.U16 },
-    // Small values may be handled apart.
-    { counting: true, largest: 2 ** 14 - 1 },
+    { counting: true, largest: () => LARGEST.U16 },
+    { counting: false, largest: () => LARGEST.U16 },
+    { counting: true, largest: () => small },
+    { counting: true, largest: (row: number) => (row % 16_384 < 15_360 ? small : LARGEST.U16) },
   ];
   for (const { counting, largest } of trials) {
     eachTrial(lab, keys, ({ n, groupCount, ids, atIds, scratch }) => {
       if (groupCount > 512) return;
       // Under one group the largest sums that there are.
-      const column = (): number[] =>
-        groupCount === 1 ? Array.from({ length: n }, () => largest) : lab.values('U16', n).map((value) => Number(value) & largest);
+      const plain = (row: number): number => (groupCount === 1 ? LARGEST.U16 : Number(lab.values('U16', 1)[0])) & largest(row);
+      const column = (): number[] => Array.from({ length: n }, (_, row) => plain(row));
       const columns = [column(), column()];
       const [atA = 0, atB = 0] = columns.map((values) => lab.place('U16', values));
       const counts = firstCounts(groupCount);
