@@ -9,7 +9,7 @@ import { cellAt, type Frame, frameColumnType } from '../../model/frame.js';
 import type { Granularity } from '../../model/granularity.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { FinishStep, GroupPlan, ScanPlan, SortKey } from '../../model/plan.js';
-import { renameExpression, renameFilter } from '../../model/plan-names.js';
+import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnType, isArrayType, isComplexType, isNumberType, TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
@@ -135,7 +135,7 @@ function groupQuery(plan: GroupPlan, source: PlannedSource): ReturnType<typeof n
   const postAggregations = computed.map(({ name, type, expression }) => ({
     type: 'expression',
     name,
-    expression: printExpression(expression),
+    expression: printed(expression),
     ...(isNumberType(type) || type === 'STRING' ? { outputType: type } : {}),
   }));
   const common = {
@@ -185,7 +185,7 @@ function leaf(plan: Pick<RowsPlan, 'intervals' | 'filter' | 'virtualColumns'>, s
 
 function virtualColumn({ name, expression, outputType: type, keeps }: VirtualColumn): Json {
   if (keeps !== undefined) return none('values of a row filtered one by one');
-  return { type: 'expression', name, expression: printExpression(expression), ...(type === null ? {} : { outputType: type }) };
+  return { type: 'expression', name, expression: printed(expression), ...(type === null ? {} : { outputType: type }) };
 }
 
 /** As a plan groups by the sorted time of a datasource. */
@@ -235,6 +235,19 @@ function plainAggregation(aggregator: Aggregator): Json {
   }
 }
 
+/** @throws NoNativeForm for a function that only plans of SQL call */
+function printed(expression: Expression): string {
+  refuseOwnFunctions(expression);
+  return printExpression(expression);
+}
+
+function refuseOwnFunctions(expression: Expression): void {
+  if (expression.kind === 'lambda') refuseOwnFunctions(expression.body);
+  if (expression.kind !== 'call') return;
+  if (expression.function.startsWith(':')) none(`the function ${expression.function.slice(1)} of SQL`);
+  expression.arguments.forEach(refuseOwnFunctions);
+}
+
 function capital(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
@@ -277,7 +290,7 @@ function nativeFilter(filter: Filter): Json {
         ...(filter.escape === null ? {} : { escape: filter.escape }),
       };
     case 'expression':
-      return { type: 'expression', expression: printExpression(filter.expression) };
+      return { type: 'expression', expression: printed(filter.expression) };
   }
 }
 
@@ -343,9 +356,12 @@ function subquery(plan: RowsPlan, source: PlannedSource): Json {
 function renamedScan(plan: RowsPlan, source: PlannedSource, outputs: readonly Output[]): Json {
   if (plan.operator !== 'scan') return none('a plan that reads the bounds of time');
   const added = outputs.filter(({ name, from }) => name !== from);
-  const text = JSON.stringify([plan, source], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-  if (added.some(({ name }) => text.includes(JSON.stringify(name)) && plan.columns.includes(name)))
-    return none('columns of a subquery that take names of others');
+  const read = [
+    ...plan.virtualColumns.map(({ expression }) => columnsOfExpression(expression)),
+    plan.filter === null ? new Set<string>() : columnsOfFilter(plan.filter),
+  ];
+  const taken = new Set([...plan.columns, ...plan.virtualColumns.map(({ name }) => name), ...read.flatMap((names) => [...names])]);
+  if (added.some(({ name }) => taken.has(name))) return none('columns of a subquery that take names of others');
   const virtualColumns = [
     ...plan.virtualColumns,
     ...added.map(({ name, from }): VirtualColumn => ({ name, expression: { kind: 'column', name: from }, outputType: null })),
@@ -408,7 +424,7 @@ function joinSource(join: JoinSource): Json {
     left: nativeSource(left),
     right: nativeSource(right),
     rightPrefix: prefix,
-    condition: whole === undefined ? '1' : printExpression(whole),
+    condition: whole === undefined ? '1' : printed(whole),
     joinType: type.toUpperCase(),
   };
 }
