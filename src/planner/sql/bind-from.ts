@@ -6,11 +6,12 @@ import { bindAppend, bindExtern, bindNothing, bindTable, bindValues } from './bi
 import { and, type Bound, call, column, transform } from './bound.js';
 import { compare } from './comparison.js';
 import { describe, unify } from './function-call.js';
-import { columnsOf, type JoinRelation, type ProjectedColumn, type Relation } from './relation.js';
+import { columnsOf, identity, type JoinRelation, type ProjectedColumn, type Relation } from './relation.js';
 import type { SqlSchema } from './schema.js';
 import { Scope, type ScopeColumn, type ScopeTable } from './scope.js';
 import type { Session } from './session.js';
 import { arrayOf, elementOf, isArray } from './sql-type.js';
+import { Subqueries } from './subquery.js';
 import type { SqlRelation } from './syntax.js';
 
 /** What a FROM reads, and the names its columns go by. */
@@ -132,8 +133,17 @@ function bindJoin(binding: Binding, from: Extract<SqlRelation, { kind: 'join' }>
   }
   const merged = [...left.scope.merged, ...rightScope.merged.filter(({ name }) => !left.scope.has([name]))];
   const whole = new Scope(scope.tables, parent, left.scope.merged.length + rightScope.merged.length === 0 ? [] : merged);
-  const place: Place = { session, scope: whole, aggregates: 'in ON', subqueries: 'in ON' };
-  return { relation: { ...join, condition: on === null ? null : condition(place, on) }, scope: whole };
+  if (on === null || from.type !== 'inner') {
+    const place: Place = { session, scope: whole, aggregates: 'in ON', subqueries: 'in ON of an outer join' };
+    return { relation: { ...join, condition: on === null ? null : condition(place, on) }, scope: whole };
+  }
+  const subqueries = new Subqueries(binding);
+  const test = condition({ session, scope: whole, aggregates: 'in ON', subqueries, positive: true }, on);
+  if (subqueries.isEmpty) return { relation: { ...join, condition: test }, scope: whole };
+  // They are joined to the pairs of rows, of which the condition keeps some: rules take its other parts back into the join.
+  const pairs = subqueries.attach({ ...join, condition: null }, (bound) => bound);
+  const kept: Relation = { kind: 'filter', input: pairs, condition: test };
+  return { relation: { kind: 'project', input: kept, columns: identity(columnsOf({ ...join, condition: null })) }, scope: whole };
 }
 
 /** USING and NATURAL: columns of one name must be equal and become one. */

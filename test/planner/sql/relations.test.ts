@@ -251,6 +251,9 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
     'SELECT id, (SELECT COUNT(*) FROM edits WHERE added > u.score) + (SELECT COUNT(*) FROM users v WHERE v.score < u.score AND NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr = v.id AND e.added > u.score)) AS n FROM users u',
   ],
   'SELECT id, (SELECT COUNT(DISTINCT n) FROM (SELECT city, COUNT(*) + u.id AS n FROM edits e WHERE e.added > u.score GROUP BY city)) AS n FROM users u',
+  // In ON.
+  'SELECT e.usr, u.id FROM edits e JOIN users u ON e.usr = u.id AND e.city IN (SELECT city FROM users v WHERE v.score > u.score)',
+  'SELECT COUNT(*) FROM edits e JOIN users u ON e.usr = u.id AND NOT EXISTS (SELECT 1 FROM edits f WHERE f.city = u.city AND f.added > e.added) JOIN users v ON v.score > (SELECT AVG(score) FROM users)',
   // One row of a subquery as a value.
   'SELECT added, (SELECT name FROM users WHERE id = 5) AS n FROM edits',
   'SELECT usr, (SELECT name FROM users u WHERE u.id = e.usr) AS n, (SELECT score FROM users u WHERE u.id = e.usr AND u.city = e.city) AS s FROM edits e',
