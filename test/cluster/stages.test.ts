@@ -368,16 +368,6 @@ stages('limits are refused by their names', async () => {
   assert.match(await run({ subqueryBytesMax: 10_000 }), /resource_limit: .*maxSubqueryBytes/);
   // The rows alone are within the limit; with the lists of their keys they are not.
   assert.match(await run({ subqueryBytesMax: 41_000 }), /resource_limit: .*maxSubqueryBytes/);
-  const multiple = inline(frameOf([{ number: ['a', 'b'] }], { number: 'STRING' }));
-  const keys = [{ left: parseExpression('number'), right: parseExpression('number'), type: 'STRING' }] as const;
-  assert.match(
-    await refusal(runnerOf().run(scanOf(['number']), joinOf(inline(numbers(1)), multiple, { keys }))),
-    /unsupported: .*multi-value/,
-  );
-  assert.match(
-    await refusal(runnerOf().run(scanOf(['number']), joinOf(multiple, inline(numbers(1)), { keys }))),
-    /unsupported: .*multi-value/,
-  );
 });
 
 stages('a deadline ends a join that would never end, and cancelling does', async () => {

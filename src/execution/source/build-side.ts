@@ -12,6 +12,7 @@ import { storedNumbers } from '../expression/vector.js';
 import { SegmentScope } from '../scope.js';
 import type { Numbering } from './join-keys.js';
 import { ABSENT, packNumbers } from './join-keys.js';
+import { withEachKey } from './listed-keys.js';
 
 /**
  * The build side of a join in kernel memory: plain data, read by all threads. Text columns have null at id 0, whether or
@@ -46,10 +47,14 @@ const RANGE_ALWAYS = 1 << 16;
 const RANGE_PER_ROW = 8;
 const RANGE_MAX = 1 << 28;
 
-/** @throws ServiceError `resource_limit`; `unsupported` for a key of several values in a row */
-export function placeBuildSide(context: RunContext, frame: Frame, request: BuildRequest): BuildSide {
+/** @throws ServiceError `resource_limit`; `unsupported` for a key of several values in a row where rows are marked */
+export function placeBuildSide(context: RunContext, given: Frame, request: BuildRequest): BuildSide {
   const { memory, kernels } = context;
-  refuseMultiValue(frame, request);
+  refuseMultiValue(given, request);
+  const frame = withEachKey(
+    given,
+    request.keys.map(({ build }) => build),
+  );
   const placed = placeFrame(frame, memory);
   const owner = new Owner(memory);
   const scratch = memory.arena();
@@ -113,10 +118,14 @@ interface Parts {
   readonly owner: Owner;
 }
 
-function refuseMultiValue(frame: Frame, { keys }: BuildRequest): void {
+/** Of a row that is there once for each of its values, it would not be known whether any of them met a partner. */
+function refuseMultiValue(frame: Frame, { keys, marked }: BuildRequest): void {
   for (const { build } of keys)
-    if (frame.columns.some((column) => column.name === build && column.kind === 'multi'))
-      throw new ServiceError('unsupported', 'a multi-value column cannot be the key of a join; unnest it first');
+    if (marked && frame.columns.some((column) => column.name === build && column.kind === 'multi'))
+      throw new ServiceError(
+        'unsupported',
+        'a multi-value column cannot be the key of the right side of a RIGHT or FULL join; unnest it first',
+      );
 }
 
 /** Ids from 1 on, and an entry for null before them, where the dictionary has none. */

@@ -184,7 +184,7 @@ export function keyName(index: number): string {
 function keySource(scope: SegmentScope, index: number) {
   const source = scope.source(keyName(index));
   if (source.kind === 'string' && source.column.offsets !== 0)
-    throw new ServiceError('unsupported', 'a multi-value column cannot be the key of a join; unnest it first');
+    throw new ServiceError('unsupported', 'an expression with several values in a row cannot be the key of a join; unnest it first');
   return source;
 }
 

@@ -11,6 +11,7 @@ import { ALL, NONE } from '../filter/predicate.js';
 import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { BuildSide } from './build-side.js';
 import { ABSENT, KeyReader, keyName } from './join-keys.js';
+import { listedRows } from './listed-keys.js';
 import type { RowNumbers } from './view-rows.js';
 import { gatherColumn, markColumn } from './view-rows.js';
 
@@ -26,6 +27,13 @@ interface Pairs {
   readonly left: Address;
   readonly right: Address;
   readonly count: number;
+}
+
+/** Numbers of keys, of the rows of a view; or of `rows`, u32, of them, each as often as its keys have values. */
+interface KeyedRows {
+  readonly rowCount: number;
+  readonly numbers: Address;
+  readonly rows: Address | undefined;
 }
 
 /**
@@ -56,10 +64,15 @@ export class JoinRun {
 
   *run(view: SegmentView): Generator<SegmentView> {
     try {
-      const numbers = this.#numberRows(view);
-      if (this.#stage.mark !== undefined) yield this.#marked(view, numbers, this.#stage.mark);
-      else if (this.#stage.condition === null) yield* this.#pairs(view, numbers);
-      else yield* this.#triedPairs(view, numbers);
+      const listed = listedRows(this.#context, this.#arena, view, this.#stage.keys);
+      const keyed = {
+        rowCount: listed?.view.rowCount ?? view.rowCount,
+        numbers: this.#numberRows(listed?.view ?? view),
+        rows: listed?.rows,
+      };
+      if (this.#stage.mark !== undefined) yield this.#marked(view, keyed, this.#stage.mark);
+      else if (this.#stage.condition === null && listed === undefined) yield* this.#pairs(view, keyed);
+      else yield* this.#triedPairs(view, keyed);
     } finally {
       this.#piece.release();
       this.#arena.release();
@@ -117,12 +130,12 @@ export class JoinRun {
     return numbers;
   }
 
-  *#pairs(view: SegmentView, numbers: Address): Generator<SegmentView> {
+  *#pairs(view: SegmentView, keyed: KeyedRows): Generator<SegmentView> {
     const { type } = this.#stage;
     const { marks } = this.#build;
     // Where every row has one partner the columns of the view stay as they are.
     const room = Math.min(PAIRS, Math.max(view.rowCount, BLOCK_ROWS));
-    for (const { pairs, isOneEach } of this.#cut(view, numbers, PAIR_KINDS[type], room)) {
+    for (const { pairs, isOneEach } of this.#cut(keyed, PAIR_KINDS[type], room)) {
       if (marks !== 0) this.#context.kernels.joinMark(pairs.right, pairs.count, marks);
       yield this.#output(view, pairs, isOneEach && pairs.count === view.rowCount);
       this.#piece.release();
@@ -131,32 +144,33 @@ export class JoinRun {
 
   /** All pairs of the view's rows, as many at a time as there is room for. */
   *#cut(
-    view: SegmentView,
-    numbers: Address,
+    { rowCount, numbers, rows: given }: KeyedRows,
     kind: number,
     room: number,
   ): Generator<{ readonly pairs: Pairs; readonly isOneEach: boolean }> {
     const { memory, kernels } = this.#context;
     const { starts, rows } = this.#build;
     const [left, right, cursor] = [this.#arena.take(room * 4), this.#arena.take(room * 4), this.#arena.take(12)];
+    const own = given === undefined ? left : this.#arena.take(room * 4);
     memory.u32(cursor, 3).set([0, 0, 1]);
     for (;;) {
       this.#context.check();
-      const count = kernels.joinPairs(numbers, view.rowCount, starts, rows, kind, cursor, room, left, right);
+      const count = kernels.joinPairs(numbers, rowCount, starts, rows, kind, cursor, room, left, right);
       const [next = 0, , isOneEach] = memory.u32(cursor, 3);
-      if (count > 0) yield { pairs: { left, right, count }, isOneEach: isOneEach === 1 && next === view.rowCount };
-      if (next >= view.rowCount) return;
+      if (given !== undefined) kernels.gather32(given, left, count, own);
+      if (count > 0) yield { pairs: { left: own, right, count }, isOneEach: isOneEach === 1 && next === rowCount };
+      if (next >= rowCount) return;
     }
   }
 
   /** All rows of the view, with a column that says which have a partner. */
-  #marked(view: SegmentView, numbers: Address, name: string): SegmentView {
+  #marked(view: SegmentView, keyed: KeyedRows, name: string): SegmentView {
     const { kernels } = this.#context;
     const met = this.#arena.take(Math.ceil(view.rowCount / 64) * 64);
     clear(this.#context, met, view.rowCount);
     const isTried = this.#stage.condition !== null;
     const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
-    for (const { pairs } of this.#cut(view, numbers, isTried ? PAIR_KINDS.inner : PAIR_KINDS.mark, TRIED_PAIRS)) {
+    for (const { pairs } of this.#cut(keyed, isTried ? PAIR_KINDS.inner : PAIR_KINDS.mark, TRIED_PAIRS)) {
       if (isTried) kernels.joinMark(kept.left, this.#try(view, pairs, kept), met);
       else kernels.joinMark(pairs.left, pairs.count, met);
       this.#piece.release();
@@ -165,23 +179,23 @@ export class JoinRun {
     return { ...view, columns: { ...Object.fromEntries(columns), [name]: markColumn(met) } };
   }
 
-  *#triedPairs(view: SegmentView, numbers: Address): Generator<SegmentView> {
+  /** Also of rows that are looked up for each of their values: whether a row has a partner is known after the last of them. */
+  *#triedPairs(view: SegmentView, keyed: KeyedRows): Generator<SegmentView> {
     const { type, condition } = this.#stage;
-    if (condition === null) return;
     const { kernels } = this.#context;
     const { marks } = this.#build;
     const keepsPairs = type !== 'semi' && type !== 'anti';
     const met = type === 'inner' || type === 'right' ? 0 : this.#arena.take(view.rowCount);
     if (met !== 0) clear(this.#context, met, view.rowCount);
     const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
-    for (const { pairs } of this.#cut(view, numbers, PAIR_KINDS.inner, TRIED_PAIRS)) {
-      const count = this.#try(view, pairs, kept);
+    for (const { pairs } of this.#cut(keyed, PAIR_KINDS.inner, TRIED_PAIRS)) {
+      const partners: Pairs = condition === null ? pairs : { ...kept, count: this.#try(view, pairs, kept) };
       this.#piece.release();
-      if (count === 0) continue;
-      if (met !== 0) kernels.joinMark(kept.left, count, met);
-      if (marks !== 0) kernels.joinMark(kept.right, count, marks);
+      if (partners.count === 0) continue;
+      if (met !== 0) kernels.joinMark(partners.left, partners.count, met);
+      if (marks !== 0) kernels.joinMark(partners.right, partners.count, marks);
       if (!keepsPairs) continue;
-      yield this.#output(view, { ...kept, count }, false);
+      yield this.#output(view, partners, false);
       this.#piece.release();
     }
     if (met !== 0) yield* this.#byMark(view, met, type === 'semi' ? 1 : 0);

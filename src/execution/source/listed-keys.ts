@@ -1,0 +1,67 @@
+import type { Arena } from '../../kernels/memory.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import type { StageKey } from '../../model/stage.js';
+import type { Address, ColumnView, SegmentView } from '../../storage/view.js';
+import type { RunContext } from '../context.js';
+import { SegmentScope } from '../scope.js';
+import { gatherFrame } from './rows.js';
+import { unnestRows } from './unnest-rows.js';
+import { gatherColumn } from './view-rows.js';
+
+/*
+ * Multi-value columns as keys of joins: a row meets what any of its values equals. For each of its values it is looked up once.
+ */
+
+/** Rows of a view as often as their keys have values. */
+export interface ListedRows {
+  /** The columns that keys read. */
+  readonly view: SegmentView;
+  /** u32 numbers of the rows in the view they are of. */
+  readonly rows: Address;
+}
+
+/** Undefined where no key is a multi-value column. */
+export function listedRows(context: RunContext, arena: Arena, view: SegmentView, keys: readonly StageKey[]): ListedRows | undefined {
+  let listed: ListedRows | undefined;
+  for (const { probe } of keys) {
+    if (probe.kind !== 'column') continue;
+    const current: SegmentView = listed?.view ?? view;
+    const column = current.columns[probe.name];
+    if (column?.kind === 'string' && column.offsets !== 0) listed = withValuesOf(context, arena, probe.name, current, listed?.rows);
+  }
+  return listed;
+}
+
+function withValuesOf(context: RunContext, arena: Arena, name: string, view: SegmentView, before: Address | undefined): ListedRows {
+  const [values] = unnestRows(new SegmentScope(context, view, {}, arena), name);
+  if (values === undefined) return { view: { ...view, rowCount: 0 }, rows: 0 };
+  const { at, count } = values.rows;
+  const columns = Object.entries(view.columns).map(([each, column]): readonly [string, ColumnView] => [
+    each,
+    each === name ? values.values : gatherColumn(context, arena, column, values.rows),
+  ]);
+  let rows = at;
+  if (before !== undefined) {
+    rows = arena.take(count * 4);
+    context.kernels.gather32(before, at, count, rows);
+  }
+  return { view: { ...view, rowCount: count, columns: Object.fromEntries(columns) }, rows };
+}
+
+/** Rows of a build side as often as their keys have values, each with one of them. */
+export function withEachKey(frame: Frame, names: readonly string[]): Frame {
+  let current = frame;
+  for (const name of names) {
+    const column = current.columns.find((each) => each.name === name);
+    if (column?.kind === 'multi') current = withValues(current, column);
+  }
+  return current;
+}
+
+function withValues(frame: Frame, column: Extract<FrameColumn, { kind: 'multi' }>): Frame {
+  const { name, offsets, ids, dictionary } = column;
+  const rows = new Uint32Array(ids.length);
+  for (let row = 0; row < frame.rowCount; row++) rows.fill(row, offsets[row], offsets[row + 1]);
+  const others = gatherFrame({ rowCount: frame.rowCount, columns: frame.columns.filter((each) => each !== column) }, rows);
+  return { rowCount: others.rowCount, columns: [...others.columns, { kind: 'string', name, ids, dictionary }] };
+}
