@@ -93,6 +93,7 @@ async function runFile(file) {
   if (summary === undefined) trouble ??= `ended with ${signal ?? code} before its tests were through`;
   else if (summary.total + summary.skipped === 0) trouble = 'ran no test: is a .run() missing?';
   else if (code !== 0 && summary.passed === summary.total) trouble ??= `ended with ${signal ?? code} although its tests passed`;
+  else if (summary.skipped > 0 && skipReasons(output).length === 0) trouble ??= 'skips tests without saying why';
   const { passed = 0, total = 0, skipped = 0 } = summary ?? {};
   return {
     passed,
@@ -111,6 +112,11 @@ function readSummary(output) {
   return total === undefined ? undefined : { total: Number(total), passed: Number(passed), skipped: Number(skipped) };
 }
 
+/** Lines that a file with skipped tests prints: `skipped: why`. */
+function skipReasons(output) {
+  return output.split('\n').filter((line) => line.startsWith('skipped: '));
+}
+
 function report(file, { passed, failed, skipped, output, trouble, seconds }) {
   lastSeconds[file] = seconds;
   counts.passed += passed;
@@ -122,6 +128,7 @@ function report(file, { passed, failed, skipped, output, trouble, seconds }) {
   process.stdout.write(
     `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
   );
+  if (skipped > 0) for (const reason of skipReasons(output)) process.stdout.write(`    ${reason}\n`);
   // uvu keeps to itself what a `before` hook throws.
   if (failed > 0 && trouble === undefined && !output.includes('FAIL')) process.stdout.write('    a before hook threw\n');
   if (failed > 0) process.stdout.write(`${output.replace(/^/gm, '    ')}\n`);

@@ -11,6 +11,7 @@ import { loadCaseTables } from './cases.js';
 
 /** Avatica's own JDBC driver, a jar that is no part of this repository: `AVATICA_JAR` says where it is. */
 const JAR = process.env['AVATICA_JAR'];
+if (JAR === undefined) console.log('skipped: AVATICA_JAR names no jar of the Avatica driver (docs/jdbc.md); java runs it');
 const PROGRAM = fileURLToPath(new URL('../../../test/api/JdbcDriver.java', import.meta.url));
 
 const driver = suite<{ server?: DolmenProcess; dataDir?: string }>("Avatica's JDBC driver");
