@@ -29,9 +29,10 @@ export class KernelTimes {
   /** Of the kernels that were called, so far. */
   totals(): Record<string, KernelTotals> {
     const totals: Record<string, KernelTotals> = {};
-    NAMES.forEach((name, at) => {
-      const [calls = 0, rows = 0, timed = 0, milliseconds = 0] = [this.#calls[at], this.#rows[at], this.#timed[at], this.#milliseconds[at]];
-      if (calls === 0) return;
+    this.#calls.forEach((calls, at) => {
+      const name = NAMES[at];
+      if (calls === 0 || name === undefined) return;
+      const [rows = 0, timed = 0, milliseconds = 0] = [this.#rows[at], this.#timed[at], this.#milliseconds[at]];
       const each = timed === 0 ? 0 : milliseconds / timed;
       totals[name] = { calls, rows, milliseconds: each * calls };
     });

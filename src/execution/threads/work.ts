@@ -138,12 +138,17 @@ export class WorkBench {
   readonly memory: KernelMemory;
   readonly #kernels: KernelSets;
   readonly #lookUp: () => void;
+  readonly #sampledRowsMin: number;
 
-  /** @param lookUp  called between blocks: whether there is something more urgent */
-  constructor(memory: KernelMemory, kernels: KernelSets, lookUp: () => void) {
+  /**
+   * @param lookUp          called between blocks: whether there is something more urgent
+   * @param sampledRowsMin  of a segment whose kernels may be looked at
+   */
+  constructor(memory: KernelMemory, kernels: KernelSets, lookUp: () => void, sampledRowsMin = SAMPLED_ROWS_MIN) {
     this.memory = memory;
     this.#kernels = kernels;
     this.#lookUp = lookUp;
+    this.#sampledRowsMin = sampledRowsMin;
   }
 
   kernels(name?: string): KernelSet {
@@ -153,6 +158,7 @@ export class WorkBench {
   context({ flags, deadlineMs, perSegmentTimeoutMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
     const words = this.memory.i32(flags, 1);
     const lookUp = this.#lookUp;
+    const sampledRowsMin = this.#sampledRowsMin;
     let segmentDeadlineMs = Infinity;
     let segments = 0;
     let looked: RunContext | undefined;
@@ -176,7 +182,7 @@ export class WorkBench {
       },
       times: undefined,
       sampled: (rows) => {
-        if (rows < SAMPLED_ROWS_MIN || segments++ % SEGMENTS_PER_SAMPLE !== 0) return context;
+        if (rows < sampledRowsMin || segments++ % SEGMENTS_PER_SAMPLE !== 0) return context;
         if (looked === undefined) {
           const times = new KernelTimes();
           looked = { ...context, times, kernels: times.over(context.kernels) };
