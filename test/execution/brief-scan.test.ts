@@ -128,6 +128,11 @@ brief('are those of few cells whose conditions are looked up', () => {
   ];
   for (const { name, plan, ...expected } of cases)
     assert.equal({ few: mayBeBrief(plan, [few.view]), many: mayBeBrief(plan, [few.view, many.view]) }, expected, name);
+  assert.equal(
+    [200, 201].map((segments) => mayBeBrief(plan({}), new Array(segments).fill(few.view))),
+    [true, false],
+    'many segments',
+  );
   for (const { release } of [few, many]) release();
 });
 

@@ -6,6 +6,8 @@ import { storedName, storedSource, typeOfSource, type VirtualColumns, virtualCol
 
 /** Cells whose reading stays well below a millisecond. */
 const CELLS_MAX = 2_000;
+/** Segments that are put in order and asked for their types before the first row is read. */
+const SEGMENTS_MAX = 200;
 /** Conditions that are bound to every segment that is opened. */
 const CONDITIONS_MAX = 16;
 /** Values, or entries of a dictionary, that are looked at to bind a condition. */
@@ -16,7 +18,7 @@ const LOOKED_AT_MAX = 500;
  * up. How many rows are read until they have been found is not known beforehand.
  */
 export function mayBeBrief(plan: ScanPlan, views: readonly SegmentView[]): boolean {
-  if (plan.limit === null || (plan.stages ?? []).length > 0) return false;
+  if (plan.limit === null || (plan.stages ?? []).length > 0 || views.length > SEGMENTS_MAX) return false;
   if ((plan.offset + plan.limit) * plan.columns.length > CELLS_MAX) return false;
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   if (!plan.virtualColumns.every((column) => isRenamed(column, virtualColumns, views))) return false;
