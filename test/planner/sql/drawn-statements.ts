@@ -332,4 +332,22 @@ export const statement = fc.oneof(
       ([from, a, b, direction, nulls, limit]) =>
         sql`SELECT DISTINCT ${a} AS a, ${b} AS b FROM ${from} ORDER BY a ${direction}${nulls}, b ${direction}${nulls} LIMIT ${String(limit)} OFFSET 1`,
     ),
+  fc
+    .tuple(
+      rows,
+      fc.oneof(texts, longs, instants),
+      fc.oneof(texts, longs, truths),
+      longs,
+      fc.constantFrom('n DESC, k, l', 'm, k DESC, l', 'k, l DESC'),
+    )
+    .map(
+      ([from, k, l, a, order]) =>
+        sql`SELECT ${k} AS k, ${l} AS l, COUNT(*) AS n, MAX(${a}) AS m FROM ${from} GROUP BY 1, 2 ORDER BY ${order} LIMIT 4`,
+    ),
+  fc
+    .tuple(rows, rows, fc.oneof(texts, instants), longs, longs, fc.constantFrom('JOIN', 'LEFT JOIN', 'FULL JOIN'))
+    .map(
+      ([one, other, key, a, b, join]) =>
+        sql`SELECT p.k, p.n, q.k, q.m FROM (SELECT ${key} AS k, COUNT(*) AS n FROM ${one} GROUP BY 1) AS p ${join} (SELECT ${key} AS k, SUM(${a}) AS m, MIN(${b}) AS o FROM ${other} GROUP BY 1 HAVING COUNT(*) < 5) AS q ON p.k = q.k AND q.o IS NOT NULL`,
+    ),
 );
