@@ -4,8 +4,10 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
+import { type ResultCache, ResultKeys } from '../../src/cluster/broker/result-cache.js';
 import { planReads, withinData } from '../../src/cluster/broker/scatter.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
+import { FrameCache } from '../../src/cluster/frame-cache.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/contract.js';
@@ -265,6 +267,7 @@ const queries = suite('broker queries');
 async function brokerOver(
   snapshot: SegmentsSnapshot,
   historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[]; readonly priority?: number }>>,
+  results: ResultCache | null = null,
 ) {
   const asked: RunPlanRequest[] = [];
   const services = Object.entries(historicals).map(([host, { ids: served, priority = 0, ...methods }]) => ({
@@ -303,7 +306,7 @@ async function brokerOver(
     peers,
     retries: 1,
     exactSums: false,
-    results: null,
+    results,
     gatherBytesMax: null,
     heldBytesMax: Infinity,
     lookupTier: '__default',
@@ -349,6 +352,52 @@ queries('one server finishes the query by itself; several give parts that are me
   await alone.broker.stop();
   await split.broker.stop();
 });
+
+queries('a result in the cache is known by its plan, over the same segments and where it may be used', async () => {
+  const cache = { frames: new FrameCache(1e6), reads: true, writes: true };
+  const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE }, cache);
+  const table = { kind: 'table', name: 'ds' } as const;
+  const use = { kernels: null };
+  assert.is(broker.knownResult(groups, table, use), undefined);
+  assert.is(await rowsOf(broker.runOver(groups, table, options())), 3);
+  const rowCounts = (...[plan, source, asks]: Parameters<typeof broker.knownResult>) =>
+    broker.knownResult(plan, source, asks)?.map(({ rowCount }) => rowCount);
+  assert.equal(rowCounts(groups, table, use), [3]);
+  const caching = { useCache: true, populateCache: true, useResultLevelCache: false, populateResultLevelCache: true };
+  for (const other of [{ kernels: 'scalar' }, { ...use, caching }, { ...use, realtimeSegmentsOnly: true }])
+    assert.is(rowCounts(groups, table, other), undefined);
+  assert.is(rowCounts(structuredClone(groups), table, use), undefined);
+  assert.is(rowCounts(groups, { kind: 'table', name: 'other' }, use), undefined);
+  assert.is(rowCounts(groups, { kind: 'query', plan: groups, source: table }, use), undefined);
+  // Scans are not kept.
+  const scan = scanPlan('ds');
+  assert.is(await rowsOf(broker.runOver(scan, table, options())), 3);
+  assert.is(rowCounts(scan, table, use), undefined);
+  assert.is(asked.length, 2);
+  await broker.stop();
+});
+
+queries('over other segments a result is not known', async () => {
+  const cache = { frames: new FrameCache(1e6), reads: true, writes: true };
+  const keys = new ResultKeys();
+  const view = new ClusterView();
+  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
+  view.adopt({ revision: 1, segments: OLD });
+  const before = view.find('ds');
+  assert.ok(before !== undefined);
+  await rowsOf(cache.frames.keep('key', streamOf({ rowCount: 1, columns: [] })));
+  keys.note(groups, { view: before, kernels: null, key: 'key' });
+  assert.is(keys.find(cache, groups, before, { kernels: null })?.length, 1);
+  view.adopt({ revision: 2, segments: NEW });
+  const after = view.find('ds');
+  assert.ok(after !== undefined);
+  assert.is(keys.find(cache, groups, after, { kernels: null }), undefined);
+  assert.is(keys.find({ ...cache, reads: false }, groups, before, { kernels: null }), undefined);
+});
+
+async function* streamOf(...frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
+}
 
 queries('an unknown datasource is empty', async () => {
   const { broker, asked } = await brokerOver({ revision: 1, segments: [] }, {});

@@ -17,7 +17,7 @@ import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory, Ta
 import { Ticker } from '../ticker.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
-import type { ResultCache } from './result-cache.js';
+import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { chunksWithin, planReads, withinData } from './scatter.js';
 import { type Cluster, type RowsPlan, requestFor, runOptions, runOverSegments } from './segment-runs.js';
@@ -52,6 +52,7 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #view = new ClusterView();
   readonly #running = new RunningQueries();
   readonly #constants = new ConstantResults();
+  readonly #resultKeys = new ResultKeys();
   readonly #ticker: Ticker;
   readonly #cluster: Cluster;
   #inventories = new Map<string, ServerInventory>();
@@ -125,14 +126,18 @@ export class Broker implements BrokerQueries, BrokerService {
     if (known !== undefined) return framesOfAll(known);
     const lookup = (name: string) => this.lookups.values(name);
     const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
-    if (source.kind === 'table') return this.#runTables(plan, [source.name], options);
+    if (source.kind === 'table') return this.#runTables(plan, [source.name], options, plan === asked);
     const frames = this.#runSource(plan, source, options);
     const isConstant = source.kind === 'inline' && source === askedSource && plan === asked;
     return isConstant ? this.#constants.keep(plan, options, frames) : frames;
   }
 
   knownResult(wanted: RowsPlan, source: RowSource, use: ResultUse): readonly Frame[] | undefined {
-    return source.kind === 'inline' ? this.#constants.find(this.#summed(wanted, use), use) : undefined;
+    const plan = this.#summed(wanted, use);
+    if (source.kind === 'inline') return this.#constants.find(plan, use);
+    if (source.kind !== 'table' || use.realtimeSegmentsOnly === true) return undefined;
+    const view = this.#view.find(source.name);
+    return view === undefined ? undefined : this.#resultKeys.find(this.#options.results, plan, view, use);
   }
 
   #summed<Data>(data: Data, { exactSums }: ResultUse): Data {
@@ -161,13 +166,20 @@ export class Broker implements BrokerQueries, BrokerService {
     }
   }
 
-  /** Over the segments of all tables together. */
-  async *#runTables(asked: RowsPlan, tables: readonly string[], options: QueryOptions): AsyncIterable<Frame> {
+  /**
+   * Over the segments of all tables together.
+   * @param isOwn  the plan is the one that was asked for, and its result hangs on the segments alone
+   */
+  async *#runTables(asked: RowsPlan, tables: readonly string[], options: QueryOptions, isOwn = false): AsyncIterable<Frame> {
     const query = this.#begin(tables, options);
     try {
       const chunks = query.pinned.flatMap(({ view }) => view.chunks);
       const plan = withinData(asked, chunks);
-      if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal);
+      const [only] = query.pinned;
+      const { kernels } = options;
+      const noteKey =
+        isOwn && only !== undefined ? (key: string) => this.#resultKeys.note(asked, { view: only.view, kernels, key }) : undefined;
+      if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal, noteKey);
     } finally {
       this.#end(query);
     }

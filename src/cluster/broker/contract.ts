@@ -52,7 +52,7 @@ export interface QueryOptions {
 }
 
 /** What of the context decides whether a result of before may be used. */
-export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching'>;
+export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching' | 'realtimeSegmentsOnly'>;
 
 /** Whether a query may read from, and write to, the caches of single segments and of whole results. */
 export interface CacheUse {

@@ -3,9 +3,10 @@ import type { Frame } from '../../model/frame.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import { cacheKey, type FrameCache } from '../frame-cache.js';
-import type { QueryOptions } from './contract.js';
+import type { QueryOptions, ResultUse } from './contract.js';
 import { chunksWithin } from './scatter.js';
 import type { RowsPlan } from './segment-runs.js';
+import type { DataSourceView } from './view.js';
 
 export interface ResultCache {
   readonly frames: FrameCache;
@@ -14,10 +15,38 @@ export interface ResultCache {
   readonly writes: boolean;
 }
 
+interface KnownKey {
+  /** What the plan read, as a whole. */
+  readonly view: DataSourceView;
+  readonly kernels: string | null;
+  readonly key: string;
+}
+
+/** Under which keys results of plans over one table are: no need to name its segments again while they are the same. */
+export class ResultKeys {
+  readonly #keys = new WeakMap<RowsPlan, KnownKey>();
+
+  note(plan: RowsPlan, known: KnownKey): void {
+    this.#keys.set(plan, known);
+  }
+
+  /** The result of this very plan over this very view, if it is still in the cache and may be used. */
+  find(cache: ResultCache | null, plan: RowsPlan, view: DataSourceView, use: ResultUse): readonly Frame[] | undefined {
+    if (!readsFrom(cache, use)) return undefined;
+    const known = this.#keys.get(plan);
+    return known?.view === view && known.kernels === use.kernels ? cache.frames.find(known.key) : undefined;
+  }
+}
+
+function readsFrom(cache: ResultCache | null, { caching }: ResultUse): cache is ResultCache {
+  return cache?.reads === true && caching?.useResultLevelCache !== false;
+}
+
 /**
  * The result of a plan from the cache, or made and put there. The key names every segment that is read, with its
  * version, and the part of it that is visible: another publish is another key, so nothing stale is found. Scans are not
  * kept: they are as large as what they read.
+ * @param noteKey  told the key, where there is one
  */
 export async function* throughCache(
   cache: ResultCache | null,
@@ -25,9 +54,10 @@ export async function* throughCache(
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   options: QueryOptions,
   make: () => AsyncGenerator<Frame>,
+  noteKey?: (key: string) => void,
 ): AsyncGenerator<Frame> {
   const { caching, profile, kernels } = options;
-  const reads = cache?.reads === true && caching?.useResultLevelCache !== false;
+  const reads = readsFrom(cache, options);
   const writes = cache?.writes === true && caching?.populateResultLevelCache !== false;
   // Joined rows lie in memory under a name that nobody uses twice.
   const isJoined = plan.stages?.some(({ kind }) => kind === 'join') === true;
@@ -40,6 +70,7 @@ export async function* throughCache(
     each.map(({ id }) => segmentIdText(id)),
   ]);
   const key = cacheKey('result', plan, kernels, segments);
+  noteKey?.(key);
   const found = reads ? cache.frames.find(key) : undefined;
   if (profile !== undefined && reads) profile[found === undefined ? 'resultCacheMisses' : 'resultCacheHits']++;
   if (found !== undefined) yield* found;

@@ -31,6 +31,7 @@ export interface Cluster {
  * Runs a plan over pinned chunks: `final` on the one server that has all of them, else partial results of each server
  * are merged here. A server that is gone, or has lost a segment, is replaced by others that serve its segments, as long
  * as none of its rows have been handed on.
+ * @param noteKey  told under which key the result is cached, if at all
  * @throws ServiceError `segments_unavailable` when a segment is served nowhere, or what the last server failed with
  */
 export async function* runOverSegments(
@@ -39,13 +40,15 @@ export async function* runOverSegments(
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   options: QueryOptions,
   signal: AbortSignal,
+  noteKey?: (key: string) => void,
 ): AsyncGenerator<Frame> {
-  yield* throughCache(cluster.results, plan, chunks, options, async function* () {
+  const make = async function* () {
     const startMs = performance.now();
     const reads = planReads(chunks, plan.intervals, cluster.serversOf);
     addStage(options.profile, 'pin', performance.now() - startMs);
     yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
-  });
+  };
+  yield* throughCache(cluster.results, plan, chunks, options, make, noteKey);
 }
 
 /** Frames of the runs of one query; what they report goes into its profile. */

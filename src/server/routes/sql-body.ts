@@ -66,7 +66,7 @@ export class SqlBodies<Kept> {
 }
 
 /** @throws ServiceError `query_invalid`, `unsupported`, `content_type_unsupported`, `sql_invalid` for settings */
-export function readSqlBody(request: HttpRequest): SqlBody {
+function readSqlBody(request: HttpRequest): SqlBody {
   const notes = { lenient: request.viaAlias, ignoredKeys: [] as string[] };
   const reader = new ObjectReader(readFields(request), '', notes);
   const sql = reader.string('query');
