@@ -5,7 +5,7 @@ import { type Granularity, granularityName } from '../../model/granularity.js';
 import type { ExplainedStatement, IngestionTarget, OutputColumn, PlannedQuery, PlannedSource } from '../../model/statement.js';
 import { printOverSource } from '../print-source.js';
 import { inlineFrame } from './inline-frame.js';
-import { nativeForm } from './native-form.js';
+import { nativeForm } from './native/native-form.js';
 
 /** All of them texts. */
 export const EXPLAIN_COLUMNS: readonly OutputColumn[] = ['PLAN', 'RESOURCES', 'ATTRIBUTES'].map((name) => ({

@@ -15,7 +15,7 @@ import { planNative } from '../../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../../src/planner/plan.js';
 import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
 import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
-import { nativeForm } from '../../../src/planner/sql/native-form.js';
+import { nativeForm } from '../../../src/planner/sql/native/native-form.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 import { placeFrame } from '../../../src/storage/placed-frame.js';
