@@ -216,9 +216,17 @@ export function toExpression(bound: Bound): Expression {
     case 'in': {
       const operand = toExpression(bound.operand);
       const type = nativeType(bound.domain);
+      const literals = bound.values.map((value): Expression => ({ kind: 'literal', type, value }));
+      // A text that is computed is computed once, not once for each value of the list.
+      if (type === 'STRING' && operand.kind !== 'column' && literals.length > 1)
+        return {
+          kind: 'call',
+          function: 'scalar_in_array',
+          arguments: [operand, { kind: 'call', function: 'array', arguments: literals }],
+        };
       return balanced(
         '||',
-        bound.values.map((value) => ({ kind: 'call', function: '==', arguments: [operand, { kind: 'literal', type, value }] })),
+        literals.map((literal) => ({ kind: 'call', function: '==', arguments: [operand, literal] })),
       );
     }
     case 'isNull':
