@@ -93,13 +93,13 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   const { sqlQueryId = null } = context;
   if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
     throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
-  return {
-    ...common,
+  // Added to what was made for it: to copy thirty fields costs more than to read them.
+  return Object.assign(common, {
     sqlQueryId,
     timeZone: sqlTimeZone(context),
     stringifyArrays: isOn(context, 'sqlStringifyArrays'),
     nativeExplain: isOn(context, 'useNativeQueryExplain'),
-  };
+  });
 }
 
 /** Of a key that is true unless it says otherwise. */

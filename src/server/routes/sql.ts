@@ -29,11 +29,9 @@ const BODIES_BYTES_MAX = 8 * 1024 * 1024;
 
 /** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
 export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Route[] {
-  const bodies = new SqlBodies<PreparedBody>(BODIES_BYTES_MAX, (body, viaAlias) => ({
-    ...body,
-    planKey: statements.planKey(body, viaAlias),
-    written: { frames: null, text: '' },
-  }));
+  const bodies = new SqlBodies<PreparedBody>(BODIES_BYTES_MAX, (body, viaAlias) =>
+    Object.assign(body, { planKey: statements.planKey(body, viaAlias), written: { frames: null, text: '' } }),
+  );
   return [
     {
       method: 'POST',
