@@ -7,8 +7,8 @@ import type { PivotClauses } from './pivot-clauses.js';
 import type { Marks } from './rewrite.js';
 import type { SourceText } from './source-text.js';
 import { SQL_TYPE_NAMES, sqlTypeOf } from './sql-type.js';
-import type { TokenRange } from './statement-clauses.js';
 import type { ArithmeticOperator, CompareOperator, SelectItem, SqlCall, SqlExpression, SqlQuery } from './syntax.js';
+import type { TokenRange } from './token-range.js';
 import type { ParserText } from './token-stream.js';
 
 /** What turning the parser's tree into ours needs to know of the statement. */

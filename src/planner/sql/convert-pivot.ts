@@ -1,7 +1,7 @@
 import type { Conversion } from './convert-expression.js';
 import type { PivotClause } from './pivot-clauses.js';
-import type { TokenRange } from './statement-clauses.js';
 import type { SqlExpression, SqlRelation } from './syntax.js';
+import type { TokenRange } from './token-range.js';
 
 /** A table with the PIVOT and UNPIVOT that stand behind it; `at`: where it begins. */
 export function withPivots(conversion: Conversion, table: SqlRelation, at: number): SqlRelation {

@@ -5,8 +5,9 @@ import { takePivots } from './pivot-clauses.js';
 import { refuseByName } from './refused-clauses.js';
 import { rewrite } from './rewrite.js';
 import type { SourceText } from './source-text.js';
-import { statementClauses, type TokenRange } from './statement-clauses.js';
+import { statementClauses } from './statement-clauses.js';
 import type { SelectItem, SqlExpression, SqlQuery, SqlStatement } from './syntax.js';
+import type { TokenRange } from './token-range.js';
 import { TokenStream } from './token-stream.js';
 
 /**

@@ -1,6 +1,6 @@
 import { literals } from './literal-lists.js';
-import type { TokenRange } from './statement-clauses.js';
 import type { SqlExpression } from './syntax.js';
+import { commaList, expected, nonEmpty, type TokenRange } from './token-range.js';
 import type { TokenStream } from './token-stream.js';
 
 /** PIVOT or UNPIVOT behind a table, in the tokens it is written in. */
@@ -60,7 +60,7 @@ export function takePivots(stream: TokenStream): PivotClauses {
     lists.add(list + 1);
     const ranges = { at: stream.start(index), axes: nonEmpty(stream, axis + 1, list, 'the column behind FOR') };
     const first = nonEmpty(stream, open + 1, axis, word === 'PIVOT' ? 'an aggregate' : 'the name of a column for the values');
-    const items = commaList(stream, list + 2, close - 1);
+    const items = commaList(stream, list + 2, close - 1, 'a value');
     const clause: PivotClause =
       word === 'PIVOT'
         ? { kind: 'pivot', ...ranges, aggregates: first, values: items.map((item) => pivotedValue(stream, item)) }
@@ -100,7 +100,7 @@ function pivotedValue(stream: TokenStream, { from, to }: TokenRange): PivotedVal
     const expression = nonEmpty(stream, from, end, 'a value');
     return { expression, literals: literalsOf(stream, expression), name: stream.name(to - 1) ?? '' };
   }
-  const parts = stream.is(from, '(') && stream.closing(from) === to - 1 ? commaList(stream, from + 1, to - 1) : [{ from, to }];
+  const parts = stream.is(from, '(') && stream.closing(from) === to - 1 ? commaList(stream, from + 1, to - 1, 'a value') : [{ from, to }];
   return {
     expression: { from, to },
     literals: literalsOf(stream, { from, to }),
@@ -159,27 +159,4 @@ function tableStart(stream: TokenStream, index: number): number {
 
 function isBeforeTable(stream: TokenStream, index: number): boolean {
   return stream.is(index, 'FROM') || stream.is(index, 'JOIN') || stream.is(index, ',') || stream.is(index, '(');
-}
-
-function commaList(stream: TokenStream, from: number, to: number): TokenRange[] {
-  const items: TokenRange[] = [];
-  let start = from;
-  for (;;) {
-    const comma = stream.find(start, to, (index) => stream.is(index, ','));
-    items.push(nonEmpty(stream, start, comma ?? to, 'a value'));
-    if (comma === undefined) return items;
-    start = comma + 1;
-  }
-}
-
-function nonEmpty(stream: TokenStream, from: number, to: number, what: string): TokenRange {
-  if (from >= to) throw expected(stream, from, what);
-  return { from, to };
-}
-
-function expected(stream: TokenStream, index: number, what: string): Error {
-  const token = stream.tokens[index];
-  const found =
-    token === undefined ? 'the end of the statement' : stream.source.text.slice(token.start, Math.min(token.end, token.start + 40));
-  return stream.source.error('sql_invalid', stream.start(index), `expected ${what}, found ${found}`);
 }

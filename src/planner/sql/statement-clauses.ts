@@ -1,3 +1,4 @@
+import { commaList, expected, nonEmpty, type TokenRange } from './token-range.js';
 import type { TokenStream } from './token-stream.js';
 
 /** Token ranges of the clauses the parser does not know; `query` is what remains for it. */
@@ -5,11 +6,6 @@ export interface StatementClauses {
   readonly explain: boolean;
   readonly query: TokenRange;
   readonly ingestion: IngestionClauses | null;
-}
-
-export interface TokenRange {
-  readonly from: number;
-  readonly to: number;
 }
 
 interface IngestionClauses {
@@ -85,7 +81,7 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
     if (stream.is(at + 1, 'ALL')) [overwrite, at] = ['all', start];
     else if (stream.is(at + 1, 'WHERE')) {
       at = stream.find(start, end, (index) => startsQuery(stream, index)) ?? end;
-      overwrite = nonEmpty(stream, { from: start, to: at });
+      overwrite = nonEmpty(stream, start, at, 'an expression');
     } else throw expected(stream, at + 1, 'ALL or WHERE');
   }
   if (!startsQuery(stream, at)) throw expected(stream, at, 'SELECT, WITH or VALUES');
@@ -101,8 +97,9 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
       from,
       target,
       overwrite,
-      partitionedBy: nonEmpty(stream, { from: partitioned + 2, to: clustered ?? end }),
-      clusteredBy: clustered === undefined ? [] : list(stream, clustered + 2, end).map((item) => ascending(stream, item)),
+      partitionedBy: nonEmpty(stream, partitioned + 2, clustered ?? end, 'an expression'),
+      clusteredBy:
+        clustered === undefined ? [] : commaList(stream, clustered + 2, end, 'an expression').map((item) => ascending(stream, item)),
     },
   };
 }
@@ -113,32 +110,9 @@ function startsQuery(stream: TokenStream, index: number): boolean {
   return stream.is(first, 'SELECT') || stream.is(first, 'WITH') || stream.is(first, 'VALUES');
 }
 
-function list(stream: TokenStream, from: number, to: number): TokenRange[] {
-  const items: TokenRange[] = [];
-  let start = from;
-  for (;;) {
-    const comma = stream.find(start, to, (index) => stream.is(index, ','));
-    items.push(nonEmpty(stream, { from: start, to: comma ?? to }));
-    if (comma === undefined) return items;
-    start = comma + 1;
-  }
-}
-
 /** Rows are clustered in ascending order only. */
 function ascending(stream: TokenStream, { from, to }: TokenRange): TokenRange {
-  if (stream.is(to - 1, 'DESC') || stream.is(to - 2, 'NULLS'))
-    throw stream.source.unsupported(stream.start(stream.is(to - 1, 'DESC') ? to - 1 : to - 2), `${stream.text(to - 1)} in CLUSTERED BY`);
-  return nonEmpty(stream, { from, to: stream.is(to - 1, 'ASC') ? to - 1 : to });
-}
-
-function nonEmpty(stream: TokenStream, range: TokenRange): TokenRange {
-  if (range.from >= range.to) throw expected(stream, range.from, 'an expression');
-  return range;
-}
-
-function expected(stream: TokenStream, index: number, what: string): Error {
-  const token = stream.tokens[index];
-  const found =
-    token === undefined ? 'the end of the statement' : stream.source.text.slice(token.start, Math.min(token.end, token.start + 40));
-  return stream.source.error('sql_invalid', stream.start(index), `expected ${what}, found ${found}`);
+  if (stream.is(to - 1, 'DESC')) throw stream.source.unsupported(stream.start(to - 1), 'DESC in CLUSTERED BY');
+  if (stream.is(to - 2, 'NULLS')) throw stream.source.unsupported(stream.start(to - 2), `NULLS ${stream.text(to - 1)} in CLUSTERED BY`);
+  return nonEmpty(stream, from, stream.is(to - 1, 'ASC') ? to - 1 : to, 'an expression');
 }
