@@ -38,7 +38,10 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   if (arithmetic !== undefined) return arithmetic;
   const dictionary = onlyDictionary(scope, formed);
   if (dictionary !== undefined)
-    return dictionaryFunction(scope, dictionary.column, rowFunction(scope, formed, [dictionary.name], typeOf), type);
+    return dictionaryFunction(scope, dictionary.column, rowFunction(scope, formed, [dictionary.name], typeOf), {
+      type,
+      expression: formed,
+    });
   return compileBatch(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
 }
 

@@ -3,9 +3,9 @@ import { convert, textOfValue, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
-import type { Address, StringColumnView } from '../../storage/view.js';
+import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import type { Block } from '../context.js';
+import type { Block, RunContext } from '../context.js';
 import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { SegmentScope } from '../scope.js';
 import type { RowFunction } from './row-function.js';
@@ -26,8 +26,7 @@ export function onlyDictionary(
   return name !== undefined && source?.kind === 'string' && source.column.offsets === 0 ? { name, column: source.column } : undefined;
 }
 
-/** What a function is of each entry of a dictionary, by id. */
-export function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cells, compute }: RowFunction): Value[] {
+function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cells, compute }: RowFunction): Value[] {
   return scope.texts(column).map((text, id) => {
     if (id % VALUES_PER_CHECK === 0) scope.context.check();
     cells[0] = valueOfText(text, column.type);
@@ -35,9 +34,34 @@ export function dictionaryResults(scope: SegmentScope, column: StringColumnView,
   });
 }
 
+/** Of a query on a thread, by dictionary and expression: the stretches and pieces of a segment share its dictionaries. */
+const RESULTS = new WeakMap<RunContext, WeakMap<DictionaryView, Map<string, readonly Value[]>>>();
+
+/** What a function is of each entry of a dictionary, by id; computed once in a query. */
+export function rememberedResults(
+  scope: SegmentScope,
+  column: StringColumnView,
+  bound: RowFunction,
+  expression: Expression,
+): readonly Value[] {
+  const ofQuery = RESULTS.get(scope.context) ?? new WeakMap<DictionaryView, Map<string, readonly Value[]>>();
+  RESULTS.set(scope.context, ofQuery);
+  const ofDictionary = ofQuery.get(column.dictionary) ?? new Map<string, readonly Value[]>();
+  ofQuery.set(column.dictionary, ofDictionary);
+  const key = `${column.type} ${JSON.stringify(expression, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`;
+  const results = ofDictionary.get(key) ?? dictionaryResults(scope, column, bound);
+  ofDictionary.set(key, results);
+  return results;
+}
+
 /** A function of one dictionary column: computed once per entry of its dictionary, then looked up by id. */
-export function dictionaryFunction(scope: SegmentScope, column: StringColumnView, bound: RowFunction, type: ColumnType): Vector {
-  const results = dictionaryResults(scope, column, bound);
+export function dictionaryFunction(
+  scope: SegmentScope,
+  column: StringColumnView,
+  bound: RowFunction,
+  { type, expression }: { readonly type: ColumnType; readonly expression: Expression | null },
+): Vector {
+  const results = expression === null ? dictionaryResults(scope, column, bound) : rememberedResults(scope, column, bound, expression);
   if (isNumberType(type)) {
     const numbers = results.map((value) => convert(value, type));
     return numberTable(scope, column, numbers, type);
@@ -49,7 +73,7 @@ export function dictionaryFunction(scope: SegmentScope, column: StringColumnView
 /** The values of a dictionary column in another type. */
 export function dictionaryCast(scope: SegmentScope, column: StringColumnView, type: ColumnType): Vector {
   const cells: Value[] = [null];
-  return dictionaryFunction(scope, column, { cells, compute: () => cells[0] ?? null }, type);
+  return dictionaryFunction(scope, column, { cells, compute: () => cells[0] ?? null }, { type, expression: null });
 }
 
 function textTable(scope: SegmentScope, column: StringColumnView, results: readonly (string | null)[], type: TextType): Vector {

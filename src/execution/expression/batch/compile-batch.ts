@@ -6,7 +6,7 @@ import type { Expression } from '../../../model/expression.js';
 import { columnsOfExpression } from '../../../model/plan-names.js';
 import { isNumberType } from '../../../model/schema.js';
 import type { SegmentScope } from '../../scope.js';
-import { dictionaryResults, onlyDictionary } from '../dictionary-function.js';
+import { onlyDictionary, rememberedResults } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
 import type { NumberVector, StringPool } from '../vector.js';
 import { storedNumbers } from '../vector.js';
@@ -59,11 +59,8 @@ export class BatchCompiler {
     if (expression.kind === 'column') return this.#column(expression.name);
     const dictionary = onlyDictionary(this.#scope, expression);
     if (dictionary !== undefined) {
-      const results = dictionaryResults(
-        this.#scope,
-        dictionary.column,
-        rowFunction(this.#scope, expression, [dictionary.name], this.#typeOf),
-      );
+      const bound = rowFunction(this.#scope, expression, [dictionary.name], this.#typeOf);
+      const results = rememberedResults(this.#scope, dictionary.column, bound, expression);
       return dictionaryBatch(this.#scope, dictionary.column, results, type === 'LONG' ? 'LONG' : 'DOUBLE');
     }
     return (
@@ -105,7 +102,7 @@ export class BatchCompiler {
     const dictionary = onlyDictionary(this.#scope, expression);
     if (dictionary === undefined || inferType(expression, this.#typeOf) !== 'STRING') return this.textChoice(expression, pool);
     const { name, column } = dictionary;
-    const results = dictionaryResults(this.#scope, column, rowFunction(this.#scope, expression, [name], this.#typeOf));
+    const results = rememberedResults(this.#scope, column, rowFunction(this.#scope, expression, [name], this.#typeOf), expression);
     return dictionaryText(
       this.#scope,
       column,
