@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -36,6 +36,9 @@ interface Figure {
   readonly rows: number;
   readonly dolmenMs: number;
   readonly duckdbMs: number;
+  /** Processor time of all threads, which other processes do not lengthen: of the server, and of this process. */
+  readonly dolmenCpuMs: number;
+  readonly duckdbCpuMs: number;
   /** `yes`, or what is wrong. */
   readonly agreement: string;
 }
@@ -50,13 +53,17 @@ const connection = await duckdb.connect();
 try {
   await load(connection);
   const wanted = [...TPCH_QUERIES, ...SSB_QUERIES].filter(({ id }) => values.only === undefined || values.only.split(',').includes(id));
-  print(['query', 'rows', 'Dolmen ms', 'DuckDB ms', 'ratio', 'agree']);
+  print(['query', 'rows', 'Dolmen ms', 'DuckDB ms', 'ratio', 'CPU ms', 'CPU ms', 'ratio', 'agree']);
   const figures: Figure[] = [];
   for (const query of wanted) {
     const figure = await measure(query);
     figures.push(figure);
-    const { id, rows, dolmenMs, duckdbMs, agreement } = figure;
-    print([id, String(rows), dolmenMs.toFixed(1), duckdbMs.toFixed(1), (dolmenMs / duckdbMs).toFixed(2), agreement]);
+    const { id, rows, dolmenMs, duckdbMs, dolmenCpuMs, duckdbCpuMs, agreement } = figure;
+    const pairs = [
+      [dolmenMs, duckdbMs],
+      [dolmenCpuMs, duckdbCpuMs],
+    ] as const;
+    print([id, String(rows), ...pairs.flatMap(([one, other]) => [one.toFixed(1), other.toFixed(1), (one / other).toFixed(2)]), agreement]);
   }
   const agreeing = figures.filter(({ agreement }) => agreement === 'yes').length;
   process.stdout.write(`${agreeing} of ${figures.length} agree at scale ${scale}, fastest of ${rounds} round(s), ${threads} thread(s)\n`);
@@ -82,22 +89,37 @@ async function load(to: DuckDBConnection): Promise<void> {
 
 async function measure({ id, sql, orderedBy }: BenchQuery): Promise<Figure> {
   let [dolmenMs, duckdbMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [dolmenCpuMs, duckdbCpuMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let expected: Cell[][] = [];
+  const figure = () => ({ id, rows: expected.length, dolmenMs, duckdbMs, dolmenCpuMs, duckdbCpuMs });
   for (let round = 0; round < rounds; round++) {
     let began = performance.now();
+    const used = process.cpuUsage();
     expected = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(plainCell));
     duckdbMs = Math.min(duckdbMs, performance.now() - began);
+    const { user, system } = process.cpuUsage(used);
+    duckdbCpuMs = Math.min(duckdbCpuMs, (user + system) / 1000);
     began = performance.now();
+    const beganCpu = cpuMs(server.child.pid);
     try {
       const found = await sqlRows(server.url, sql, CONTEXT);
       dolmenMs = Math.min(dolmenMs, performance.now() - began);
+      dolmenCpuMs = Math.min(dolmenCpuMs, cpuMs(server.child.pid) - beganCpu);
       const wrong = difference(found as Cell[][], expected, orderedBy);
-      if (wrong !== undefined) return { id, rows: expected.length, dolmenMs, duckdbMs, agreement: wrong };
+      if (wrong !== undefined) return { ...figure(), agreement: wrong };
     } catch (error) {
-      return { id, rows: expected.length, dolmenMs: Number.NaN, duckdbMs, agreement: (error as Error).message };
+      return { ...figure(), dolmenMs: Number.NaN, dolmenCpuMs: Number.NaN, agreement: (error as Error).message };
     }
   }
-  return { id, rows: expected.length, dolmenMs, duckdbMs, agreement: 'yes' };
+  return { ...figure(), agreement: 'yes' };
+}
+
+/** Processor time that a process's threads have had, as Linux counts it. */
+function cpuMs(pid: number | undefined): number {
+  const folder = `/proc/${pid}/task`;
+  return (
+    readdirSync(folder).reduce((sum, thread) => sum + Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]), 0) / 1e6
+  );
 }
 
 /** DuckDB's values as JSON has them: days as text, sums of longs (128 bits there) as numbers. */
