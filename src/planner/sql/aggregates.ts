@@ -28,11 +28,14 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   AVG(use) {
     const operand = numericOperand(use);
     const { distinct, filter, list } = use;
-    const total = sum(use, operand);
+    // A mean is within its values even where their sum is beyond a long, as that of six instants in nanoseconds is.
+    const total = distinct
+      ? call('DOUBLE', 'cast', sum(use, operand), text('DOUBLE'))
+      : list.add({ kind: 'sum', operands: [operand], filter, type: 'DOUBLE' });
     const count = distinct
       ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' })
       : list.add({ kind: 'count', operands: [], filter: andFilter(filter, not(isNull(operand))), type: 'BIGINT' });
-    return call('DOUBLE', '/', call('DOUBLE', 'cast', total, text('DOUBLE')), count);
+    return call('DOUBLE', '/', total, count);
   },
   GROUPING: grouping,
   GROUPING_ID: grouping,

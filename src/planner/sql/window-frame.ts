@@ -1,11 +1,11 @@
 import type { FrameBound, WindowFrame } from '../../model/window.js';
 import { bindExpression, type Place, readInterval } from './bind-expression.js';
-import { type Bound, call } from './bound.js';
+import { type Bound, call, integer } from './bound.js';
 import { describe } from './function-call.js';
 import type { RelationSortKey } from './relation.js';
 import { suggestion } from './scope.js';
 import type { Session } from './session.js';
-import { commonType, isInstant, isNumeric } from './sql-type.js';
+import { commonType, isInstant, isNumeric, nativeType } from './sql-type.js';
 import type { SqlCall, SqlDistance, SqlWindow } from './syntax.js';
 import { addInterval } from './time-arithmetic.js';
 
@@ -50,7 +50,30 @@ function reachOf(place: Place, { bound: key, descending }: RelationSortKey, { at
   const type = key.type !== 'NULL' && number.type !== 'NULL' && isNumeric(key.type) ? commonType(key.type, number.type) : undefined;
   if (type === undefined)
     throw source.error('sql_plan_invalid', at, `RANGE with a number needs an ORDER BY of a number, found ${describe(key)}`);
-  return call(type, isBack ? '-' : '+', key, number);
+  const moved = call(type, isBack ? '-' : '+', key, number);
+  return nativeType(type) === 'LONG' && number.kind === 'literal' && typeof number.value === 'bigint'
+    ? saturated(key, moved, isBack ? LONG_MIN + number.value : LONG_MAX - number.value)
+    : moved;
+}
+
+const LONG_MIN = -(2n ** 63n);
+const LONG_MAX = 2n ** 63n - 1n;
+
+/**
+ * Beyond the last long there is no value: what would wrap to the other end of the order stays at this one.
+ * @param edge  the last key from which the distance does not pass it
+ */
+function saturated(key: Bound, moved: Bound, edge: bigint): Bound {
+  const isBack = edge < 0n;
+  const isBeyond: Bound = {
+    kind: 'compare',
+    type: 'BOOLEAN',
+    operator: isBack ? '<' : '>',
+    domain: 'BIGINT',
+    left: key,
+    right: integer(edge),
+  };
+  return call('BIGINT', 'case_searched', isBeyond, integer(isBack ? LONG_MIN : LONG_MAX), moved);
 }
 
 /** OVER (...) or OVER name, with what the windows it names say. */

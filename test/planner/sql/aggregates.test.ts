@@ -59,4 +59,12 @@ aggregates('of every kind', () =>
   ),
 );
 
+const LONG_MAX = '9223372036854775807';
+
+/** The mean of n and n is n, whatever their sum is. */
+aggregates('means of longs whose sum is beyond a long', async () => {
+  for (const over of ['', ' OVER ()', ' FILTER (WHERE x > 0)'])
+    assert.equal((await answer(`SELECT AVG(x)${over} FROM (VALUES (${LONG_MAX}), (${LONG_MAX})) AS t (x)`))[0], [2 ** 63]);
+});
+
 aggregates.run();

@@ -130,7 +130,7 @@ agg a0 = sum v0 LONG
 agg a1 = sum price DOUBLE
 agg a2 = count where not price is null
 one row over none
-compute p0 = (cast("a1", 'DOUBLE') / "a2") DOUBLE
+compute p0 = ("a1" / "a2") DOUBLE
 project x=a0 p=p0
 → x BIGINT, p DOUBLE`,
   },

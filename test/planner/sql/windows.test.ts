@@ -199,6 +199,24 @@ for (const each of CASES) {
   frames(sql, () => agree(sql, oracleSql));
 }
 
+const LONG_MIN = '-9223372036854775808';
+const LONG_MAX = '9223372036854775807';
+
+/** DuckDB refuses to compute the ends of such frames: each key is near itself, and near none at the other end. */
+frames('ranges that reach beyond the last long', async () => {
+  for (const order of ['x', 'x DESC'])
+    assert.equal(
+      await answer(
+        `SELECT x > 0, COUNT(*) OVER (ORDER BY ${order} RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING) FROM (VALUES (${LONG_MIN}), (${LONG_MAX}), (${LONG_MAX} - 1)) AS t (x) ORDER BY x`,
+      ),
+      [
+        [false, 1],
+        [true, 2],
+        [true, 2],
+      ],
+    );
+});
+
 frames.run();
 
 const quirks = suite('windows that are not as SQL has them');
