@@ -34,6 +34,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --rounds N          queries, joins, sketches (7), expressions, http (5), tpch (1), planning (200)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
+  --client NAME       http: sockets, or autocannon (sockets)
 `;
 
 /** Which flags each benchmark understands. */
@@ -49,14 +50,14 @@ const BENCHMARKS = {
   memory: ['only', 'rows', 'data'],
   profile: ['rows', 'rounds'],
   planning: ['rounds', 'only'],
-  http: ['rounds', 'seconds', 'connections'],
+  http: ['rounds', 'seconds', 'connections', 'client'],
 };
 const text = { type: 'string' };
 const options = {
   help: { type: 'boolean', short: 'h' },
   smoke: { type: 'boolean' },
   ...Object.fromEntries(
-    ['json', 'kernels', 'only', 'rows', 'scale', 'threads', 'rounds', 'seconds', 'connections', 'data'].map((name) => [name, text]),
+    ['json', 'kernels', 'only', 'rows', 'scale', 'threads', 'rounds', 'seconds', 'connections', 'client', 'data'].map((name) => [name, text]),
   ),
 };
 

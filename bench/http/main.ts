@@ -8,12 +8,13 @@ import { parseArgs } from 'node:util';
 import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { median } from '../harness.js';
 import { runTask, startDolmen, waitForCount } from '../server.js';
-import { type LoadFigure, load } from './load.js';
+import { autocannonLoad } from './autocannon-load.js';
+import { type Load, type LoadFigure, load } from './load.js';
 
 /**
  * Requests per second over loopback, 32 connections, contenders in turn: Dolmen against bare servers. The load comes
  * from this process, so that on two cores one is the server's.
- *   --seconds N (2) --rounds N (5) --connections N (32) --port-offset N (11100) --json FILE
+ *   --client sockets|autocannon (sockets) --seconds N (2) --rounds N (5) --connections N (32) --port-offset N (11100) --json FILE
  */
 interface Target {
   readonly name: string;
@@ -23,6 +24,8 @@ interface Target {
   /** What a right answer holds: a fast error is no result. */
   readonly expected: string;
 }
+
+type Client = (of: Load) => Promise<LoadFigure>;
 
 interface Figure extends LoadFigure {
   readonly name: string;
@@ -47,6 +50,7 @@ const TOP_5 = bodyOf('SELECT channel, SUM(added) AS total FROM wiki GROUP BY cha
 
 const { values } = parseArgs({
   options: {
+    client: { type: 'string', default: 'sockets' },
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '32' },
@@ -55,6 +59,9 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 });
+const CLIENTS: Readonly<Record<string, Client>> = { sockets: load, autocannon: autocannonLoad };
+const client = CLIENTS[values.client];
+if (client === undefined) throw new Error(`--client ${values.client}: expected ${Object.keys(CLIENTS).join(' or ')}`);
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-bench-http-'));
 const children: ChildProcess[] = [];
 const flags = values.kernels === undefined ? [] : ['--kernels', values.kernels];
@@ -72,7 +79,7 @@ try {
     { name: SELECT_1, ...sql, body: BODY, expected: '[[1]]' },
     { name: `Dolmen top 5 of ${ROWS} rows, through the Router`, ...sql, body: TOP_5, expected: '[["' },
   ];
-  const figures = await measure(targets);
+  const figures = await measure(client, targets);
   const goals = judge(figures);
   print(figures, goals);
   if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1;
@@ -106,15 +113,15 @@ async function contender(name: string, pathname = '/'): Promise<Pick<Target, 'ur
 }
 
 /** Rounds over all targets, the order turned every time; the median round of each. */
-async function measure(targets: readonly Target[]): Promise<readonly Figure[]> {
+async function measure(client: Client, targets: readonly Target[]): Promise<readonly Figure[]> {
   for (const target of targets) await check(target);
   // Nobody is as fast in the first second as later.
-  for (const target of targets) await loadOf(target);
+  for (const target of targets) await loadOf(client, target);
   const rounds = new Map<string, Figure[]>(targets.map(({ name }) => [name, []]));
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
       process.stderr.write(`round ${round + 1}: ${target.name}\n`);
-      rounds.get(target.name)?.push(await loadOf(target));
+      rounds.get(target.name)?.push(await loadOf(client, target));
     }
   }
   return [...rounds.values()].flatMap((figures) => {
@@ -130,10 +137,10 @@ async function check({ name, url, body, expected }: Target): Promise<void> {
   if (!response.ok || !text.includes(expected)) throw new Error(`${name}: ${response.status} ${text.slice(0, 200)}`);
 }
 
-async function loadOf({ name, url, server, body }: Target): Promise<Figure> {
+async function loadOf(client: Client, { name, url, server, body }: Target): Promise<Figure> {
   const before = processorMs(server);
   const seconds = Number(values.seconds);
-  const figure = await load({ url, connections: Number(values.connections), seconds, ...(body === undefined ? {} : { body }) });
+  const figure = await client({ url, connections: Number(values.connections), seconds, ...(body === undefined ? {} : { body }) });
   const after = processorMs(server);
   const takenMs = before === null || after === null ? null : after - before;
   return { name, ...figure, serverMicroseconds: takenMs === null ? null : (takenMs * 1000) / figure.requests };
