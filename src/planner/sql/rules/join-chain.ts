@@ -91,7 +91,7 @@ function areClear(inputs: readonly ChainInput[]): boolean {
 }
 
 /** The input a column comes from: the one whose prefix its name begins with, else the first. */
-export function ownerOf(name: string, inputs: readonly ChainInput[]): number {
+function ownerOf(name: string, inputs: readonly ChainInput[]): number {
   const owners = inputs.flatMap(({ prefix }, index) => (prefix !== '' && name.startsWith(prefix) ? [index] : []));
   return owners.length === 0 ? 0 : owners.length === 1 ? (owners[0] ?? 0) : -1;
 }

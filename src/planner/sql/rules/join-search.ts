@@ -16,13 +16,13 @@ export interface JoinInput {
   readonly filter: { readonly part: number; readonly needs: number } | null;
 }
 
-export interface JoinClass {
+interface JoinClass {
   /** Different values of its column in each input that has one. */
   readonly distinct: ReadonlyMap<number, number>;
   readonly inputs: number;
 }
 
-export interface JoinCondition {
+interface JoinCondition {
   readonly inputs: number;
   /** The inputs of the two sides of an equality, which can be the key of a join; null: any other condition. */
   readonly sides: readonly [number, number] | null;
