@@ -12,9 +12,7 @@ export interface SchemaSnapshot {
 /** Tables that the text of a statement names somewhere, spelled as identifiers and as strings may spell them; maybe others. */
 export function takeSnapshot(query: string, schema: SqlSchema): SchemaSnapshot {
   const tableNames = schema.tables();
-  const listsAll = /INFORMATION_SCHEMA/i.test(query);
-  const isNamed = (name: string) =>
-    listsAll || query.includes(name) || query.includes(name.replaceAll('"', '""')) || query.includes(name.replaceAll("'", "''"));
+  const isNamed = /INFORMATION_SCHEMA/i.test(query) ? () => true : namesIn(query, tableNames);
   const readsSystem = /\bsys\b/i.test(query);
   const systemTables = readsSystem ? SYSTEM_TABLE_NAMES.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(query)) : [];
   return {
@@ -28,6 +26,17 @@ export function takeSnapshot(query: string, schema: SqlSchema): SchemaSnapshot {
     lookups: schema.lookups?.() ?? [],
     systemRows: new Map(systemTables.map((name) => [name, schema.systemRows?.(name) ?? []])),
   };
+}
+
+/** One pass over the text for all plain names: a pass for each of a thousand tables would take seconds of a long statement. */
+function namesIn(query: string, tableNames: readonly string[]): (name: string) => boolean {
+  const plain = new Set(tableNames.filter((name) => /^[A-Za-z_]\w*$/.test(name)));
+  const found = new Set<string>();
+  for (const [word] of query.matchAll(/[A-Za-z_]\w*/g)) if (plain.has(word)) found.add(word);
+  return (name) =>
+    plain.has(name)
+      ? found.has(name)
+      : query.includes(name) || query.includes(name.replaceAll('"', '""')) || query.includes(name.replaceAll("'", "''"));
 }
 
 /** What the snapshot was taken of, to whoever plans the statement that it was taken for. */

@@ -85,12 +85,12 @@ threads('planning can be cancelled, before and after it began', async () => {
 });
 
 threads('a snapshot holds the tables that the text may name, however it spells them', () => {
-  const names = ['plain', 'with "quotes"', "with 'quotes'", 'not named'];
+  const names = ['plain', 'with "quotes"', "with 'quotes'", 'appended', '2024', 'not named', 'plai'];
   const table = { columns: [] };
   const schema: SqlSchema = { tables: () => names, table: () => table, lookups: () => ['l'] };
-  const query = `SELECT * FROM plain, "with ""quotes""", TABLE(APPEND('with ''quotes'''))`;
+  const query = `SELECT * FROM plain, "with ""quotes""", TABLE(APPEND('with ''quotes''', 'appended')), "2024"`;
   const snapshot = takeSnapshot(query, schema);
-  assert.equal([...snapshot.tables.keys()], names.slice(0, 3));
+  assert.equal([...snapshot.tables.keys()], names.slice(0, 5));
   const { tables, table: find, lookups, systemRows } = schemaOf(snapshot);
   assert.equal([tables(), find('plain'), find('not named'), lookups?.(), systemRows?.('tasks')], [names, table, undefined, ['l'], []]);
   assert.equal([...takeSnapshot('SELECT * FROM INFORMATION_SCHEMA.TABLES', schema).tables.keys()], names);
