@@ -11,9 +11,13 @@ import { arrayOf, commonType, elementOf, isArray, isComplex, isInstant, nativeTy
 /**
  * Values of the `?` of a statement: `{type, value}` each, the type being the name of a SQL type. Of ARRAY alone the elements say
  * what they are, of OTHER the value.
+ * @param count  how many `?` there are
  * @throws ServiceError `sql_plan_invalid` naming the parameter
  */
-export function bindParameters(parameters: readonly unknown[], timeZone: string): readonly Bound[] {
+export function bindParameters(parameters: readonly unknown[], count: number, timeZone: string): readonly Bound[] {
+  // One that is missing is told where its ? stands.
+  if (parameters.length > count)
+    throw new ServiceError('sql_plan_invalid', `parameters: found ${parameters.length}, but the statement has ${count} ?`);
   return parameters.map((parameter, index) => bindParameter(parameter, `parameters[${index}]`, timeZone));
 }
 

@@ -35,7 +35,8 @@ export function parseSql(source: SourceText): SqlStatement {
     return query.items;
   }
   const parsedQuery = convert<SqlQuery>(query, '', convertQuery);
-  if (ingestion === null) return { kind: 'select', explained: explain, query: parsedQuery };
+  const parameterCount = parameters.size;
+  if (ingestion === null) return { kind: 'select', explained: explain, parameterCount, query: parsedQuery };
 
   const expression = (range: TokenRange): SqlExpression => {
     const [item, second] = selectItems(range);
@@ -50,6 +51,7 @@ export function parseSql(source: SourceText): SqlStatement {
   return {
     kind: ingestion.kind,
     explained: explain,
+    parameterCount,
     at: stream.start(ingestion.from),
     target: ingestion.target,
     overwrite: overwrite === null || overwrite === 'all' ? overwrite : expression(overwrite),

@@ -43,7 +43,7 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
       timeZone,
       now,
       schemaName: request.schemaName ?? DATA_SCHEMA,
-      parameters: bindParameters(request.parameters, timeZone),
+      parameters: bindParameters(request.parameters, statement.parameterCount, timeZone),
       rulesOff: new Set([...rulesOff, ...readRulesOff(context['plannerRulesOff'])]),
       watch,
       numbers: numbers(source),

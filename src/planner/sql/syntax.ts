@@ -241,4 +241,8 @@ export interface IngestionStatement extends Node {
 }
 
 /** `explained`: EXPLAIN PLAN FOR stands before it. */
-export type SqlStatement = ({ readonly kind: 'select'; readonly query: SqlQuery } | IngestionStatement) & { readonly explained: boolean };
+export type SqlStatement = ({ readonly kind: 'select'; readonly query: SqlQuery } | IngestionStatement) & {
+  readonly explained: boolean;
+  /** How many `?` it has. */
+  readonly parameterCount: number;
+};

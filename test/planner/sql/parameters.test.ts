@@ -97,4 +97,10 @@ for (const { parameter, says } of REFUSED)
     }
     assert.unreachable('it was bound');
   });
+parameters('there are as many as the statement has ?', async () => {
+  const one = { type: 'BIGINT', value: 1 };
+  const refused = async (sql: string, given: readonly unknown[]) => String(await answer(sql, [], given).catch((thrown: unknown) => thrown));
+  assert.match(await refused("SELECT ?, '?'", [one, one]), /parameters: found 2, but the statement has 1 \?/);
+  assert.match(await refused('SELECT ?, ?', [one]), /no value was given for parameter 2; 1 were given/);
+});
 parameters.run();
