@@ -72,16 +72,18 @@ processes('rows of datasources come frame by frame, each when it is asked for', 
   assert.equal((await failed.outcome).report, { rows: [3, 5, 8], refused: 'segments_unavailable: one is gone' });
 });
 
-processes('a task that leaves its query early ends it', async ({ folder }) => {
-  let isEnded = false;
+processes('a task that leaves its query early ends it, and what the query holds is let go', async ({ folder }) => {
+  const ends: string[] = [];
   const task = await startChild(folder, { does: 'leave' }, undefined, async function* (_query, signal) {
-    signal.addEventListener('abort', () => {
-      isEnded = true;
-    });
-    for (;;) yield { rowCount: 1, columns: [] };
+    signal.addEventListener('abort', () => ends.push('aborted'));
+    try {
+      for (;;) yield { rowCount: 1, columns: [] };
+    } finally {
+      ends.push('let go');
+    }
   });
   assert.equal((await task.outcome).report, { rows: [1, 1] });
-  assert.is(isEnded, true);
+  assert.equal(ends, ['aborted', 'let go']);
 });
 
 processes('a task that crashes or ends without a word has failed', async ({ folder }) => {

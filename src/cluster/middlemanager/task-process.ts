@@ -36,7 +36,7 @@ export class TaskProcess {
   private constructor(child: ChildProcess, options: TaskProcessOptions) {
     this.#child = child;
     child.on('message', (message: FromTask) => this.#receive(message, options));
-    child.on('exit', () => this.#ending.abort());
+    child.on('exit', () => this.#endQuery());
     this.outcome = new Promise((resolve) => {
       child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
       // Its exit may be told before its last message: only the end of the channel comes after every message.
@@ -88,7 +88,7 @@ export class TaskProcess {
         void this.#nextFrame();
         return;
       case 'endQuery':
-        this.#ending.abort();
+        this.#endQuery();
         return;
       case 'publish':
         options.publish(message.request).then(
@@ -99,6 +99,13 @@ export class TaskProcess {
           },
         );
     }
+  }
+
+  /** A query that nobody asks for its next frame would hold its segments and its timer until its deadline. */
+  #endQuery(): void {
+    this.#ending.abort();
+    // It ends with what it was aborted for, which is no news.
+    this.#frames?.return?.().catch(() => undefined);
   }
 
   async #nextFrame(): Promise<void> {
