@@ -17,6 +17,7 @@ import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
 import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
 import { nativeForm } from '../../../src/planner/sql/native/native-form.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
+import { RULES } from '../../../src/planner/sql/rules/rules.js';
 import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 import { placeFrame } from '../../../src/storage/placed-frame.js';
 
@@ -280,4 +281,22 @@ export function difference(sql: string, found: readonly unknown[][], expected: r
   if (!/ORDER BY[^()]*$/.test(sql)) for (const rows of [one, other]) rows.sort();
   const at = Array.from({ length: Math.max(one.length, other.length) }, (_, row) => row).find((row) => one[row] !== other[row]);
   return at === undefined ? undefined : `${sql}\n  row ${at} of ${one.length}: ${one[at]}, DuckDB (${other.length} rows) ${other[at]}`;
+}
+
+/** What differs of statements and the same as DuckDB writes them, with all rules and with none; empty: nothing. */
+export async function differencesOf(statements: readonly (readonly [ours: string, duckdb: string])[]): Promise<string> {
+  const oracle = await openOracle();
+  const differences: string[] = [];
+  for (const [ours, duckdb] of statements) {
+    const expected = await oracle.rows(duckdb);
+    for (const rulesOff of [[], RULES.map(({ name }) => name)])
+      try {
+        const differs = difference(ours, await answer(ours, rulesOff), expected);
+        if (differs !== undefined) differences.push(differs);
+      } catch (error) {
+        differences.push(`${ours}\n  ${error instanceof Error ? error.message : String(error)}`);
+      }
+  }
+  oracle.close();
+  return differences.join('\n');
 }
