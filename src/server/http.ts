@@ -47,8 +47,14 @@ interface ExclusiveListener {
 
 const REWIND_MS = 4000;
 
+/**
+ * uWebSockets.js gathers 16 KiB at a time. Of what does not fit beside what stands before it (headers, the length of a
+ * chunk) it loses everything, without a word, where the client is behind with reading: no write may be that long.
+ */
+const GATHERED_BYTES_MAX = 12 * 1024;
+
 /** Larger bodies go out as fast as the client reads, rather than into the socket's buffer at once. */
-const COPIED_BYTES_MAX = 65536;
+const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
 
 /** @throws ServiceError `unavailable` when the port is taken */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
@@ -280,15 +286,16 @@ class Exchange implements HttpRequest {
       while (!this.#over && this.method !== 'HEAD') {
         const next = await chunks.next();
         if (this.#over || next.done === true) break;
-        // A write of no bytes would end the body.
-        if (next.value.length === 0) continue;
-        let room = false;
-        socket.cork(() => {
-          room = socket.write(next.value);
-        });
-        if (room) continue;
-        if (ended?.aborted !== true) await this.#room();
-        if (ended?.aborted === true) throw ended.reason;
+        for (const piece of pieces(next.value)) {
+          if (this.#over) break;
+          let room = false;
+          socket.cork(() => {
+            room = socket.write(piece);
+          });
+          if (room) continue;
+          if (ended?.aborted !== true) await this.#room();
+          if (ended?.aborted === true) throw ended.reason;
+        }
       }
       if (!this.#over) {
         socket.cork(() => (this.method === 'HEAD' ? socket.endWithoutBody() : socket.end(undefined, this.#closeConnection)));
@@ -346,6 +353,19 @@ class Exchange implements HttpRequest {
     server.running--;
     if (server.running === 0) server.whenIdle?.();
   }
+}
+
+/** What can be written in one go each, and none that is empty: a write of no bytes would end the body. */
+function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
+  // A character takes three bytes at most.
+  const bytesMax = typeof chunk === 'string' ? chunk.length * 3 : chunk.length;
+  if (bytesMax === 0) return;
+  if (bytesMax <= GATHERED_BYTES_MAX) {
+    yield chunk;
+    return;
+  }
+  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  for (let at = 0; at < bytes.length; at += GATHERED_BYTES_MAX) yield bytes.subarray(at, at + GATHERED_BYTES_MAX);
 }
 
 function tooLarge(bytesMax: number): ServiceError {
