@@ -2,7 +2,7 @@ import type { DistinctFold } from '../../model/aggregator.js';
 import type { Collector } from '../../model/collector.js';
 import { stateType } from '../../model/state-type.js';
 import type { SqlType } from '../../model/statement.js';
-import { type Bound, boundKey, literal } from './bound.js';
+import { type Bound, type BoundLiteral, boundKey, literal } from './bound.js';
 import type { FunctionCall } from './function-call.js';
 import type { RelationSortKey } from './relation.js';
 import { isComplex, nativeType } from './sql-type.js';
@@ -19,6 +19,19 @@ export interface BoundAggregate {
   readonly fold?: DistinctFold;
   /** Of kind collect: what is kept, and whether its value or its state is wanted, over values or over states. */
   readonly collect?: { readonly collector: Collector; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
+}
+
+/** Collectors whose value is a number of values, or an estimate of it. */
+const COUNTING: ReadonlySet<Collector['type']> = new Set(['hll', 'theta', 'cardinality', 'tuple', 'quantiles', 'kll']);
+
+/** What an aggregate gives of no rows. */
+export function valueOfNoRows({ kind, type, fold, collect }: Pick<BoundAggregate, 'kind' | 'type' | 'fold' | 'collect'>): BoundLiteral {
+  const collected = fold?.kind === 'collect' ? fold : collect;
+  const isCount =
+    kind === 'count' ||
+    (kind === 'distinct' && fold === undefined) ||
+    (collected?.output === 'value' && COUNTING.has(collected.collector.type));
+  return literal(type, !isCount ? null : nativeType(type) === 'LONG' ? 0n : 0);
 }
 
 /** Collects the aggregates of a query, each once. */

@@ -1,5 +1,6 @@
 import type { SqlType } from '../../model/statement.js';
-import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, literal, retype, substitute, transform } from './bound.js';
+import { valueOfNoRows } from './aggregate-list.js';
+import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, retype, substitute, transform } from './bound.js';
 import { folded } from './function-call.js';
 import { type NamedBound, type ProjectedColumn, putsOutRight, type Relation } from './relation.js';
 import { expressionsOf } from './rules/verify-relation.js';
@@ -95,12 +96,7 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
         if (correlations.some(({ operator }) => operator !== '=')) return undefined;
         const added = new Added(node.keys);
         const kept = correlations.map((each) => ({ ...each, inner: added.column(each.inner) }));
-        const empty = new Map(
-          node.aggregates.map(({ name, kind, type, fold }) => [
-            name,
-            kind === 'count' || (kind === 'distinct' && fold === undefined) ? literal(type, 0n) : literal(type, null),
-          ]),
-        );
+        const empty = new Map(node.aggregates.map((aggregate) => [aggregate.name, valueOfNoRows(aggregate)]));
         return {
           relation: { ...node, input, keys: added.columns },
           correlations: kept,

@@ -1,3 +1,4 @@
+import { valueOfNoRows } from './aggregate-list.js';
 import { and, type Bound, boundKey, call, column, conjuncts, integer, isNull, literal, retype, settledType, transform } from './bound.js';
 import { isCorrelated, unwrapped } from './decorrelate.js';
 import {
@@ -153,10 +154,10 @@ export class DependentRows {
     };
     const condition = and(this.columns().flatMap(({ bound, name, type }) => same(bound, column(type, prefix + name))));
     const isEmpty = isNull(column('BIGINT', prefix + ROWS.name));
-    const columns = relation.aggregates.map(({ name, type, kind, fold }): ProjectedColumn => {
-      const value = column(type, prefix + name);
-      const counts = kind === 'count' || (kind === 'distinct' && fold === undefined);
-      return { name, type, bound: counts ? call(type, 'case_searched', isEmpty, literal(type, 0n), value) : value };
+    const columns = relation.aggregates.map((aggregate): ProjectedColumn => {
+      const { name, type } = aggregate;
+      const [value, none] = [column(type, prefix + name), valueOfNoRows(aggregate)];
+      return { name, type, bound: none.value === null ? value : call(type, 'case_searched', isEmpty, none, value) };
     });
     return {
       kind: 'project',

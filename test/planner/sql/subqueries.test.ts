@@ -222,4 +222,24 @@ subqueries('a subquery that stands for one value and gives several rows is an er
     }
 });
 
+const OF_NO_ROWS: readonly (readonly [aggregate: string, value: number | string | null])[] = [
+  ['COUNT(*)', 0],
+  ['COUNT(DISTINCT e.city) + 1', 1],
+  ['APPROX_COUNT_DISTINCT_DS_HLL(e.city)', 0],
+  ['APPROX_COUNT_DISTINCT_DS_HLL(e.city) FILTER (WHERE e.added > 3)', 0],
+  ['APPROX_COUNT_DISTINCT_DS_THETA(e.city)', 0],
+  ['SUM(DISTINCT e.added)', null],
+  ['AVG(e.added)', null],
+  ["STRING_AGG(e.city, '-')", null],
+];
+subqueries('an aggregate gives of no rows what it gives without the query around', async () => {
+  for (const [aggregate, value] of OF_NO_ROWS) {
+    assert.equal(await answer(`SELECT ${aggregate} FROM edits e WHERE e.usr > 99`), [[value]]);
+    for (const operator of ['=', '>']) {
+      const [row] = await answer(`SELECT (SELECT ${aggregate} FROM edits e WHERE e.usr ${operator} u.id + 99) FROM users u WHERE u.id = 2`);
+      assert.equal(row, [value], `${aggregate} ${operator}`);
+    }
+  }
+});
+
 subqueries.run();
