@@ -112,8 +112,11 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
       return { kind: 'count', name, aggregator, type: 'LONG' };
     case 'distinct': {
       const { fold } = aggregator;
-      const valueType = fold === undefined ? null : fold.kind === 'collect' ? 'DOUBLE' : fold.type;
-      const domain = columnDomain(columns, aggregator.column, valueType);
+      const own = columnDomain(columns, aggregator.column, null);
+      const valueType = fold === undefined ? own.type : fold.kind === 'collect' ? 'DOUBLE' : fold.type;
+      // Different longs may be one double: longs stay what they are up to their sum.
+      const isOwn = own.type === valueType || (own.type === 'LONG' && fold?.kind === 'sum');
+      const domain = isOwn ? own : columnDomain(columns, aggregator.column, valueType);
       const type = fold === undefined ? 'LONG' : fold.type;
       return { kind: 'distinct', name, aggregator, type, domain, store: distinctStore(domain, layout, bitsMax), fold };
     }

@@ -4,7 +4,7 @@ import { type AggregateFunction, type AggregateUse, collect, collectStates, nume
 import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
 import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
 import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
-import { and, type Bound, call, isNull, literal, not, settledType, text } from './bound.js';
+import { and, type Bound, call, isNull, literal, not, settledType } from './bound.js';
 import { castTo } from './cast.js';
 import { isComplex, isInstant, isNumeric, nativeType } from './sql-type.js';
 
@@ -30,7 +30,7 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     const { distinct, filter, list } = use;
     // A mean is within its values even where their sum is beyond a long, as that of six instants in nanoseconds is.
     const total = distinct
-      ? call('DOUBLE', 'cast', sum(use, operand), text('DOUBLE'))
+      ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'DOUBLE', fold: { kind: 'sum', type: 'DOUBLE' } })
       : list.add({ kind: 'sum', operands: [operand], filter, type: 'DOUBLE' });
     const count = distinct
       ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' })
