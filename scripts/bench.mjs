@@ -57,7 +57,10 @@ const options = {
   help: { type: 'boolean', short: 'h' },
   smoke: { type: 'boolean' },
   ...Object.fromEntries(
-    ['json', 'kernels', 'only', 'rows', 'scale', 'threads', 'rounds', 'seconds', 'connections', 'client', 'data'].map((name) => [name, text]),
+    ['json', 'kernels', 'only', 'rows', 'scale', 'threads', 'rounds', 'seconds', 'connections', 'client', 'data'].map((name) => [
+      name,
+      text,
+    ]),
   ),
 };
 
