@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // node scripts/bundle.mjs    makes build/program of dist/src: the same code in a few files, which load four times as fast
 // (docs/decisions/0018). Nothing else changes: packages stay where they are but one, names stay as they are.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { filesBelow, PROGRAM, ROOT } from './stamp.mjs';
@@ -10,8 +10,10 @@ import { filesBelow, PROGRAM, ROOT } from './stamp.mjs';
 const STARTED = /new URL\('\.\/([\w-]+\.js)', import\.meta\.url\)/g;
 /** Of few lines that are used, among many files. */
 const INLINED = ['@bufbuild/protobuf'];
-/** A server that runs loads parts of the program it was started from as it needs them. */
+/** A server that runs loads parts of the program it was started from as it needs them: how long these stay after they were replaced. */
 const KEPT_MS = 86_400_000;
+/** Files of one build are written within this time. */
+const BUILD_MS = 60_000;
 
 const sources = filesBelow(['dist/src'], (path) => path.endsWith('.js'));
 const entries = new Set(['dist/src/main.js']);
@@ -22,6 +24,8 @@ for (const source of sources) {
 const entryPoints = Object.fromEntries([...entries].map((entry) => [basename(entry, '.js'), entry]));
 if (Object.keys(entryPoints).length < entries.size) throw new Error(`two of these have one name: ${[...entries].join(', ')}`);
 
+const main = join(PROGRAM, 'main.js');
+const lastBuiltMs = existsSync(main) ? statSync(main).mtimeMs : 0;
 const { metafile } = await build({
   absWorkingDir: ROOT,
   entryPoints,
@@ -41,7 +45,12 @@ const { metafile } = await build({
 
 mkdirSync(PROGRAM, { recursive: true });
 const made = new Set(Object.keys(metafile.outputs).map((file) => basename(file)));
+const now = Date.now();
+const touch = (file) => utimesSync(file, now / 1000, now / 1000);
 for (const name of readdirSync(PROGRAM)) {
   const file = join(PROGRAM, name);
-  if (!made.has(name) && statSync(file).mtimeMs < Date.now() - KEPT_MS) rmSync(file);
+  const { mtimeMs } = statSync(file);
+  // What is the same as before was not written again. What this very build has replaced was touched by the last one: its day begins.
+  if (made.has(name) || mtimeMs >= lastBuiltMs - BUILD_MS) touch(file);
+  else if (mtimeMs < now - KEPT_MS) rmSync(file);
 }
