@@ -31,7 +31,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --rows N            queries, joins, sketches, expressions, restart, threads, memory, profile: rows of the table (1000000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1)
-  --rounds N          queries, joins, sketches (7), expressions, http (5), tpch (1), planning (200)
+  --rounds N          queries, joins, sketches (7), expressions, http (5), threads (4), tpch (1), planning (200)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
   --client NAME       http: sockets, or autocannon (sockets)
