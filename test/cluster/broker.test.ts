@@ -9,7 +9,7 @@ import { planReads, withinData } from '../../src/cluster/broker/scatter.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
-import type { HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
+import type { CoordinatorService, HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/contract.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
@@ -268,6 +268,7 @@ async function brokerOver(
   snapshot: SegmentsSnapshot,
   historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[]; readonly priority?: number }>>,
   results: ResultCache | null = null,
+  { coordinator = {}, starts = true }: { readonly coordinator?: Partial<CoordinatorService>; readonly starts?: boolean } = {},
 ) {
   const asked: RunPlanRequest[] = [];
   const services = Object.entries(historicals).map(([host, { ids: served, priority = 0, ...methods }]) => ({
@@ -286,7 +287,7 @@ async function brokerOver(
   const peers = {
     all: () => services,
     at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
-    leading: () => ({ snapshotAfter: async () => snapshot, lookupsAfter: async () => null }),
+    leading: () => ({ snapshotAfter: async () => snapshot, lookupsAfter: async () => null, ...coordinator }),
   } as unknown as Peers;
   const engine: Engine = {
     run: () => never(),
@@ -314,7 +315,7 @@ async function brokerOver(
     now: Date.now,
     log: () => undefined,
   });
-  await broker.start();
+  if (starts) await broker.start();
   return { broker, asked };
 }
 
@@ -515,5 +516,70 @@ for (const [name, code, end] of [
     assert.equal(await broker.revisionsInUse(), { ds: 1 });
     await broker.stop();
   });
+
+const taskQuery = { taskId: 't', plan: scanPlan('ds'), source: { kind: 'table', name: 'ds' }, deadlineMs: Date.now() + 60_000 } as const;
+const UNENDING = new AbortController().signal;
+const soon = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 150));
+
+queries('a task waits for a broker that knows no segments yet, and then reads all of them', async () => {
+  const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE }, null, { starts: false });
+  const rows = rowsOf(broker.runForTask(taskQuery, UNENDING));
+  await soon();
+  assert.equal([broker.ready, asked.length], [false, 0]);
+  await broker.start();
+  assert.is(await rows, 3);
+  assert.is(broker.ready, true);
+  await broker.stop();
+});
+
+/** A datasource of three segments, to which one more is published that is not served yet. */
+async function withUnserved(rest: Partial<CoordinatorService> = {}) {
+  const all = [...OLD, segmentOf('ds', 3, 'v1')];
+  let newest: SegmentsSnapshot = { revision: 1, segments: OLD };
+  let served = inventoryOf('a', ids(OLD));
+  const coordinator = { snapshotAfter: async (revision: number | null) => (revision === newest.revision ? null : newest), ...rest };
+  const parts = await brokerOver(newest, { a: { ids: [], inventoryAfter: async () => served } }, null, { coordinator });
+  newest = { revision: 2, segments: all };
+  const serve = (): void => {
+    served = inventoryOf('a', ids(all));
+  };
+  return { ...parts, serve };
+}
+
+queries('a task waits for what was published before it, which other queries do not', async () => {
+  const { broker, asked, serve } = await withUnserved();
+  const rows = rowsOf(broker.runForTask(taskQuery, UNENDING));
+  await soon();
+  assert.is(asked.length, 0);
+  assert.is(await rowsOf(broker.run(scanPlan('ds'), options())), 3);
+  serve();
+  assert.is(await rows, 4);
+  await broker.stop();
+});
+
+queries('a task that is ended while it waits reads nothing', async () => {
+  const { broker, asked } = await withUnserved();
+  const controller = new AbortController();
+  const rows = rowsOf(broker.runForTask(taskQuery, controller.signal)).catch((error: ServiceError) => error.code);
+  await soon();
+  controller.abort();
+  assert.is(await rows, 'cancelled');
+  assert.is(asked.length, 0);
+  await broker.stop();
+});
+
+queries('what one look learned is not lost when it fails half-way', async () => {
+  let fails = 0;
+  const { broker, serve } = await withUnserved({
+    async lookupsAfter() {
+      if (fails-- > 0) throw new ServiceError('unavailable', 'gone for a moment');
+      return null;
+    },
+  });
+  serve();
+  fails = 1;
+  assert.is(await rowsOf(broker.runForTask(taskQuery, UNENDING)), 4);
+  await broker.stop();
+});
 
 queries.run();

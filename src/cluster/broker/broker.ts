@@ -15,6 +15,7 @@ import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory, TaskQueryRequest } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
+import { catchUp, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
@@ -57,6 +58,8 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #cluster: Cluster;
   #inventories = new Map<string, ServerInventory>();
   #snapshot: SegmentsSnapshot | null = null;
+  /** The snapshot or the inventories are newer than what the view was last made of. */
+  #viewIsBehind = false;
   #lookupGeneration: string | null = null;
 
   constructor(options: BrokerOptions) {
@@ -79,7 +82,7 @@ export class Broker implements BrokerQueries, BrokerService {
 
   /** The first picture of the cluster is complete. */
   get ready(): boolean {
-    return this.#snapshot !== null;
+    return this.#view.revision !== null;
   }
 
   start(): Promise<void> {
@@ -98,8 +101,16 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.revisionsInUse();
   }
 
-  runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: AbortSignal): AsyncIterable<Frame> {
-    return this.runOver(plan, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
+  async *runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: AbortSignal): AsyncGenerator<Frame> {
+    const { peers, now } = this.#options;
+    const newest = async (): Promise<number> => {
+      const known = this.#snapshot;
+      // Nothing newer than nothing is no answer that a coordinator gives.
+      return ((await peers.leading('coordinator').snapshotAfter(known?.revision ?? null)) ?? known)?.revision ?? 0;
+    };
+    const look = (): void => this.#ticker.wake();
+    await catchUp({ tables: tablesIn(source), view: this.#view, newest, look, deadlineMs, now, signal });
+    yield* this.runOver(plan, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
   }
 
   async lookupReport(): Promise<LookupReport> {
@@ -283,15 +294,19 @@ export class Broker implements BrokerQueries, BrokerService {
       }),
     );
     this.#inventories = new Map(found.flatMap((inventory) => (inventory === undefined ? [] : [[inventory.host, inventory]])));
-    const moved = this.#view.updateServers([...this.#inventories.values()]);
+    // Kept for the next look should this one fail half-way: what changed is told once.
+    if (this.#view.updateServers([...this.#inventories.values()])) this.#viewIsBehind = true;
     const newer = await peers.leading('coordinator').snapshotAfter(this.#snapshot?.revision ?? null);
+    if (newer !== null) this.#viewIsBehind = true;
     this.#snapshot = newer ?? this.#snapshot;
     const lookups = await peers.leading('coordinator').lookupsAfter(this.#options.lookupTier, this.#lookupGeneration);
     if (lookups !== null) {
       this.lookups.replace(lookups.lookups);
       this.#lookupGeneration = lookups.generation;
     }
-    if (this.#snapshot !== null && (moved || newer !== null)) this.#view.adopt(this.#snapshot);
+    if (this.#snapshot === null || !this.#viewIsBehind) return;
+    this.#view.adopt(this.#snapshot);
+    this.#viewIsBehind = false;
   }
 }
 

@@ -39,7 +39,8 @@ export class ClusterView {
   readonly #retired = new Set<HeldView>();
   #servers: ReadonlyMap<string, ServerInventory> = new Map();
   #serversOf: ReadonlyMap<string, readonly ServerInventory[]> = new Map();
-  #first = true;
+  /** The snapshot that was looked at last; null before the first. */
+  #seen: { readonly revision: number; readonly dataSources: { has(name: string): boolean } } | null = null;
 
   dataSources(): readonly string[] {
     return [...this.#held.keys()].sort();
@@ -47,6 +48,18 @@ export class ClusterView {
 
   find(dataSource: string): DataSourceView | undefined {
     return this.#held.get(dataSource)?.view;
+  }
+
+  /** Of the snapshot that was looked at last; null before the first. */
+  get revision(): number | null {
+    return this.#seen?.revision ?? null;
+  }
+
+  /** The newest metadata revision at which what queries of it read is what is visible; undefined: not known, or not served. */
+  revisionOf(dataSource: string): number | undefined {
+    const held = this.#held.get(dataSource);
+    if (held !== undefined) return held.revision;
+    return this.#seen?.dataSources.has(dataSource) === false ? this.#seen.revision : undefined;
   }
 
   /** undefined for a datasource without visible segments. */
@@ -111,7 +124,7 @@ export class ClusterView {
     for (const dataSource of new Set([...this.#held.keys(), ...byDataSource.keys()])) {
       this.#adoptDataSource(dataSource, byDataSource.get(dataSource) ?? [], snapshot.revision);
     }
-    this.#first = false;
+    this.#seen = { revision: snapshot.revision, dataSources: byDataSource };
   }
 
   #adoptDataSource(dataSource: string, segments: readonly SegmentDescriptor[], revision: number): void {
@@ -121,7 +134,7 @@ export class ClusterView {
       held.revision = revision;
       return;
     }
-    if (!this.#first && ![...ids].every((id) => this.#serversOf.has(id))) return;
+    if (this.#seen !== null && ![...ids].every((id) => this.#serversOf.has(id))) return;
     if (held !== undefined && held.readers > 0) this.#retired.add(held);
     if (segments.length === 0) {
       this.#held.delete(dataSource);
