@@ -318,6 +318,19 @@ duties('the snapshot holds what is visible and shall be loaded; rules that chang
   await coordinator.lost();
 });
 
+duties('what is published while something else reads metadata is in the next snapshot', async ({ database }) => {
+  const { coordinator } = await lead(database);
+  await insert(database, [segmentOf('a', 0, 'v1')]);
+  const before = await coordinator.snapshot();
+  await insert(database, [segmentOf('a', 1, 'v1')]);
+  // As a duty does that has marked segments unused.
+  await coordinator.catalog.refresh();
+  const after = await coordinator.snapshotAfter(before.revision);
+  assert.equal(ids(after?.segments ?? []), ids([segmentOf('a', 0, 'v1'), segmentOf('a', 1, 'v1')]));
+  assert.is(after?.revision, coordinator.catalog.revision);
+  await coordinator.lost();
+});
+
 duties('drop rules and complete newer versions make segments unused', async ({ database }) => {
   const { coordinator } = await lead(database);
   await insert(database, [

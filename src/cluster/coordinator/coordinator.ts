@@ -61,6 +61,8 @@ export class Coordinator implements CoordinatorService, Candidate {
   #targetIds = '';
   #retention: Retention | null = null;
   #plannedMs = 0;
+  /** Of the segments that the targets were planned for; null before the first plan. */
+  #plannedRevision: number | null = null;
   #leadingSinceMs = 0;
   #unneededChecked = false;
   #mayDelete = false;
@@ -114,7 +116,7 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   async snapshot(): Promise<SegmentsSnapshot> {
     await this.#refreshTargets();
-    return { revision: this.catalog.revision, segments: this.#targets.map((target) => target.segment) };
+    return { revision: this.#plannedRevision ?? 0, segments: this.#targets.map((target) => target.segment) };
   }
 
   async snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null> {
@@ -182,18 +184,22 @@ export class Coordinator implements CoordinatorService, Candidate {
   async #refreshTargets(): Promise<void> {
     const { database, now } = this.#options;
     const fence = this.fence();
-    const changed = await this.catalog.refresh();
+    await this.catalog.refresh();
     const retention = await Retention.read(database);
+    // Whoever refreshed the catalog: what it learned counts until targets were planned of it.
+    const changed = this.catalog.revision !== this.#plannedRevision;
     const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text;
     if (!changed && !due) return;
-    const targets = this.#planTargets(retention);
-    const ids = targets.map(({ id }) => id).join('\n');
-    if (!changed && this.#retention !== null && ids !== this.#targetIds) {
+    let targets = this.#planTargets(retention);
+    if (!changed && this.#retention !== null && idsOf(targets) !== this.#targetIds) {
       await fencedTransaction(database, fence, bumpRevision);
       await this.catalog.refresh();
+      // Something may have been published meanwhile, which the new revision has as well.
+      targets = this.#planTargets(retention);
     }
     this.#targets = targets;
-    this.#targetIds = ids;
+    this.#targetIds = idsOf(targets);
+    this.#plannedRevision = this.catalog.revision;
     this.#retention = retention;
     this.#plannedMs = now();
     this.#unneededChecked = false;
@@ -304,4 +310,8 @@ export class Coordinator implements CoordinatorService, Candidate {
     const removed = await removeOrphans({ database, storage, nowMs: now(), safetyAgeMs: orphanAgeMs });
     if (removed > 0) log(`coordinator: removed ${removed} files from deep storage that no segment refers to`);
   }
+}
+
+function idsOf(targets: readonly Target[]): string {
+  return targets.map(({ id }) => id).join('\n');
 }
