@@ -82,6 +82,8 @@ export class TaskProcess {
         this.#reported = message.outcome;
         return;
       case 'query':
+        // It may come after the exit, which has ended what there was to end.
+        if (this.#isGone) return;
         this.#frames = options.query(message.query, this.#ending.signal)[Symbol.asyncIterator]();
         return;
       case 'nextFrame':
@@ -99,6 +101,10 @@ export class TaskProcess {
           },
         );
     }
+  }
+
+  get #isGone(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   /** A query that nobody asks for its next frame would hold its segments and its timer until its deadline. */

@@ -20,11 +20,14 @@ export function startDeadline(remainingMs: number, parent: AbortSignal | null): 
   const controller = new AbortController();
   // A statement may have more parts under way than the ten after which Node suspects a leak.
   setMaxListeners(0, controller.signal);
-  const cancel = () => controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
   const timer = setTimeout(
     () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
     Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),
   );
+  const cancel = () => {
+    clearTimeout(timer);
+    controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
+  };
   if (parent?.aborted === true) cancel();
   else parent?.addEventListener('abort', cancel, { once: true });
   return {
