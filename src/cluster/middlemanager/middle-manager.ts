@@ -37,7 +37,8 @@ const LOAD_LOOK_MS = 250;
 /** Runs tasks in child processes, no more than it has slots. */
 export class MiddleManager implements MiddleManagerService {
   readonly #options: MiddleManagerOptions;
-  readonly #running = new Map<string, TaskProcess | 'starting'>();
+  /** A promise while the task is being started. */
+  readonly #running = new Map<string, TaskProcess | Promise<TaskProcess>>();
   #enabled = true;
   #stopping = false;
   #lastCompletedMs = 0;
@@ -53,10 +54,11 @@ export class MiddleManager implements MiddleManagerService {
     await mkdir(this.#options.logDirectory, { recursive: true });
   }
 
+  /** No new tasks are taken; resolves when the processes of all are gone, of those that were being started as well. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#enabled = false;
-    await Promise.all([...this.#running.values()].map((task) => (task === 'starting' ? undefined : task.stop())));
+    await Promise.all(this.runningTasks().map((taskId) => this.shutdownTask(taskId)));
   }
 
   get enabled(): boolean {
@@ -85,26 +87,31 @@ export class MiddleManager implements MiddleManagerService {
         'capacity_exceeded',
         `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`,
       );
-    this.#running.set(taskId, 'starting');
-    const workDirectory = this.#workDirectory(taskId);
+    const starting = this.#start(taskId, payload);
+    this.#running.set(taskId, starting);
     try {
-      await rm(workDirectory, { recursive: true, force: true });
-      await mkdir(workDirectory, { recursive: true });
-      const process = await TaskProcess.start({
-        taskId,
-        payload,
-        settings: { ...this.#options.settings, workDirectory },
-        logFile: this.#logFile(taskId),
-        entry: this.#options.taskEntry,
-        publish: (request) => this.#publish(request),
-        query: (query, signal) => this.#query(taskId, query, signal),
-      });
+      const process = await starting;
       this.#running.set(taskId, process);
       void process.outcome.then((outcome) => this.#ended(taskId, outcome));
     } catch (error) {
       this.#running.delete(taskId);
       throw error;
     }
+  }
+
+  async #start(taskId: string, payload: unknown): Promise<TaskProcess> {
+    const workDirectory = this.#workDirectory(taskId);
+    await rm(workDirectory, { recursive: true, force: true });
+    await mkdir(workDirectory, { recursive: true });
+    return TaskProcess.start({
+      taskId,
+      payload,
+      settings: { ...this.#options.settings, workDirectory },
+      logFile: this.#logFile(taskId),
+      entry: this.#options.taskEntry,
+      publish: (request) => this.#publish(request),
+      query: (query, signal) => this.#query(taskId, query, signal),
+    });
   }
 
   async *#query(taskId: string, query: TableQuery, signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
@@ -136,7 +143,9 @@ export class MiddleManager implements MiddleManagerService {
 
   async shutdownTask(taskId: string): Promise<void> {
     const task = this.#running.get(taskId);
-    if (task instanceof TaskProcess) await task.stop();
+    // One that could not be started has nothing to stop; who assigned it is told why.
+    const process = task instanceof Promise ? await task.catch(() => undefined) : task;
+    await process?.stop();
   }
 
   async progress(taskId: string): Promise<TaskProgress | null> {
