@@ -80,8 +80,10 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const now = Date.now;
 
   const database = await openSqlite(configuration.get('svc.metadata.file'));
-  await migrate(database);
-  const clusterKey = await writeConfigOnce(database, 'clusterKey', randomBytes(32).toString('hex'));
+  const clusterKey = await prepare(database).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
   const session = randomBytes(8).toString('hex');
   const coordination = new EmbeddedCoordination({
     database,
@@ -223,6 +225,12 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await database.close();
     },
   };
+}
+
+/** Brings the schema up to date; gives the cluster's key, the one that is there or a new one. */
+async function prepare(database: Database): Promise<string> {
+  await migrate(database);
+  return writeConfigOnce(database, 'clusterKey', randomBytes(32).toString('hex'));
 }
 
 /** Large runs that a Historical has under way for each processing thread: one computes while another reads its columns. */

@@ -1,4 +1,5 @@
 import sqlite3 from 'sqlite3';
+import { ServiceError } from '../base/errors.js';
 
 /** Statements with `?` placeholders, run in order on one connection. */
 export interface Queries {
@@ -39,7 +40,13 @@ export async function openSqlite(file: string): Promise<Database> {
     new Promise((resolve, reject) => ask((error, result) => (error === null ? resolve(result) : reject(error))));
   const rows = <Row extends object>(sql: string, bindings: readonly Binding[] = []): Promise<readonly Row[]> =>
     call<readonly Row[]>((done) => connection.all(sql, bindings, done));
-  await call<void>((done) => connection.exec(CONNECTION_SETTINGS, done));
+  const close = (): Promise<void> => call<void>((done) => connection.close((error) => done(error, undefined)));
+  try {
+    await call<void>((done) => connection.exec(CONNECTION_SETTINGS, done));
+  } catch (error) {
+    await close();
+    throw error;
+  }
 
   // One connection: what is asked of it while a transaction is under way would become part of that.
   let last: Promise<unknown> = Promise.resolve();
@@ -48,10 +55,26 @@ export async function openSqlite(file: string): Promise<Database> {
     last = result.catch(() => undefined);
     return result;
   };
+  // The same goes for a transaction that failed and could not be rolled back: nothing is asked before it is.
+  let mustRollBack = false;
+  const rollBack = async (): Promise<void> => {
+    mustRollBack = true;
+    await rows('ROLLBACK').catch((error: { readonly code?: unknown }) => {
+      // Some failures, a full disk for one, have ended the transaction already.
+      if (error.code !== NO_TRANSACTION)
+        throw new ServiceError('internal', `metadata: a transaction cannot be rolled back: ${error}`, error);
+    });
+    mustRollBack = false;
+  };
+  const inOwnTurn = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    inTurn(async () => {
+      if (mustRollBack) await rollBack();
+      return work();
+    });
   return {
-    rows: (sql, bindings) => inTurn(() => rows(sql, bindings)),
+    rows: (sql, bindings) => inOwnTurn(() => rows(sql, bindings)),
     transaction: (work) =>
-      inTurn(async () => {
+      inOwnTurn(async () => {
         // A transaction that read first and took the write lock later would fail when another process wrote in between.
         await rows('BEGIN IMMEDIATE');
         try {
@@ -59,14 +82,17 @@ export async function openSqlite(file: string): Promise<Database> {
           await rows('COMMIT');
           return result;
         } catch (error) {
-          // Some failures, a full disk for one, have ended the transaction already.
-          await rows('ROLLBACK').catch(() => undefined);
+          // When that fails as well, the next statement tries again, and says why it cannot be.
+          await rollBack().catch(() => undefined);
           throw error;
         }
       }),
-    close: () => inTurn(() => call<void>((done) => connection.close((error) => done(error, undefined)))),
+    close: () => inTurn(close),
   };
 }
+
+/** What SQLite calls a ROLLBACK where no transaction is active: it has no other reason to call one wrong. */
+const NO_TRANSACTION = 'SQLITE_ERROR';
 
 /** How the driver answers. */
 type Done<Result> = (error: Error | null, result: Result) => void;
