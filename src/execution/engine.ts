@@ -31,7 +31,6 @@ import { mayBeBrief } from './scan/brief.js';
 import type { BuildRequest } from './source/build-side.js';
 import { BuildStore, ROWS_AHEAD } from './source/build-store.js';
 import { feed, peek } from './source/row-feed.js';
-import type { Builds } from './source/staged.js';
 import type { SpillPlace } from './spill/spill-space.js';
 import { BriefWork } from './threads/brief-work.js';
 import { workHere } from './threads/here.js';
@@ -40,6 +39,7 @@ import type { GroupRequest, RunControl } from './threads/work.js';
 import { ACCOUNT_OFFSET, FLAG_BYTES } from './threads/work.js';
 import type { OpenStream, Workplace } from './threads/workplace.js';
 import { boundaryRows } from './time-boundary.js';
+import { placingCost, rowsToRead, rowsWithPairs } from './work-size.js';
 
 export interface EngineOptions {
   readonly memory: KernelMemory;
@@ -75,10 +75,6 @@ export interface ProcessingEngine extends Engine {
 const ROWS_RUN_HERE = 100_000;
 /** An event loop that stands still for a millisecond is noticed, and the first block of a try is not known to be quick. */
 const BRIEF_MS = 0.5;
-/** To place a row costs as much as reading this many. */
-const PLACING_COSTS = 50;
-/** A pair of rows may cost as much as reading this part of a row. */
-const PAIR_COSTS = 1 / 10;
 const MORSEL_ROWS = 1 << 18;
 const DEFAULT_GROUP_BYTES = 1 << 30;
 const DEFAULT_HELD_ROWS = 20_000_000;
@@ -462,30 +458,6 @@ function endedBy({ reason }: AbortSignal): ServiceError {
 
 function isCancelled(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'cancelled';
-}
-
-/** What a segment costs whose rows are only counted, by binary search: as much as reading this many. */
-const ROWS_PER_BOUNDARY = 1000;
-
-/** About how much work a plan is, in rows. */
-function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
-  const onlyCounts =
-    plan.operator === 'group' &&
-    plan.filter === null &&
-    plan.keys.length === 0 &&
-    plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
-  return views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount), 0);
-}
-
-/** Of rows that come as frames, in rows that are read; null: there are many. */
-function placingCost(rowCount: number | null): number {
-  return rowCount === null ? Infinity : rowCount * PLACING_COSTS;
-}
-
-/** The same with the pairs that joins may make of them, in rows. */
-function rowsWithPairs(rows: number, builds: Builds): number {
-  const pairs = Object.values(builds).reduce((product, { view }) => product * Math.max(1, view.rowCount), rows);
-  return Math.max(rows, pairs * PAIR_COSTS);
 }
 
 async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {

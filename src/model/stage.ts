@@ -25,8 +25,8 @@ export interface UnnestStage {
 
 /**
  * Rows met with rows that were placed before (the build side). `semi` keeps the rows that have a partner, `anti` those
- * that have none, neither adds columns; `mark` keeps all rows and says which have one. Rows of the build side without a partner (`right`, `full`) come last, from who
- * runs the stage over all rows of the other side.
+ * that have none, neither adds columns; `mark` keeps all rows and says which have one. Rows of the build side without a
+ * partner (`right`, `full`) come last, from who runs the stage over all rows of the other side.
  */
 export interface JoinStage {
   readonly kind: 'join';
