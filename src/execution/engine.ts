@@ -281,10 +281,10 @@ class LocalEngine implements ProcessingEngine {
       engine.#builds.with(plan, control, async function* (sent, builds) {
         const source = await peek(rows, ROWS_AHEAD);
         const place = engine.#placeFor(rowsWithPairs(placingCost(source.rowCount), builds), control);
-        const stream = place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
+        const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {
-          for await (const { frame, counts } of feed(stream, source.rows)) {
+          for await (const { frame, counts } of feed(open, source.rows)) {
             last = counts;
             if (frame !== null) yield frame;
           }

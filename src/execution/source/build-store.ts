@@ -33,7 +33,7 @@ export class BuildStore {
   /** Places rows, on a thread where there are many; gives one result. */
   async *place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<PlacedRows> {
     const source = await peek(rows, ROWS_AHEAD);
-    for await (const { built } of feed(this.#open(side, source.rowCount, control), source.rows)) {
+    for await (const { built } of feed(() => this.#open(side, source.rowCount, control), source.rows)) {
       if (built === undefined) continue;
       const id = `${this.#prefix}-${++this.#count}`;
       this.#sides.set(id, built);

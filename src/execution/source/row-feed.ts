@@ -3,10 +3,19 @@ import type { StreamItem } from '../threads/work.js';
 import type { OpenStream } from '../threads/workplace.js';
 
 /**
- * Gives a stream the rows it asks for, and gives on what it answers. The next rows are fetched while the stream works on
- * the last ones. Ends the rows and the stream, whichever way it ends.
+ * Opens a stream, gives it the rows it asks for, and gives on what it answers. The next rows are fetched while the stream
+ * works on the last ones. Ends the rows and the stream, whichever way it ends; also where the stream cannot be opened or
+ * closed.
  */
-export async function* feed(stream: OpenStream, rows: AsyncIterator<Frame>): AsyncGenerator<StreamItem> {
+export async function* feed(open: () => OpenStream, rows: AsyncIterator<Frame>): AsyncGenerator<StreamItem> {
+  try {
+    yield* answers(open(), rows);
+  } finally {
+    await rows.return?.();
+  }
+}
+
+async function* answers(stream: OpenStream, rows: AsyncIterator<Frame>): AsyncGenerator<StreamItem> {
   try {
     let ahead: Promise<IteratorResult<Frame>> | undefined;
     let item = await stream.next();
@@ -23,7 +32,6 @@ export async function* feed(stream: OpenStream, rows: AsyncIterator<Frame>): Asy
     }
   } finally {
     await stream.close();
-    await rows.return?.();
   }
 }
 
@@ -38,7 +46,7 @@ function fetched(rows: AsyncIterator<Frame>): Promise<IteratorResult<Frame>> {
 export interface PeekedRows {
   /** Of all of them, when there are few; null: more. */
   readonly rowCount: number | null;
-  /** From the first one on. */
+  /** From the first one on. Whoever has them ends them with `return`, also when none were asked for. */
   readonly rows: AsyncIterator<Frame>;
 }
 
@@ -59,14 +67,22 @@ export async function peek(rows: AsyncIterable<Frame>, few: number): Promise<Pee
     }
   }
   async function* again(): AsyncGenerator<Frame> {
-    try {
-      yield* seen;
-      seen.length = 0;
-      for (let next = ended ? undefined : await source.next(); next !== undefined && next.done !== true; next = await source.next())
-        yield next.value;
-    } finally {
-      await source.return?.();
-    }
+    yield* seen;
+    seen.length = 0;
+    for (let next = ended ? undefined : await source.next(); next !== undefined && next.done !== true; next = await source.next())
+      yield next.value;
   }
-  return { rowCount: ended ? count : null, rows: again() };
+  const all = again();
+  return {
+    rowCount: ended ? count : null,
+    rows: {
+      next: () => all.next(),
+      // A generator that nobody started ends without coming past a `finally`, so the source is not left to it.
+      async return() {
+        await all.return(undefined);
+        await source.return?.();
+        return { done: true, value: undefined };
+      },
+    },
+  };
 }
