@@ -3,11 +3,12 @@ import { convert, textOfValue, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
-import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
+import type { Address, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { Block, RunContext } from '../context.js';
 import { kernelFor, takeBits, takeZeroed } from '../context.js';
 import type { SegmentScope } from '../scope.js';
+import { RememberedResults, resultsKey } from './remembered-results.js';
 import type { RowFunction } from './row-function.js';
 import { columnsThere } from './row-function.js';
 import type { Vector } from './vector.js';
@@ -34,24 +35,18 @@ function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cell
   });
 }
 
-/** Of a query on a thread, by dictionary and expression: the stretches and pieces of a segment share its dictionaries. */
-const RESULTS = new WeakMap<RunContext, WeakMap<DictionaryView, Map<string, readonly Value[]>>>();
+const REMEMBERED = new WeakMap<RunContext, RememberedResults>();
 
-/** What a function is of each entry of a dictionary, by id; computed once in a query. */
+/** What a function is of each entry of a dictionary, by id; computed once for the stretches of a segment that follow each other. */
 export function rememberedResults(
   scope: SegmentScope,
   column: StringColumnView,
   bound: RowFunction,
   expression: Expression,
 ): readonly Value[] {
-  const ofQuery = RESULTS.get(scope.context) ?? new WeakMap<DictionaryView, Map<string, readonly Value[]>>();
-  RESULTS.set(scope.context, ofQuery);
-  const ofDictionary = ofQuery.get(column.dictionary) ?? new Map<string, readonly Value[]>();
-  ofQuery.set(column.dictionary, ofDictionary);
-  const key = `${column.type} ${JSON.stringify(expression, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`;
-  const results = ofDictionary.get(key) ?? dictionaryResults(scope, column, bound);
-  ofDictionary.set(key, results);
-  return results;
+  const remembered = REMEMBERED.get(scope.context) ?? new RememberedResults();
+  REMEMBERED.set(scope.context, remembered);
+  return remembered.get(column.dictionary, resultsKey(column.type, expression), () => dictionaryResults(scope, column, bound));
 }
 
 /** A function of one dictionary column: computed once per entry of its dictionary, then looked up by id. */

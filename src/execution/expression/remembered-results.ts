@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { Value } from '../../expression/value.js';
+import { isArrayValue, toText } from '../../expression/value.js';
+import type { Expression } from '../../model/expression.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { DictionaryView } from '../../storage/view.js';
+
+/** What a value takes beside its text. */
+const VALUE_BYTES = 32;
+const BYTES_MAX = 1 << 27;
+
+type Results = readonly Value[];
+
+/**
+ * What functions are of the entries of dictionaries, for one query on one thread. The stretches and pieces of a segment
+ * share its dictionaries and mostly follow each other, so what was remembered first gives way when the whole grows beyond
+ * `bytesMax`; results that are larger by themselves are remembered alone, until the next come.
+ */
+export class RememberedResults {
+  readonly #of = new Map<DictionaryView, Map<string, { readonly results: Results; readonly bytes: number }>>();
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax = BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The results remembered for `key`, or else those of `compute`, which are remembered from then on. */
+  get(dictionary: DictionaryView, key: string, compute: () => Results): Results {
+    const known = this.#of.get(dictionary)?.get(key);
+    if (known !== undefined) return known.results;
+    const results = compute();
+    const bytes = bytesOf(results);
+    for (const [oldest, ofOldest] of this.#of) {
+      if (this.#bytes + bytes <= this.#bytesMax) break;
+      for (const each of ofOldest.values()) this.#bytes -= each.bytes;
+      this.#of.delete(oldest);
+    }
+    const ofDictionary = this.#of.get(dictionary) ?? new Map<string, { results: Results; bytes: number }>();
+    this.#of.set(dictionary, ofDictionary.set(key, { results, bytes }));
+    this.#bytes += bytes;
+    return results;
+  }
+}
+
+/** On the heap, about; two bytes for each unit of a text. */
+function bytesOf(value: Value): number {
+  if (isArrayValue(value)) return value.reduce((sum: number, element) => sum + bytesOf(element), VALUE_BYTES);
+  if (value === null || typeof value === 'bigint' || typeof value === 'number') return VALUE_BYTES;
+  return VALUE_BYTES + (toText(value) ?? '').length * 2;
+}
+
+const DIGESTS = new WeakMap<Expression, string>();
+
+/** Short, whatever the rows of lookups that an expression holds; the same of equal expressions. */
+export function resultsKey(type: ColumnType, expression: Expression): string {
+  const digest = DIGESTS.get(expression) ?? digestOf(expression);
+  DIGESTS.set(expression, digest);
+  return `${type} ${digest}`;
+}
+
+function digestOf(expression: Expression): string {
+  const text = JSON.stringify(expression, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+  return createHash('sha256').update(text).digest('base64');
+}
