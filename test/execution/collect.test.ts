@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { stateKind } from '../../src/execution/collect/kinds.js';
 import { createEngine } from '../../src/execution/engine.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../src/model/aggregator.js';
 import { arrayElements } from '../../src/model/array-text.js';
@@ -180,18 +181,19 @@ distincts.run();
 
 const lists = suite('lists in an order');
 
+const list = (changes: object): Collector => ({
+  type: 'list',
+  order: [{ descending: true, nulls: 'last' }],
+  distinct: false,
+  flattens: false,
+  listType: 'ARRAY<STRING>',
+  finalize: null,
+  resultType: 'ARRAY<STRING>',
+  maxBytes: 1_000_000,
+  ...changes,
+});
+
 lists('are sorted by their keys, then by their values, however they are read', async () => {
-  const list = (changes: object): Collector => ({
-    type: 'list',
-    order: [{ descending: true, nulls: 'last' }],
-    distinct: false,
-    flattens: false,
-    listType: 'ARRAY<STRING>',
-    finalize: null,
-    resultType: 'ARRAY<STRING>',
-    maxBytes: 1_000_000,
-    ...changes,
-  });
   const plan = planOf([
     collect(list({}), ['plain', 'holes'], { name: 'by holes', type: 'ARRAY<STRING>' }),
     collect(list({ distinct: true }), ['plain', 'plain'], { name: 'distinct', type: 'ARRAY<STRING>' }),
@@ -214,6 +216,28 @@ lists('are sorted by their keys, then by their values, however they are read', a
       // A row without values has one that is null.
       assert.equal([found[0], found[1], found[2]?.filter((tag) => tag !== null)], texts, `${way}, ${name}`);
     }
+});
+
+lists('count what they are ordered by, and what distinct values are known by, as memory but not as their size', () => {
+  const heldBytes = (distinct: boolean, rows: readonly (readonly string[])[]): number => {
+    const kind = stateKind(list({ distinct, maxBytes: 100 }));
+    const [state, other] = [kind.create(), kind.create()];
+    for (const row of rows) kind.addRow?.(other, row);
+    kind.merge(state, other);
+    assert.is(kind.bytes(kind.decode(kind.encode(other))), kind.bytes(other));
+    assert.is(kind.bytes(state), kind.bytes(other));
+    return kind.bytes(state);
+  };
+  const [short, long, value] = ['k', 'k'.repeat(1001), 'v'.repeat(50)];
+  assert.is(heldBytes(false, [[value, long]]) - heldBytes(false, [[value, short]]), 1000);
+  assert.ok(heldBytes(true, [[value, short]]) >= heldBytes(false, [[value, short]]) + value.length);
+  assert.is(
+    heldBytes(true, [
+      [value, short],
+      [value, long],
+    ]),
+    heldBytes(true, [[value, short]]),
+  );
 });
 
 lists.run();

@@ -22,7 +22,10 @@ interface Entry {
 interface Entries {
   readonly list: Entry[];
   readonly known: Set<string> | undefined;
+  /** Of the values; these are limited by `maxBytes`. */
   bytes: number;
+  /** Of what is kept beside the values: what they are ordered by, and what distinct ones are printed as. */
+  besideBytes: number;
 }
 
 /** What an entry takes beside its values. */
@@ -39,12 +42,15 @@ export function orderedListKind(collector: OrderedList): StateKind<Entries> {
     }
     return compareKeys(a.value, b.value, false, true);
   };
+  const empty = (): Entries => ({ list: [], known: distinct ? new Set() : undefined, bytes: 0, besideBytes: 0 });
   const add = (state: Entries, entry: Entry): void => {
     if (state.known !== undefined) {
       const printed = stringifyJson(tagged(entry.value));
       if (state.known.has(printed)) return;
       state.known.add(printed);
+      state.besideBytes += Buffer.byteLength(printed);
     }
+    state.besideBytes += entry.keys.reduce((sum: number, key) => sum + sizeOf(key), 0);
     state.bytes += sizeOf(entry.value);
     if (state.bytes > maxBytes)
       throw new ServiceError(
@@ -56,14 +62,14 @@ export function orderedListKind(collector: OrderedList): StateKind<Entries> {
   return {
     isOrdered: false,
     emptyValue: null,
-    create: () => ({ list: [], known: distinct ? new Set() : undefined, bytes: 0 }),
+    create: empty,
     merge(into, from) {
       for (const entry of from.list) add(into, entry);
     },
-    bytes: ({ list, bytes }) => 64 + bytes + list.length * ENTRY_BYTES,
+    bytes: ({ list, bytes, besideBytes }) => 64 + bytes + besideBytes + list.length * ENTRY_BYTES,
     encode: ({ list }) => stringifyJson(list.map(({ value, keys }) => [value, ...keys].map(tagged))),
     decode(text) {
-      const state: Entries = { list: [], known: distinct ? new Set() : undefined, bytes: 0 };
+      const state = empty();
       const entries = untagged(parseJson(text));
       if (!isArrayValue(entries)) throw new ServiceError('query_invalid', 'a text that should hold the values of a list does not');
       for (const entry of entries) {
