@@ -4,13 +4,16 @@ import type { DistinctShape, FoldScope } from './distinct-fold.js';
 import { nullIdOf, valueOfId } from './domain.js';
 import type { GroupTable } from './table.js';
 
-export type SetEntry = { readonly group: number; readonly value: Value };
-
-/** Every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
-export function listSet({ context }: FoldScope, table: GroupTable, index: number, { domain, store }: DistinctShape): SetEntry[] {
+/** Visits every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
+export function eachDistinct(
+  { context }: FoldScope,
+  table: GroupTable,
+  index: number,
+  { domain, store }: DistinctShape,
+  visit: (group: number, value: Value) => void,
+): void {
   const { memory, check } = context;
   const state = table.states[index];
-  const pairs: SetEntry[] = [];
   const nullId = nullIdOf(domain);
   const decode = valueOfId(memory, domain, table.distinctPools[index]?.values ?? []);
   if (store.kind === 'bits') {
@@ -20,10 +23,10 @@ export function listSet({ context }: FoldScope, table: GroupTable, index: number
       if (at % ROWS_PER_CHECK === 0) check();
       for (let rest = word; rest !== 0; rest &= rest - 1) {
         const id = (at % words) * 32 + (31 - Math.clz32(rest & -rest));
-        if (id !== nullId) pairs.push({ group: Math.floor(at / words), value: decode(id) });
+        if (id !== nullId) visit(Math.floor(at / words), decode(id));
       }
     });
-    return pairs;
+    return;
   }
   const { keys = 0, count = 0 } = state?.pairs ?? {};
   const halves = memory.u32(keys, count * store.words * 2);
@@ -32,11 +35,10 @@ export function listSet({ context }: FoldScope, table: GroupTable, index: number
   for (let at = 0; at < count; at++) {
     if (at % ROWS_PER_CHECK === 0) check();
     const group = halves[at * store.words * 2] ?? 0;
-    if (store.words === 2) pairs.push({ group, value: domain.type === 'LONG' ? (longs[at * 2 + 1] ?? 0n) : (doubles[at * 2 + 1] ?? 0) });
+    if (store.words === 2) visit(group, domain.type === 'LONG' ? (longs[at * 2 + 1] ?? 0n) : (doubles[at * 2 + 1] ?? 0));
     else {
       const id = halves[at * 2 + 1] ?? 0;
-      if (id !== nullId) pairs.push({ group, value: decode(id) });
+      if (id !== nullId) visit(group, decode(id));
     }
   }
-  return pairs;
 }

@@ -6,9 +6,8 @@ import type { ResultColumn, ResultTable } from '../finish/table.js';
 import { columnOf, pickRows, textColumn } from '../finish/table.js';
 import type { Check } from '../pieces.js';
 import { ascending, ROWS_PER_CHECK } from '../pieces.js';
-import type { FoldScope } from './distinct-fold.js';
-import type { SetEntry } from './distinct-set.js';
-import { listSet } from './distinct-set.js';
+import type { DistinctShape, FoldScope } from './distinct-fold.js';
+import { eachDistinct } from './distinct-set.js';
 import { listGroups, rowsOfGroups } from './result.js';
 import type { GroupAggregator } from './shape.js';
 import type { GroupTable } from './table.js';
@@ -71,7 +70,7 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   const sets = shape.aggregators.map((aggregator, index) =>
     aggregator.kind === 'distinct' ? listSet(scope, table, index, aggregator) : undefined,
   );
-  const extra = sets.reduce((sum, set) => sum + (set?.length ?? 0), 0);
+  const extra = sets.reduce((sum, set) => sum + (set?.groups.length ?? 0), 0);
   const rowCount = groups.length + extra;
   let from = groups.length;
   const aggregates = shape.aggregators.map((aggregator, index): ResultColumn => {
@@ -83,11 +82,11 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
       return { ...(extra === 0 ? column : withNulls(column, rowCount)), name };
     }
     const values: Value[] = new Array<Value>(rowCount).fill(null);
-    set.forEach(({ value }, at) => {
+    set.values.forEach((value, at) => {
       if (at % ROWS_PER_CHECK === 0) check();
       values[from + at] = value;
     });
-    from += set.length;
+    from += set.groups.length;
     const { type } = aggregator.domain;
     return isNumberType(type) ? columnOf(name, type, values) : textColumn(name, type, values.map(textOrNull));
   });
@@ -95,8 +94,23 @@ export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
   return { rowCount, columns: [...repeated.map((column, index) => ({ ...column, name: `k${index}` })), ...aggregates], keys: [] };
 }
 
+/** Of a distinct aggregator, side by side. */
+interface ListedSet {
+  readonly groups: number[];
+  readonly values: Value[];
+}
+
+function listSet(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape): ListedSet {
+  const set: ListedSet = { groups: [], values: [] };
+  eachDistinct(scope, table, index, shape, (group, value) => {
+    set.groups.push(group);
+    set.values.push(value);
+  });
+  return set;
+}
+
 /** Row of states that each row repeats the keys of. */
-function sourceRows(groups: Uint32Array, sets: readonly (readonly SetEntry[] | undefined)[], rowCount: number, check: Check): Uint32Array {
+function sourceRows(groups: Uint32Array, sets: readonly (ListedSet | undefined)[], rowCount: number, check: Check): Uint32Array {
   const rowOf = new Map<number, number>();
   groups.forEach((group, row) => {
     if (row % ROWS_PER_CHECK === 0) check();
@@ -106,7 +120,7 @@ function sourceRows(groups: Uint32Array, sets: readonly (readonly SetEntry[] | u
   source.set(ascending(groups.length, check));
   let at = groups.length;
   for (const set of sets) {
-    for (const { group } of set ?? []) {
+    for (const group of set?.groups ?? []) {
       if (at % ROWS_PER_CHECK === 0) check();
       source[at++] = rowOf.get(group) ?? 0;
     }

@@ -46,7 +46,7 @@ export function rowsOfGroups(
     aggregator.kind === 'collect'
       ? collectedColumns(table.states[index]?.collected, aggregator, groups, isEmpty, asStates)
       : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
-        ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups)]
+        ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups, values[index] ?? 0)]
         : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
   );
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
