@@ -287,7 +287,12 @@ async function brokerOver(
   const peers = {
     all: () => services,
     at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
-    leading: () => ({ snapshotAfter: async () => snapshot, lookupsAfter: async () => null, ...coordinator }),
+    leading: () => ({
+      snapshotAfter: async () => snapshot,
+      lookupsAfter: async () => null,
+      usedSegments: async () => [],
+      ...coordinator,
+    }),
   } as unknown as Peers;
   const engine: Engine = {
     run: () => never(),
@@ -555,6 +560,28 @@ queries('a task waits for what was published before it, which other queries do n
   serve();
   assert.is(await rows, 4);
   await broker.stop();
+});
+
+queries('a task does not read a datasource of which segments are in use and loaded nowhere', async () => {
+  const segment = segmentOf('ds', 3, 'v1');
+  const readWith = async (used: {
+    readonly overshadowed: boolean;
+    readonly replicationFactor: number;
+    readonly segment?: typeof segment;
+  }) => {
+    const coordinator = { usedSegments: async () => [{ segment, ...used }] };
+    const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE }, null, { coordinator });
+    const rows = await rowsOf(broker.runForTask(taskQuery, UNENDING)).catch((error: ServiceError) => `${error.code}: ${error.message}`);
+    await broker.stop();
+    return rows;
+  };
+  assert.match(
+    String(await readWith({ overshadowed: false, replicationFactor: 0 })),
+    /segments_unavailable: 1 segments of ds .*loaded nowhere/,
+  );
+  assert.is(await readWith({ overshadowed: false, replicationFactor: 1 }), 3);
+  assert.is(await readWith({ overshadowed: true, replicationFactor: 0 }), 3);
+  assert.is(await readWith({ overshadowed: false, replicationFactor: 0, segment: segmentOf('other', 3, 'v1') }), 3);
 });
 
 queries('a task that is ended while it waits reads nothing', async () => {

@@ -15,7 +15,7 @@ import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory, TaskQueryRequest } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
-import { catchUp, tablesIn } from './catch-up.js';
+import { catchUp, refuseUnloaded, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
@@ -109,7 +109,9 @@ export class Broker implements BrokerQueries, BrokerService {
       return ((await peers.leading('coordinator').snapshotAfter(known?.revision ?? null)) ?? known)?.revision ?? 0;
     };
     const look = (): void => this.#ticker.wake();
-    await catchUp({ tables: tablesIn(source), view: this.#view, newest, look, deadlineMs, now, signal });
+    const tables = tablesIn(source);
+    await catchUp({ tables, view: this.#view, newest, look, deadlineMs, now, signal });
+    if (tables.size > 0) refuseUnloaded(tables, await peers.leading('coordinator').usedSegments());
     yield* this.runOver(plan, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
   }
 
