@@ -82,8 +82,10 @@ function compareCells(a: FrameCell, b: FrameCell): number {
   return a < b ? -1 : a > b ? 1 : Number(Object.is(b, -0)) - Number(Object.is(a, -0));
 }
 
+/** A list of one null is stored as no value at all, like an empty one. */
 function asList(cell: FrameCell): readonly (string | null)[] {
-  return Array.isArray(cell) ? cell : typeof cell === 'string' ? [cell] : [];
+  if (Array.isArray(cell)) return cell.length === 1 && cell[0] === null ? [] : cell;
+  return typeof cell === 'string' ? [cell] : [];
 }
 
 /** The cells of a column in kernel memory, by the words of `view.ts` alone. */
