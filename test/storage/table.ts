@@ -57,7 +57,7 @@ function nullsOf(cells: readonly FrameCell[]): Uint32Array | null {
 
 /** The rows of a table in the order a segment stores them, by comparing cells. */
 export function sortedRows(table: Table, dimensions: readonly string[]): number[] {
-  const keys = ['__time', ...dimensions].map((name) => table[name]?.cells ?? []);
+  const keys = ['__time', ...dimensions].map((name) => storedCells(table[name]?.cells ?? []));
   const rows = Array.from(table['__time']?.cells.keys() ?? []);
   return rows.sort((a, b) => {
     for (const cells of keys) {
@@ -82,10 +82,14 @@ function compareCells(a: FrameCell, b: FrameCell): number {
   return a < b ? -1 : a > b ? 1 : Number(Object.is(b, -0)) - Number(Object.is(a, -0));
 }
 
-/** A list of one null is stored as no value at all, like an empty one. */
 function asList(cell: FrameCell): readonly (string | null)[] {
-  if (Array.isArray(cell)) return cell.length === 1 && cell[0] === null ? [] : cell;
-  return typeof cell === 'string' ? [cell] : [];
+  return Array.isArray(cell) ? cell : typeof cell === 'string' ? [cell] : [];
+}
+
+/** Where no list has two values, a column has one value a row, and a list of one null is null like an empty one. */
+function storedCells(cells: readonly FrameCell[]): readonly FrameCell[] {
+  const isSingle = cells.every((cell) => !Array.isArray(cell) || cell.length < 2);
+  return isSingle ? cells.map((cell) => (Array.isArray(cell) ? (cell[0] ?? null) : cell)) : cells;
 }
 
 /** The cells of a column in kernel memory, by the words of `view.ts` alone. */
