@@ -12,15 +12,15 @@ import type { SystemTableName } from '../planner/sql/system-schema.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { Route } from '../server/http.types.js';
+import { QueryLog } from '../server/queries/query-log.js';
+import { queryRows } from '../server/queries/query-rows.js';
+import { SqlStatements } from '../server/queries/sql-statements.js';
 import { createQueryIds } from '../server/query-id.js';
 import { avaticaRoutes } from '../server/routes/avatica.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
-import { QueryLog } from '../server/routes/query-log.js';
-import { queryRows } from '../server/routes/query-rows.js';
 import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
-import { SqlStatements } from '../server/routes/sql-statements.js';
 import { statusRoutes } from '../server/routes/status.js';
 import type { Processing } from './open-processing.js';
 

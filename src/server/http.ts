@@ -3,11 +3,11 @@ import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { type Alias, createAlias } from './alias.js';
-import { type Answerer, createAnswerer } from './answer.js';
 import { unpacked } from './content-encoding.js';
 import { decodeSegment } from './dispatch.js';
 import { asServiceError } from './errors.js';
 import type { HttpRequest, HttpResponse, Route } from './http.types.js';
+import { type Answerer, createAnswerer } from './responder.js';
 
 export interface ServeOptions {
   readonly routes: Iterable<Route>;

@@ -4,7 +4,7 @@ import { type ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS } from '../../planner/sql/explain.js';
 import { unknownParameters } from '../../planner/sql/parameters.js';
-import { type Answerable, isIngestion, type SqlStatements } from '../routes/sql-statements.js';
+import { type Answerable, isIngestion, type SqlStatements } from '../queries/sql-statements.js';
 import { columnMetaData } from './column.js';
 import { type AvaticaLimits, type Connection, Connections, type Statement } from './connections.js';
 import { Cursor } from './cursor.js';

@@ -12,6 +12,7 @@ import { planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query.js';
 import { scanColumns } from '../../planner/plan.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import type { QueryLog, QueryRun } from '../queries/query-log.js';
 import { writeBySegment } from '../results/native/by-segment.js';
 import { candidatesBody } from '../results/native/candidates.js';
 import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
@@ -20,7 +21,6 @@ import { writeGroupBy, writeScan, writeTimeseries, writeTopN } from '../results/
 import { writeDataSourceMetadata, writeSearch, writeTimeBoundary } from '../results/native/write-small.js';
 import { datasourceRoutes } from './datasources.js';
 import { profileHeader } from './profile.js';
-import type { QueryLog, QueryRun } from './query-log.js';
 
 export interface NativeRouteOptions {
   now(): EpochMs;

@@ -10,9 +10,9 @@ import { findPublication } from '../../metadata/publish.js';
 import { findSegment } from '../../metadata/segments.js';
 import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments } from '../../metadata/tasks.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { liveReport } from '../results/live-report.js';
+import { segmentBody } from '../results/segment-body.js';
 import { DATASOURCES, formatInstant, json, kindOf, readCount, readInterval, readJson, route, STATE_READ, text } from './exchange.js';
-import { liveReport } from './live-report.js';
-import { segmentBody } from './segment-body.js';
 
 export interface OverlordSource {
   readonly overlord: Overlord;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Route } from '../http.types.js';
+import type { QueryLog, QueryRun } from '../queries/query-log.js';
 import { json } from './exchange.js';
-import type { QueryLog, QueryRun } from './query-log.js';
 
 /** What a query did, by its id, while it runs and for as long as it is among the last ones. */
 export function profileRoutes(log: QueryLog): Route[] {

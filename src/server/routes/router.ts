@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import type { Coordination, Member } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
-import type { Answerer } from '../answer.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import type { Answerer } from '../responder.js';
 import { AVATICA_CODECS } from './avatica.js';
 
 export interface RouterSource {

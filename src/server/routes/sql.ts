@@ -3,12 +3,12 @@ import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { SqlBodies, type SqlBody } from '../queries/sql-body.js';
+import { isIngestion, type SqlStatements } from '../queries/sql-statements.js';
 import { RESULT_FORMATS } from '../results/sql/result-format.js';
 import { writeKnown, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
 import { profileHeader, profileText } from './profile.js';
-import { SqlBodies, type SqlBody } from './sql-body.js';
-import { isIngestion, type SqlStatements } from './sql-statements.js';
 
 export interface TaskSubmission {
   submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;

@@ -9,9 +9,9 @@ import type { Plan } from '../../../src/model/plan.js';
 import type { RowSource } from '../../../src/model/row-source.js';
 import type { SegmentAnalysis } from '../../../src/model/segment.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
+import { QueryLog } from '../../../src/server/queries/query-log.js';
 import { indentJson } from '../../../src/server/results/native/text-stream.js';
 import { nativeRoutes } from '../../../src/server/routes/native.js';
-import { QueryLog } from '../../../src/server/routes/query-log.js';
 import { unlimited } from '../../cluster/fakes.js';
 
 const MAX = 9223372036854775807n;

@@ -5,10 +5,10 @@ import { SILENT_LOG } from '../../../src/base/log.js';
 import type { Coordination } from '../../../src/cluster/membership/coordination.js';
 import { HttpClient } from '../../../src/cluster/rpc/http-client.js';
 import { createAlias } from '../../../src/server/alias.js';
-import { createAnswerer } from '../../../src/server/answer.js';
 import { serve } from '../../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
-import { leaderRoutes, onLeader } from '../../../src/server/routes/leading.js';
+import { createAnswerer } from '../../../src/server/responder.js';
+import { leaderRoutes, onLeader } from '../../../src/server/routes/leader-only.js';
 import { type RouterSource, routerRoutes } from '../../../src/server/routes/router.js';
 import { envelope } from '../avatica/protobuf-client.js';
 

@@ -5,9 +5,9 @@ import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
 import { QueryScheduler } from '../../../src/cluster/broker/query-scheduler.js';
 import type { Frame } from '../../../src/model/frame.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
-import { QueryLog } from '../../../src/server/routes/query-log.js';
+import { QueryLog } from '../../../src/server/queries/query-log.js';
+import { SqlStatements } from '../../../src/server/queries/sql-statements.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
-import { SqlStatements } from '../../../src/server/routes/sql-statements.js';
 
 const QUERY = "SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS t (n, s)";
 const PAIRS: Frame = {

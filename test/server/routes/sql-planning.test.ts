@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
-import { QueryLog } from '../../../src/server/routes/query-log.js';
-import { SqlStatements } from '../../../src/server/routes/sql-statements.js';
+import { QueryLog } from '../../../src/server/queries/query-log.js';
+import { SqlStatements } from '../../../src/server/queries/sql-statements.js';
 import { unlimited } from '../../cluster/fakes.js';
 
 const planning = suite('SQL statements that are planned');

@@ -5,9 +5,9 @@ import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/co
 import type { Frame } from '../../../src/model/frame.js';
 import { ETERNITY } from '../../../src/model/interval.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
-import { QueryLog } from '../../../src/server/routes/query-log.js';
+import { QueryLog } from '../../../src/server/queries/query-log.js';
+import { SqlStatements } from '../../../src/server/queries/sql-statements.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
-import { SqlStatements } from '../../../src/server/routes/sql-statements.js';
 import { unlimited } from '../../cluster/fakes.js';
 
 interface Seen {

@@ -3,9 +3,9 @@ import { contains, intersect } from '../../../base/interval.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
 import type { Interval } from '../../../model/interval.js';
 import type { HttpResponse, Route } from '../../http.types.js';
+import { segmentBody } from '../../results/segment-body.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, formatInstant, formatInterval, isFlagged, json, readInterval, route, STATE_READ } from '../exchange.js';
-import { segmentBody } from '../segment-body.js';
 import { dataSourceBody } from './metadata.js';
 import { type ServedSegment, servedDataSources, servedSegments } from './served.js';
 

@@ -4,8 +4,8 @@ import { ServiceError } from '../../../src/base/errors.js';
 import type { Frame } from '../../../src/model/frame.js';
 import { addStage } from '../../../src/model/profile.js';
 import type { HttpRequest } from '../../../src/server/http.types.js';
+import { QueryLog, type QueryRun } from '../../../src/server/queries/query-log.js';
 import { profileHeader, profileRoutes } from '../../../src/server/routes/profile.js';
-import { QueryLog, type QueryRun } from '../../../src/server/routes/query-log.js';
 
 const logs = suite('query log');
 
