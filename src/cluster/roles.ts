@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
-import type { Engine } from '../execution/contract.js';
+import type { Engine } from '../execution/run/engine.js';
 import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';

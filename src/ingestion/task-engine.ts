@@ -1,4 +1,4 @@
-import { createEngine } from '../execution/engine.js';
+import { createEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
 import { placeFrame } from '../storage/placed-frame.js';
 import { FrameEngine } from './build/frame-engine.js';

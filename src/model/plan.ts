@@ -15,7 +15,9 @@ import type { WindowFunction } from './window.js';
  * A leaf reads segments. Its `finish` steps run in order over the leaf's output columns once all partial results
  * have met: on the historical when one server holds every segment, else on the broker.
  */
-export type Plan = GroupPlan | ScanPlan | TimeBoundaryPlan | SegmentMetadataPlan;
+export type Plan = RowPlan | SegmentMetadataPlan;
+/** Plans that read rows; the engine runs them. */
+export type RowPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 
 interface Leaf {
   readonly dataSource: string;

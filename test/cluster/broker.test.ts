@@ -10,7 +10,7 @@ import { ClusterView } from '../../src/cluster/broker/view.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { CoordinatorService, HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
-import type { Engine } from '../../src/execution/contract.js';
+import type { Engine } from '../../src/execution/run/engine.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';

@@ -11,7 +11,7 @@ import { LocalSegments } from '../../src/cluster/historical/local-segments.js';
 import { RunGate } from '../../src/cluster/historical/run-gate.js';
 import { SegmentCache } from '../../src/cluster/historical/segment-cache.js';
 import { SegmentResults } from '../../src/cluster/historical/segment-results.js';
-import type { Engine } from '../../src/execution/contract.js';
+import type { Engine } from '../../src/execution/run/engine.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentStore } from '../../src/storage/contract.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import type { SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { arrayText } from '../../src/model/array-text.js';

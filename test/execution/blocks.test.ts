@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RunOptions } from '../../src/execution/contract.js';
-import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Value } from '../../src/expression/value.js';
 import { STRETCH_ROWS } from '../../src/kernels/contract.js';
 import { KernelMemory } from '../../src/kernels/memory.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RunOptions } from '../../src/execution/contract.js';
-import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { mayBeBrief } from '../../src/execution/scan/brief.js';
 import { BriefWork } from '../../src/execution/threads/brief-work.js';
 import type { RunControl } from '../../src/execution/threads/work.js';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateKind } from '../../src/execution/collect/kinds.js';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../src/model/aggregator.js';
 import { arrayElements } from '../../src/model/array-text.js';
 import type { Collector } from '../../src/model/collector.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { findText, lowerBoundText, textAt } from '../../src/execution/dictionary.js';
+import { findText, lowerBoundText, textAt } from '../../src/execution/block/dictionary.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 

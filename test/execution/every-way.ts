@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
-import type { RunOptions } from '../../src/execution/contract.js';
-import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Collector } from '../../src/model/collector.js';

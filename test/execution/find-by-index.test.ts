@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame } from '../../src/model/frame.js';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { ResultTable } from '../../src/execution/block/result-table.js';
 import { NO_EMPTY_VALUES, runSteps } from '../../src/execution/finish/steps.js';
-import type { ResultTable } from '../../src/execution/finish/table.js';
 import type { FinishStep } from '../../src/model/plan.js';
 
 const ROWS = 100_000;

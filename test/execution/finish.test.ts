@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import type { RunOptions } from '../../src/execution/contract.js';
-import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stringifyJson } from '../../src/base/json.js';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { VirtualColumn } from '../../src/model/aggregator.js';
 import { arrayText } from '../../src/model/array-text.js';
 import type { FrameCell } from '../../src/model/frame.js';

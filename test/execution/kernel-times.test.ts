@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../src/execution/engine.js';
-import { KernelTimes } from '../../src/execution/kernel-times.js';
+import { KernelTimes } from '../../src/execution/block/kernel-times.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { KernelSet } from '../../src/kernels/contract.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';

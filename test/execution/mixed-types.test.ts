@@ -1,13 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RowPlan } from '../../src/execution/contract.js';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { arrayElements, arrayText } from '../../src/model/array-text.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
+import type { RowPlan } from '../../src/model/plan.js';
 import { type ArrayType, isArrayType, JSON_TYPE, type TextType } from '../../src/model/schema.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 

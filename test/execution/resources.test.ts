@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import type { RunOptions } from '../../src/execution/contract.js';
-import type { EngineOptions, ProcessingEngine } from '../../src/execution/engine.js';
-import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import type { EngineOptions, ProcessingEngine } from '../../src/execution/run/local-engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';

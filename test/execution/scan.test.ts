@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RunOptions } from '../../src/execution/contract.js';
-import { createEngine } from '../../src/execution/engine.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ProcessingEngine } from '../../src/execution/engine.js';
+import type { ProcessingEngine } from '../../src/execution/run/local-engine.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { frameColumnType } from '../../src/model/frame.js';

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createEngine } from '../../src/execution/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Planning, PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';

@@ -1,5 +1,5 @@
 import { intersect } from '../../base/interval.js';
-import type { Engine } from '../../execution/contract.js';
+import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import type { SegmentMetadataPlan } from '../../model/plan.js';

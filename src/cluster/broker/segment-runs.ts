@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Engine, RunOptions } from '../../execution/contract.js';
+import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
-import { columnsRead } from '../../execution/columns-of-plan.js';
-import type { Engine, PlacedRows, RunOptions } from '../../execution/contract.js';
+import { columnsRead } from '../../execution/expression/columns-of-plan.js';
+import type { Engine, PlacedRows, RunOptions } from '../../execution/run/engine.js';
 import type { WantedColumn } from '../../execution/source/rows.js';
 import { frameBytes, selectColumns } from '../../execution/source/rows.js';
 import type { VirtualColumn } from '../../model/aggregator.js';

@@ -1,5 +1,5 @@
 import { condenseIntervals, intersect } from '../../base/interval.js';
-import { columnsNamed } from '../../execution/columns-of-plan.js';
+import { columnsNamed } from '../../execution/expression/columns-of-plan.js';
 import type { Filter } from '../../model/filter.js';
 import { ETERNITY } from '../../model/interval.js';
 import { columnsOfExpression, columnsOfFilter, renameFilter } from '../../model/plan-names.js';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Engine } from '../../execution/contract.js';
+import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
 import { newProfile, type Profile } from '../../model/profile.js';

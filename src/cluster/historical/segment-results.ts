@@ -1,5 +1,5 @@
 import { intersect } from '../../base/interval.js';
-import type { Engine, RunOptions } from '../../execution/contract.js';
+import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan } from '../../model/plan.js';
 import { parseSegmentId } from '../../model/segment-id.js';

@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from '../../sketch/base64.js';
 import { Bloom, hash64, hash64OfDouble, hash64OfFloat, hash64OfLong, hash64OfText, NULL_HASH } from '../../sketch/bloom.js';
 import type { Hash64 } from '../../sketch/murmur3.js';
 import { rowReader } from '../expression/row-reader.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { TextHash } from './hash-feed.js';
 import { textIds } from './hash-feed.js';
 import type { Feed, StateKind } from './state-kind.js';

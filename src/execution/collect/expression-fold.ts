@@ -13,7 +13,7 @@ import { PHYSICAL_BYTES } from '../../storage/view.js';
 import { multiValue } from '../expression/multi-value.js';
 import type { RowReader } from '../expression/row-reader.js';
 import { rowReader } from '../expression/row-reader.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { Feed, StateKind } from './state-kind.js';
 
 type ExpressionFold = Extract<Collector, { type: 'expression' }>;

@@ -4,9 +4,9 @@ import { ApproximateHistogram } from '../../sketch/approximate-histogram.js';
 import { fromBase64, toBase64 } from '../../sketch/base64.js';
 import { FixedHistogram } from '../../sketch/fixed-histogram.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { clear, kernelFor } from '../context.js';
+import { clear, kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import { numberFeed } from './number-feed.js';
 import type { Feed, StateKind } from './state-kind.js';
 

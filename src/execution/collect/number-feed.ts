@@ -1,7 +1,7 @@
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { Feed } from './state-kind.js';
 
 /** Gives every value of a column that is not null, as a double, to the state of its group, in the order of rows. */

@@ -6,7 +6,7 @@ import { compareValues, convert, isArrayValue } from '../../expression/value.js'
 import type { Collector } from '../../model/collector.js';
 import { multiValue } from '../expression/multi-value.js';
 import { rowReader } from '../expression/row-reader.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import { listReader, sizeOf, tagged, untagged } from './expression-fold.js';
 import type { Feed, StateKind } from './state-kind.js';
 

@@ -2,8 +2,8 @@ import type { Aggregator } from '../../model/aggregator.js';
 import { stateColumn } from '../../model/collector.js';
 import type { ColumnType } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
-import type { ResultColumn } from '../finish/table.js';
-import { columnOf, textColumn } from '../finish/table.js';
+import type { ResultColumn } from '../block/result-table.js';
+import { columnOf, textColumn } from '../block/result-table.js';
 import type { CollectedStates } from './collected-states.js';
 import type { StateKind } from './state-kind.js';
 

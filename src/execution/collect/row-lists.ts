@@ -1,8 +1,8 @@
 import type { StringColumnView } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { textAt } from '../dictionary.js';
-import { rememberTexts } from '../finish/table.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { textAt } from '../block/dictionary.js';
+import { rememberTexts } from '../block/result-table.js';
+import type { SegmentScope } from '../expression/scope.js';
 
 /** The values of rows of a multi-value column: `open` a block, then `get` its rows. */
 export interface RowLists {

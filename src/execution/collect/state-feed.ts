@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseDouble } from '../../expression/value.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
-import { textAt } from '../dictionary.js';
-import type { SegmentScope, Source } from '../scope.js';
+import { kernelFor } from '../block/context.js';
+import { textAt } from '../block/dictionary.js';
+import type { SegmentScope, Source } from '../expression/scope.js';
 import type { Feed, StateKind } from './state-kind.js';
 
 /**

@@ -1,8 +1,8 @@
 import type { Value } from '../../expression/value.js';
 import type { Address } from '../../storage/view.js';
-import type { Block } from '../context.js';
+import type { Block } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
-import type { SegmentScope } from '../scope.js';
 
 /**
  * One kind of state that a `collect` aggregator keeps for a group: an object of this thread's heap. A state never holds

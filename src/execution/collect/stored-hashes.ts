@@ -1,9 +1,9 @@
 import { SKETCH_SEED } from '../../sketch/text.js';
 import type { Address, DictionaryView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { kernelFor } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
-import type { SegmentScope } from '../scope.js';
 import type { IdSource } from './hash-feed.js';
 import type { Feed } from './state-kind.js';
 

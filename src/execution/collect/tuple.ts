@@ -4,9 +4,9 @@ import { Murmur3 } from '../../sketch/murmur3.js';
 import { SKETCH_SEED } from '../../sketch/text.js';
 import { Tuple } from '../../sketch/tuple.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
+import { kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import { textIds } from './hash-feed.js';
 import type { Feed, StateKind } from './state-kind.js';
 

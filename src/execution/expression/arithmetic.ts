@@ -3,9 +3,9 @@ import type { Expression } from '../../model/expression.js';
 import type { NumberType } from '../../model/schema.js';
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { kernelFor, takeBits, wordsOf } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { kernelFor, takeBits, wordsOf } from '../block/context.js';
+import type { SegmentScope } from './scope.js';
 import type { NumberVector } from './vector.js';
 import { oncePerBlock, storedNumbers } from './vector.js';
 

@@ -3,12 +3,12 @@ import { convert, textOfValue } from '../../expression/value.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { takeBits } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { takeBits } from '../block/context.js';
 import type { CodedColumn, Codes } from './coded-column.js';
 import { codedColumn } from './coded-column.js';
 import type { RowFunction } from './row-function.js';
+import type { SegmentScope } from './scope.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
 import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
 

@@ -5,7 +5,6 @@ import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
 import type { ColumnType } from '../../model/schema.js';
 import { isArrayType, isNumberType } from '../../model/schema.js';
-import type { SegmentScope } from '../scope.js';
 import { compileArithmetic } from './arithmetic.js';
 import { batchVector } from './batch/batch-vector.js';
 import { BatchCompiler } from './batch/compile-batch.js';
@@ -14,6 +13,7 @@ import { codedColumns, codedFunction, combinationCount } from './coded-function.
 import { dictionaryFunction, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
+import type { SegmentScope } from './scope.js';
 import { valuesVector } from './values-vector.js';
 import type { NumberVector, Vector } from './vector.js';
 import { StringPool } from './vector.js';

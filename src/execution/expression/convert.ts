@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { kernelFor } from '../context.js';
-import type { SegmentScope, Source } from '../scope.js';
+import { kernelFor } from '../block/context.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
+import type { SegmentScope, Source } from './scope.js';
 import { valuesVector } from './values-vector.js';
 import type { NumberVector, StringVector, Vector } from './vector.js';
 import { oncePerBlock, StringPool, storedNumbers } from './vector.js';

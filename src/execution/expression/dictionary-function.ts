@@ -5,12 +5,12 @@ import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import type { Block, RunContext } from '../context.js';
-import { kernelFor, takeBits, takeZeroed } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block, RunContext } from '../block/context.js';
+import { kernelFor, takeBits, takeZeroed } from '../block/context.js';
 import { RememberedResults, resultsKey } from './remembered-results.js';
 import type { RowFunction } from './row-function.js';
 import { columnsThere } from './row-function.js';
+import type { SegmentScope } from './scope.js';
 import type { Vector } from './vector.js';
 import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
 

@@ -2,10 +2,10 @@ import type { Value } from '../../expression/value.js';
 import { convert, isArrayValue } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { blockAt } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { blockAt } from '../block/context.js';
 import { byCodeUnits, placedColumn, wellFormed } from './placed-column.js';
+import type { SegmentScope } from './scope.js';
 
 /**
  * A multi-value column of what is computed of each row of the segment: the elements of an array, as texts; nothing for

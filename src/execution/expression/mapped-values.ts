@@ -1,9 +1,9 @@
 import type { Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { SegmentScope } from '../scope.js';
 import type { ListedRows } from './placed-column.js';
 import { byCodeUnits, idsView, placedColumn, wellFormed } from './placed-column.js';
+import type { SegmentScope } from './scope.js';
 
 /** What becomes of a value of a multi-value column; null among `value`s is that of a row without any. */
 export interface ValueMapping {

@@ -11,11 +11,11 @@ import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
 import { isArrayType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
-import type { SegmentScope, Source } from '../scope.js';
 import { codedColumns, codedLoop } from './coded-function.js';
 import { listedColumn } from './listed-values.js';
 import { mappedColumn } from './mapped-values.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
+import type { SegmentScope, Source } from './scope.js';
 
 /** An expression as one over arrays, where columns of the segment are multi-value. */
 export interface Formed extends EachValue {

@@ -1,8 +1,8 @@
 import type { Value } from '../../expression/value.js';
 import { packTexts } from '../../storage/columns/packed-texts.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
-import { takeZeroed } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import { takeZeroed } from '../block/context.js';
+import type { SegmentScope } from './scope.js';
 
 /** The ids of rows that have several values each: of row i, `ids[offsets[i] .. offsets[i + 1])`. */
 export interface ListedRows {

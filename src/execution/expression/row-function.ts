@@ -4,12 +4,12 @@ import type { Operand } from '../../expression/function.js';
 import type { Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
-import type { Block } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
 import type { CodedColumn, Codes } from './coded-column.js';
 import { codedColumn } from './coded-column.js';
 import type { RowReader } from './row-reader.js';
 import { rowReader } from './row-reader.js';
+import type { SegmentScope } from './scope.js';
 
 /** A bound expression: `compute` reads the values of its columns from `cells`, in the order of their names. */
 export interface RowFunction {

@@ -2,9 +2,9 @@ import type { Value } from '../../expression/value.js';
 import { valueOfText } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { kernelFor } from '../context.js';
-import type { SegmentScope, Source } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { kernelFor } from '../block/context.js';
+import type { SegmentScope, Source } from './scope.js';
 import type { NumberVector, StringVector } from './vector.js';
 import { storedNumbers } from './vector.js';
 

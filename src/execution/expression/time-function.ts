@@ -5,10 +5,10 @@ import { convert, textOfValue } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { bucketBoundaries } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { Runs } from '../group/time-runs.js';
-import { bucketRuns, RUN_BYTES } from '../group/time-runs.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from './scope.js';
 import { timeGrains } from './time-grains.js';
+import type { Runs } from './time-runs.js';
+import { bucketRuns, RUN_BYTES } from './time-runs.js';
 import type { Vector } from './vector.js';
 
 const BUCKETS_MAX = 200_000;

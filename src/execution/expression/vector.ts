@@ -1,9 +1,9 @@
 import type { NumberType, TextType } from '../../model/schema.js';
 import type { Address, NumberColumnView, Physical } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { kernelFor } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { kernelFor } from '../block/context.js';
+import type { SegmentScope } from './scope.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until

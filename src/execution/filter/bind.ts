@@ -1,13 +1,13 @@
+import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../../expression/ordering.js';
 import { compileLikePattern } from '../../kernels/like-pattern.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { takeBits } from '../context.js';
-import { findText, lowerBoundText } from '../dictionary.js';
+import { takeBits } from '../block/context.js';
+import { findText, lowerBoundText } from '../block/dictionary.js';
 import { numbersAsText } from '../expression/convert.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 import { storedNumbers } from '../expression/vector.js';
-import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../ordering.js';
-import type { SegmentScope } from '../scope.js';
 import { bindCondition } from './condition.js';
 import { matchesLike } from './like.js';
 import type { Bound } from './number-bounds.js';

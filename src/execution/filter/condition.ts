@@ -1,12 +1,12 @@
 import { toTruth, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
-import { takeBits, wordsOf } from '../context.js';
+import { takeBits, wordsOf } from '../block/context.js';
 import { compileLongPair } from '../expression/arithmetic.js';
 import { compileVector } from '../expression/compile.js';
 import type { ValueFunction } from '../expression/multi-value.js';
 import { formOf, multiValue, valueFunction } from '../expression/multi-value.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import { rangePredicate } from './number-predicate.js';
 import type { Match, Predicate } from './predicate.js';
 import { andPredicate, notPredicate, orPredicate } from './predicate.js';

@@ -1,9 +1,9 @@
 import type { Filter } from '../../model/filter.js';
+import type { RowPlan } from '../../model/plan.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { RowSelection, SegmentView } from '../../storage/view.js';
-import { columnsOfPlan } from '../columns-of-plan.js';
-import type { RowPlan } from '../contract.js';
-import { virtualColumnsByName } from '../scope.js';
+import { columnsOfPlan } from '../expression/columns-of-plan.js';
+import { virtualColumnsByName } from '../expression/scope.js';
 import { conditionsOf } from './plan-filter.js';
 
 /*

@@ -1,9 +1,9 @@
 import type { Address } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import type { Block } from '../context.js';
-import { kernelFor, takeBits, wordsOf } from '../context.js';
+import type { Block } from '../block/context.js';
+import { kernelFor, takeBits, wordsOf } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { Decimals, NumberVector } from '../expression/vector.js';
-import type { SegmentScope } from '../scope.js';
 import type { Bound } from './number-bounds.js';
 import { doubleRange, longRange, storedRange } from './number-bounds.js';
 import type { Match, Predicate } from './predicate.js';

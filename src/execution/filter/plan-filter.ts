@@ -1,7 +1,7 @@
 import type { Filter } from '../../model/filter.js';
-import type { Block } from '../context.js';
-import { takeBits, wordsOf } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import type { Block } from '../block/context.js';
+import { takeBits, wordsOf } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
 import { bindFilter } from './bind.js';
 import type { Match, Predicate } from './predicate.js';
 import { andPredicate, MATCH_ALL, MATCH_NONE, NONE } from './predicate.js';

@@ -1,7 +1,7 @@
 import type { Address, StringColumnView } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
-import { kernelFor, takeBits, takeZeroed } from '../context.js';
-import type { SegmentScope } from '../scope.js';
+import { kernelFor, takeBits, takeZeroed } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { Predicate } from './predicate.js';
 import { kernelPredicate, MATCH_ALL, MATCH_NONE, orPredicate } from './predicate.js';
 

@@ -1,8 +1,8 @@
 import type { Expression } from '../../model/expression.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { takeBits, wordsOf } from '../context.js';
+import { takeBits, wordsOf } from '../block/context.js';
 import { idsOf } from '../expression/coded-column.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { Predicate } from './predicate.js';
 import { constantPredicate } from './predicate.js';
 

@@ -1,7 +1,7 @@
-import type { Block } from '../context.js';
-import { takeBits } from '../context.js';
+import type { Block } from '../block/context.js';
+import { takeBits } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { StringVector } from '../expression/vector.js';
-import type { SegmentScope } from '../scope.js';
 import type { Match, Predicate } from './predicate.js';
 
 /** Rows of a computed text column for which `test` holds; it runs once per distinct text. */

@@ -5,7 +5,7 @@ import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType, TextType } from '../../model/schema.js';
 import { isArrayType, isComplexType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
 import { asTexts } from '../expression/cast-texts.js';
-import type { SegmentScope } from '../scope.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { Predicate } from './predicate.js';
 import { constantPredicate } from './predicate.js';
 import { textPredicate } from './text-predicate.js';

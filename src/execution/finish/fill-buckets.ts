@@ -5,11 +5,11 @@ import type { Granularity } from '../../model/granularity.js';
 import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
-import type { Check } from '../pieces.js';
-import { inPieces, ROWS_PER_CHECK } from '../pieces.js';
+import type { Check } from '../block/checked-loops.js';
+import { inPieces, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed } from '../block/result-table.js';
 import type { LeafResult } from './steps.js';
-import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed } from './table.js';
 
 const FILLED_BUCKETS_MAX = 10_000_000;
 

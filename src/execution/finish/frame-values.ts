@@ -2,12 +2,12 @@ import type { Value } from '../../expression/value.js';
 import { compareValues, convert, wrapLong } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { WindowCall } from '../../model/window.js';
-import type { Check } from '../pieces.js';
-import { inPieces, ROWS_PER_CHECK } from '../pieces.js';
+import type { Check } from '../block/checked-loops.js';
+import { inPieces, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { ResultColumn } from '../block/result-table.js';
+import { valueAt } from '../block/result-table.js';
 import type { FrameSpans } from './frame.js';
 import { RangeTree, STRETCH_ROWS_MAX } from './range-tree.js';
-import type { ResultColumn } from './table.js';
-import { valueAt } from './table.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
 
 /** What a function makes of the rows of a frame. Frames are asked for row by row, in order. */

@@ -3,8 +3,8 @@ import type { Value } from '../../expression/value.js';
 import { compareValues } from '../../expression/value.js';
 import type { SortKey } from '../../model/plan.js';
 import type { FrameBound, WindowFrame } from '../../model/window.js';
-import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed, valueAt } from './table.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed, valueAt } from '../block/result-table.js';
 
 /** Rows [start, end). */
 export interface Partition {

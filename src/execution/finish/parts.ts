@@ -1,13 +1,13 @@
 import type { Frame } from '../../model/frame.js';
 import type { FinishStep } from '../../model/plan.js';
-import { concatFrames } from '../merge/concat.js';
+import { concatFrames } from '../block/concat-frames.js';
+import type { ResultTable } from '../block/result-table.js';
+import { framesOf, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import { SortedRuns } from './sorted-runs.js';
 import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
 import { isRowWise, StreamedSteps } from './stream.js';
-import type { ResultTable } from './table.js';
-import { framesOf, tableOf } from './table.js';
 
 /** Rows of a sort that are held in memory; with more than that sorted runs go to disk. */
 const HELD_ROWS_MAX = 1 << 20;

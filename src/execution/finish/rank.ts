@@ -1,8 +1,8 @@
 import type { FinishStep } from '../../model/plan.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed, columnOf, valueAt } from '../block/result-table.js';
 import { stateKind } from '../collect/kinds.js';
 import type { LeafResult } from './steps.js';
-import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed, columnOf, valueAt } from './table.js';
 
 /** The places of states in their own order, from 0 on; alike ones share a place, and no state comes before any. */
 export function rankColumn(

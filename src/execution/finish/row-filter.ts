@@ -1,13 +1,13 @@
 import { compileExpression } from '../../expression/evaluate.js';
+import { STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { Value } from '../../expression/value.js';
 import { compareValues, convert, textOfValue, toText, toTruth } from '../../expression/value.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
+import type { ResultTable } from '../block/result-table.js';
+import { columnNamed, typeOfResult, valueAt } from '../block/result-table.js';
 import { matchesLike } from '../filter/like.js';
 import { typedComparison } from '../filter/typed-comparison.js';
-import { STRING_ORDERINGS } from '../ordering.js';
-import type { ResultTable } from './table.js';
-import { columnNamed, typeOfResult, valueAt } from './table.js';
 
 /** true, false, or null for unknown. */
 type Truth = boolean | null;

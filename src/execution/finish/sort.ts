@@ -1,11 +1,11 @@
 import { ServiceError } from '../../base/errors.js';
+import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
-import { compareText, STRING_ORDERINGS } from '../ordering.js';
-import type { Check } from '../pieces.js';
-import { ascending, inPieces, ROWS_PER_CHECK } from '../pieces.js';
-import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed, typed } from './table.js';
+import type { Check } from '../block/checked-loops.js';
+import { ascending, inPieces, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed, typed } from '../block/result-table.js';
 
 type CompareRows = (a: number, b: number) => number;
 

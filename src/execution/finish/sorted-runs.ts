@@ -2,12 +2,12 @@ import { deserialize, serialize } from 'node:v8';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import { cellAt, isNullAt } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
+import type { ResultTable } from '../block/result-table.js';
+import { framesOf, typed } from '../block/result-table.js';
 import type { SpillFile } from '../spill/spill-file.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import { compareCells, sortKeys } from './sort.js';
 import type { LeafResult } from './steps.js';
-import type { ResultTable } from './table.js';
-import { framesOf, typed } from './table.js';
 
 /** Rows read of a run at a time. */
 const RUN_FRAME_ROWS = 1024;

@@ -4,13 +4,13 @@ import { convert } from '../../expression/value.js';
 import type { Interval } from '../../model/interval.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
-import { ascending, ROWS_PER_CHECK } from '../pieces.js';
+import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from '../block/result-table.js';
 import { fillBuckets } from './fill-buckets.js';
 import { rankColumn } from './rank.js';
 import { rowFilter } from './row-filter.js';
 import { sortedRows } from './sort.js';
-import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from './table.js';
 import { windowColumns } from './window.js';
 
 /** What the steps need to know of the leaf they follow. */

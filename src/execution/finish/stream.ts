@@ -2,14 +2,14 @@ import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import { frameColumnType } from '../../model/frame.js';
 import type { FinishStep } from '../../model/plan.js';
-import { concatFrames } from '../merge/concat.js';
-import { ascending } from '../pieces.js';
+import { ascending } from '../block/checked-loops.js';
+import { concatFrames } from '../block/concat-frames.js';
+import type { ResultTable } from '../block/result-table.js';
+import { framesOf, pickRows, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import { SortedRuns } from './sorted-runs.js';
 import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
-import type { ResultTable } from './table.js';
-import { framesOf, pickRows, tableOf } from './table.js';
 
 /** Steps that look at one row at a time. */
 export const isRowWise = ({ step }: FinishStep): boolean => step === 'compute' || step === 'filter' || step === 'project';

@@ -2,15 +2,15 @@ import type { Value } from '../../expression/value.js';
 import { compareValues } from '../../expression/value.js';
 import type { FinishStep, SortKey } from '../../model/plan.js';
 import type { WindowCall, WindowFunction } from '../../model/window.js';
-import type { Check } from '../pieces.js';
-import { ROWS_PER_CHECK } from '../pieces.js';
+import type { Check } from '../block/checked-loops.js';
+import { ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed, columnOf, pickRows, valueAt } from '../block/result-table.js';
 import type { Partition, Runs, WindowRows } from './frame.js';
 import { FrameSpans } from './frame.js';
 import { frameValue } from './frame-values.js';
 import { sortedRows } from './sort.js';
 import type { LeafResult } from './steps.js';
-import type { ResultColumn, ResultTable } from './table.js';
-import { columnNamed, columnOf, pickRows, valueAt } from './table.js';
 
 type WindowStep = Extract<FinishStep, { step: 'window' }>;
 

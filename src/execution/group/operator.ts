@@ -1,24 +1,24 @@
 import type { Value } from '../../expression/value.js';
 import type { Frame } from '../../model/frame.js';
-import type { RunContext } from '../context.js';
-import type { RowCounts } from '../counts.js';
+import type { Check } from '../block/checked-loops.js';
+import type { RunContext } from '../block/context.js';
+import type { ResultTable } from '../block/result-table.js';
+import { framesOf } from '../block/result-table.js';
+import type { RowCounts } from '../block/row-counts.js';
 import { finishParts } from '../finish/parts.js';
 import type { LeafResult } from '../finish/steps.js';
 import { runSteps } from '../finish/steps.js';
-import type { ResultTable } from '../finish/table.js';
-import { framesOf } from '../finish/table.js';
-import type { Check } from '../pieces.js';
-import type { FoldScope } from './distinct-fold.js';
-import { mergeSpilled } from './merge-spilled.js';
-import { freeParts, mergeTable } from './merge-tables.js';
-import { partialRows } from './partial.js';
-import { groupRows } from './result.js';
+import type { GroupShape } from './key/layout.js';
+import { queryColumns, shapeGroups } from './key/layout.js';
 import type { GroupSource } from './run.js';
-import type { GroupShape } from './shape.js';
-import { queryColumns, shapeGroups } from './shape.js';
-import { pairBytes } from './spill.js';
-import type { GroupTableParts } from './table.js';
-import { GroupTable } from './table.js';
+import { pairBytes } from './spill/group-spill.js';
+import { mergeSpilled } from './spill/merge-spilled.js';
+import type { FoldScope } from './table/distinct-combine.js';
+import type { GroupTableParts } from './table/group-table.js';
+import { GroupTable } from './table/group-table.js';
+import { freeParts, mergeTable } from './table/merge-tables.js';
+import { partialRows } from './table/partial.js';
+import { groupRows } from './table/result.js';
 
 /** How a plan runs over the segments at hand. */
 export function shapeOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupShape {

@@ -3,20 +3,20 @@ import type { Arena } from '../../kernels/memory.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
+import type { Block, RunContext } from '../block/context.js';
+import { stretchAt, takeBits, wordsOf } from '../block/context.js';
+import type { RowCounts } from '../block/row-counts.js';
+import { FilterClock } from '../block/row-counts.js';
+import type { RowRange } from '../block/row-ranges.js';
+import { meets, rowsWithin } from '../block/row-ranges.js';
 import { hasOrderedStates } from '../collect/kinds.js';
-import type { Block, RunContext } from '../context.js';
-import { stretchAt, takeBits, wordsOf } from '../context.js';
-import type { RowCounts } from '../counts.js';
-import { FilterClock } from '../counts.js';
+import { SegmentScope } from '../expression/scope.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
 import type { Match, Predicate } from '../filter/predicate.js';
 import { ALL, NONE } from '../filter/predicate.js';
-import type { RowRange } from '../row-ranges.js';
-import { meets, rowsWithin } from '../row-ranges.js';
-import { SegmentScope } from '../scope.js';
-import { SegmentGroups } from './segment-groups.js';
-import type { GroupShape } from './shape.js';
-import { GroupTable } from './table.js';
+import type { GroupShape } from './key/layout.js';
+import { SegmentGroups } from './segment/segment-groups.js';
+import { GroupTable } from './table/group-table.js';
 
 /** What a group plan reads: plain data. */
 export interface GroupSource {

@@ -2,7 +2,7 @@ import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { ScanPlan } from '../../model/plan.js';
 import type { SegmentView } from '../../storage/view.js';
-import { storedName, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../scope.js';
+import { storedName, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
 
 /** Cells whose reading stays well below a millisecond. */
 const CELLS_MAX = 2_000;

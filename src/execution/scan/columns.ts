@@ -5,12 +5,12 @@ import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import { blockAt, kernelFor } from '../context.js';
-import { textReader } from '../dictionary.js';
+import { blockAt, kernelFor } from '../block/context.js';
+import { textReader } from '../block/dictionary.js';
+import { nullBits, typed } from '../block/result-table.js';
 import { listReader } from '../expression/cast-texts.js';
 import { rowReader } from '../expression/row-reader.js';
-import { nullBits, typed } from '../finish/table.js';
-import type { SegmentScope, Source } from '../scope.js';
+import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowBatch } from './order.js';
 
 /** What a column of a scan is over all segments. */

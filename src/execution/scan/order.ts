@@ -1,9 +1,9 @@
 import { TIME_COLUMN } from '../../model/schema.js';
 import { parseSegmentId } from '../../model/segment-id.js';
 import type { SegmentView } from '../../storage/view.js';
-import type { RunContext } from '../context.js';
-import type { RowCounts } from '../counts.js';
-import { meets } from '../row-ranges.js';
+import type { RunContext } from '../block/context.js';
+import type { RowCounts } from '../block/row-counts.js';
+import { meets } from '../block/row-ranges.js';
 import type { RowQuery, RowSource } from './row-source.js';
 import { openRows } from './row-source.js';
 

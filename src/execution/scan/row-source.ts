@@ -3,15 +3,15 @@ import type { Filter } from '../../model/filter.js';
 import type { Interval } from '../../model/interval.js';
 import type { SegmentView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { RunContext } from '../context.js';
-import { blockAt } from '../context.js';
-import type { RowCounts } from '../counts.js';
-import { FilterClock } from '../counts.js';
+import type { RunContext } from '../block/context.js';
+import { blockAt } from '../block/context.js';
+import type { RowCounts } from '../block/row-counts.js';
+import { FilterClock } from '../block/row-counts.js';
+import { rowsWithin } from '../block/row-ranges.js';
+import type { VirtualColumns } from '../expression/scope.js';
+import { SegmentScope } from '../expression/scope.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
 import { ALL, NONE } from '../filter/predicate.js';
-import { rowsWithin } from '../row-ranges.js';
-import type { VirtualColumns } from '../scope.js';
-import { SegmentScope } from '../scope.js';
 
 export interface RowQuery {
   readonly filter: Filter | null;

@@ -3,12 +3,12 @@ import type { Arena } from '../../kernels/memory.js';
 import type { StageKey } from '../../model/stage.js';
 import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { Block, RunContext } from '../context.js';
-import { kernelFor } from '../context.js';
-import { allTexts } from '../dictionary.js';
+import type { Block, RunContext } from '../block/context.js';
+import { kernelFor } from '../block/context.js';
+import { allTexts } from '../block/dictionary.js';
 import { asNumbers, asText } from '../expression/convert.js';
+import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
-import type { SegmentScope } from '../scope.js';
 
 /** A key or a row that is not there; see `join.ts` of the kernels. */
 export const ABSENT = 0xffffffff;

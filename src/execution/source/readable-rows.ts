@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import { frameColumnType, isNullAt } from '../../model/frame.js';
+import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { columnsRead } from '../columns-of-plan.js';
-import type { RowPlan } from '../contract.js';
+import { columnsRead } from '../expression/columns-of-plan.js';
 import { findColumn, gatherFrame, rowsByTime } from './rows.js';
 
 /** Where a row stood in its chunk before the chunk was put in order of time. */

@@ -3,11 +3,11 @@ import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/sta
 import { columnsThrough } from '../../model/stage.js';
 import type { Address, ColumnView, SegmentView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { RunContext } from '../context.js';
-import { blockAt } from '../context.js';
+import type { RunContext } from '../block/context.js';
+import { blockAt } from '../block/context.js';
+import { SegmentScope, virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
 import { ALL, NONE } from '../filter/predicate.js';
-import { SegmentScope, virtualColumnsByName } from '../scope.js';
 import type { BuildSide } from './build-side.js';
 import { JoinRun } from './join-run.js';
 import { unnestRows } from './unnest-rows.js';

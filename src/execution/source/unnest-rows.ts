@@ -6,10 +6,10 @@ import { elementType, isArrayType, isNumberType } from '../../model/schema.js';
 import { placeFrame } from '../../storage/placed-frame.js';
 import type { Address, ColumnView, StringColumnView } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
-import { blockAt } from '../context.js';
+import { blockAt } from '../block/context.js';
+import { nullBits, typed } from '../block/result-table.js';
 import { rowReader } from '../expression/row-reader.js';
-import { nullBits, typed } from '../finish/table.js';
-import type { SegmentScope, Source } from '../scope.js';
+import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowNumbers } from './view-rows.js';
 
 /** Rows of a view, each as often as it has values, and those values. Void when the next one is asked for. */

@@ -1,8 +1,8 @@
 import type { Arena } from '../../kernels/memory.js';
 import type { Address, ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
-import type { RunContext } from '../context.js';
-import { kernelFor } from '../context.js';
+import type { RunContext } from '../block/context.js';
+import { kernelFor } from '../block/context.js';
 
 /*
  * Views of some rows of a view: a stretch of it, which is arithmetic on addresses, or rows by number, which kernels

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
-import type { SegmentData } from '../segment-data.js';
+import type { SegmentData } from '../block/segment-data.js';
 import type { Answer, FromThread, ToThread } from './messages.js';
 import { fromPlainError, ROOM, SIGNALS } from './messages.js';
 import { SentData } from './sent-data.js';

@@ -1,6 +1,6 @@
 import { assert } from '../../base/errors.js';
 import type { SegmentView } from '../../storage/view.js';
-import type { SegmentData } from '../segment-data.js';
+import type { SegmentData } from '../block/segment-data.js';
 
 /**
  * What stands for segment data in a message. To copy the data to a thread costs more than many a query, so a thread is

@@ -1,5 +1,6 @@
-import type { Engine, RowPlan, RunOptions } from '../../execution/contract.js';
+import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
+import type { RowPlan } from '../../model/plan.js';
 import type { PlacedFrame } from '../../storage/placed-frame.js';
 
 /**

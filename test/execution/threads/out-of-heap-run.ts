@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../src/base/errors.js';
-import { createEngine } from '../../../src/execution/engine.js';
+import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import type { Frame } from '../../../src/model/frame.js';
 import type { GroupPlan } from '../../../src/model/plan.js';

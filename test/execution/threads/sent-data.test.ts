@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SegmentData } from '../../../src/execution/segment-data.js';
+import type { SegmentData } from '../../../src/execution/block/segment-data.js';
 import { ReceivedData, SentData } from '../../../src/execution/threads/sent-data.js';
 
 const test = suite('segment data sent to a thread');

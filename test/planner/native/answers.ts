@@ -1,7 +1,7 @@
 import { intersect } from '../../../src/base/interval.js';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
-import type { RunOptions } from '../../../src/execution/contract.js';
-import { createEngine } from '../../../src/execution/engine.js';
+import type { RunOptions } from '../../../src/execution/run/engine.js';
+import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import type { Frame, FrameCell, FrameColumn } from '../../../src/model/frame.js';
 import { cellAt } from '../../../src/model/frame.js';

@@ -1,5 +1,5 @@
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
-import { createEngine } from '../../../src/execution/engine.js';
+import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { plainData, valueOfText } from '../../../src/expression/value.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import type { Frame } from '../../../src/model/frame.js';

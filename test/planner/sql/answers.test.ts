@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../../src/execution/engine.js';
+import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../../src/model/frame.js';
 import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';

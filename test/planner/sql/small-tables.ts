@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
 import { resolveLookups } from '../../../src/cluster/lookups/resolve-lookups.js';
-import { createEngine } from '../../../src/execution/engine.js';
+import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { plainData, valueOfText } from '../../../src/expression/value.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame, frameColumnType } from '../../../src/model/frame.js';

@@ -1,6 +1,6 @@
 import { BLOCK_ROWS } from '../../../storage/view.js';
-import { takeBits } from '../../context.js';
-import type { SegmentScope } from '../../scope.js';
+import { takeBits } from '../../block/context.js';
+import type { SegmentScope } from '../scope.js';
 import type { NumberVector } from '../vector.js';
 import { oncePerBlock } from '../vector.js';
 import type { NumberBatch } from './number-batch.js';

@@ -1,5 +1,5 @@
 import { BLOCK_ROWS } from '../../../storage/view.js';
-import type { Block } from '../../context.js';
+import type { Block } from '../../block/context.js';
 
 /**
  * A node of an expression over numbers, computed for all rows of a block before its parent is: loops over typed arrays

@@ -1,8 +1,8 @@
 import type { StringColumnView } from '../../../storage/view.js';
 import { BLOCK_ROWS } from '../../../storage/view.js';
-import type { Block } from '../../context.js';
-import type { SegmentScope } from '../../scope.js';
+import type { Block } from '../../block/context.js';
 import { idsOf } from '../coded-column.js';
+import type { SegmentScope } from '../scope.js';
 import type { StringPool, StringVector } from '../vector.js';
 import { oncePerBlock } from '../vector.js';
 import type { NumberBatch } from './number-batch.js';

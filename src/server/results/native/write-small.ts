@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../../base/json.js';
 import { formatInstant } from '../../../base/time.js';
-import { STRING_ORDERINGS } from '../../../execution/ordering.js';
+import { STRING_ORDERINGS } from '../../../expression/ordering.js';
 import type { Frame } from '../../../model/frame.js';
 import { cellAt } from '../../../model/frame.js';
 import type { EpochMs } from '../../../model/interval.js';

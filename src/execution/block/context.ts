@@ -1,0 +1,88 @@
+import { ServiceError } from '../../base/errors.js';
+import type { KernelSet } from '../../kernels/contract.js';
+import type { Arena, KernelMemory } from '../../kernels/memory.js';
+import type { Address, Physical } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import type { SpillSpace } from '../spill/spill-space.js';
+import type { KernelTimes } from './kernel-times.js';
+
+/** What one thread needs to work on one query. */
+export interface RunContext {
+  readonly memory: KernelMemory;
+  readonly kernels: KernelSet;
+  /** Throws `cancelled` or `timeout`; called between blocks. */
+  check(): void;
+  /** What kernels do, where that is looked at; see `sampled`. */
+  readonly times: KernelTimes | undefined;
+  /** For a segment of so many rows about to be read: one in some is read by kernels whose calls are counted and timed. */
+  sampled(rows: number): RunContext;
+  /** From here on rows of another segment are read: the time that one may take begins anew. */
+  beginSegment(): void;
+  /** Rows handled by one set of kernel calls; at most BLOCK_ROWS. */
+  readonly batchRows: number;
+  /** What group tables of this thread may hold. */
+  readonly groupBytesMax: number;
+  /** Where group tables that outgrow it may go; undefined: nowhere. */
+  readonly spill: SpillSpace | undefined;
+}
+
+/** Rows [start, start + rows) of a segment; `start` is a multiple of BLOCK_ROWS. Bit arrays and row numbers count from `start`. */
+export interface Block {
+  readonly start: number;
+  readonly rows: number;
+}
+
+export function blockAt(row: number, rowCount: number): Block {
+  const start = row - (row % BLOCK_ROWS);
+  return { start, rows: Math.min(BLOCK_ROWS, rowCount - start) };
+}
+
+/** The block that rows [from, to) begin in, and with it those that follow as far as they lie within, `rowsMax` rows in all. */
+export function stretchAt(from: number, to: number, rowCount: number, rowsMax: number): Block {
+  const block = blockAt(from, rowCount);
+  if (block.start !== from) return block;
+  const rows = Math.min(rowsMax, to - from);
+  const whole = from + rows === rowCount ? rows : rows - (rows % BLOCK_ROWS);
+  return whole > block.rows ? { start: from, rows: whole } : block;
+}
+
+/** 64-bit words of a bit array over the rows of a block; what lies behind them is undefined. */
+export function wordsOf(block: Block): number {
+  return Math.ceil(block.rows / 64);
+}
+const BLOCK_BIT_BYTES = BLOCK_ROWS / 8;
+
+/** One bit per row of a block. */
+export function takeBits(arena: Arena): Address {
+  return arena.take(BLOCK_BIT_BYTES);
+}
+
+/**
+ * Clears memory at an address that is a multiple of 8, up to the next multiple of 8: every allocation reaches that far.
+ * A kernel does it at memory speed; filling a shared typed array takes up to ten times as long.
+ */
+export function clear({ kernels }: Pick<RunContext, 'kernels'>, at: Address, bytes: number): void {
+  if (bytes > 0) kernels.bitsFill(at, Math.ceil(bytes / 8), 0, 0);
+}
+
+export function takeZeroed(arena: Arena, context: Pick<RunContext, 'kernels'>, bytes: number): Address {
+  const at = arena.take(bytes);
+  clear(context, at, bytes);
+  return at;
+}
+
+/**
+ * The kernel of a family for a type of values: `kernelFor(kernels, 'sumRuns', 'U16')`. The one place where kernels
+ * are found by a composed name; the type makes sure that the contract has it.
+ */
+export function kernelFor<Family extends string, Type extends Physical>(
+  kernels: KernelSet,
+  family: Family,
+  type: Type,
+): KernelSet[Extract<`${Family}${Type}`, keyof KernelSet>] {
+  return kernels[`${family}${type}` as Extract<`${Family}${Type}`, keyof KernelSet>];
+}
+
+export function cancelledError(): ServiceError {
+  return new ServiceError('cancelled', 'the query was cancelled');
+}

@@ -1,0 +1,57 @@
+import type { KernelName, KernelSet } from '../../kernels/contract.js';
+import { KERNEL_PARAMETERS } from '../../kernels/families.js';
+import type { KernelTotals } from '../../model/profile.js';
+
+/** One call of a kernel in so many is timed: reading the clock takes as long as a kernel needs for some hundred rows. */
+const CALLS_PER_SAMPLE = 8;
+
+const NAMES = Object.keys(KERNEL_PARAMETERS) as KernelName[];
+
+/**
+ * What the kernels of one query do on one thread, in the segments that are looked at: calls are counted, and some of
+ * them timed.
+ */
+export class KernelTimes {
+  /** Rows of the block that is worked on. */
+  blockRows = 0;
+  readonly #calls = new Float64Array(NAMES.length);
+  readonly #rows = new Float64Array(NAMES.length);
+  readonly #timed = new Float64Array(NAMES.length);
+  readonly #milliseconds = new Float64Array(NAMES.length);
+
+  /** The same kernels, looked at. */
+  over(kernels: KernelSet): KernelSet {
+    const entries = NAMES.map((name, at) => [name, this.#lookedAt(kernels[name] as Kernel, at)] as const);
+    // Each has a kernel of the contract under its own name.
+    return Object.fromEntries(entries) as unknown as KernelSet;
+  }
+
+  /** Of the kernels that were called, so far. */
+  totals(): Record<string, KernelTotals> {
+    const totals: Record<string, KernelTotals> = {};
+    this.#calls.forEach((calls, at) => {
+      const name = NAMES[at];
+      if (calls === 0 || name === undefined) return;
+      const [rows = 0, timed = 0, milliseconds = 0] = [this.#rows[at], this.#timed[at], this.#milliseconds[at]];
+      const each = timed === 0 ? 0 : milliseconds / timed;
+      totals[name] = { calls, rows, milliseconds: each * calls };
+    });
+    return totals;
+  }
+
+  #lookedAt(kernel: Kernel, at: number): Kernel {
+    return (...inputs) => {
+      const calls = this.#calls[at] ?? 0;
+      this.#calls[at] = calls + 1;
+      this.#rows[at] = (this.#rows[at] ?? 0) + this.blockRows;
+      if (calls % CALLS_PER_SAMPLE !== 0) return kernel(...inputs);
+      const startMs = performance.now();
+      const result = kernel(...inputs);
+      this.#milliseconds[at] = (this.#milliseconds[at] ?? 0) + performance.now() - startMs;
+      this.#timed[at] = (this.#timed[at] ?? 0) + 1;
+      return result;
+    };
+  }
+}
+
+type Kernel = (...inputs: readonly (number | bigint)[]) => number | bigint | undefined;

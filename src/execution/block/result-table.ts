@@ -1,0 +1,233 @@
+import { assert, ServiceError } from '../../base/errors.js';
+import type { Value } from '../../expression/value.js';
+import { textOfValue, valueOfText } from '../../expression/value.js';
+import type { Frame, FrameColumn } from '../../model/frame.js';
+import { isNullAt } from '../../model/frame.js';
+import type { ColumnType, TextType } from '../../model/schema.js';
+import { isNumberType } from '../../model/schema.js';
+import type { Check } from './checked-loops.js';
+import { inPieces, ROWS_PER_CHECK } from './checked-loops.js';
+
+/** Result rows outside of kernel memory, before and between finish steps. Strings stay ids until they are needed. */
+export interface ResultTable {
+  readonly rowCount: number;
+  readonly columns: readonly ResultColumn[];
+  /** Names of group keys, which break ties of sorts. */
+  readonly keys: readonly string[];
+}
+
+/** `type` of texts, where it is left out, is STRING. */
+export type ResultColumn = { readonly name: string } & (
+  | { readonly kind: 'string'; readonly type?: TextType; readonly ids: Uint32Array; readonly text: (id: number) => string | null }
+  /** `nulls`: one byte a row, 1 where it is null; null when no row is. */
+  | { readonly kind: 'long'; readonly values: BigInt64Array; readonly nulls: Uint8Array | null }
+  /** Multi-value: row i is row `rows[i]` of a frame's column. Kept and picked, never computed with. */
+  | { readonly kind: 'multi'; readonly rows: Uint32Array; readonly of: MultiColumn }
+  | { readonly kind: 'double'; readonly type: 'FLOAT' | 'DOUBLE'; readonly values: Float64Array; readonly nulls: Uint8Array | null }
+);
+
+type MultiColumn = Extract<FrameColumn, { kind: 'multi' }>;
+
+export function columnNamed(table: ResultTable, name: string): ResultColumn {
+  const column = table.columns.find((each) => each.name === name);
+  assert(column !== undefined, `a finish step names the unknown column "${name}"`);
+  return column;
+}
+
+export function typeOfResult(column: ResultColumn): ColumnType {
+  if (column.kind === 'string') return column.type ?? 'STRING';
+  return column.kind === 'multi' ? 'STRING' : column.kind === 'long' ? 'LONG' : column.type;
+}
+
+export function valueAt(column: ResultColumn, row: number): Value {
+  if (column.kind === 'string') return valueOfText(column.text(column.ids[row] ?? 0), column.type ?? 'STRING');
+  if (column.kind === 'multi')
+    throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be computed with or ordered by`);
+  if (column.nulls !== null && column.nulls[row] === 1) return null;
+  return column.values[row] ?? null;
+}
+
+const PAGE_BITS = 10;
+
+/** Texts by id, each decoded once. Ids come in any order: one array over all of them would become a slow hash table. */
+export function rememberTexts(decode: (id: number) => string | null): (id: number) => string | null {
+  const pages: (string | null | undefined)[][] = [];
+  return (id) => {
+    const number = id >>> PAGE_BITS;
+    while (pages.length <= number) pages.push([]);
+    let page = pages[number] ?? [];
+    if (page.length === 0) {
+      page = new Array<string | null | undefined>(1 << PAGE_BITS).fill(undefined);
+      pages[number] = page;
+    }
+    const at = id & ((1 << PAGE_BITS) - 1);
+    const known = page[at];
+    if (known !== undefined) return known;
+    const text = decode(id);
+    page[at] = text;
+    return text;
+  };
+}
+
+export function columnOf(name: string, type: ColumnType, values: readonly Value[]): ResultColumn {
+  if (!isNumberType(type))
+    return textColumn(
+      name,
+      type,
+      values.map((value) => textOfValue(value, type)),
+    );
+  const nulls = values.includes(null) ? Uint8Array.from(values, (value) => (value === null ? 1 : 0)) : null;
+  if (type === 'LONG')
+    return { kind: 'long', name, values: BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n)), nulls };
+  return { kind: 'double', name, type, values: Float64Array.from(values, (value) => (typeof value === 'number' ? value : 0)), nulls };
+}
+
+/** A column of texts of `type` as dictionaries keep them, one a row. */
+export function textColumn(name: string, type: TextType, texts: readonly (string | null)[]): ResultColumn {
+  return { kind: 'string', name, ...typed(type), ids: Uint32Array.from(texts, (_, row) => row), text: (id) => texts[id] ?? null };
+}
+
+/** The type of a column of texts, as columns mention it. */
+export function typed(type: TextType | undefined): { readonly type?: TextType } {
+  return type === undefined || type === 'STRING' ? {} : { type };
+}
+
+/** Rows `rows` in that order. */
+export function pickRows(table: ResultTable, rows: Uint32Array, check: Check): ResultTable {
+  const pickNumbers = (from: Uint32Array): Uint32Array => {
+    const picked = new Uint32Array(rows.length);
+    inPieces(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) picked[at] = from[rows[at] ?? 0] ?? 0;
+    });
+    return picked;
+  };
+  const pickNulls = (nulls: Uint8Array | null): Uint8Array | null => {
+    if (nulls === null) return null;
+    const picked = new Uint8Array(rows.length);
+    inPieces(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) picked[at] = nulls[rows[at] ?? 0] ?? 0;
+    });
+    return picked;
+  };
+  const columns = table.columns.map((column): ResultColumn => {
+    if (column.kind === 'string') return { ...column, ids: pickNumbers(column.ids) };
+    if (column.kind === 'multi') return { ...column, rows: pickNumbers(column.rows) };
+    if (column.kind === 'double') {
+      const values = new Float64Array(rows.length);
+      inPieces(rows.length, check, (start, end) => {
+        for (let at = start; at < end; at++) values[at] = column.values[rows[at] ?? 0] ?? 0;
+      });
+      return { ...column, values, nulls: pickNulls(column.nulls) };
+    }
+    const values = new BigInt64Array(rows.length);
+    inPieces(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) values[at] = column.values[rows[at] ?? 0] ?? 0n;
+    });
+    return { ...column, values, nulls: pickNulls(column.nulls) };
+  });
+  return { ...table, rowCount: rows.length, columns };
+}
+
+/** Rows of one frame; a result is cut into several so that it can be sent while it is being read. */
+const FRAME_ROWS = 65536;
+
+export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_ROWS): Generator<Frame> {
+  for (let start = 0; start < table.rowCount; start += frameRows) {
+    const end = Math.min(table.rowCount, start + frameRows);
+    yield { rowCount: end - start, columns: table.columns.map((column) => frameColumn(column, start, end, check)) };
+  }
+}
+
+function frameColumn(column: ResultColumn, start: number, end: number, check: Check): FrameColumn {
+  check();
+  const { name } = column;
+  if (column.kind === 'string')
+    return { kind: 'string', name, ...typed(column.type), ...compactTexts(column.ids.subarray(start, end), column.text, check) };
+  if (column.kind === 'multi') return pickMultiple(name, column.of, column.rows.subarray(start, end));
+  const nulls = column.nulls === null ? null : nullBits(column.nulls.subarray(start, end));
+  if (column.kind === 'long') return { kind: 'long', name, values: column.values.slice(start, end), nulls };
+  return { kind: 'double', name, type: column.type, values: column.values.slice(start, end), nulls };
+}
+
+function pickMultiple(name: string, { offsets, ids, dictionary }: MultiColumn, rows: Uint32Array): FrameColumn {
+  const picked = new Uint32Array(rows.length + 1);
+  const values: number[] = [];
+  rows.forEach((row, index) => {
+    for (let at = offsets[row] ?? 0; at < (offsets[row + 1] ?? 0); at++) values.push(ids[at] ?? 0);
+    picked[index + 1] = values.length;
+  });
+  return { kind: 'multi', name, offsets: picked, ids: Uint32Array.from(values), dictionary };
+}
+
+/** A frame as a table that finish steps can work on. */
+export function tableOf(frame: Frame): ResultTable {
+  return { rowCount: frame.rowCount, columns: frame.columns.map((column) => resultColumn(column, frame.rowCount)), keys: [] };
+}
+
+function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
+  const { name } = column;
+  switch (column.kind) {
+    case 'string':
+      return { kind: 'string', name, ...typed(column.type), ids: column.ids, text: (id) => column.dictionary[id] ?? null };
+    case 'multi':
+      return { kind: 'multi', name, rows: Uint32Array.from({ length: rowCount }, (_, row) => row), of: column };
+    default: {
+      if (column.nulls === null) return { ...column, nulls: null };
+      const nulls = new Uint8Array(rowCount);
+      for (let row = 0; row < rowCount; row++) nulls[row] = isNullAt(column.nulls, row) ? 1 : 0;
+      return { ...column, nulls };
+    }
+  }
+}
+
+/** Only the texts that these rows use. */
+function compactTexts(
+  ids: Uint32Array,
+  text: (id: number) => string | null,
+  check: Check,
+): { ids: Uint32Array; dictionary: (string | null)[] } {
+  const dictionary: (string | null)[] = [];
+  const compact = new Uint32Array(ids.length);
+  const entryOf = numberer(ids);
+  for (let row = 0; row < ids.length; row++) {
+    if (row % ROWS_PER_CHECK === 0) check();
+    const id = ids[row] ?? 0;
+    const entry = entryOf(id);
+    if (entry === dictionary.length) dictionary.push(text(id));
+    compact[row] = entry;
+  }
+  return { ids: compact, dictionary };
+}
+
+/** Numbers ids as they come, from 0 on: by an array over their range where it is no larger than a map of them. */
+function numberer(ids: Uint32Array): (id: number) => number {
+  let [low, high] = [Infinity, 0];
+  for (const id of ids) {
+    if (id < low) low = id;
+    if (id > high) high = id;
+  }
+  let count = 0;
+  if (high - low < ids.length * 8) {
+    const entries = new Uint32Array(Math.max(0, high - low) + 1);
+    return (id) => {
+      const known = entries[id - low] ?? 0;
+      if (known !== 0) return known - 1;
+      entries[id - low] = ++count;
+      return count - 1;
+    };
+  }
+  const entries = new Map<number, number>();
+  return (id) => {
+    const known = entries.get(id);
+    if (known !== undefined) return known;
+    entries.set(id, count);
+    return count++;
+  };
+}
+
+export function nullBits(nulls: Uint8Array): Uint32Array | null {
+  if (!nulls.includes(1)) return null;
+  const bits = new Uint32Array(Math.ceil(nulls.length / 64) * 2);
+  for (let row = 0; row < nulls.length; row++) if (nulls[row] === 1) bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
+  return bits;
+}

@@ -1,0 +1,101 @@
+import { addKernels, addStage, type KernelTotals, type Profile } from '../../model/profile.js';
+
+/** What one thread did for one query; plain data, it crosses threads. */
+export interface RowCounts {
+  rowsScanned: number;
+  rowsMatched: number;
+  /** Rows of finished tables, before the finish steps and after them. */
+  rowsToFinish: number;
+  rowsFinished: number;
+  segmentsPrunedByValue: number;
+  bindMs: number;
+  filterMs: number;
+  /** Grouping, or reading rows. */
+  readMs: number;
+  mergeMs: number;
+  finishMs: number;
+  /** In the segments that were looked at. */
+  rowsSampled: number;
+  kernels: Record<string, KernelTotals>;
+}
+
+export function noCounts(): RowCounts {
+  return {
+    rowsScanned: 0,
+    rowsMatched: 0,
+    rowsToFinish: 0,
+    rowsFinished: 0,
+    segmentsPrunedByValue: 0,
+    bindMs: 0,
+    filterMs: 0,
+    readMs: 0,
+    mergeMs: 0,
+    finishMs: 0,
+    rowsSampled: 0,
+    kernels: {},
+  };
+}
+
+export function addCounts(profile: Profile, counts: RowCounts, reads: 'group' | 'scan' | 'merge'): void {
+  profile.segmentsPrunedByValue += counts.segmentsPrunedByValue;
+  addKernels(profile, scaledKernels(counts));
+  addStage(profile, 'bind', counts.bindMs);
+  // The rows of partial results are no rows of segments.
+  if (reads === 'merge')
+    addStage(profile, 'merge', counts.filterMs + counts.readMs + counts.mergeMs, counts.rowsScanned, counts.rowsToFinish);
+  else {
+    addStage(profile, 'filter', counts.filterMs, counts.rowsScanned, counts.rowsMatched);
+    addStage(profile, reads, counts.readMs, counts.rowsMatched, counts.rowsToFinish);
+    addStage(profile, 'merge', counts.mergeMs);
+  }
+  addStage(profile, 'finish', counts.finishMs, counts.rowsToFinish, counts.rowsFinished);
+}
+
+/** What was seen in the segments that were looked at, for all rows that were read. */
+function scaledKernels({ kernels, rowsSampled, rowsScanned }: RowCounts): Record<string, KernelTotals> {
+  const factor = rowsSampled > 0 ? rowsScanned / rowsSampled : 0;
+  return Object.fromEntries(
+    Object.entries(kernels).map(([name, { calls, rows, milliseconds }]) => [
+      name,
+      { calls: calls * factor, rows: rows * factor, milliseconds: milliseconds * factor },
+    ]),
+  );
+}
+
+/** One block in so many is timed: reading the clock takes as long as a kernel needs for some hundred rows. */
+const BLOCKS_PER_SAMPLE = 8;
+
+/** Tells what part of the work on blocks is their filter, from samples. */
+export class FilterClock {
+  #blocks = 0;
+  #samples = 0;
+  #filterMs = 0;
+  #sampledMs = 0;
+  #startMs = -1;
+
+  /** Before a block's filter. */
+  start(): void {
+    const isSample = this.#blocks++ % BLOCKS_PER_SAMPLE === 0;
+    this.#startMs = isSample ? performance.now() : -1;
+    if (isSample) this.#samples++;
+  }
+
+  filtered(): void {
+    if (this.#startMs >= 0) this.#filterMs += performance.now() - this.#startMs;
+  }
+
+  /** After all that is done with a block. */
+  end(): void {
+    if (this.#startMs >= 0) this.#sampledMs += performance.now() - this.#startMs;
+  }
+
+  /** From 0 to 1, where `end` was called. */
+  get share(): number {
+    return this.#sampledMs > 0 ? this.#filterMs / this.#sampledMs : 0;
+  }
+
+  /** Of all blocks so far. */
+  get filterMs(): number {
+    return this.#samples > 0 ? (this.#filterMs * this.#blocks) / this.#samples : 0;
+  }
+}

@@ -1,0 +1,109 @@
+import type { Filter } from '../../model/filter.js';
+import type { RowPlan } from '../../model/plan.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { columnsThrough, nameThrough } from '../../model/stage.js';
+import { columnsAndFields } from './json-field.js';
+import type { VirtualColumns } from './scope.js';
+import { storedName, virtualColumnsByName } from './scope.js';
+
+/** What a plan needs of segments. */
+export interface NeededColumns {
+  /** Stored columns; virtual ones are replaced by what they read. */
+  readonly columns: readonly string[];
+  /** String columns whose ids must be comparable between segments. */
+  readonly comparable: readonly string[];
+}
+
+export function columnsOfPlan(plan: RowPlan): NeededColumns {
+  const { stages } = plan;
+  if (stages === undefined || stages.length === 0) return columnsAtEnd(plan, true);
+  const { columns, comparable } = columnsAtEnd(plan, false);
+  const { before } = columnsThrough(stages, columns);
+  return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []) };
+}
+
+/** What a plan reads of rows that went through its stages. */
+export function columnsRead(plan: RowPlan): readonly string[] {
+  return columnsAtEnd(plan, false).columns;
+}
+
+/** The same without `__time`, unless the plan names it. */
+export function columnsNamed(plan: RowPlan): ReadonlySet<string> {
+  return new Set(columnsAtEnd(plan, false, []).columns);
+}
+
+/**
+ * Whether the plan only cuts by `__time`: of a segment whose rows are all in the plan's intervals it is not read. Groups
+ * by columns of anything that is not collected; other plans may read it without naming it.
+ */
+export function readsNoTime(plan: RowPlan): boolean {
+  return (
+    plan.operator === 'group' &&
+    (plan.stages?.length ?? 0) === 0 &&
+    plan.keys.every((key) => key.kind === 'column' || key.granularity.kind === 'all') &&
+    plan.aggregators.every(({ kind }) => kind !== 'collect') &&
+    !columnsNamed(plan).has(TIME_COLUMN)
+  );
+}
+
+/** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
+function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly string[] = [TIME_COLUMN]): NeededColumns {
+  const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  const isStored = (name: string): boolean => ofSegments && !Object.hasOwn(virtualColumns, name);
+  const named = new Set<string>(always);
+  const comparable = new Set<string>();
+  if (plan.filter !== null) columnsOfCondition(plan.filter, isStored, named);
+  if (plan.operator === 'scan') for (const name of plan.columns) named.add(name);
+  if (plan.operator === 'group') {
+    for (const key of plan.keys) if (key.kind === 'column') comparable.add(key.column);
+    for (const aggregator of plan.aggregators) {
+      if (aggregator.filter !== null) columnsOfCondition(aggregator.filter, isStored, named);
+      if (aggregator.kind === 'distinct') comparable.add(aggregator.column);
+      else if (aggregator.kind === 'collect') for (const column of aggregator.columns) named.add(column);
+      else if (aggregator.kind !== 'count') named.add(aggregator.column);
+    }
+  }
+  const shared = [...comparable].map((name) => storedName(virtualColumns, name)).filter((name) => !Object.hasOwn(virtualColumns, name));
+  return { columns: [...storedColumns([...named, ...comparable], virtualColumns, isStored)], comparable: [...new Set(shared)] };
+}
+
+function columnsOfCondition(filter: Filter, isStored: (name: string) => boolean, into: Set<string>): void {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      for (const part of filter.filters) columnsOfCondition(part, isStored, into);
+      break;
+    case 'not':
+      columnsOfCondition(filter.filter, isStored, into);
+      break;
+    case 'expression':
+      columnsAndFields(filter.expression, isStored, (name) => into.add(name));
+      break;
+    default:
+      columnsOfFilter(filter, into);
+  }
+}
+
+function storedColumns(names: readonly string[], virtualColumns: VirtualColumns, isStored: (name: string) => boolean): Set<string> {
+  const stored = new Set<string>();
+  const visited = new Set<string>();
+  const visit = (name: string): void => {
+    const virtual = Object.hasOwn(virtualColumns, name) ? virtualColumns[name] : undefined;
+    if (virtual === undefined) {
+      stored.add(name);
+      return;
+    }
+    if (visited.has(name)) {
+      // It names itself: the stored column of that name.
+      stored.add(name);
+      return;
+    }
+    visited.add(name);
+    columnsAndFields(virtual.expression, isStored, visit);
+    if (virtual.keeps !== undefined) for (const input of columnsOfExpression(virtual.keeps)) visit(input);
+    visited.delete(name);
+  };
+  for (const name of names) visit(name);
+  return stored;
+}

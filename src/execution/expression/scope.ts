@@ -1,0 +1,138 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Arena } from '../../kernels/memory.js';
+import type { VirtualColumn } from '../../model/aggregator.js';
+import type { Expression } from '../../model/expression.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
+import type { RunContext } from '../block/context.js';
+import { allTexts } from '../block/dictionary.js';
+import { compileVector } from './compile.js';
+import { readingFields } from './json-field.js';
+import { multiValueSource } from './multi-value.js';
+import type { Vector } from './vector.js';
+
+/** What a column name means in a segment. */
+export type Source =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'number'; readonly column: NumberColumnView }
+  | { readonly kind: 'string'; readonly column: StringColumnView }
+  | { readonly kind: 'computed'; readonly vector: Vector; readonly expression: Expression };
+
+export interface VirtualColumns {
+  readonly [name: string]: VirtualColumn;
+}
+
+export function virtualColumnsByName(columns: readonly VirtualColumn[]): VirtualColumns {
+  return Object.fromEntries(columns.map((column) => [column.name, column]));
+}
+
+/** What a name means where no virtual column has it. */
+export function storedSource(view: SegmentView, name: string): Source {
+  const column = Object.hasOwn(view.columns, name) ? view.columns[name] : undefined;
+  if (column === undefined) return { kind: 'missing' };
+  return column.kind === 'string' ? { kind: 'string', column } : { kind: 'number', column };
+}
+
+/** undefined: the column is missing. */
+export function typeOfSource(source: Source): ColumnType | undefined {
+  switch (source.kind) {
+    case 'missing':
+      return undefined;
+    case 'string':
+    case 'number':
+      return source.column.type;
+    case 'computed':
+      return source.vector.type;
+  }
+}
+
+/** The stored column a name stands for, through virtual columns that only rename. */
+export function storedName(virtualColumns: VirtualColumns, name: string): string {
+  const seen = new Set<string>();
+  let current = name;
+  for (;;) {
+    const virtual = Object.hasOwn(virtualColumns, current) && !seen.has(current) ? virtualColumns[current] : undefined;
+    if (virtual === undefined || virtual.expression.kind !== 'column' || virtual.keeps !== undefined) return current;
+    seen.add(current);
+    current = virtual.expression.name;
+  }
+}
+
+/**
+ * One segment being read by one thread for one query: what names mean there. Scratch memory of whatever is bound to
+ * the segment comes from `arena` and ends with it.
+ */
+export class SegmentScope {
+  readonly context: RunContext;
+  readonly view: SegmentView;
+  readonly arena: Arena;
+  readonly #virtualColumns: VirtualColumns;
+  readonly #computed = new Map<string, Source>();
+  readonly #open = new Set<string>();
+  readonly #texts = new Map<StringColumnView, (string | null)[]>();
+
+  constructor(context: RunContext, view: SegmentView, virtualColumns: VirtualColumns, arena: Arena) {
+    this.context = context;
+    this.view = view;
+    this.arena = arena;
+    this.#virtualColumns = virtualColumns;
+  }
+
+  source(name: string): Source {
+    const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? this.#virtualColumns[name] : undefined;
+    return virtual === undefined ? storedSource(this.view, name) : this.#virtual(virtual);
+  }
+
+  /** The decoded dictionary; for what looks at every distinct value anyway. */
+  texts(column: StringColumnView): readonly (string | null)[] {
+    const known = this.#texts.get(column);
+    if (known !== undefined) return known;
+    const texts = allTexts(this.context.memory, column.dictionary);
+    this.#texts.set(column, texts);
+    return texts;
+  }
+
+  /** Type of a column here; undefined when it is missing. */
+  typeOf(name: string): ColumnType | undefined {
+    return typeOfSource(this.source(name));
+  }
+
+  /** The expression, with the columns that this segment keeps of paths into JSON in place of reading the JSON. */
+  readingFields(expression: Expression): Expression {
+    return readingFields(expression, (field) => this.view.columns[field]?.type);
+  }
+
+  #virtual(given: VirtualColumn): Source {
+    const known = this.#computed.get(given.name);
+    if (known !== undefined) return known;
+    const virtual = { ...given, expression: this.readingFields(given.expression) };
+    const { name, expression, outputType, keeps } = virtual;
+    if (this.#open.size > 100)
+      throw new ServiceError('unsupported', `virtual column ${name}: more than 100 virtual columns that use each other`);
+    // A virtual column that names itself means the stored column of that name.
+    this.#open.add(name);
+    try {
+      const inner = expression.kind === 'column' && keeps === undefined ? this.source(expression.name) : undefined;
+      const source: Source =
+        inner !== undefined &&
+        (outputType === null ||
+          inner.kind === 'missing' ||
+          outputType === this.typeOf(expression.kind === 'column' ? expression.name : name))
+          ? inner
+          : (multiValueSource(this, virtual) ?? {
+              kind: 'computed',
+              vector: compileVector(this, keptOnly(virtual), outputType),
+              expression,
+            });
+      this.#computed.set(name, source);
+      return source;
+    } finally {
+      this.#open.delete(name);
+    }
+  }
+}
+
+/** Of a single value that is not kept nothing is left. */
+function keptOnly({ expression, keeps }: VirtualColumn): Expression {
+  return keeps === undefined ? expression : { kind: 'call', function: 'case_searched', arguments: [keeps, expression] };
+}

@@ -1,0 +1,207 @@
+import { expressionType } from '../../../expression/expression-type.js';
+import type { Scalar } from '../../../expression/value.js';
+import type { KernelMemory } from '../../../kernels/memory.js';
+import type { VirtualColumn } from '../../../model/aggregator.js';
+import { bucketBoundaries } from '../../../model/granularity.js';
+import type { Interval } from '../../../model/interval.js';
+import type { GroupKey } from '../../../model/plan.js';
+import type { ColumnType, TextType } from '../../../model/schema.js';
+import { isNumberType, TIME_COLUMN, widestType } from '../../../model/schema.js';
+import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../../storage/view.js';
+import { globalTextAt, textAt } from '../../block/dictionary.js';
+import type { VirtualColumns } from '../../expression/scope.js';
+import { storedName } from '../../expression/scope.js';
+import { timeGrains } from '../../expression/time-grains.js';
+
+/**
+ * The values that a group key (or a column whose distinct values are counted) can take over all segments of a query,
+ * and how tables of every thread write them: as ids below `card`, or `wide` as 64 bits of their own. Decided once per
+ * query from the plan and the views, so that all threads agree.
+ */
+export type Domain = { readonly type: ColumnType } & DomainKind;
+
+type DomainKind =
+  /** Datasource-wide ids; 0 is null. */
+  | { readonly kind: 'dictionary'; readonly dictionary: GlobalDictionaryView; readonly card: number }
+  /** The dictionary of the only segment; null is id 0, or the id after the last when the dictionary has none. */
+  | { readonly kind: 'local'; readonly column: StringColumnView; readonly card: number }
+  /** Buckets of `__time` by number; `boundaries` has one more. */
+  | { readonly kind: 'buckets'; readonly boundaries: BigInt64Array; readonly card: number }
+  /** Longs as `base` + id; there are no nulls. */
+  | { readonly kind: 'longs'; readonly base: bigint; readonly card: number }
+  /** One value, for all rows. */
+  | { readonly kind: 'constant'; readonly value: bigint | null; readonly card: 1 }
+  /** Values as each thread meets them, by its `ValuePool`; 0 is null. */
+  | { readonly kind: 'interned' }
+  /** 64 bits: a long, or the bits of a double; null is told by a flag. */
+  | { readonly kind: 'wide' };
+
+export interface QueryColumns {
+  readonly views: readonly SegmentView[];
+  readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
+  readonly virtualColumns: VirtualColumns;
+  readonly intervals: readonly Interval[];
+  /**
+   * Rows do not come as these views but as pieces made of them, with dictionaries of their own unless `dictionaries`
+   * has them. `open`: nor are these all views, they only tell the types. Left out: rows come as the views.
+   */
+  readonly pieces?: 'closed' | 'open' | undefined;
+}
+
+const LONGS_CARD_MAX = 1 << 20;
+export const BUCKETS_MAX = 4_000_000;
+
+export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
+  if (key.kind === 'column') return columnDomain(columns, key.column, key.type);
+  const { granularity } = key;
+  const [first] = columns.intervals;
+  if (granularity.kind === 'all')
+    return { kind: 'constant', type: 'LONG', value: first === undefined ? null : BigInt(first.start), card: 1 };
+  if (granularity.kind === 'none') return columnDomain(columns, TIME_COLUMN, 'LONG');
+  if (columns.pieces === 'open') return { kind: 'interned', type: 'LONG' };
+  const span = dataSpan(columns);
+  const boundaries = span === undefined ? new BigInt64Array(2) : bucketBoundaries(granularity, span, BUCKETS_MAX);
+  return { kind: 'buckets', type: 'LONG', boundaries, card: Math.max(1, boundaries.length - 1) };
+}
+
+export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
+  const domain = domainOverViews(columns, column, type);
+  if (columns.pieces === undefined) return domain;
+  if (domain.kind === 'local') return { kind: 'interned', type: domain.type };
+  return columns.pieces === 'open' && domain.kind === 'longs' ? { kind: 'wide', type: domain.type } : domain;
+}
+
+function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
+  const name = storedName(columns.virtualColumns, column);
+  const stored = Object.hasOwn(columns.virtualColumns, name)
+    ? undefined
+    : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [view.columns[name]] : []));
+  const virtual = columns.virtualColumns[name];
+  if (stored === undefined)
+    return virtual === undefined
+      ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 }
+      : computedDomain(columns, virtual, type);
+  const types = new Set(stored.flatMap((view) => storedType(view)));
+  const wanted = type ?? widestType(types);
+  if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
+  if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
+  const [base, last] = narrowRange(columns, stored);
+  if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < LONGS_CARD_MAX)
+    return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
+  return { kind: 'wide', type: wanted };
+}
+
+/** A column of nulls alone says nothing of its type. */
+function storedType(column: SegmentView['columns'][string] | undefined): ColumnType[] {
+  if (column === undefined) return [];
+  if (column.kind === 'number') return [column.type];
+  return column.dictionary.count > (column.dictionary.hasNull ? 1 : 0) ? [column.type] : [];
+}
+
+/** Numbers are kept as they are, unless they come from runs of time: then there are few. */
+function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null): Domain {
+  const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, 0));
+  const few = !isNumberType(type) || timeGrains(virtual.expression) !== undefined;
+  return { kind: few ? 'interned' : 'wide', type };
+}
+
+/** The widest type of a column over all segments. */
+function typeOfColumn(columns: QueryColumns, column: string, depth: number): ColumnType | undefined {
+  const virtual = Object.hasOwn(columns.virtualColumns, column) && depth < 100 ? columns.virtualColumns[column] : undefined;
+  if (virtual !== undefined)
+    return (
+      virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1))
+    );
+  const types = new Set(columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? storedType(view.columns[column]) : [])));
+  return types.size === 0 ? undefined : widestType(types);
+}
+
+function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>, type: TextType): Domain {
+  const dictionary = Object.hasOwn(columns.dictionaries, name) ? columns.dictionaries[name] : undefined;
+  const isSame = [...types].every((each) => each === type);
+  const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && isSame;
+  if (allText && dictionary !== undefined) return { kind: 'dictionary', type, dictionary, card: Math.max(1, dictionary.count) };
+  const [view] = columns.views;
+  const only = columns.views.length === 1 ? view?.columns[name] : undefined;
+  if (only?.kind === 'string' && isSame)
+    return { kind: 'local', type, column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
+  return { kind: 'interned', type };
+}
+
+/** Smallest and largest value when every segment has the column as narrow longs without nulls. */
+function narrowRange(
+  columns: QueryColumns,
+  stored: readonly (SegmentView['columns'][string] | undefined)[],
+): [bigint | undefined, bigint | undefined] {
+  if (stored.length !== columns.views.length) return [undefined, undefined];
+  let low: bigint | undefined;
+  let high: bigint | undefined;
+  for (const column of stored) {
+    if (column?.kind !== 'number' || column.type !== 'LONG' || column.physical === 'I64' || column.nulls !== 0)
+      return [undefined, undefined];
+    if (typeof column.min !== 'bigint' || typeof column.max !== 'bigint') continue;
+    if (low === undefined || column.min < low) low = column.min;
+    if (high === undefined || column.max > high) high = column.max;
+  }
+  return [low, high];
+}
+
+/** The part of the query's time that the segments have rows in. */
+function dataSpan({ views, intervals }: QueryColumns): Interval | undefined {
+  let start = Infinity;
+  let end = -Infinity;
+  for (const view of views) {
+    if (view.rowCount === 0) continue;
+    for (const interval of intervals) {
+      const from = Math.max(interval.start, view.timeMin);
+      const to = Math.min(interval.end, view.timeMax + 1);
+      if (from >= to) continue;
+      start = Math.min(start, from);
+      end = Math.max(end, to);
+    }
+  }
+  return start < end ? { start, end } : undefined;
+}
+
+/** Values in the order a thread met them; id 0 is null. */
+export class ValuePool {
+  readonly values: (string | number | bigint | null)[] = [null];
+  readonly #ids = new Map<string | number | bigint, number>();
+
+  idOf(value: string | number | bigint | null): number {
+    if (value === null) return 0;
+    const known = this.#ids.get(value);
+    if (known !== undefined) return known;
+    const id = this.values.length;
+    this.values.push(value);
+    this.#ids.set(value, id);
+    return id;
+  }
+}
+
+/** Id that stands for null; ids of `longs` and `buckets` never do. */
+export function nullIdOf(domain: Domain): number {
+  if (domain.kind === 'local') return domain.column.dictionary.hasNull ? 0 : domain.column.dictionary.count;
+  return domain.kind === 'longs' || domain.kind === 'buckets' ? -1 : 0;
+}
+
+/** What an id of a domain stands for; of types kept as texts, the text. */
+export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Scalar[]): (id: number) => Scalar {
+  switch (domain.kind) {
+    case 'dictionary':
+      return (id) => globalTextAt(memory, domain.dictionary, id);
+    case 'local': {
+      const nullId = nullIdOf(domain);
+      return (id) => (id === nullId ? null : textAt(memory, domain.column.dictionary, id));
+    }
+    case 'buckets':
+      return (id) => domain.boundaries[id] ?? null;
+    case 'longs':
+      return (id) => domain.base + BigInt(id);
+    case 'constant':
+      return () => domain.value;
+    case 'interned':
+    case 'wide':
+      return (id) => pool[id] ?? null;
+  }
+}

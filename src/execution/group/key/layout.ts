@@ -1,0 +1,153 @@
+import type { Aggregator, DistinctFold } from '../../../model/aggregator.js';
+import type { GroupPlan } from '../../../model/plan.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { stateKind } from '../../collect/kinds.js';
+import type { StateKind } from '../../collect/state-kind.js';
+import { virtualColumnsByName } from '../../expression/scope.js';
+import type { Domain, QueryColumns } from './key-domain.js';
+import { columnDomain, keyDomain } from './key-domain.js';
+
+/** An aggregator, and what its column is when no rows took part: of merged counts 0 rather than null. */
+export type GroupAggregator = Aggregator & { readonly emptyIsZero?: boolean };
+
+/** What a group plan comes to over certain segments; the same on every thread. */
+export interface GroupShape {
+  readonly plan: GroupPlan;
+  readonly columns: QueryColumns;
+  readonly keys: readonly KeyShape[];
+  readonly aggregators: readonly AggregatorShape[];
+  readonly layout: GroupLayout;
+}
+
+export interface KeyShape {
+  readonly name: string;
+  readonly domain: Domain;
+}
+
+export type AggregatorShape = { readonly name: string; readonly aggregator: GroupAggregator; readonly type: ColumnType } & (
+  | { readonly kind: 'count' }
+  /** `nullable`: a group may have rows of which none took part. */
+  | { readonly kind: 'sum' | 'min' | 'max'; readonly state: 'I64' | 'F64'; readonly nullable: boolean }
+  | { readonly kind: 'distinct'; readonly domain: Domain; readonly store: DistinctStore; readonly fold: DistinctFold | undefined }
+  | { readonly kind: 'collect'; readonly states: StateKind<unknown> }
+);
+
+/** Where the distinct values of a group are kept: a bit per group and id, or a set of pairs (group, value). */
+export type DistinctStore = { readonly kind: 'bits'; readonly bitsPerGroup: number } | { readonly kind: 'pairs'; readonly words: 1 | 2 };
+
+/**
+ * `dense`: the number of a group is the sum of its key ids times their strides. `hash`: groups are numbered as they
+ * appear; a key is packed into `words` u64: ids take halves of words, wide values words, and null flags the last.
+ */
+export type GroupLayout =
+  | { readonly kind: 'dense'; readonly strides: readonly number[]; readonly cells: number }
+  | { readonly kind: 'hash'; readonly words: number; readonly places: readonly KeyPlace[]; readonly flagWord: number | null };
+
+export type KeyPlace =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'half'; readonly word: number; readonly shift: 0 | 32 }
+  | { readonly kind: 'word'; readonly word: number; readonly flag: number };
+
+const DENSE_CELLS_MAX = 1 << 22;
+/** A state, and whether some row took part in it. */
+const STATE_BYTES = 9;
+const DISTINCT_BITS_MAX = 1 << 26;
+
+/** @param groupBytesMax  what a table may hold: one that has a cell for every possible group takes at most half of it */
+export function shapeGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number): GroupShape {
+  const keys = plan.keys.map((key): KeyShape => ({ name: key.name, domain: keyDomain(columns, key) }));
+  const cellBytes = 1 + plan.aggregators.length * STATE_BYTES;
+  const layout = layoutOf(
+    keys.map((key) => key.domain),
+    Math.min(DENSE_CELLS_MAX, groupBytesMax / 2 / cellBytes),
+  );
+  const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
+  const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, layout, bitsMax));
+  return { plan, columns, keys, aggregators, layout };
+}
+
+export function queryColumns(
+  plan: GroupPlan,
+  views: QueryColumns['views'],
+  dictionaries: QueryColumns['dictionaries'],
+  pieces?: QueryColumns['pieces'],
+): QueryColumns {
+  return { views, dictionaries, virtualColumns: virtualColumnsByName(plan.virtualColumns), intervals: plan.intervals, pieces };
+}
+
+function layoutOf(domains: readonly Domain[], cellsMax: number): GroupLayout {
+  const strides: number[] = [];
+  let cells = 1;
+  for (const domain of domains) {
+    if (domain.kind === 'interned' || domain.kind === 'wide') return hashLayout(domains);
+    strides.push(cells);
+    cells *= domain.card;
+  }
+  return cells <= Math.max(1, cellsMax) ? { kind: 'dense', strides, cells } : hashLayout(domains);
+}
+
+export function hashLayout(domains: readonly Domain[]): Extract<GroupLayout, { kind: 'hash' }> {
+  let halves = 0;
+  let wides = 0;
+  const idCount = domains.filter((domain) => domain.kind !== 'wide' && domain.kind !== 'constant').length;
+  const idWords = Math.ceil(idCount / 2);
+  const places = domains.map((domain): KeyPlace => {
+    if (domain.kind === 'constant') return { kind: 'none' };
+    if (domain.kind === 'wide') {
+      const place = { kind: 'word', word: idWords + wides, flag: wides } as const;
+      wides++;
+      return place;
+    }
+    const place = { kind: 'half', word: halves >> 1, shift: (halves & 1) === 0 ? 0 : 32 } as const;
+    halves++;
+    return place;
+  });
+  return { kind: 'hash', words: idWords + wides + (wides > 0 ? 1 : 0), places, flagWord: wides > 0 ? idWords + wides : null };
+}
+
+function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, layout: GroupLayout, bitsMax: number): AggregatorShape {
+  const { name } = aggregator;
+  switch (aggregator.kind) {
+    case 'count':
+      return { kind: 'count', name, aggregator, type: 'LONG' };
+    case 'distinct': {
+      const { fold } = aggregator;
+      const own = columnDomain(columns, aggregator.column, null);
+      const valueType = fold === undefined ? own.type : fold.kind === 'collect' ? 'DOUBLE' : fold.type;
+      // Different longs may be one double: longs stay what they are up to their sum.
+      const isOwn = own.type === valueType || (own.type === 'LONG' && fold?.kind === 'sum');
+      const domain = isOwn ? own : columnDomain(columns, aggregator.column, valueType);
+      const type = fold === undefined ? 'LONG' : fold.type;
+      return { kind: 'distinct', name, aggregator, type, domain, store: distinctStore(domain, layout, bitsMax), fold };
+    }
+    case 'collect':
+      return { kind: 'collect', name, aggregator, type: aggregator.type, states: stateKind(aggregator.collector) };
+    default: {
+      const nullable = aggregator.filter !== null || mayBeNull(columns, aggregator.column);
+      return {
+        kind: aggregator.kind,
+        name,
+        aggregator,
+        type: aggregator.type,
+        state: aggregator.type === 'LONG' ? 'I64' : 'F64',
+        nullable,
+      };
+    }
+  }
+}
+
+function distinctStore(domain: Domain, layout: GroupLayout, bitsMax: number): DistinctStore {
+  if (domain.kind === 'wide') return { kind: 'pairs', words: 2 };
+  if (domain.kind === 'interned') return { kind: 'pairs', words: 1 };
+  const bitsPerGroup = Math.ceil(domain.card / 64) * 64;
+  return layout.kind === 'dense' && layout.cells * bitsPerGroup <= bitsMax ? { kind: 'bits', bitsPerGroup } : { kind: 'pairs', words: 1 };
+}
+
+/** False only for a column that every segment stores as numbers without nulls. */
+function mayBeNull({ views, virtualColumns }: QueryColumns, column: string): boolean {
+  if (Object.hasOwn(virtualColumns, column)) return true;
+  return !views.every((view) => {
+    const stored = Object.hasOwn(view.columns, column) ? view.columns[column] : undefined;
+    return stored?.kind === 'number' && stored.nulls === 0;
+  });
+}

@@ -1,0 +1,193 @@
+import { assert, ServiceError } from '../../../base/errors.js';
+import type { Scalar } from '../../../expression/value.js';
+import { convert } from '../../../expression/value.js';
+import type { Granularity } from '../../../model/granularity.js';
+import { bucketBoundaries } from '../../../model/granularity.js';
+import type { GroupKey } from '../../../model/plan.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { isTextType, TIME_COLUMN } from '../../../model/schema.js';
+import type { Address, StringColumnView } from '../../../storage/view.js';
+import { PHYSICAL_BYTES } from '../../../storage/view.js';
+import type { Block } from '../../block/context.js';
+import { asTexts } from '../../expression/cast-texts.js';
+import { asNumbers, asText } from '../../expression/convert.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import { storedName } from '../../expression/scope.js';
+import { timeFunction } from '../../expression/time-function.js';
+import type { Runs } from '../../expression/time-runs.js';
+import { bucketRuns } from '../../expression/time-runs.js';
+import type { NumberVector, StringVector } from '../../expression/vector.js';
+import type { Domain, QueryColumns, ValuePool } from './key-domain.js';
+import { BUCKETS_MAX } from './key-domain.js';
+
+/** A group key (or a column to count distinct values of) bound to one segment. */
+export type LocalKey = {
+  /** Local ids are below it; Infinity when that is known only after the last row. */
+  readonly card: number;
+  /** u32[card]: local id → id in the domain, made when the segment is through; 0 when they are the same. */
+  readonly toGlobal: (pool: ValuePool) => Address;
+} & LocalValues;
+
+type LocalValues =
+  /** Local id 0 for every row; a wide domain reads it as null. */
+  | { readonly kind: 'constant' }
+  /** `usesAll`: every id below `card` is that of some row, as in a segment's own dictionary. */
+  | { readonly kind: 'ids'; readonly physical: 'U8' | 'U16' | 'U32'; readonly at: (block: Block) => Address; readonly usesAll: boolean }
+  | { readonly kind: 'multi'; readonly column: StringColumnView; readonly nullId: number }
+  | { readonly kind: 'runs'; readonly runs: Runs }
+  | { readonly kind: 'numbers'; readonly vector: NumberVector };
+
+export function bindGroupKey(scope: SegmentScope, key: GroupKey, domain: Domain, columns: QueryColumns): LocalKey {
+  if (key.kind === 'column') return bindColumn(scope, key.column, domain, columns);
+  if (domain.kind === 'constant') return constantKey();
+  if (domain.kind === 'interned' && key.granularity.kind !== 'none') return bucketStarts(scope, key.granularity);
+  return bindColumn(scope, TIME_COLUMN, domain, columns);
+}
+
+export function bindColumn(scope: SegmentScope, column: string, domain: Domain, columns: QueryColumns): LocalKey {
+  const name = storedName(columns.virtualColumns, column);
+  switch (domain.kind) {
+    case 'constant':
+      return constantKey();
+    case 'buckets':
+      return bucketKey(scope, domain);
+    case 'dictionary': {
+      const source = scope.source(name);
+      if (source.kind !== 'string') return internedKey(scope, [null]);
+      const remap = domain.dictionary.remaps[scope.view.id];
+      assert(remap !== undefined, `no ids of segment ${scope.view.id} for column ${name}`);
+      return storedTextKey(scope, source.column, () => remap);
+    }
+    case 'local':
+      return storedTextKey(scope, domain.column, () => 0);
+    case 'longs': {
+      const source = scope.source(name);
+      assert(source.kind === 'number', `column ${name} was taken for longs`);
+      return longsKey(scope, source.column, domain.base);
+    }
+    case 'wide': {
+      const vector = asNumbers(scope, scope.source(name), domain.type === 'LONG' ? 'LONG' : 'DOUBLE');
+      return vector === undefined ? constantKey() : { kind: 'numbers', vector, card: Infinity, toGlobal: () => 0 };
+    }
+    case 'interned':
+      return internedColumn(scope, name, domain.type);
+  }
+}
+
+function internedColumn(scope: SegmentScope, name: string, type: ColumnType): LocalKey {
+  const source = scope.source(name);
+  if (source.kind === 'missing') return internedKey(scope, [null]);
+  const isSame = !isTextType(type) || scope.typeOf(name) === type;
+  if (!isSame && source.kind !== 'computed') return computedTextKey(scope, asTexts(scope, source, type));
+  if (source.kind === 'string') {
+    const { column } = source;
+    return storedTextKey(scope, column, (pool) => internIds(scope, pool, scope.texts(column)));
+  }
+  const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
+  if (overTime !== undefined)
+    return { kind: 'runs', runs: overTime.runs, card: overTime.values.length, toGlobal: (pool) => internIds(scope, pool, overTime.values) };
+  // Numbers that change too often to be runs: told apart by their texts, kept as what they are.
+  return isTextType(type)
+    ? computedTextKey(scope, asTexts(scope, source, type))
+    : computedTextKey(scope, asText(scope, source), (text) => convert(text, type));
+}
+
+function constantKey(): LocalKey {
+  return { kind: 'constant', card: 1, toGlobal: () => 0 };
+}
+
+function internedKey(scope: SegmentScope, values: readonly (string | null)[]): LocalKey {
+  return { kind: 'constant', card: 1, toGlobal: (pool) => internIds(scope, pool, values) };
+}
+
+function bucketKey(scope: SegmentScope, domain: Extract<Domain, { kind: 'buckets' }>): LocalKey {
+  const source = scope.source(TIME_COLUMN);
+  if (source.kind !== 'number') throw new ServiceError('unsupported', 'grouping by time needs rows that have a __time column');
+  const { runs, first, card } = bucketRuns(scope, source.column, domain.boundaries);
+  return { kind: 'runs', runs, card, toGlobal: () => (first === 0 ? 0 : ascending(scope, card, first)) };
+}
+
+/** Buckets by their start, where nobody knows yet which there will be; rows without a time are of none. */
+function bucketStarts(scope: SegmentScope, granularity: Granularity): LocalKey {
+  const source = scope.source(TIME_COLUMN);
+  if (source.kind !== 'number') return internedKey(scope, [null]);
+  const { timeMin, timeMax } = scope.view;
+  const boundaries = bucketBoundaries(granularity, { start: timeMin, end: timeMax + 1 }, BUCKETS_MAX);
+  const { runs, first, card } = bucketRuns(scope, source.column, boundaries);
+  return { kind: 'runs', runs, card, toGlobal: (pool) => internIds(scope, pool, [...boundaries.subarray(first, first + card)]) };
+}
+
+function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (pool: ValuePool) => Address): LocalKey {
+  const { count, hasNull } = column.dictionary;
+  if (column.offsets === 0) {
+    const bytes = PHYSICAL_BYTES[column.physical];
+    return {
+      kind: 'ids',
+      physical: column.physical,
+      at: (block) => column.ids + block.start * bytes,
+      usesAll: column.isPart !== true,
+      card: Math.max(1, count),
+      toGlobal: remap,
+    };
+  }
+  if (hasNull) return { kind: 'multi', column, nullId: 0, card: count, toGlobal: remap };
+  // Rows without values need an id although the dictionary has none for null.
+  const withNull = (pool: ValuePool): Address => {
+    const source = remap(pool);
+    if (source === 0) return 0;
+    const { memory } = scope.context;
+    const at = scope.arena.take((count + 1) * 4);
+    memory.u32(at, count).set(memory.u32(source, count));
+    memory.u32(at + count * 4, 1)[0] = 0;
+    return at;
+  };
+  return { kind: 'multi', column, nullId: count, card: count + 1, toGlobal: withNull };
+}
+
+function longsKey(
+  scope: SegmentScope,
+  column: { physical: string; values: Address; base: bigint; max: bigint | number | null },
+  base: bigint,
+): LocalKey {
+  const { physical, values } = column;
+  assert(physical === 'U8' || physical === 'U16' || physical === 'U32', `longs are not narrow: ${physical}`);
+  const bytes = PHYSICAL_BYTES[physical];
+  const card = typeof column.max === 'bigint' ? Number(column.max - column.base) + 1 : 1;
+  const shift = Number(column.base - base);
+  return {
+    kind: 'ids',
+    physical,
+    at: (block) => values + block.start * bytes,
+    usesAll: false,
+    card,
+    toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)),
+  };
+}
+
+/** `valueOf`: what is kept in the pool for a text. */
+function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf: (text: string | null) => Scalar = (text) => text): LocalKey {
+  const card = vector.complete ? vector.pool.texts.length : Infinity;
+  return {
+    kind: 'ids',
+    physical: 'U32',
+    at: (block) => vector.ids(block),
+    usesAll: false,
+    card,
+    toGlobal: (pool) => internIds(scope, pool, vector.pool.texts.map(valueOf)),
+  };
+}
+
+function internIds(scope: SegmentScope, pool: ValuePool, values: readonly (string | number | bigint | null)[]): Address {
+  const at = scope.arena.take((values.length + 1) * 4);
+  const ids = scope.context.memory.u32(at, values.length + 1);
+  for (let id = 0; id < values.length; id++) ids[id] = pool.idOf(values[id] ?? null);
+  ids[values.length] = 0;
+  return at;
+}
+
+function ascending(scope: SegmentScope, card: number, first: number): Address {
+  const at = scope.arena.take(card * 4);
+  const ids = scope.context.memory.u32(at, card);
+  for (let id = 0; id < card; id++) ids[id] = first + id;
+  return at;
+}

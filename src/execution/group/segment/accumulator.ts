@@ -1,0 +1,225 @@
+import type { KernelSet } from '../../../kernels/contract.js';
+import type { Address, Physical } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { Block } from '../../block/context.js';
+import { clear, kernelFor } from '../../block/context.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import type { NumberVector } from '../../expression/vector.js';
+import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
+import type { NarrowIds } from '../key/group-index.js';
+import type { GroupTable } from '../table/group-table.js';
+import { decimalExtreme, decimalSum } from './decimal-accumulator.js';
+
+/** Room for the states of the groups of one segment. */
+export interface LocalStates {
+  /** Groups there is room for now. */
+  readonly capacity: number;
+  /** f64 sums are kept this many times over (1 or 4) while rows are added by group number. */
+  readonly copies: 1 | 4;
+}
+
+/** What `tally` kernels share. */
+export interface Tallying {
+  readonly groupCount: number;
+  /** u64[4 * groupCount], zeros between calls. */
+  readonly scratch: Address;
+  /** Accumulators whose sums are taken in one call, one or two. */
+  readonly steps: readonly (readonly [Accumulator, Accumulator | undefined])[];
+}
+
+/**
+ * The state of one aggregator over the groups of one segment. `addRuns` and `addGroups` get only rows that take part;
+ * `fold` adds the states of some groups (row numbers `cells` from `base` on, `groups` their numbers there) to the table.
+ */
+export interface Accumulator {
+  readonly bytesPerGroup: number;
+  /** The state of a group without rows is 0 and folds to nothing. */
+  readonly sums: boolean;
+  /** It reads stored columns only: `addRuns` without a mask takes blocks of STRETCH_ROWS, `tally` of TALLY_ROWS. */
+  readonly takesStretches: boolean;
+  state: Address;
+  initialise(from: number, to: number): void;
+  addRuns(block: Block, mask: Address, runs: Address, runCount: number): void;
+  addGroups(block: Block, rows: Address, groups: Address, n: number): void;
+  /** All rows of a block under narrow ids, counted into `counts` (or 0) by the way. Absent where no kernel does it. */
+  readonly tally?: (block: Block, ids: NarrowIds, tallying: Tallying, counts: Address) => void;
+  /** u16 values whose plain sum `state` is: two such are tallied together. */
+  readonly narrowValues?: (block: Block) => Address;
+  /** Present where a group's count can share the word of its sum (`countSumGroups`). From the call on it does, in `state`. */
+  readonly pack?: () => void;
+  /** Once, before the first fold: brings states to what fold expects. `counts`: i64 rows that took part, or 0. */
+  finish(groupCount: number, counts: Address): void;
+  fold(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
+}
+
+/** @param rows  where the rows of each group are counted: `state` of i64, or of words that are shared with a sum */
+export function countAccumulator(
+  scope: SegmentScope,
+  index: number,
+  rows: { readonly state: Address; readonly words: Accumulator | undefined },
+): Accumulator {
+  const { kernels } = scope.context;
+  return {
+    bytesPerGroup: 0,
+    sums: true,
+    takesStretches: true,
+    state: 0,
+    initialise: () => undefined,
+    addRuns: () => undefined,
+    addGroups: () => undefined,
+    finish: () => undefined,
+    fold(base, cells, groups, n, table) {
+      const [from, to] = [rows.state + base * 8, table.states[index]?.at ?? 0];
+      if (rows.words === undefined) kernels.sumGroupsI64(from, cells, groups, n, to);
+      else kernels.foldCountSums(from, cells, groups, n, to, 0);
+    },
+  };
+}
+
+export function sumAccumulator(scope: SegmentScope, index: number, vector: NumberVector, states: LocalStates): Accumulator {
+  if (vector.decimals !== undefined) return decimalSum(scope, index, vector.decimals);
+  return vector.type === 'LONG' ? longSum(scope, index, vector) : doubleSum(scope, index, vector, states);
+}
+
+function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accumulator {
+  const { kernels } = scope.context;
+  const { physical, base } = vector;
+  const type = physical === 'F32' || physical === 'F64' ? 'I64' : physical;
+  const sumRuns = kernelFor(kernels, 'sumRuns', type);
+  let sumGroups = kernelFor(kernels, 'sumGroups', type);
+  let isPacked = false;
+  const self: Accumulator = {
+    bytesPerGroup: 8,
+    sums: true,
+    takesStretches: vector.stored !== undefined,
+    state: 0,
+    initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
+    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
+    ...(type === 'I64'
+      ? {}
+      : {
+          tally: (block, ids, { groupCount, scratch }, counts) =>
+            kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
+        }),
+    ...(type === 'U16' ? { narrowValues: (block: Block) => vector.values(block) } : {}),
+    ...(base === 0n && (type === 'U8' || type === 'U16')
+      ? {
+          pack() {
+            isPacked = true;
+            sumGroups = kernelFor(kernels, 'countSumGroups', type);
+          },
+        }
+      : {}),
+    finish: (groupCount, counts) => {
+      if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
+    },
+    fold(base, cells, groups, n, table) {
+      const [from, to] = [self.state + base * 8, table.states[index]?.at ?? 0];
+      if (isPacked) kernels.foldCountSums(from, cells, groups, n, 0, to);
+      else kernels.sumGroupsI64(from, cells, groups, n, to);
+    },
+  };
+  return self;
+}
+
+/** state[g] += base * counts[g]: what the stored values left out, once per group. */
+export function addBase(scope: SegmentScope, state: Address, counts: Address, base: bigint, groupCount: number): void {
+  const { memory, kernels } = scope.context;
+  const scratch = scope.arena.take(BLOCK_ROWS * 8);
+  const factor = scope.arena.take(8);
+  memory.i64(factor, 1)[0] = base;
+  for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
+    const n = Math.min(BLOCK_ROWS, groupCount - from);
+    kernels.multiplyI64(counts + from * 8, factor, 1, n, scratch);
+    kernels.addI64(state + from * 8, scratch, 0, n, state + from * 8);
+  }
+}
+
+function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { copies }: LocalStates): Accumulator {
+  const { kernels } = scope.context;
+  const type = vector.physical === 'F32' ? 'F32' : 'F64';
+  const sumRuns = kernelFor(kernels, 'sumRuns', type);
+  const sumGroups = kernelFor(kernels, 'sumGroups', type);
+  const self: Accumulator = {
+    bytesPerGroup: 8 * copies,
+    sums: true,
+    takesStretches: vector.stored !== undefined,
+    state: 0,
+    initialise: (from, to) => clear(scope.context, self.state + from * 8 * copies, (to - from) * 8 * copies),
+    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state, copies),
+    ...(type === 'F32' || copies === 1
+      ? {}
+      : {
+          tally: (block, ids, { groupCount, scratch }, counts) =>
+            kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
+        }),
+    finish: (groupCount) => {
+      if (copies === 4) kernels.foldSums(self.state, groupCount, self.state);
+    },
+    fold: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
+  };
+  return self;
+}
+
+export function extremeAccumulator(scope: SegmentScope, index: number, vector: NumberVector, kind: 'min' | 'max'): Accumulator {
+  if (vector.decimals !== undefined) return decimalExtreme(scope, index, vector.decimals, kind);
+  const { kernels } = scope.context;
+  const { physical } = vector;
+  const narrow = physical === 'U8' || physical === 'U16' || physical === 'U32';
+  const byRuns = kernelFor(kernels, `${kind}Runs`, physical);
+  const byGroups = kernelFor(kernels, `${kind}Groups`, physical);
+  const bytes = narrow ? 4 : 8;
+  const self: Accumulator = {
+    bytesPerGroup: bytes,
+    sums: false,
+    takesStretches: vector.stored !== undefined,
+    state: 0,
+    initialise: (from, to) => initialExtremes(scope, physical, kind, self.state, from, to),
+    addRuns: (block, mask, runs, runCount) => byRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => byGroups(vector.values(block), rows, groups, n, self.state),
+    finish: () => undefined,
+    fold: narrow
+      ? foldNarrow(scope, index, vector, kind, () => self.state)
+      : foldWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
+  };
+  return self;
+}
+
+/** What every value is better than: u32 states for narrow values, else 64 bits. */
+export function initialExtremes(
+  { context: { memory } }: SegmentScope,
+  physical: Physical,
+  kind: 'min' | 'max',
+  state: Address,
+  from: number,
+  to: number,
+): void {
+  const n = to - from;
+  if (physical === 'I64') memory.i64(state + from * 8, n).fill(kind === 'min' ? I64_MAX : I64_MIN);
+  else if (physical === 'F32' || physical === 'F64') memory.f64(state + from * 8, n).fill(kind === 'min' ? Infinity : -Infinity);
+  else memory.u32(state + from * 4, n).fill(kind === 'min' ? 0xffffffff : 0);
+}
+
+function foldWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 'min' | 'max', state: () => Address): Accumulator['fold'] {
+  const byGroups = kernelFor(kernels, `${kind}Groups`, type);
+  return (from, cells, groups, n, table) => byGroups(state() + from * 8, cells, groups, n, table.states[index]?.at ?? 0);
+}
+
+/** Only groups that some row took part in are folded, so the initial state never meets the base. */
+function foldNarrow(
+  scope: SegmentScope,
+  index: number,
+  vector: NumberVector,
+  kind: 'min' | 'max',
+  state: () => Address,
+): Accumulator['fold'] {
+  const { kernels } = scope.context;
+  const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
+  const wide = scope.arena.take(BLOCK_ROWS * 8);
+  return (from, cells, groups, n, table) => {
+    kernels.toI64U32(state() + from * 4, cells, n, vector.base, wide);
+    byGroups(wide, 0, groups, n, table.states[index]?.at ?? 0);
+  };
+}

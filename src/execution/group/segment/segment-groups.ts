@@ -1,0 +1,417 @@
+import { assert } from '../../../base/errors.js';
+import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
+import type { Address } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { Block } from '../../block/context.js';
+import { clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
+import { asNumbers } from '../../expression/convert.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import { RUN_BYTES } from '../../expression/time-runs.js';
+import type { NumberVector } from '../../expression/vector.js';
+import { bindFilter } from '../../filter/bind.js';
+import type { Match, Predicate } from '../../filter/predicate.js';
+import { ALL, NONE } from '../../filter/predicate.js';
+import type { NarrowIds, Numbering } from '../key/group-index.js';
+import { denseNumbering, hashNumbering } from '../key/group-index.js';
+import type { GroupShape } from '../key/layout.js';
+import type { LocalKey } from '../key/local-key.js';
+import { bindColumn, bindGroupKey } from '../key/local-key.js';
+import type { GroupTable } from '../table/group-table.js';
+import type { Accumulator, LocalStates, Tallying } from './accumulator.js';
+import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
+import { foldSegment } from './combine.js';
+import type { DistinctAccumulator } from './distinct-accumulator.js';
+import { distinctAccumulator } from './distinct-accumulator.js';
+import { linearSum } from './linear-sum.js';
+import { collectAccumulator } from './state-accumulator.js';
+
+/** Rows that pass the query's filter and also `filter`, and are not null in `nulls`. All its aggregators share them. */
+export interface RowClass {
+  readonly filter: Predicate | undefined;
+  readonly nulls: NumberVector | undefined;
+  readonly accumulators: Accumulator[];
+  readonly distincts: DistinctAccumulator[];
+  /** Those of `distincts` that read rows. */
+  readonly readers: DistinctAccumulator[];
+  /** Whether the number of rows is needed, or only that there are some. */
+  counts: boolean;
+  /** Every group is known to have a row: its `state` says so from the beginning. */
+  allPresent: boolean;
+  /** i64 rows per group, or u8 1 where there is one; with `words` its state. */
+  state: Address;
+  /** The sum in whose words rows are counted: `counts` is then set as well. */
+  words: Accumulator | undefined;
+  /** Whether sums need counts of their own to add what the stored values left out. */
+  addsBases: boolean;
+  /** Positions of aggregators whose `seen` this class decides. */
+  readonly seen: number[];
+}
+
+const DENSE_CELLS_MAX = 1 << 20;
+/** Groups that `tallyPair` takes. */
+const PAIR_GROUPS_MAX = 512;
+/** Of a segment whose rows are counted in the upper bits of words (`countSumGroups`). */
+const WORD_ROWS_MAX = (1 << 23) - 1;
+
+/** The groups of one segment: local ids, local states; folded into the thread's table when its rows are through. */
+export class SegmentGroups {
+  readonly scope: SegmentScope;
+  readonly shape: GroupShape;
+  readonly keys: readonly LocalKey[];
+  readonly numbering: Numbering;
+  readonly classes: RowClass[] = [];
+  /** Rows of a block that `addRows` takes when all of them pass the query's filter. */
+  readonly blockRows: number;
+  readonly #states: LocalStates & { capacity: number };
+  readonly #usesRuns: boolean;
+  /** Set when blocks whose rows all take part go through `tally` kernels. */
+  #tallying: Tallying | undefined;
+  readonly #rows: Address;
+  readonly #keptRows: Address;
+  readonly #keptGroups: Address;
+  readonly #mask: Address;
+  readonly #runs: Address;
+
+  /**
+   * @param everyRow  whether all rows of the segment will be added, by this thread or another
+   * @param order     place of the segment in the query
+   */
+  constructor(scope: SegmentScope, shape: GroupShape, { everyRow, order }: { readonly everyRow: boolean; readonly order: number }) {
+    this.scope = scope;
+    this.shape = shape;
+    const { arena } = scope;
+    this.keys = shape.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(shape, index), shape.columns));
+    const cells = this.keys.reduce((product, key) => product * key.card, 1);
+    const roomForCells = Math.max(65536, scope.view.rowCount * 8);
+    const dense =
+      cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
+    this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
+    this.numbering = dense ? denseNumbering(scope, this.keys) : hashNumbering(scope, shape, this.keys);
+    this.#states = {
+      capacity: dense ? cells : BLOCK_ROWS * 2,
+      copies: dense && !this.#usesRuns && (cells <= 256 || this.#narrow !== undefined) ? 4 : 1,
+    };
+    this.#rows = arena.take(BLOCK_ROWS * 4);
+    this.#keptRows = arena.take(BLOCK_ROWS * 4);
+    this.#keptGroups = arena.take(BLOCK_ROWS * 4);
+    this.#mask = takeBits(arena);
+    this.#bindAggregators(dense ? cells : Infinity, everyRow, order);
+    if (everyRow) this.#chooseShortcuts(cells);
+    this.#shareWords();
+    this.blockRows = this.classes.every(takesStretches) ? this.#stretchRows() : BLOCK_ROWS;
+    this.#runs = arena.take((this.#usesRuns ? this.blockRows : BLOCK_ROWS) * RUN_BYTES);
+    this.#allocate();
+  }
+
+  /** Rows [start, end) of a block, of which those in `match` pass the query's filter. */
+  addRows(block: Block, start: number, end: number, match: Match): void {
+    if (match === NONE || start === end) return;
+    if (this.#usesRuns) this.#addRuns(block, start, end, match);
+    else this.#addScattered(block, start, end, match);
+  }
+
+  get #narrow(): ((block: Block) => NarrowIds) | undefined {
+    return this.numbering.kind === 'dense' ? this.numbering.narrow : undefined;
+  }
+
+  /** What the groups hold outside of kernel memory. */
+  get heapBytes(): number {
+    return this.classes.reduce((sum, { readers }) => sum + readers.reduce((bytes, { heapBytes = 0 }) => bytes + heapBytes, 0), 0);
+  }
+
+  foldInto(table: GroupTable): void {
+    const { groupCount } = this.numbering;
+    if (groupCount === 0) return;
+    for (const { accumulators, state, counts } of this.classes)
+      for (const accumulator of accumulators) accumulator.finish(groupCount, counts ? state : 0);
+    foldSegment(this, table);
+  }
+
+  #addRuns(block: Block, start: number, end: number, match: Match): void {
+    const { kernels } = this.scope.context;
+    const runCount = this.numbering.runs(block, start, end, this.#runs);
+    for (const each of this.classes) {
+      const mask = this.#maskOf(each, block, match);
+      if (mask === NONE) continue;
+      const bits = mask === ALL ? 0 : mask;
+      if (each.counts) kernels.countRuns(bits, this.#runs, runCount, each.state);
+      else if (each.state !== 0) kernels.presentRuns(bits, this.#runs, runCount, each.state);
+      for (const accumulator of each.accumulators) accumulator.addRuns(block, bits, this.#runs, runCount);
+      if (each.readers.length === 0) continue;
+      const n = this.#rowsOf(block, start, end, mask);
+      const rows = n < 0 ? 0 : this.#rows;
+      const count = n < 0 ? block.rows : n;
+      kernels.keyRuns(this.#runs, runCount, rows, count, 1, 0, this.#keptGroups);
+      for (const reader of each.readers) reader.addGroups(block, rows, this.#keptGroups, count);
+    }
+  }
+
+  #addScattered(block: Block, start: number, end: number, match: Match): void {
+    if (this.#tallying !== undefined && match === ALL && start === 0 && end === block.rows) {
+      this.#tally(block, this.#tallying);
+      return;
+    }
+    const listed = this.#rowsOf(block, start, end, match);
+    const rows = listed < 0 ? 0 : this.#rows;
+    const n = listed < 0 ? block.rows : listed;
+    if (n === 0) return;
+    this.numbering.number(block, rows, n, (positionRows, groups, count) => {
+      this.#reserve(this.numbering.groupCount);
+      for (const each of this.classes) this.#addPositions(each, block, positionRows, groups, count);
+    });
+  }
+
+  #tally(block: Block, tallying: Tallying): void {
+    const ids = this.#narrow?.(block);
+    const [everyRow] = this.classes;
+    if (ids === undefined || everyRow === undefined) return;
+    const { kernels } = this.scope.context;
+    const { groupCount, scratch } = tallying;
+    // Whoever adds first counts by the way.
+    let counts = everyRow.state;
+    for (const [first, second] of tallying.steps) {
+      if (second === undefined) first.tally?.(block, ids, tallying, counts);
+      else {
+        const [a, b] = [first.narrowValues?.(block) ?? 0, second.narrowValues?.(block) ?? 0];
+        kernelFor(kernels, 'tallyPair', ids.type)(ids.at, a, b, block.rows, groupCount, scratch, counts, first.state, second.state);
+      }
+      counts = 0;
+    }
+    if (counts !== 0) kernelFor(kernels, 'tally', ids.type)(ids.at, block.rows, groupCount, scratch, counts);
+  }
+
+  #addPositions(each: RowClass, block: Block, allRows: Address, allGroups: Address, all: number): void {
+    const { kernels } = this.scope.context;
+    let [rows, groups, n] = [allRows, allGroups, all];
+    const filter = each.filter?.test(block) ?? ALL;
+    if (filter === NONE) return;
+    if (filter !== ALL) {
+      n = kernels.compactMask(filter, rows, groups, n, this.#keptRows, this.#keptGroups);
+      [rows, groups] = [this.#keptRows, this.#keptGroups];
+    }
+    const nulls = each.nulls?.nulls(block) ?? 0;
+    if (nulls !== 0) {
+      n = kernels.compactNotMask(nulls, rows, groups, n, this.#keptRows, this.#keptGroups);
+      [rows, groups] = [this.#keptRows, this.#keptGroups];
+    }
+    if (n === 0) return;
+    if (each.words === undefined) {
+      if (each.counts) kernels.countGroups(groups, n, each.state);
+      else if (!each.allPresent) kernels.presentGroups(groups, n, each.state);
+    }
+    for (const accumulator of each.accumulators) accumulator.addGroups(block, rows, groups, n);
+    for (const reader of each.readers) reader.addGroups(block, rows, groups, n);
+  }
+
+  /** Writes the selected row numbers; -1 when they are all rows of the block. */
+  #rowsOf(block: Block, start: number, end: number, match: Match): number {
+    const { kernels } = this.scope.context;
+    if (match !== ALL) return kernels.bitsToRows(match, start, end, this.#rows);
+    if (start === 0 && end === block.rows) return -1;
+    const rows = this.scope.context.memory.u32(this.#rows, end - start);
+    for (let row = start; row < end; row++) rows[row - start] = row;
+    return end - start;
+  }
+
+  #maskOf(each: RowClass, block: Block, match: Match): Match {
+    const { kernels } = this.scope.context;
+    const filter = each.filter?.test(block) ?? ALL;
+    if (filter === NONE) return NONE;
+    let mask = filter === ALL ? match : filter;
+    if (filter !== ALL && match !== ALL) {
+      kernels.bitsAnd(match, filter, wordsOf(block), this.#mask);
+      mask = this.#mask;
+    }
+    const nulls = each.nulls?.nulls(block) ?? 0;
+    if (nulls === 0) return mask;
+    if (mask === ALL) kernels.bitsNot(nulls, block.rows, this.#mask);
+    else kernels.bitsAndNot(mask, nulls, wordsOf(block), this.#mask);
+    return this.#mask;
+  }
+
+  #bindAggregators(groupCountMax: number, wholeSegment: boolean, order: number): void {
+    const { scope, shape } = this;
+    const everyRow = this.#classOf(undefined, undefined, undefined);
+    const filters = new Map<string, Predicate>();
+    shape.aggregators.forEach((each, index) => {
+      const { aggregator } = each;
+      const filterKey =
+        aggregator.filter === null
+          ? undefined
+          : JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+      const predicate =
+        aggregator.filter === null || filterKey === undefined
+          ? undefined
+          : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
+      if (predicate !== undefined && filterKey !== undefined) filters.set(filterKey, predicate);
+      const filter = predicate?.constant === ALL ? undefined : predicate;
+      if (each.kind === 'count') {
+        const rows = this.#classOf(filter, undefined, everyRow);
+        rows.counts = true;
+        rows.accumulators.push(countAccumulator(scope, index, rows));
+        return;
+      }
+      if (each.kind === 'distinct') {
+        const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, shape.columns);
+        const rows = this.#classOf(filter, undefined, everyRow);
+        const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: wholeSegment && filter === undefined });
+        rows.distincts.push(distinct);
+        if (distinct.readsRows) rows.readers.push(distinct);
+        return;
+      }
+      if (each.kind === 'collect') {
+        if (aggregator.kind !== 'collect') return;
+        const collect = collectAccumulator(scope, index, aggregator, order);
+        if (collect === undefined) return;
+        const rows = this.#classOf(filter, collect.nulls, everyRow);
+        rows.distincts.push(collect.accumulator);
+        rows.readers.push(collect.accumulator);
+        return;
+      }
+      const column = aggregator.kind === 'count' ? '' : 'column' in aggregator ? aggregator.column : '';
+      const linear = each.kind === 'sum' && each.state === 'I64' ? linearSum(scope, index, column) : undefined;
+      const vector = linear?.nulls ?? asNumbers(scope, scope.source(column), each.state === 'I64' ? 'LONG' : 'DOUBLE');
+      if (linear === undefined && vector === undefined) return;
+      const rows = this.#classOf(filter, vector?.mayBeNull === true ? vector : undefined, everyRow);
+      if (each.nullable) rows.seen.push(index);
+      if (linear !== undefined) {
+        rows.counts ||= linear.needsCounts;
+        rows.addsBases ||= linear.needsCounts;
+        rows.accumulators.push(linear.accumulator);
+      } else if (vector !== undefined) {
+        if (each.kind === 'sum' && (vector.decimals ?? vector).base !== 0n) [rows.counts, rows.addsBases] = [true, true];
+        rows.accumulators.push(
+          each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind),
+        );
+      }
+    });
+  }
+
+  #classOf(filter: Predicate | undefined, nulls: NumberVector | undefined, everyRow: RowClass | undefined): RowClass {
+    if (filter === undefined && nulls === undefined && everyRow !== undefined) return everyRow;
+    const same = this.classes.find((each) => each.filter === filter && sameNulls(each.nulls, nulls));
+    if (same !== undefined) return same;
+    const created: RowClass = {
+      filter,
+      nulls,
+      accumulators: [],
+      distincts: [],
+      readers: [],
+      counts: false,
+      allPresent: false,
+      state: 0,
+      words: undefined,
+      addsBases: false,
+      seen: [],
+    };
+    this.classes.push(created);
+    return created;
+  }
+
+  /** What gets cheaper when all rows of the segment take part. */
+  #chooseShortcuts(cells: number): void {
+    const [everyRow, filtered] = this.classes;
+    if (everyRow === undefined || filtered !== undefined || everyRow.readers.length > 0) return;
+    const { arena, context } = this.scope;
+    const adding = everyRow.accumulators.filter(({ bytesPerGroup }) => bytesPerGroup > 0);
+    if (this.#narrow !== undefined && adding.every(({ tally }) => tally !== undefined)) {
+      everyRow.counts = true;
+      this.#tallying = { groupCount: cells, scratch: takeZeroed(arena, context, cells * 32), steps: tallySteps(adding, cells) };
+      return;
+    }
+    // A stored dictionary has no entry without a row. Sums may be folded before that row came, in another thread's part.
+    const [key, second] = this.keys;
+    everyRow.allPresent = key?.kind === 'ids' && key.usesAll && second === undefined && adding.every(({ sums }) => sums);
+  }
+
+  /** Where groups are many, a row costs the way to their states: counts are then taken along with some sum. */
+  #shareWords(): void {
+    const [everyRow] = this.classes;
+    if (everyRow === undefined || this.#usesRuns || this.#tallying !== undefined) return;
+    const { allPresent, addsBases, accumulators } = everyRow;
+    const rowsRepeat = this.keys.some(({ kind }) => kind === 'multi');
+    if (allPresent || addsBases || rowsRepeat || this.scope.view.rowCount > WORD_ROWS_MAX) return;
+    everyRow.words = accumulators.find(({ pack }) => pack !== undefined);
+    if (everyRow.words === undefined) return;
+    everyRow.words.pack?.();
+    everyRow.counts = true;
+  }
+
+  #allocate(): void {
+    const { arena, context } = this.scope;
+    const { capacity } = this.#states;
+    for (const each of this.classes) {
+      // Groups of a hash table exist because a row was put in them; of a dense one only the first class can tell.
+      if (each.words === undefined) each.state = takeZeroed(arena, context, capacity * (each.counts ? 8 : 1));
+      if (each.allPresent && !each.counts) context.memory.u8(each.state, capacity).fill(1);
+      for (const accumulator of each.accumulators) {
+        if (accumulator.bytesPerGroup === 0) continue;
+        accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);
+        accumulator.initialise(0, capacity);
+      }
+      if (each.words !== undefined) each.state = each.words.state;
+    }
+  }
+
+  #stretchRows(): number {
+    if (this.#usesRuns) return STRETCH_ROWS;
+    return this.#tallying === undefined ? BLOCK_ROWS : TALLY_ROWS;
+  }
+
+  /** Doubles the room for states when a hash table outgrew it. */
+  #reserve(groupCount: number): void {
+    const old = this.#states.capacity;
+    if (groupCount <= old) return;
+    let capacity = old;
+    while (capacity < groupCount) capacity *= 2;
+    this.#states.capacity = capacity;
+    const { arena, context } = this.scope;
+    const { memory } = context;
+    const enlarge = (at: Address, bytes: number): Address => {
+      const larger = arena.take(capacity * bytes);
+      memory.u8(larger, old * bytes).set(memory.u8(at, old * bytes));
+      return larger;
+    };
+    for (const each of this.classes) {
+      if (each.words === undefined) {
+        const bytes = each.counts ? 8 : 1;
+        each.state = enlarge(each.state, bytes);
+        clear(context, each.state + old * bytes, (capacity - old) * bytes);
+      }
+      for (const accumulator of each.accumulators) {
+        if (accumulator.bytesPerGroup === 0) continue;
+        accumulator.state = enlarge(accumulator.state, accumulator.bytesPerGroup);
+        accumulator.initialise(old, capacity);
+      }
+      if (each.words !== undefined) each.state = each.words.state;
+    }
+  }
+
+  #hasWideConstant(): boolean {
+    return this.keys.some((key, index) => key.kind === 'constant' && domainAt(this.shape, index).kind === 'wide');
+  }
+}
+
+function domainAt(shape: GroupShape, index: number) {
+  const key = shape.keys[index];
+  assert(key !== undefined, `no group key ${index}`);
+  return key.domain;
+}
+
+/** Two sums of 16-bit values go in one step where a kernel takes so many groups. */
+function tallySteps(accumulators: readonly Accumulator[], groupCount: number): Tallying['steps'] {
+  const narrow = groupCount > PAIR_GROUPS_MAX ? [] : accumulators.filter(({ narrowValues }) => narrowValues !== undefined);
+  const paired = narrow.slice(0, narrow.length - (narrow.length % 2));
+  const pairs = paired.flatMap((first, index) => (index % 2 === 0 ? [[first, paired[index + 1]] as const] : []));
+  return [...pairs, ...accumulators.filter((each) => !paired.includes(each)).map((each) => [each, undefined] as const)];
+}
+
+/** Masks and row numbers are kept for one block only. */
+function takesStretches({ filter, nulls, readers, accumulators }: RowClass): boolean {
+  return filter === undefined && nulls === undefined && readers.length === 0 && accumulators.every((each) => each.takesStretches);
+}
+
+/** Columns without nulls of their own never get here. */
+function sameNulls(a: NumberVector | undefined, b: NumberVector | undefined): boolean {
+  return a === b || (a?.stored !== undefined && a.stored === b?.stored);
+}

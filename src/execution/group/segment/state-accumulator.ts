@@ -1,0 +1,78 @@
+import { ServiceError } from '../../../base/errors.js';
+import type { Aggregator } from '../../../model/aggregator.js';
+import { stateKind } from '../../collect/kinds.js';
+import { hasTexts, stateFeed } from '../../collect/state-feed.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import type { NumberVector } from '../../expression/vector.js';
+import type { DistinctAccumulator } from './distinct-accumulator.js';
+
+const BLOCKS_BETWEEN_MEASURES = 32;
+
+/**
+ * The states of a `collect` aggregator over the groups of one segment, folded when its rows are through.
+ * @param order  place of the segment in the query
+ * @returns undefined when no row of the segment changes any state
+ */
+export function collectAccumulator(
+  scope: SegmentScope,
+  index: number,
+  { collector, columns, input }: Extract<Aggregator, { kind: 'collect' }>,
+  order: number,
+): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
+  const { memory, groupBytesMax, spill } = scope.context;
+  const kind = stateKind(collector);
+  const [column = ''] = columns;
+  const feed =
+    input === 'states' || (input === 'mixed' && hasTexts(scope, column))
+      ? stateFeed(scope, kind, column, input === 'mixed')
+      : kind.bind(scope, columns);
+  if (feed === undefined) return undefined;
+  const states: unknown[] = [];
+  const bytesEach = Math.max(1, kind.bytes(kind.create()));
+  // Where groups can spill, those of a segment are folded in time.
+  const roomFor = spill === undefined ? groupBytesMax / bytesEach : Infinity;
+  let count = 0;
+  const refuse = (): never => {
+    throw new ServiceError(
+      'resource_limit',
+      `the aggregates of one segment need more than ${groupBytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+    );
+  };
+  // States grow with their rows: what they take is asked for now and then.
+  let blocks = 0;
+  let measuredBytes = 0;
+  const measure = (): void => {
+    measuredBytes = 0;
+    states.forEach((state) => {
+      measuredBytes += kind.bytes(state);
+    });
+    if (spill === undefined && measuredBytes > groupBytesMax) refuse();
+  };
+  const stateOf = (group: number): unknown => {
+    const known = states[group];
+    if (known !== undefined) return known;
+    if (++count > roomFor) refuse();
+    const created = kind.create();
+    states[group] = created;
+    return created;
+  };
+  return {
+    nulls: feed.nulls,
+    accumulator: {
+      readsRows: true,
+      get heapBytes() {
+        return Math.max(count * bytesEach, measuredBytes);
+      },
+      addGroups(block, rows, groups, n) {
+        feed.add(block, rows, groups, n, stateOf);
+        if (++blocks % BLOCKS_BETWEEN_MEASURES === 0) measure();
+      },
+      fold(table, groupOf, groupCount) {
+        feed.end?.(stateOf);
+        const numbers = memory.u32(groupOf, groupCount).slice();
+        const collected = table.states[index]?.collected;
+        states.forEach((state, group) => collected?.add(numbers[group] ?? 0, order, state));
+      },
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { deserialize, serialize } from 'node:v8';
+import type { Address } from '../../../storage/view.js';
+import type { RunContext } from '../../block/context.js';
+import type { CollectedParts } from '../../collect/collected-states.js';
+import type { SpillFile } from '../../spill/spill-file.js';
+import type { SpillSpace } from '../../spill/spill-space.js';
+import type { AggregatorShape, GroupShape } from '../key/layout.js';
+import type { GroupTableParts } from '../table/group-table.js';
+import { listGroups } from '../table/result.js';
+import { PARTITIONS, PartitionedGroups } from './partition.js';
+
+/*
+ * Groups on disk. Each time a table spills it appends, for each partition it has groups of, one chunk: arrays after
+ * each other, each beginning at a multiple of 64 bytes, as `planesOf` says:
+ *
+ *   dense: u32[groups] cells; hash: u64[groups][words] packed keys
+ *   per aggregator: i64 or f64[groups] states, u8[groups] seen, u64[groups][] bits, or u64[pairs][words] pairs, the group
+ *   of which counts from the first of the chunk
+ *
+ * Collected states follow after all of them, those of an aggregator and partition as one serialised value, since they are
+ * objects of the heap. Byte order is the machine's: a file never outlives its process. Ids of interned values are those of the pools of the
+ * table that wrote them.
+ */
+
+/** Groups of one partition, written at once. */
+export interface SpilledChunk {
+  readonly partition: number;
+  readonly offset: number;
+  readonly groupCount: number;
+  /** Per aggregator; 0 where it keeps no pairs. */
+  readonly pairCounts: readonly number[];
+  /** Per aggregator: where its collected states lie; null where it has none. */
+  readonly collected: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
+}
+
+/** What a table has written; plain data. */
+export interface SpilledGroups {
+  readonly path: string;
+  readonly chunks: readonly SpilledChunk[];
+}
+
+/** Appends the groups of tables to a file of its own. */
+export class GroupSpill {
+  readonly #shape: GroupShape;
+  readonly #context: RunContext;
+  readonly file: SpillFile;
+  readonly #chunks: SpilledChunk[] = [];
+
+  constructor(shape: GroupShape, context: RunContext, space: SpillSpace) {
+    this.#shape = shape;
+    this.#context = context;
+    this.file = space.create();
+  }
+
+  /** @param level  how many times these groups were partitioned before: each time by another hash */
+  write(parts: GroupTableParts, level: number): void {
+    const arena = this.#context.memory.arena();
+    try {
+      const scope = { context: this.#context, arena };
+      const listed = this.#shape.layout.kind === 'dense' ? listGroups(scope, parts) : undefined;
+      const groups = new PartitionedGroups(scope, this.#shape, parts, listed, level);
+      for (let partition = 0; partition < PARTITIONS; partition++) this.#writePartition(parts, groups, partition);
+    } finally {
+      arena.release();
+    }
+  }
+
+  get chunks(): readonly SpilledChunk[] {
+    return this.#chunks;
+  }
+
+  /** For another thread to read; that one removes the file. */
+  handOver(): SpilledGroups {
+    this.file.handOver();
+    return { path: this.file.path, chunks: this.#chunks };
+  }
+
+  close(): void {
+    this.file.remove();
+  }
+
+  #writePartition(parts: GroupTableParts, groups: PartitionedGroups, partition: number): void {
+    const { memory } = this.#context;
+    const groupCount = groups.countOf(partition);
+    if (groupCount === 0) return;
+    this.#context.check();
+    const pairCounts = this.#shape.aggregators.map((_, index) => groups.pairCountOf(partition, index));
+    const planes = planesOf(this.#shape, groupCount, pairCounts);
+    const arena = memory.arena();
+    try {
+      const at = arena.take(planes.bytes);
+      const scope = { context: this.#context, arena };
+      groups.copyKeys(scope, partition, at);
+      this.#shape.aggregators.forEach((aggregator, index) => {
+        const from = parts.states[index];
+        const plane = planes.states[index];
+        if (from === undefined || plane === undefined) return;
+        if (plane.at !== undefined) groups.copyStates(partition, from.at, at + plane.at);
+        if (plane.seen !== undefined) groups.copySeen(partition, from.seen, at + plane.seen);
+        if (plane.bits !== undefined) groups.copyBits(partition, from.bits, bitBytesOf(aggregator), at + plane.bits);
+        if (plane.pairs !== undefined) groups.copyPairs(partition, index, at + plane.pairs);
+      });
+      const offset = this.file.append(memory.u8(at, planes.bytes));
+      const collected = parts.states.map((_, index) => {
+        const states = groups.collectedOf(partition, index);
+        if (states === undefined) return null;
+        const bytes = serialize(states);
+        return { offset: this.file.append(bytes), bytes: bytes.length };
+      });
+      this.#chunks.push({ partition, offset, groupCount, pairCounts, collected });
+    } finally {
+      arena.release();
+    }
+  }
+}
+
+/** Reads a chunk back, as a table to be merged into another. Its memory goes with it. */
+export function readChunk(shape: GroupShape, { memory }: RunContext, file: SpillFile, chunk: SpilledChunk): GroupTableParts {
+  const { groupCount, pairCounts, offset } = chunk;
+  const planes = planesOf(shape, groupCount, pairCounts);
+  const at = memory.allocate(planes.bytes);
+  try {
+    file.read(offset, memory.u8(at, planes.bytes));
+  } catch (error) {
+    memory.free(at);
+    throw error;
+  }
+  const address = (plane: number | undefined): Address => (plane === undefined ? 0 : at + plane);
+  const isDense = shape.layout.kind === 'dense';
+  return {
+    groupCount,
+    present: 0,
+    cells: isDense ? at : 0,
+    keys: isDense ? 0 : at,
+    states: planes.states.map(({ at: states, seen, bits, pairs }, index) => ({
+      at: address(states),
+      seen: address(seen),
+      bits: address(bits),
+      pairs: pairs === undefined ? undefined : { keys: at + pairs, count: pairCounts[index] ?? 0 },
+      collected: readCollected(file, chunk.collected[index] ?? null),
+    })),
+    pools: [],
+    distinctPools: [],
+    owned: [at],
+    spilled: null,
+  };
+}
+
+function readCollected(file: SpillFile, place: SpilledChunk['collected'][number]): CollectedParts | undefined {
+  if (place === null) return undefined;
+  const bytes = new Uint8Array(place.bytes);
+  file.read(place.offset, bytes);
+  return deserialize(bytes) as CollectedParts;
+}
+
+/** Bytes of sets of distinct values. @param pairCounts  per aggregator */
+export function pairBytes({ aggregators }: GroupShape, pairCounts: readonly number[]): number {
+  return aggregators.reduce((sum, aggregator, index) => sum + (pairCounts[index] ?? 0) * pairWordsOf(aggregator) * 8, 0);
+}
+
+interface StatePlanes {
+  readonly at: number | undefined;
+  readonly seen: number | undefined;
+  readonly bits: number | undefined;
+  readonly pairs: number | undefined;
+}
+
+/** Where the arrays of a chunk begin; keys or cells begin at 0. */
+function planesOf(
+  shape: GroupShape,
+  groupCount: number,
+  pairCounts: readonly number[],
+): { readonly bytes: number; readonly states: readonly StatePlanes[] } {
+  let bytes = 0;
+  const plane = (size: number): number => {
+    const at = bytes;
+    // Kernels may read whole vectors, and masks whole words, where an array ends.
+    bytes += Math.ceil(size / 64) * 64 + 64;
+    return at;
+  };
+  plane(groupCount * (shape.layout.kind === 'dense' ? 4 : shape.layout.words * 8));
+  const states = shape.aggregators.map((aggregator, index): StatePlanes => {
+    const none = { at: undefined, seen: undefined, bits: undefined, pairs: undefined };
+    switch (aggregator.kind) {
+      case 'count':
+        return { ...none, at: plane(groupCount * 8) };
+      case 'sum':
+      case 'min':
+      case 'max':
+        return { ...none, at: plane(groupCount * 8), seen: aggregator.nullable ? plane(groupCount) : undefined };
+      case 'collect':
+        return none;
+      case 'distinct':
+        return aggregator.store.kind === 'bits'
+          ? { ...none, bits: plane(groupCount * bitBytesOf(aggregator)) }
+          : { ...none, pairs: plane((pairCounts[index] ?? 0) * aggregator.store.words * 8) };
+    }
+  });
+  return { bytes, states };
+}
+
+function bitBytesOf(aggregator: AggregatorShape): number {
+  return aggregator.kind === 'distinct' && aggregator.store.kind === 'bits' ? aggregator.store.bitsPerGroup / 8 : 0;
+}
+
+function pairWordsOf(aggregator: AggregatorShape): number {
+  return aggregator.kind === 'distinct' && aggregator.store.kind === 'pairs' ? aggregator.store.words : 0;
+}

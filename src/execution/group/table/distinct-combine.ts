@@ -1,0 +1,175 @@
+import type { Address } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../storage/view.js';
+import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import { takeZeroed } from '../../block/context.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import { RUN_BYTES } from '../../expression/time-runs.js';
+import { nullIdOf } from '../key/key-domain.js';
+import type { AggregatorShape } from '../key/layout.js';
+import type { GroupTable } from './group-table.js';
+
+export type DistinctShape = Extract<AggregatorShape, { kind: 'distinct' }>;
+export type FoldScope = Pick<SegmentScope, 'context' | 'arena'>;
+
+/** Puts (group, id) pairs, both as the table numbers them, into its bits or its set; at most a block at a time. */
+export class DistinctWriter {
+  readonly #scope: FoldScope;
+  readonly #table: GroupTable;
+  readonly #index: number;
+  readonly #shape: DistinctShape;
+  readonly #packed: Address;
+  readonly #run: Address;
+
+  constructor(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape) {
+    this.#scope = scope;
+    this.#table = table;
+    this.#index = index;
+    this.#shape = shape;
+    this.#packed = scope.arena.take(BLOCK_ROWS * 8);
+    this.#run = scope.arena.take(RUN_BYTES);
+  }
+
+  addToGroup(group: number, ids: Address, n: number): void {
+    const { kernels, memory } = this.#scope.context;
+    const { store } = this.#shape;
+    const state = this.#table.states[this.#index];
+    if (state === undefined) return;
+    if (store.kind === 'bits') {
+      kernels.bitsMark(ids, n, state.bits + (group * store.bitsPerGroup) / 8);
+      return;
+    }
+    memory.u32(this.#run, 3).set([group, 0, n]);
+    kernels.keyWordRuns(this.#run, 1, 0, n, 1, 0, 0, 1, this.#packed);
+    kernels.keyWordU32(ids, 0, n, 1, 0, 32, 0, this.#packed);
+    state.pairs?.add(this.#packed, n);
+  }
+
+  addPairs(groups: Address, ids: Address, n: number): void {
+    const { kernels } = this.#scope.context;
+    const { store } = this.#shape;
+    const state = this.#table.states[this.#index];
+    if (state === undefined) return;
+    if (store.kind === 'bits') {
+      kernels.keyDenseU32(groups, 0, n, store.bitsPerGroup, 0, this.#packed);
+      kernels.keyDenseU32(ids, 0, n, 1, 1, this.#packed);
+      kernels.bitsMark(this.#packed, n, state.bits);
+      return;
+    }
+    kernels.keyWordU32(groups, 0, n, 1, 0, 0, 1, this.#packed);
+    kernels.keyWordU32(ids, 0, n, 1, 0, 32, 0, this.#packed);
+    state.pairs?.add(this.#packed, n);
+  }
+}
+
+/** Adds pairs (group, id) of a segment or of another thread. `groupOf`: u32 per group there, its number in the table. */
+export function foldPairs(
+  scope: FoldScope,
+  table: GroupTable,
+  index: number,
+  shape: DistinctShape,
+  keys: Address,
+  count: number,
+  groupOf: Address,
+  remap: Address,
+): void {
+  const { kernels } = scope.context;
+  const writer = new DistinctWriter(scope, table, index, shape);
+  const positions = multiplesOf(scope, 2);
+  const local = scope.arena.take(BLOCK_ROWS * 4);
+  const groups = scope.arena.take(BLOCK_ROWS * 4);
+  const ids = scope.arena.take(BLOCK_ROWS * 4);
+  for (let from = 0; from < count; from += BLOCK_ROWS) {
+    scope.context.check();
+    const n = Math.min(BLOCK_ROWS, count - from);
+    kernels.gather32(keys + from * 8, positions, n, local);
+    kernels.gather32(groupOf, local, n, groups);
+    kernels.gather32(keys + from * 8 + 4, positions, n, local);
+    globalIds(scope, remap, 0, local, n, ids);
+    writer.addPairs(groups, ids, n);
+  }
+}
+
+export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
+  const { kernels } = scope.context;
+  const halves = multiplesOf(scope, 4);
+  const words = multiplesOf(scope, 2);
+  const local = scope.arena.take(BLOCK_ROWS * 4);
+  const groups = scope.arena.take(BLOCK_ROWS * 4);
+  const values = scope.arena.take(BLOCK_ROWS * 8);
+  const packed = scope.arena.take(BLOCK_ROWS * 16);
+  for (let from = 0; from < count; from += BLOCK_ROWS) {
+    scope.context.check();
+    const n = Math.min(BLOCK_ROWS, count - from);
+    kernels.gather32(keys + from * 16, halves, n, local);
+    kernels.gather32(groupOf, local, n, groups);
+    kernels.gather64(keys + from * 16 + 8, words, n, values);
+    kernels.keyWordU32(groups, 0, n, 2, 0, 0, 1, packed);
+    kernels.keyWordI64(values, 0, n, 2, 1, 0, 1, packed);
+    table.states[index]?.pairs?.add(packed, n);
+  }
+}
+
+/** u32 0, step, 2 step, ... for a block. */
+export function multiplesOf(scope: FoldScope, step: number): Address {
+  const at = scope.arena.take(BLOCK_ROWS * 4);
+  const numbers = scope.context.memory.u32(at, BLOCK_ROWS);
+  for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row * step;
+  return at;
+}
+
+/** Ids of the domain for local ids `from + ids[i]`. */
+export function globalIds(scope: FoldScope, remap: Address, from: number, ids: Address, n: number, out: Address): void {
+  const { kernels, memory } = scope.context;
+  if (remap !== 0) {
+    kernels.gather32(remap + from * 4, ids, n, out);
+    return;
+  }
+  kernels.keyDenseU32(ids, 0, n, 1, 0, out);
+  if (from === 0) return;
+  const run = scope.arena.take(RUN_BYTES);
+  memory.u32(run, 3).set([from, 0, n]);
+  kernels.keyRuns(run, 1, 0, n, 1, 1, out);
+}
+
+/**
+ * i64 number of distinct values per group, of all groups of the table; null is not counted.
+ */
+export function countDistinct(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape): Address {
+  const { context, arena } = scope;
+  const { kernels, memory } = context;
+  const { groupCount } = table;
+  const counts = takeZeroed(arena, context, Math.max(1, groupCount) * 8);
+  const state = table.states[index];
+  if (state === undefined) return counts;
+  const nullId = nullIdOf(shape.domain);
+  if (shape.store.kind === 'bits') {
+    const words = shape.store.bitsPerGroup / 64;
+    const view = memory.u32(counts, groupCount * 2);
+    for (let group = 0; group < groupCount; group++) {
+      if (group % ROWS_PER_CHECK === 0) context.check();
+      const at = state.bits + group * words * 8;
+      const hasNull = nullId >= 0 && ((memory.u8(at + (nullId >> 3), 1)[0] ?? 0) & (1 << (nullId & 7))) !== 0;
+      view[group * 2] = kernels.bitsCount(at, words) - (hasNull ? 1 : 0);
+    }
+    return counts;
+  }
+  const { pairs } = state;
+  if (pairs === undefined) return counts;
+  const positions = multiplesOf(scope, pairs.words * 2);
+  const groups = arena.take(BLOCK_ROWS * 4);
+  const ids = arena.take(BLOCK_ROWS * 4);
+  const isNull = arena.take(BLOCK_ROWS / 8);
+  for (let from = 0; from < pairs.count; from += BLOCK_ROWS) {
+    const n = Math.min(BLOCK_ROWS, pairs.count - from);
+    const at = pairs.keys + from * pairs.words * 8;
+    kernels.gather32(at, positions, n, groups);
+    let kept = n;
+    if (pairs.words === 1 && nullId >= 0) {
+      kernels.gather32(at + 4, positions, n, ids);
+      kernels.filterEqU32(ids, n, nullId, isNull);
+      kept = kernels.compactNotMask(isNull, 0, groups, n, ids, groups);
+    }
+    kernels.countGroups(groups, kept, counts);
+  }
+  return counts;
+}

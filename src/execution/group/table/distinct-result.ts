@@ -1,0 +1,73 @@
+import { convert, toDouble } from '../../../expression/value.js';
+import type { DistinctFold } from '../../../model/aggregator.js';
+import { stateType } from '../../../model/state-type.js';
+import type { Address } from '../../../storage/view.js';
+import { inPieces } from '../../block/checked-loops.js';
+import type { ResultColumn } from '../../block/result-table.js';
+import { columnOf } from '../../block/result-table.js';
+import { distinctFolder } from '../../collect/distinct-values.js';
+import type { DistinctShape, FoldScope } from './distinct-combine.js';
+import { eachDistinct } from './distinct-set.js';
+import type { GroupTable } from './group-table.js';
+
+/** No place: kernel memory is too small for so many values. */
+const NOT_LISTED = 0xffffffff;
+
+/**
+ * A column of what is made of the distinct numbers of each group listed. They are laid out group by group in kernel memory
+ * until they are folded, so that they count in what the query holds.
+ * @param counts  i64 per group of the table: how many it has (`countDistinct`)
+ * @throws        ServiceError `resource_limit`
+ */
+export function distinctColumn(
+  { context }: FoldScope,
+  table: GroupTable,
+  index: number,
+  shape: DistinctShape,
+  fold: DistinctFold,
+  groups: Uint32Array,
+  counts: Address,
+): ResultColumn {
+  const { memory, check } = context;
+  const { groupCount } = table;
+  const arena = memory.arena();
+  try {
+    const places = arena.take(Math.max(1, groupCount) * 4);
+    // Where the next value of a group goes; after all of them, where its values end.
+    const next = memory.u32(places, groupCount);
+    const sizes = memory.i64(counts, groupCount);
+    const sizeOf = (group: number): number => Number(sizes[group] ?? 0n);
+    let total = 0;
+    next.fill(NOT_LISTED);
+    inPieces(groups.length, check, (start, end) => {
+      for (const group of groups.subarray(start, end)) {
+        next[group] = total;
+        total += sizeOf(group);
+      }
+    });
+    const values = arena.take(Math.max(1, total) * 8);
+    const longs = memory.i64(values, total);
+    const doubles = memory.f64(values, total);
+    const isLong = shape.domain.type === 'LONG';
+    eachDistinct({ context, arena }, table, index, shape, (group, value) => {
+      const at = next[group] ?? NOT_LISTED;
+      if (at === NOT_LISTED) return;
+      if (isLong) longs[at] = convert(value, 'LONG') ?? 0n;
+      else doubles[at] = toDouble(value) ?? 0;
+      next[group] = at + 1;
+    });
+    const numbers = isLong ? longs : doubles;
+    const folded = distinctFolder(fold);
+    return columnOf(
+      shape.name,
+      fold.kind === 'collect' && fold.output === 'state' ? stateType(fold.collector) : fold.type,
+      Array.from(groups, (group) => {
+        check();
+        const end = next[group] ?? 0;
+        return folded(numbers.subarray(end - sizeOf(group), end));
+      }),
+    );
+  } finally {
+    arena.release();
+  }
+}

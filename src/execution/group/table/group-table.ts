@@ -1,0 +1,303 @@
+import { assert, ServiceError } from '../../../base/errors.js';
+import type { Address } from '../../../storage/view.js';
+import type { RunContext } from '../../block/context.js';
+import { clear } from '../../block/context.js';
+import { PairSet } from '../../block/pair-set.js';
+import type { CollectedParts } from '../../collect/collected-states.js';
+import { CollectedStates } from '../../collect/collected-states.js';
+import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
+import { ValuePool } from '../key/key-domain.js';
+import type { AggregatorShape, GroupShape } from '../key/layout.js';
+import type { SpilledGroups } from '../spill/group-spill.js';
+import { GroupSpill } from '../spill/group-spill.js';
+
+/** The state of one aggregator over all groups; addresses of one entry per group. */
+export interface AggregatorState {
+  /** i64 or f64; 0 for distinct. */
+  at: Address;
+  /** u8: 1 where some row took part. 0 when that needs no telling. */
+  seen: Address;
+  /** distinct, kind bits. */
+  bits: Address;
+  /** distinct, kind pairs. */
+  pairs: PairSet | undefined;
+  /** collect. */
+  collected: CollectedStates | undefined;
+}
+
+/** A group table as plain data, for another thread to fold in; its memory goes with it. */
+export interface GroupTableParts {
+  readonly groupCount: number;
+  readonly present: Address;
+  /** dense, of groups that were spilled: u32 cell of each group; 0: group i is cell i. */
+  readonly cells: Address;
+  readonly keys: Address;
+  readonly states: readonly {
+    at: Address;
+    seen: Address;
+    bits: Address;
+    pairs: { keys: Address; count: number } | undefined;
+    collected: CollectedParts | undefined;
+  }[];
+  readonly pools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly owned: readonly Address[];
+  /** What the table wrote to disk before. */
+  readonly spilled: SpilledGroups | null;
+}
+
+const FIRST_CAPACITY = 1 << 14;
+/** Where tables can spill they are emptied in time, and none is too small for the groups of a few blocks. */
+const SPILLING_TABLE_BYTES_MIN = 1 << 24;
+
+/** The groups of one thread over all its segments. Lives across segments in memory of its own, until `free`. */
+export class GroupTable {
+  readonly shape: GroupShape;
+  readonly context: RunContext;
+  readonly states: AggregatorState[];
+  /** Of keys and of distinct columns with interned values, by position. */
+  readonly pools: readonly ValuePool[];
+  readonly distinctPools: readonly ValuePool[];
+  /** dense: u8 per cell, 1 where the group exists. */
+  present: Address = 0;
+  /** hash: u64[words] per group. */
+  keys: Address = 0;
+  slots: Address = 0;
+  slotCount = 0;
+  /** Groups met (hash) or cells (dense). */
+  groupCount = 0;
+  /** Groups there is room for. */
+  capacity: number;
+  readonly #owned = new Map<Address, number>();
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #spill: GroupSpill | undefined;
+
+  /** @param like  a table whose interned values have the same ids here */
+  constructor(shape: GroupShape, context: RunContext, like?: Pick<GroupTable, 'pools' | 'distinctPools'>) {
+    this.shape = shape;
+    this.context = context;
+    this.pools = like?.pools ?? shape.keys.map(() => new ValuePool());
+    this.distinctPools = like?.distinctPools ?? shape.aggregators.map(() => new ValuePool());
+    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined }));
+    const { layout } = shape;
+    this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
+    this.#bytesMax = context.spill === undefined ? context.groupBytesMax : Math.max(context.groupBytesMax, SPILLING_TABLE_BYTES_MIN);
+    this.#allocate();
+  }
+
+  /**
+   * What the table may come to with more groups, at the moment when its largest array is being enlarged.
+   * @param addedBytes  of sets of distinct values and of collected states that come with them
+   */
+  bytesWith(groups: number, addedBytes: number): number {
+    let bytes = this.#bytes;
+    if (this.shape.layout.kind === 'hash') {
+      let capacity = this.capacity;
+      while (capacity < this.groupCount + groups) capacity *= 2;
+      if (capacity > this.capacity) bytes *= 1.25 * (capacity / this.capacity);
+    }
+    return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
+  }
+
+  /** What it holds now, here and as collected states in the thread's heap. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Not only by the number of groups. */
+  get #growsByContent(): boolean {
+    return this.states.some(({ pairs, collected }) => pairs !== undefined || collected !== undefined);
+  }
+
+  /** Whether there is something that spilling would make room by. */
+  get canSpill(): boolean {
+    if (this.context.spill === undefined) return false;
+    if (this.shape.layout.kind === 'hash') return this.groupCount > 0;
+    return this.states.some(({ pairs, collected }) => (pairs?.count ?? 0) > 0 || collected?.isEmpty === false);
+  }
+
+  get hasSpilled(): boolean {
+    return this.#spill !== undefined;
+  }
+
+  /**
+   * Writes all groups to disk and forgets them; pools stay. Numbers of groups are void afterwards.
+   * @returns everything this table has written; it is the table's until it is detached or freed
+   */
+  spill(level: number): GroupSpill {
+    const { spill } = this.context;
+    assert(spill !== undefined, 'a group table has nowhere to spill to');
+    this.#spill ??= new GroupSpill(this.shape, this.context, spill);
+    this.#spill.write(this.#parts([], null), level);
+    this.freeMemory();
+    this.#allocate();
+    return this.#spill;
+  }
+
+  #allocate(): void {
+    const { layout } = this.shape;
+    this.groupCount = 0;
+    this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
+    try {
+      if (layout.kind === 'dense') {
+        this.present = this.#zeroed(layout.cells);
+        this.groupCount = layout.cells;
+      } else {
+        this.keys = this.take(this.capacity * layout.words * 8);
+        this.slotCount = this.capacity * 2;
+        this.slots = this.#zeroed(this.slotCount * 4);
+      }
+      this.shape.aggregators.forEach((aggregator, index) => this.#makeState(aggregator, index));
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+  }
+
+  /**
+   * Finds or adds the groups of `n` packed keys and writes their numbers to `out` (hash tables only); makes room
+   * first, so addresses of states may change.
+   */
+  findGroups(keys: Address, n: number, out: Address): void {
+    const { layout } = this.shape;
+    if (layout.kind !== 'hash') return;
+    this.#reserve(this.groupCount + n, layout.words);
+    this.groupCount = this.context.kernels.hashKeys(keys, n, layout.words, this.slots, this.slotCount, this.keys, this.groupCount, out);
+  }
+
+  take(bytes: number): Address {
+    this.#charge(bytes);
+    const at = this.context.memory.allocate(bytes);
+    this.#owned.set(at, bytes);
+    return at;
+  }
+
+  give(at: Address): void {
+    const bytes = this.#owned.get(at);
+    if (bytes === undefined) return;
+    this.#owned.delete(at);
+    this.#bytes -= bytes;
+    this.context.memory.free(at);
+  }
+
+  /** Hands the table's memory over; the table must not be used afterwards. */
+  detach(): GroupTableParts {
+    const parts = this.#parts([...this.#owned.keys()], this.#spill?.handOver() ?? null);
+    this.#owned.clear();
+    this.#spill = undefined;
+    return parts;
+  }
+
+  #parts(owned: readonly Address[], spilled: SpilledGroups | null): GroupTableParts {
+    return {
+      groupCount: this.groupCount,
+      present: this.present,
+      cells: 0,
+      keys: this.keys,
+      states: this.states.map(({ at, seen, bits, pairs, collected }) => ({
+        at,
+        seen,
+        bits,
+        pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count },
+        collected: collected?.detach(),
+      })),
+      pools: this.pools.map((pool) => pool.values),
+      distinctPools: this.distinctPools.map((pool) => pool.values),
+      owned,
+      spilled,
+    };
+  }
+
+  free(): void {
+    this.freeMemory();
+    this.#spill?.close();
+    this.#spill = undefined;
+  }
+
+  /** What was spilled stays. The table takes no groups afterwards. */
+  freeMemory(): void {
+    for (const at of this.#owned.keys()) this.context.memory.free(at);
+    this.#owned.clear();
+    this.#bytes = 0;
+    for (const state of this.states) Object.assign(state, { at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined });
+  }
+
+  /** Counts bytes that are kept, here or as collected states in the thread's heap. */
+  #charge(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax) {
+      throw new ServiceError(
+        'resource_limit',
+        `grouping needs more than ${this.#bytesMax} bytes on one processing thread; the limit is svc.query.groupBy.maxMemoryBytes`,
+      );
+    }
+    this.#bytes += bytes;
+  }
+
+  #zeroed(bytes: number): Address {
+    const at = this.take(bytes);
+    clear(this.context, at, bytes);
+    return at;
+  }
+
+  #makeState(aggregator: AggregatorShape, index: number): void {
+    const state = this.states[index];
+    if (state === undefined) return;
+    if (aggregator.kind === 'distinct') {
+      if (aggregator.store.kind === 'bits') state.bits = this.#zeroed((this.capacity * aggregator.store.bitsPerGroup) / 8);
+      else
+        state.pairs = new PairSet(
+          this.context,
+          aggregator.store.words,
+          (bytes) => this.take(bytes),
+          (at) => this.give(at),
+        );
+      return;
+    }
+    if (aggregator.kind === 'collect') {
+      state.collected = new CollectedStates(aggregator.states, (bytes) => this.#charge(bytes));
+      return;
+    }
+    state.at = this.take(this.capacity * 8);
+    this.#initialise(aggregator, state.at, 0, this.capacity);
+    if (aggregator.kind !== 'count' && aggregator.nullable) state.seen = this.#zeroed(this.capacity);
+  }
+
+  #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
+    const { memory } = this.context;
+    if (aggregator.kind === 'collect' || aggregator.kind === 'distinct') return;
+    if (aggregator.kind === 'count' || aggregator.kind === 'sum') clear(this.context, at + from * 8, (to - from) * 8);
+    else if (aggregator.state === 'F64') memory.f64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? Infinity : -Infinity);
+    else memory.i64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? I64_MAX : I64_MIN);
+  }
+
+  #reserve(groups: number, words: number): void {
+    if (groups <= this.capacity) return;
+    const old = this.capacity;
+    let capacity = old;
+    while (capacity < groups) capacity *= 2;
+    this.keys = this.#enlarge(this.keys, old * words * 8, capacity * words * 8);
+    this.give(this.slots);
+    this.slotCount = capacity * 2;
+    this.slots = this.#zeroed(this.slotCount * 4);
+    this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
+    this.shape.aggregators.forEach((aggregator, index) => {
+      const state = this.states[index];
+      if (state === undefined || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return;
+      state.at = this.#enlarge(state.at, old * 8, capacity * 8);
+      this.#initialise(aggregator, state.at, old, capacity);
+      if (state.seen === 0) return;
+      state.seen = this.#enlarge(state.seen, old, capacity);
+      clear(this.context, state.seen + old, capacity - old);
+    });
+    this.capacity = capacity;
+  }
+
+  #enlarge(at: Address, oldBytes: number, newBytes: number): Address {
+    const larger = this.take(newBytes);
+    const { memory } = this.context;
+    memory.u8(larger, oldBytes).set(memory.u8(at, oldBytes));
+    this.give(at);
+    return larger;
+  }
+}

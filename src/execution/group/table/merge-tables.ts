@@ -1,0 +1,183 @@
+import type { Arena } from '../../../kernels/memory.js';
+import type { Address } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../storage/view.js';
+import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import type { RunContext } from '../../block/context.js';
+import { clear, kernelFor } from '../../block/context.js';
+import type { ValuePool } from '../key/key-domain.js';
+import { foldPackedKeys, GroupWriter } from '../segment/combine.js';
+import { foldPairs, foldWidePairs, multiplesOf } from './distinct-combine.js';
+import type { GroupTable, GroupTableParts } from './group-table.js';
+
+/** Ids of interned values in the table merged into, by those of the parts; 0 where they are the same. */
+export interface Remaps {
+  keys(index: number): Address;
+  distinct(index: number): Address;
+}
+
+export const SAME_IDS: Remaps = { keys: () => 0, distinct: () => 0 };
+
+/**
+ * Adds the table of another thread, or groups that were spilled, to this one, by the same kernels that fold segments.
+ * Frees what the parts own. Without `remaps` the values of the pools of the parts are interned.
+ */
+export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: Remaps): void {
+  const { context, shape } = table;
+  const arena = context.memory.arena();
+  const scratch = { context, arena };
+  const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
+  const { layout } = shape;
+  try {
+    const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
+    const addStates = (base: number, cells: Address, numbers: Address, n: number): void => {
+      context.kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
+      if (table.present !== 0) context.kernels.presentGroups(numbers, n, table.present);
+      shape.aggregators.forEach((_, index) => addState(table, parts, index, { base, cells, numbers, n }, seenBuffers));
+    };
+    clear(context, groupOf, parts.groupCount * 4);
+    if (layout.kind === 'dense' && parts.cells !== 0) {
+      const inOrder = multiplesOf(scratch, 1);
+      for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS) {
+        context.check();
+        addStates(base, inOrder, parts.cells + base * 4, Math.min(BLOCK_ROWS, parts.groupCount - base));
+      }
+    } else if (layout.kind === 'dense') {
+      eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
+    } else {
+      const keyRemaps = shape.keys.map((key, index) => {
+        if (key.domain.kind !== 'interned') return 0;
+        return remaps === undefined ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : remaps.keys(index);
+      });
+      const writer = new GroupWriter(scratch, table);
+      const packed = {
+        keys: parts.keys,
+        count: parts.groupCount,
+        words: layout.words,
+        places: layout.places,
+        flagWord: layout.flagWord,
+        isConstant: shape.keys.map(() => false),
+      };
+      foldPackedKeys(scratch, packed, keyRemaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
+    }
+    shape.aggregators.forEach((aggregator, index) => {
+      if (aggregator.kind === 'collect') {
+        const numbers = context.memory.u32(groupOf, parts.groupCount).slice();
+        const collected = parts.states[index]?.collected;
+        if (collected !== undefined) table.states[index]?.collected?.join(collected, (group) => numbers[group] ?? 0);
+        return;
+      }
+      if (aggregator.kind !== 'distinct') return;
+      const from = parts.states[index];
+      const into = table.states[index];
+      if (from === undefined || into === undefined) return;
+      if (aggregator.store.kind === 'bits') {
+        mergeBits(table, parts, aggregator.store.bitsPerGroup, from.bits, into.bits);
+      } else if (from.pairs !== undefined) {
+        const { keys, count } = from.pairs;
+        const interns = aggregator.domain.kind === 'interned' && remaps === undefined;
+        const remap = interns
+          ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? [])
+          : (remaps?.distinct(index) ?? 0);
+        if (aggregator.store.words === 2) foldWidePairs(scratch, table, index, keys, count, groupOf);
+        else foldPairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
+      }
+    });
+  } finally {
+    arena.release();
+    freeParts(context, parts);
+  }
+}
+
+export function freeParts(context: RunContext, parts: GroupTableParts): void {
+  for (const address of parts.owned) context.memory.free(address);
+}
+
+/** Both tables number groups alike when they keep bits; groups that were spilled are listed by their numbers. */
+function mergeBits({ context }: GroupTable, parts: GroupTableParts, bitsPerGroup: number, from: Address, into: Address): void {
+  const { kernels, memory } = context;
+  const words = bitsPerGroup / 64;
+  if (parts.cells === 0) {
+    kernels.bitsOr(into, from, parts.groupCount * words, into);
+    return;
+  }
+  memory.u32(parts.cells, parts.groupCount).forEach((cell, group) => {
+    if (group % ROWS_PER_CHECK === 0) context.check();
+    kernels.bitsOr(into + cell * words * 8, from + group * words * 8, words, into + cell * words * 8);
+  });
+}
+
+interface Scratch {
+  readonly context: RunContext;
+  readonly arena: Arena;
+}
+
+interface GroupBlock {
+  /** The first group of the block. */
+  readonly base: number;
+  /** Groups counted from there, and their numbers in the table. */
+  readonly cells: Address;
+  readonly numbers: Address;
+  readonly n: number;
+}
+
+function addState(
+  table: GroupTable,
+  parts: GroupTableParts,
+  index: number,
+  { base, cells, numbers, n }: GroupBlock,
+  { bits, rows, groups }: { bits: Address; rows: Address; groups: Address },
+): void {
+  const aggregator = table.shape.aggregators[index];
+  const from = parts.states[index];
+  const into = table.states[index];
+  if (aggregator === undefined || from === undefined || into === undefined) return;
+  if (aggregator.kind === 'distinct' || aggregator.kind === 'collect') return;
+  const { kernels } = table.context;
+  const at = from.at + base * 8;
+  if (aggregator.kind === 'count' || (aggregator.kind === 'sum' && aggregator.state === 'I64'))
+    kernels.sumGroupsI64(at, cells, numbers, n, into.at);
+  else if (aggregator.kind === 'sum') kernels.sumGroupsF64(at, cells, numbers, n, into.at, 1);
+  else kernelFor(kernels, `${aggregator.kind}Groups`, aggregator.state)(at, cells, numbers, n, into.at);
+  if (from.seen === 0) return;
+  kernels.filterRangeU8(from.seen + base, Math.min(BLOCK_ROWS, parts.groupCount - base), 1, 255, bits);
+  const kept = kernels.compactMask(bits, cells, numbers, n, rows, groups);
+  kernels.presentGroups(groups, kept, into.seen);
+}
+
+/** Existing groups of a dense table, in blocks; they have the same numbers in every table. */
+function eachPresent(
+  { context, arena }: Scratch,
+  parts: GroupTableParts,
+  visit: (base: number, cells: Address, numbers: Address, n: number) => void,
+): void {
+  const { kernels, memory } = context;
+  const bits = arena.take(BLOCK_ROWS / 8);
+  const cells = arena.take(BLOCK_ROWS * 4);
+  const numbers = arena.take(BLOCK_ROWS * 4);
+  const run = arena.take(12);
+  for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS) {
+    context.check();
+    kernels.filterRangeU8(parts.present + base, Math.min(BLOCK_ROWS, parts.groupCount - base), 1, 255, bits);
+    const n = kernels.bitsToRows(bits, 0, Math.min(BLOCK_ROWS, parts.groupCount - base), cells);
+    if (n === 0) continue;
+    memory.u32(run, 3).set([base, 0, n]);
+    kernels.keyDenseU32(cells, 0, n, 1, 0, numbers);
+    kernels.keyRuns(run, 1, 0, n, 1, 1, numbers);
+    visit(base, cells, numbers, n);
+  }
+}
+
+/** Ids of `values` in `pool`: u32 each. */
+export function internAll(
+  { context, arena }: Scratch,
+  pool: ValuePool | undefined,
+  values: readonly (string | number | bigint | null)[],
+): Address {
+  const at = arena.take(Math.max(1, values.length) * 4);
+  const ids = context.memory.u32(at, values.length);
+  values.forEach((value, id) => {
+    if (id % ROWS_PER_CHECK === 0) context.check();
+    ids[id] = pool?.idOf(value) ?? 0;
+  });
+  return at;
+}

@@ -1,0 +1,225 @@
+import { assert } from '../../../base/errors.js';
+import type { Scalar } from '../../../expression/value.js';
+import type { FinishStep } from '../../../model/plan.js';
+import { isNumberType } from '../../../model/schema.js';
+import type { Address } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { Check } from '../../block/checked-loops.js';
+import { ascending, inPieces } from '../../block/checked-loops.js';
+import type { RunContext } from '../../block/context.js';
+import type { ResultColumn, ResultTable } from '../../block/result-table.js';
+import { columnOf, rememberTexts, typed } from '../../block/result-table.js';
+import { collectedColumns } from '../../collect/result.js';
+import type { Domain } from '../key/key-domain.js';
+import { valueOfId } from '../key/key-domain.js';
+import type { AggregatorShape } from '../key/layout.js';
+import type { FoldScope } from './distinct-combine.js';
+import { countDistinct } from './distinct-combine.js';
+import { distinctColumn } from './distinct-result.js';
+import type { GroupTable } from './group-table.js';
+import { bestGroups } from './top.js';
+
+/**
+ * The groups of a finished table as result rows. When the finish steps begin by keeping the best few by one aggregate,
+ * only those (and whatever ties with the last) leave kernel memory.
+ */
+export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly FinishStep[]): ResultTable {
+  const { shape } = table;
+  const values = stateAddresses(scope, table);
+  const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
+  const isEmpty =
+    groups.length === 0 && shape.plan.emptyGroup && shape.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
+  return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, { isEmpty, asStates: false }, values);
+}
+
+/** Rows of the groups listed. `isEmpty`: it is the one group of no rows. `asStates`: collected states as texts, one column each. */
+export function rowsOfGroups(
+  scope: FoldScope,
+  table: GroupTable,
+  groups: Uint32Array,
+  { isEmpty, asStates }: { readonly isEmpty: boolean; readonly asStates: boolean },
+  values = stateAddresses(scope, table),
+): ResultTable {
+  const { shape } = table;
+  const keys = shape.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
+  const aggregates = shape.aggregators.flatMap((aggregator, index) =>
+    aggregator.kind === 'collect'
+      ? collectedColumns(table.states[index]?.collected, aggregator, groups, isEmpty, asStates)
+      : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
+        ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups, values[index] ?? 0)]
+        : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
+  );
+  return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
+}
+
+function stateAddresses(scope: FoldScope, table: GroupTable): Address[] {
+  return table.shape.aggregators.map((aggregator, index) =>
+    aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0),
+  );
+}
+
+/** Numbers of the groups that exist, ascending. */
+export function listGroups({ context, arena }: FoldScope, table: Pick<GroupTable, 'present' | 'groupCount'>): Uint32Array {
+  const { kernels, memory, check } = context;
+  if (table.present === 0) return ascending(table.groupCount, check);
+  const bits = arena.take(BLOCK_ROWS / 8);
+  const rows = arena.take(BLOCK_ROWS * 4);
+  const found: Uint32Array[] = [];
+  for (let base = 0; base < table.groupCount; base += BLOCK_ROWS) {
+    check();
+    const n = Math.min(BLOCK_ROWS, table.groupCount - base);
+    kernels.filterRangeU8(table.present + base, n, 1, 255, bits);
+    const count = kernels.bitsToRows(bits, 0, n, rows);
+    if (count > 0) found.push(memory.u32(rows, count).map((row) => row + base));
+  }
+  const all = new Uint32Array(found.reduce((sum, part) => sum + part.length, 0));
+  found.reduce((at, part) => {
+    all.set(part, at);
+    return at + part.length;
+  }, 0);
+  return all;
+}
+
+function keyColumn(
+  { context }: FoldScope,
+  table: GroupTable,
+  name: string,
+  domain: Domain,
+  index: number,
+  groups: Uint32Array,
+): ResultColumn {
+  const { memory, check } = context;
+  const { layout } = table.shape;
+  if (domain.kind === 'constant')
+    return columnOf(
+      name,
+      domain.type,
+      mapPieces(groups, context.check, () => domain.value),
+    );
+  if (layout.kind === 'hash') {
+    const place = layout.places[index];
+    assert(place !== undefined && place.kind !== 'none', `key ${name} has no place`);
+    const { words } = layout;
+    if (place.kind === 'word') {
+      const flags = memory.u32(table.keys, table.groupCount * words * 2);
+      const flagWord = layout.flagWord ?? 0;
+      const nulls = new Uint8Array(groups.length);
+      inPieces(groups.length, check, (start, end) => {
+        for (let row = start; row < end; row++) nulls[row] = ((flags[((groups[row] ?? 0) * words + flagWord) * 2] ?? 0) >>> place.flag) & 1;
+      });
+      const known = nulls.includes(1) ? nulls : null;
+      if (domain.type === 'LONG') {
+        const longs = memory.i64(table.keys, table.groupCount * words);
+        const values = new BigInt64Array(groups.length);
+        inPieces(groups.length, check, (start, end) => {
+          for (let row = start; row < end; row++) values[row] = longs[(groups[row] ?? 0) * words + place.word] ?? 0n;
+        });
+        return { kind: 'long', name, values, nulls: known };
+      }
+      const doubles = memory.f64(table.keys, table.groupCount * words);
+      const values = new Float64Array(groups.length);
+      inPieces(groups.length, check, (start, end) => {
+        for (let row = start; row < end; row++) values[row] = doubles[(groups[row] ?? 0) * words + place.word] ?? 0;
+      });
+      return { kind: 'double', name, type: domain.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
+    }
+    const halves = memory.u32(table.keys, table.groupCount * words * 2);
+    const half = place.word * 2 + place.shift / 32;
+    const ids = new Uint32Array(groups.length);
+    inPieces(groups.length, check, (start, end) => {
+      for (let row = start; row < end; row++) ids[row] = halves[(groups[row] ?? 0) * words * 2 + half] ?? 0;
+    });
+    return idColumn(context, table, name, domain, index, ids);
+  }
+  const stride = layout.strides[index] ?? 1;
+  const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
+  const ids = new Uint32Array(groups.length);
+  inPieces(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) ids[row] = Math.floor((groups[row] ?? 0) / stride) % card;
+  });
+  return idColumn(context, table, name, domain, index, ids);
+}
+
+function idColumn(
+  { memory, check }: RunContext,
+  table: GroupTable,
+  name: string,
+  domain: Domain,
+  index: number,
+  ids: Uint32Array,
+): ResultColumn {
+  if (domain.kind === 'longs') {
+    const values = new BigInt64Array(ids.length);
+    inPieces(ids.length, check, (start, end) => {
+      for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
+    });
+    return { kind: 'long', name, values, nulls: null };
+  }
+  const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
+  if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
+  return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
+}
+
+/** An array with an entry per group or id. */
+function mapPieces<Result>(from: Uint32Array, check: Check, each: (value: number) => Result): Result[] {
+  const results: Result[] = [];
+  inPieces(from.length, check, (start, end) => {
+    for (let at = start; at < end; at++) results.push(each(from[at] ?? 0));
+  });
+  return results;
+}
+
+function textOf(value: Scalar): string | null {
+  return value === null ? null : String(value);
+}
+
+function aggregateColumn(
+  { context }: FoldScope,
+  table: GroupTable,
+  aggregator: Exclude<AggregatorShape, { kind: 'collect' }>,
+  index: number,
+  at: Address,
+  groups: Uint32Array,
+  isEmpty: boolean,
+): ResultColumn {
+  const { memory, check } = context;
+  const { name } = aggregator;
+  const nulls =
+    aggregator.kind === 'count' || aggregator.kind === 'distinct' ? null : nullsOf(table, aggregator, index, groups, isEmpty, context);
+  const isZeroWhenNull = aggregator.aggregator.emptyIsZero === true;
+  const known = nulls === null || isZeroWhenNull ? null : nulls;
+  if (aggregator.type === 'LONG') {
+    const state = memory.i64(at, table.groupCount);
+    const values = new BigInt64Array(groups.length);
+    inPieces(groups.length, check, (start, end) => {
+      for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = state[groups[row] ?? 0] ?? 0n;
+    });
+    return { kind: 'long', name, values, nulls: known };
+  }
+  const state = memory.f64(at, table.groupCount);
+  const round = aggregator.type === 'FLOAT' ? Math.fround : (value: number): number => value;
+  const values = new Float64Array(groups.length);
+  inPieces(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = round(state[groups[row] ?? 0] ?? 0);
+  });
+  return { kind: 'double', name, type: aggregator.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
+}
+
+function nullsOf(
+  table: GroupTable,
+  aggregator: AggregatorShape,
+  index: number,
+  groups: Uint32Array,
+  isEmpty: boolean,
+  { memory, check }: RunContext,
+): Uint8Array | null {
+  if (isEmpty) return new Uint8Array(groups.length).fill(1);
+  const seenAt = table.states[index]?.seen ?? 0;
+  if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return null;
+  const seen = memory.u8(seenAt, table.groupCount);
+  const nulls = new Uint8Array(groups.length);
+  inPieces(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) nulls[row] = seen[groups[row] ?? 0] === 1 ? 0 : 1;
+  });
+  return nulls.includes(1) ? nulls : null;
+}

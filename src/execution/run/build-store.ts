@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../base/errors.js';
+import type { KernelMemory } from '../../kernels/memory.js';
+import type { Frame } from '../../model/frame.js';
+import type { RowPlan } from '../../model/plan.js';
+import type { JoinStage, Stage } from '../../model/stage.js';
+import type { BuildRequest, BuildSide } from '../source/build-side.js';
+import type { Builds } from '../source/staged.js';
+import type { RunControl } from '../threads/work.js';
+import type { OpenStream } from '../threads/workplace.js';
+import type { PlacedRows } from './engine.js';
+import { feed, peek } from './row-feed.js';
+
+/** Rows of frames that are looked at before it is decided where they are placed. */
+export const ROWS_AHEAD = 2000;
+
+/** Opens a stream that places a build side of about so many rows; null: of many. */
+type OpenBuild = (side: BuildRequest, rowCount: number | null, control: RunControl) => OpenStream;
+
+/** The build sides that lie in this process's kernel memory, by id. */
+export class BuildStore {
+  readonly #memory: KernelMemory;
+  readonly #open: OpenBuild;
+  /** No other process makes the same ids. */
+  readonly #prefix = randomBytes(8).toString('hex');
+  readonly #sides = new Map<string, BuildSide>();
+  #count = 0;
+
+  constructor(memory: KernelMemory, open: OpenBuild) {
+    this.#memory = memory;
+    this.#open = open;
+  }
+
+  /** Places rows, on a thread where there are many; gives one result. */
+  async *place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<PlacedRows> {
+    const source = await peek(rows, ROWS_AHEAD);
+    for await (const { built } of feed(() => this.#open(side, source.rowCount, control), source.rows)) {
+      if (built === undefined) continue;
+      const id = `${this.#prefix}-${++this.#count}`;
+      this.#sides.set(id, built);
+      yield { id, rowCount: built.view.rowCount, bytes: built.bytes, release: () => this.#free(id) };
+    }
+  }
+
+  /**
+   * Runs `work` with the build sides of the plan's joins, of which those that came along are placed for so long. It gets
+   * the plan as it goes to threads: what was placed need not be sent.
+   */
+  async *with(plan: RowPlan, control: RunControl, work: (plan: RowPlan, builds: Builds) => AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+    const stages: Stage[] = [];
+    const placed: PlacedRows[] = [];
+    const builds: Record<string, BuildSide> = {};
+    try {
+      for (const stage of plan.stages ?? []) {
+        if (stage.kind !== 'join') {
+          stages.push(stage);
+          continue;
+        }
+        let { id } = stage.build;
+        if (!this.#sides.has(id))
+          for await (const rows of this.place(
+            framesOf(stage),
+            { keys: stage.keys, marked: false, bytesMax: Infinity, limit: '' },
+            control,
+          )) {
+            placed.push(rows);
+            id = rows.id;
+          }
+        const side = this.#sides.get(id);
+        if (side !== undefined) builds[id] = side;
+        stages.push({ ...stage, build: { id, frames: null } });
+      }
+      yield* work(stages.length === 0 ? plan : { ...plan, stages }, builds);
+    } finally {
+      for (const rows of placed) rows.release();
+    }
+  }
+
+  #free(id: string): void {
+    const side = this.#sides.get(id);
+    this.#sides.delete(id);
+    for (const address of side?.owned ?? []) this.#memory.free(address);
+  }
+}
+
+async function* framesOf({ build: { frames } }: JoinStage): AsyncGenerator<Frame> {
+  if (frames === null) throw new ServiceError('internal', 'the right side of a join did not come along');
+  yield* frames;
+}

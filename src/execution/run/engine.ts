@@ -1,0 +1,63 @@
+import type { Frame } from '../../model/frame.js';
+import type { Plan, RowPlan } from '../../model/plan.js';
+import type { Profile } from '../../model/profile.js';
+import type { ColumnSchema } from '../../model/schema.js';
+import type { SegmentStore } from '../../storage/contract.js';
+import type { SegmentView } from '../../storage/view.js';
+import type { BuildRequest } from '../source/build-side.js';
+
+export interface RunOptions {
+  readonly ending: 'final' | 'partial';
+  readonly deadlineMs: number;
+  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
+  readonly perSegmentTimeoutMs?: number | null | undefined;
+  /** Higher ones go first, between any two blocks; left out: 0. */
+  readonly priority?: number | undefined;
+  readonly kernels: string | null;
+  /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
+  readonly batchRows: number | null;
+  /** Bytes that groups may take on disk, at most what the process allows; 0: none; null or absent: what it allows. */
+  readonly maxOnDiskStorage?: number | null | undefined;
+  /** Added to while the plan runs; complete when the last frame was taken. */
+  readonly profile?: Profile | undefined;
+}
+
+/** What is known of rows that come as frames. */
+export interface GivenRows {
+  /** Their columns and types; columns that are not named have the type of the first frames. */
+  readonly columns: readonly ColumnSchema[];
+  /** Rows placed at a time; null or absent: as many as is good. For tests. */
+  readonly chunkRows?: number | null;
+}
+
+/** Rows in kernel memory; released once, when no plan uses them any more. */
+export interface PlacedRows {
+  readonly id: string;
+  readonly rowCount: number;
+  readonly bytes: number;
+  release(): void;
+}
+
+export interface RunCounters {
+  rowsScanned: number;
+  rowsMatched: number;
+  segments: number;
+}
+
+/**
+ * Runs plans over open segments on the processing threads of this process. `threads: 0` runs where it is called
+ * (ingestion children, tests). Aborting the signal frees the processor within 100 ms and ends with `cancelled`.
+ */
+export interface Engine {
+  run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Over columns that were placed by hand (rows being ingested). Without a `__time` column nothing is cut by time. */
+  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Joins partial results of several servers and runs the finish steps. */
+  merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Over rows that come as frames, with the plan's stages, to the end: `ending` is taken for `final`. */
+  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  /** Places the rows of a join's build side, of which `id` is what stages of this process call them. */
+  build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<PlacedRows>;
+  readonly counters: RunCounters;
+  close(): Promise<void>;
+}
