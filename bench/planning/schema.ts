@@ -1,7 +1,7 @@
 import { tableSchema } from '../../src/cluster/broker/table-schema.js';
 import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
-import type { SqlSchema, SqlTable } from '../../src/planner/sql/schema.js';
+import type { SqlSchema, SqlTable } from '../../src/planner/sql/catalog/schema.js';
 
 const SEGMENTS = 1000;
 const DIMENSIONS = 119;

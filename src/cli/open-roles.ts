@@ -8,7 +8,7 @@ import { ROLES, type Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
 import { createEngine } from '../execution/run/local-engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
-import type { SystemTableName } from '../planner/sql/system-schema.js';
+import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { Route } from '../server/http.types.js';

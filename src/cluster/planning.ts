@@ -1,8 +1,8 @@
 import type { Planning } from '../ingestion/contract.js';
-import { parseAggregator } from '../planner/native/columns.js';
-import { parseFilter } from '../planner/native/filter.js';
+import { parseAggregator } from '../planner/native/column/columns.js';
+import { parseFilter } from '../planner/native/filter/filter.js';
+import { schemaOfTask } from '../planner/sql/catalog/statement-schema.js';
 import { planSql } from '../planner/sql/plan-sql.js';
-import { schemaOfTask } from '../planner/sql/statement-schema.js';
 
 /** The planner as ingestion sees it, which lies below it. */
 export function createPlanning(now: () => number): Planning {

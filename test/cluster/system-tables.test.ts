@@ -5,7 +5,7 @@ import { type SystemTablesSource, systemRows } from '../../src/cluster/broker/sy
 import type { Member } from '../../src/cluster/membership/coordination.js';
 import type { TaskRecord } from '../../src/metadata/tasks.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import { SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from '../../src/planner/sql/system-schema.js';
+import { SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from '../../src/planner/sql/catalog/system-schema.js';
 import { emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
 
 const [OLD, NEW, GONE] = [segmentOf('wiki', 1, 'v1'), segmentOf('wiki', 1, 'v2'), segmentOf('wiki', 7, 'v1', 3, 4)];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../src/base/errors.js';
-import { SQL_AGGREGATES } from '../../src/planner/sql/aggregates.js';
-import { SQL_FUNCTIONS } from '../../src/planner/sql/functions.js';
+import { SQL_AGGREGATES } from '../../src/planner/sql/bind/aggregates.js';
+import { SQL_FUNCTIONS } from '../../src/planner/sql/bind/functions.js';
 import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { type Example, FUNCTION_EXAMPLES, statementsOf } from '../planner/sql/function-examples.js';
 import { codeOf, type Treatment } from './native-coverage.js';

@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
-import { parseAggregator } from '../../src/planner/native/columns.js';
-import { parseFilter } from '../../src/planner/native/filter.js';
+import { parseAggregator } from '../../src/planner/native/column/columns.js';
+import { parseFilter } from '../../src/planner/native/filter/filter.js';
 import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { run, type TaskRun } from './run-task.js';
 

@@ -7,8 +7,8 @@ import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import { parseAggregator } from '../../src/planner/native/columns.js';
-import { parseFilter } from '../../src/planner/native/filter.js';
+import { parseAggregator } from '../../src/planner/native/column/columns.js';
+import { parseFilter } from '../../src/planner/native/filter/filter.js';
 import { createSegmentStore } from '../../src/storage/segment-store.js';
 import { cellsOf } from './blocks.js';
 

@@ -5,7 +5,7 @@ import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { PlannedStatement } from '../../src/model/statement.js';
-import { parseAggregator } from '../../src/planner/native/columns.js';
+import { parseAggregator } from '../../src/planner/native/column/columns.js';
 
 const planning: Planning = {
   planSql: () => {

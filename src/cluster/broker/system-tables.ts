@@ -3,7 +3,7 @@ import { formatInstant } from '../../base/time.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { SegmentId } from '../../model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
-import type { SystemCell, SystemRow, SystemTableName } from '../../planner/sql/system-schema.js';
+import type { SystemCell, SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { Coordination, Member } from '../membership/coordination.js';
 import type { HttpClient } from '../rpc/http-client.js';
 import type { Peers } from '../rpc/peers.js';

@@ -2,10 +2,10 @@ import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
 import { planQuery } from '../plan.js';
-import { tablesOf } from './datasource.js';
-import { refusingMultiValues, sourceRefusingMultiValues } from './multi-value-keys.js';
-import type { ParsedQuery } from './query.js';
-import { parseQuery } from './query.js';
+import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-value-keys.js';
+import { tablesOf } from './query/datasource.js';
+import type { ParsedQuery } from './query/query.js';
+import { parseQuery } from './query/query.js';
 import { unfinished } from './unfinished.js';
 
 export interface PlannedNative extends ParsedQuery {

@@ -4,7 +4,7 @@ import { describeValue } from '../../base/json.js';
 import { type QueryContext, readContext } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { ObjectReader } from '../native/reader.js';
-import { readRulesOff } from './rules/rules-off.js';
+import { readRulesOff } from './relation/rules/rules-off.js';
 
 /** The context of a SQL statement: what `readContext` reads of any query, and what SQL adds. */
 export interface SqlContext extends QueryContext {

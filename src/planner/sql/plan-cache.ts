@@ -3,12 +3,12 @@ import { dataBytes } from '../../base/data-size.js';
 import { stringifyJson } from '../../base/json.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import type { SqlSchema, SqlTable } from './catalog/schema.js';
 import { PLANNING_KEYS } from './context.js';
-import { parseSql } from './parse.js';
+import { parseSql } from './parse/parse.js';
+import type { SourceText } from './parse/source-text.js';
+import type { SqlStatement } from './parse/syntax.js';
 import { planSql, type SqlRequest } from './plan-sql.js';
-import type { SqlSchema, SqlTable } from './schema.js';
-import type { SourceText } from './source-text.js';
-import type { SqlStatement } from './syntax.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;

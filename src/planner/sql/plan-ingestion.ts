@@ -4,15 +4,15 @@ import { ETERNITY, type Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { IngestionTarget, PlannedQuery } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';
-import { condition, type Place } from './bind-expression.js';
-import { dataSchemaNames } from './bind-source.js';
-import { unitPeriod } from './functions/time.js';
-import { toFilter } from './lower-filter.js';
+import { condition, type Place } from './bind/bind-expression.js';
+import { dataSchemaNames } from './bind/bind-source.js';
+import { unitPeriod } from './bind/functions/time.js';
+import { Scope } from './bind/scope.js';
+import type { Session } from './bind/session.js';
+import type { SqlSchema } from './catalog/schema.js';
+import { toFilter } from './lower/lower-filter.js';
+import type { IngestionStatement, SelectItem, SqlExpression, SqlQuery } from './parse/syntax.js';
 import { planRelation } from './plan-relation.js';
-import type { SqlSchema } from './schema.js';
-import { Scope } from './scope.js';
-import type { Session } from './session.js';
-import type { IngestionStatement, SelectItem, SqlExpression, SqlQuery } from './syntax.js';
 
 /** Periods that segments can be cut by; each divides the next natural one. */
 const PARTITION_PERIODS: readonly string[] = [

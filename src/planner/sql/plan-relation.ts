@@ -1,9 +1,9 @@
 import type { PlannedQuery } from '../../model/statement.js';
-import type { Binding } from './bind-from.js';
-import { bindQuery } from './bind-query.js';
-import { lowerQuery } from './lower-query.js';
-import { applyRules } from './rules/rules.js';
-import type { SqlQuery } from './syntax.js';
+import type { Binding } from './bind/bind-from.js';
+import { bindQuery } from './bind/bind-query.js';
+import { lowerQuery } from './lower/lower-query.js';
+import type { SqlQuery } from './parse/syntax.js';
+import { applyRules } from './relation/rules/rules.js';
 
 /** Syntax tree → bound relational tree → rules → plan. */
 export function planRelation(binding: Binding, query: SqlQuery): PlannedQuery {

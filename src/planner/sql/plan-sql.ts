@@ -1,16 +1,16 @@
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import { bindParameters } from './bind/parameters.js';
+import type { Session } from './bind/session.js';
+import { DATA_SCHEMA } from './catalog/information-schema.js';
+import type { SqlSchema } from './catalog/schema.js';
 import { sqlTimeZone } from './context.js';
-import { DATA_SCHEMA } from './information-schema.js';
-import { bindParameters } from './parameters.js';
-import { parseSql } from './parse.js';
+import { parseSql } from './parse/parse.js';
+import { SourceText } from './parse/source-text.js';
 import { planIngestion } from './plan-ingestion.js';
 import { planRelation } from './plan-relation.js';
 import { PlanWatch } from './plan-watch.js';
-import { readRulesOff } from './rules/rules-off.js';
-import type { SqlSchema } from './schema.js';
-import type { Session } from './session.js';
-import { SourceText } from './source-text.js';
+import { readRulesOff } from './relation/rules/rules-off.js';
 
 export interface SqlRequest {
   readonly query: string;
@@ -19,7 +19,7 @@ export interface SqlRequest {
   readonly parameters: readonly unknown[];
   /** What the client calls the schema of datasources, when that is not `svc`. */
   readonly schemaName?: string;
-  /** Rules of `rules/rules.ts` by name, beside those that the context names: plans without them give the same rows. */
+  /** Rules of `relation/rules/rules.ts` by name, beside those that the context names: plans without them give the same rows. */
   readonly rulesOff?: readonly string[];
   /** Left out: nobody wants to know what planning takes, and it may take any time. */
   readonly watch?: PlanWatch;

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { type ObjectReader, refuse } from '../../planner/native/reader.js';
+import { unknownParameters } from '../../planner/sql/bind/parameters.js';
 import { readSqlContext } from '../../planner/sql/context.js';
-import { EXPLAIN_COLUMNS } from '../../planner/sql/explain.js';
-import { unknownParameters } from '../../planner/sql/parameters.js';
+import { EXPLAIN_COLUMNS } from '../../planner/sql/explain/explain.js';
 import { type Answerable, isIngestion, type SqlStatements } from '../queries/sql-statements.js';
 import { columnMetaData } from './column.js';
 import { type AvaticaLimits, type Connection, Connections, type Statement } from './connections.js';

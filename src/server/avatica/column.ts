@@ -3,7 +3,7 @@ import { type ArrayElement, arrayElements } from '../../model/array-text.js';
 import { cellAt, type FrameCell, type FrameColumn } from '../../model/frame.js';
 import { isArrayType } from '../../model/schema.js';
 import type { OutputColumn, SqlType } from '../../model/statement.js';
-import { elementOf, isArray } from '../../planner/sql/sql-type.js';
+import { elementOf, isArray } from '../../planner/sql/parse/sql-type.js';
 import type { ColumnMetaData, Representation, WireType, WireValue } from './protocol.js';
 
 /** How JDBC sees a type: its number in java.sql.Types, the word for its values on the wire, digits, characters. */

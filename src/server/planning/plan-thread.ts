@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
-import type { SqlSchema } from '../../planner/sql/schema.js';
 import type { PlanAssignment, PlanOutcome } from './plan-worker.js';
 import { takeSnapshot } from './schema-snapshot.js';
 

@@ -1,5 +1,5 @@
-import type { SqlSchema, SqlTable } from '../../planner/sql/schema.js';
-import { SYSTEM_TABLE_NAMES, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
+import type { SqlSchema, SqlTable } from '../../planner/sql/catalog/schema.js';
+import { SYSTEM_TABLE_NAMES, type SystemRow, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 
 /** As much of a schema as a statement can ask for, as plain data that another thread can have. */
 export interface SchemaSnapshot {

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../base/time.js';
-import type { SystemRow } from '../../planner/sql/system-schema.js';
+import type { SystemRow } from '../../planner/sql/catalog/system-schema.js';
 import type { QueryLog, QueryState } from './query-log.js';
 
 /** The SQL queries of this broker as rows of `sys.queries`, oldest first. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import { ObjectReader, refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
-import { readSettings } from '../../planner/sql/settings.js';
+import { readSettings } from '../../planner/sql/set-statements.js';
 import type { HttpRequest } from '../http.types.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
 import type { ResultOptions } from '../results/sql/write-result.js';

@@ -4,14 +4,14 @@ import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
+import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
+import { rememberedSchema } from '../../planner/sql/catalog/statement-schema.js';
+import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { SqlContext } from '../../planner/sql/context.js';
-import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain.js';
+import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain/explain.js';
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
-import type { SqlSchema } from '../../planner/sql/schema.js';
-import { rememberedSchema } from '../../planner/sql/statement-schema.js';
-import { planOverSystem, type SystemRow, type SystemTableName } from '../../planner/sql/system-schema.js';
 import { PlanThread } from '../planning/plan-thread.js';
 import type { Planning, QueryLog, QueryRun } from './query-log.js';
 

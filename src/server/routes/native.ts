@@ -9,7 +9,7 @@ import { ETERNITY } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
 import { planNative } from '../../planner/native/plan-native.js';
-import { parseQuery } from '../../planner/native/query.js';
+import { parseQuery } from '../../planner/native/query/query.js';
 import { scanColumns } from '../../planner/plan.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import type { QueryLog, QueryRun } from '../queries/query-log.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../../src/model/frame.js';
-import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
+import { inlineFrame } from '../../../src/planner/sql/catalog/inline-frame.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { placeFrame } from '../../../src/storage/placed-frame.js';
 

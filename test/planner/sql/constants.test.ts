@@ -5,8 +5,8 @@ import { foldConstant } from '../../../src/expression/evaluate.js';
 import { FUNCTIONS } from '../../../src/expression/functions.js';
 import { printExpression } from '../../../src/expression/print.js';
 import type { Expression } from '../../../src/model/expression.js';
-import { SQL_AGGREGATES } from '../../../src/planner/sql/aggregates.js';
-import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from '../../../src/planner/sql/functions.js';
+import { SQL_AGGREGATES } from '../../../src/planner/sql/bind/aggregates.js';
+import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from '../../../src/planner/sql/bind/functions.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { planText, SCHEMA } from './plan-text.js';
 

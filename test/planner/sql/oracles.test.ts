@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
-import { RULES } from '../../../src/planner/sql/rules/rules.js';
+import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
 import { answer, memory } from './small-tables.js';
 
 /*

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PlannedStatement } from '../../../src/model/statement.js';
-import { parseSql } from '../../../src/planner/sql/parse.js';
+import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
+import { parseSql } from '../../../src/planner/sql/parse/parse.js';
 import { PlanCache } from '../../../src/planner/sql/plan-cache.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
-import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 import { NOW, SCHEMA } from './plan-text.js';
 
 const cached = suite('SQL plan cache');

@@ -5,8 +5,8 @@ import { ETERNITY } from '../../../src/model/interval.js';
 import type { FinishStep, Plan } from '../../../src/model/plan.js';
 import type { ColumnType } from '../../../src/model/schema.js';
 import type { PlannedQuery, PlannedSource, PlannedStatement } from '../../../src/model/statement.js';
+import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
-import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 
 /** The table of the query benchmark. */
 const WIKI: Readonly<Record<string, ColumnType>> = {

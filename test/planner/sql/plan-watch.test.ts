@@ -5,7 +5,7 @@ import { stringifyJson } from '../../../src/base/json.js';
 import { readSqlContext } from '../../../src/planner/sql/context.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
-import { RULES } from '../../../src/planner/sql/rules/rules.js';
+import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
 import { NOW, SCHEMA } from './plan-text.js';
 
 const watches = suite('planning that is watched');

@@ -14,11 +14,11 @@ import type { OutputColumn, PlannedQuery } from '../../../src/model/statement.js
 import { planNative } from '../../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../../src/planner/plan.js';
 import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
-import { inlineFrame } from '../../../src/planner/sql/inline-frame.js';
-import { nativeForm } from '../../../src/planner/sql/native/native-form.js';
+import { inlineFrame } from '../../../src/planner/sql/catalog/inline-frame.js';
+import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
+import { nativeForm } from '../../../src/planner/sql/explain/native-form.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
-import { RULES } from '../../../src/planner/sql/rules/rules.js';
-import type { SqlSchema } from '../../../src/planner/sql/schema.js';
+import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
 import { placeFrame } from '../../../src/storage/placed-frame.js';
 
 /** SQL over a few small tables: here through planner, broker's source runner and engine, there in DuckDB. */

@@ -5,8 +5,8 @@ import { SSB_TABLES } from '../../../bench/tpch/ssb-tables.js';
 import { TPCH_QUERIES } from '../../../bench/tpch/tpch-queries.js';
 import { TPCH_TABLES } from '../../../bench/tpch/tpch-tables.js';
 import type { ColumnSchema } from '../../../src/model/schema.js';
+import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
-import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 
 /** Which statements of the two benchmarks are planned. Their answers over generated rows: `npm run bench -- tpch`. */
 const column = (name: string, type: ColumnSchema['type']): ColumnSchema => ({ name, type, multiValue: false, hasNulls: false });

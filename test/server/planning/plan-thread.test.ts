@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql, type SqlRequest } from '../../../src/planner/sql/plan-sql.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
-import type { SqlSchema } from '../../../src/planner/sql/schema.js';
 import { PlanThread } from '../../../src/server/planning/plan-thread.js';
 import { schemaOf, takeSnapshot } from '../../../src/server/planning/schema-snapshot.js';
 import { NOW, SCHEMA as WIKI } from '../../planner/sql/plan-text.js';

@@ -1,0 +1,85 @@
+import { ServiceError } from '../../../base/errors.js';
+import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';
+import type { Filter } from '../../../model/filter.js';
+import type { Granularity } from '../../../model/granularity.js';
+import { parseGranularity } from '../../../model/granularity.js';
+import type { Interval } from '../../../model/interval.js';
+import type { DimensionSpec, Grouping, PostAggregator } from '../../../model/query.js';
+import { TIME_COLUMN } from '../../../model/schema.js';
+import { aggregatorType, readAggregators, VirtualColumns } from '../column/columns.js';
+import type { ColumnTypes } from '../filter/filter.js';
+import { readFilter } from '../filter/filter.js';
+import type { ObjectReader } from '../reader.js';
+import { readIntervals, refuse } from '../reader.js';
+import { readGrouping } from './grouping.js';
+import { readPostAggregators } from './post-aggregator.js';
+import { States } from './states.js';
+
+/** What every query type that reads rows has. */
+export interface Leaf {
+  readonly dataSource: string;
+  readonly intervals: readonly Interval[];
+  readonly filter: Filter | null;
+  readonly virtualColumns: readonly VirtualColumn[];
+}
+
+/** The fields all query types that read rows share, and the types of the columns they name. */
+export function readLeaf(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): Leaf & { readonly columns: VirtualColumns } {
+  const intervals = readIntervals(reader, 'intervals') ?? refuse('intervals', 'an interval or an array of intervals', undefined);
+  const columns = new VirtualColumns(tableTypes);
+  columns.read(reader);
+  const filter = reader.has('filter') ? readFilter(reader.object('filter'), columns) : null;
+  return { dataSource, intervals, filter, virtualColumns: columns.list, columns };
+}
+
+export interface Aggregation extends Leaf {
+  readonly granularity: Granularity;
+  readonly groupings: readonly Grouping[];
+  readonly aggregators: readonly Aggregator[];
+  readonly postAggregators: readonly PostAggregator[];
+  /** Types of all columns of the result. */
+  readonly outputType: ColumnTypes;
+}
+
+/**
+ * What timeseries, topN and groupBy share.
+ * @param readDimensions  called before aggregators are read: post-aggregators may name dimensions
+ * @param hasGroupings    whether there may be grouping aggregators
+ */
+export function readAggregation(
+  reader: ObjectReader,
+  dataSource: string,
+  tableTypes: ColumnTypes,
+  readDimensions: (columns: VirtualColumns) => readonly DimensionSpec[],
+  hasGroupings = false,
+): Aggregation & { readonly dimensions: readonly DimensionSpec[]; readonly columns: VirtualColumns } {
+  const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
+  const dimensions = readDimensions(columns);
+  const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
+  const groupings: Grouping[] = [];
+  const read = readAggregators(reader, columns, (type, inner) => {
+    if (type !== 'grouping') return false;
+    groupings.push(readGrouping(inner, hasGroupings ? dimensions : null));
+    return true;
+  });
+  const types = new Map([
+    ...dimensions.map(({ name, type }) => [name, type] as const),
+    ...read.map((each) => [each.name, aggregatorType(each)] as const),
+    ...groupings.map(({ name }) => [name, 'LONG'] as const),
+  ]);
+  const states = new States(read);
+  const postAggregators = readPostAggregators(reader, (name) => types.get(name), states);
+  const aggregators = states.aggregators();
+  refuseRepeatedNames([...dimensions, ...aggregators, ...groupings, ...postAggregators].map(({ name }) => name));
+  for (const { name, type } of postAggregators) types.set(name, type);
+  return { ...leaf, columns, dimensions, granularity, aggregators, groupings, postAggregators, outputType: (name) => types.get(name) };
+}
+
+function refuseRepeatedNames(names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name === TIME_COLUMN) throw new ServiceError('query_invalid', `${TIME_COLUMN} cannot be the name of an output`);
+    if (seen.has(name)) throw new ServiceError('query_invalid', `two outputs of the query are called "${name}"`);
+    seen.add(name);
+  }
+}

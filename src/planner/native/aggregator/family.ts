@@ -1,0 +1,159 @@
+import { ServiceError } from '../../../base/errors.js';
+import type { Aggregator } from '../../../model/aggregator.js';
+import type { Collector } from '../../../model/collector.js';
+import { stateColumn } from '../../../model/collector.js';
+import type { Expression } from '../../../model/expression.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
+import { stateType } from '../../../model/state-type.js';
+import type { VirtualColumns } from '../column/columns.js';
+import type { ObjectReader } from '../reader.js';
+import { refuse } from '../reader.js';
+import type { States } from './states.js';
+
+/**
+ * The native names of one family of states: how its aggregators and post-aggregators are read. A family is this, one
+ * file here; its kind of state in `execution/collect`; its functions in `expression/functions/state`; its memory and
+ * bytes in `sketch`; and one line each in `families.ts`, `kinds.ts`, `functions/state.ts`, `model/collector.ts`
+ * and `model/state-type.ts`.
+ */
+export interface StateFamily {
+  readonly aggregators: Readonly<Record<string, (reader: ObjectReader, columns: VirtualColumns) => Aggregator>>;
+  readonly postAggregators: Readonly<Record<string, (reader: ObjectReader, scope: PostScope) => Computed>>;
+}
+
+/** What a post-aggregator computes; the name is optional where it is a field of another. */
+export interface Computed {
+  readonly name: string | undefined;
+  readonly type: ColumnType;
+  readonly expression: Expression;
+  /** Of a state, which `expression` gives as text: what it is a state of. */
+  readonly state?: Collector;
+}
+
+/** What post-aggregators read beside their own fields. */
+export interface PostScope {
+  readonly states: States;
+  /** A post-aggregator that is a field of another. */
+  read(value: unknown, path: string): Computed;
+}
+
+type Of<Type extends Collector['type']> = Extract<Collector, { type: Type }>;
+
+/** A state of one of these kinds, as text. */
+export interface StateField<Type extends Collector['type']> {
+  readonly collector: Of<Type>;
+  readonly expression: Expression;
+}
+
+/** The field that gives a state: of an aggregator (`fieldAccess`), or what another post-aggregator makes. */
+export function stateField<Type extends Collector['type']>(
+  reader: ObjectReader,
+  key: string,
+  types: readonly Type[],
+  scope: PostScope,
+): StateField<Type> {
+  return asState(scope.read(reader.raw(key), reader.at(key)), types, reader.at(key));
+}
+
+/** `fields`, at least `least` of them. */
+export function stateFields<Type extends Collector['type']>(
+  reader: ObjectReader,
+  types: readonly Type[],
+  scope: PostScope,
+  least: number,
+): StateField<Type>[] {
+  const list = reader.list('fields', (value, path) => asState(scope.read(value, path), types, path));
+  return list.length < least ? refuse(reader.at('fields'), `at least ${least} states`, list.length) : list;
+}
+
+function asState<Type extends Collector['type']>({ state, expression }: Computed, types: readonly Type[], path: string): StateField<Type> {
+  if (state === undefined || !types.some((each) => each === state.type))
+    throw new ServiceError(
+      'query_invalid',
+      `${path}: expected a state of kind ${types.join(' or ')}, found ${state === undefined ? 'a value' : `one of kind ${state.type}`}`,
+    );
+  return { collector: state as Of<Type>, expression };
+}
+
+/**
+ * An aggregator that keeps states. `shouldFinalize: false` puts out the state itself, as text.
+ * @param type  of the finished value
+ */
+export function collect(reader: ObjectReader, collector: Collector, columns: readonly string[], type: ColumnType): Aggregator {
+  const output = FINALIZABLE.includes(collector.type) && !reader.boolean('shouldFinalize', true) ? 'state' : 'value';
+  return { kind: 'collect', name: reader.string('name'), filter: null, collector, columns, input: 'values', output, type };
+}
+
+/** The same aggregator over states that a column holds. */
+function overStates(aggregator: Aggregator): Aggregator {
+  return aggregator.kind === 'collect' ? { ...aggregator, input: 'states' } : aggregator;
+}
+
+/**
+ * The same aggregator, over states where its first column holds them.
+ * @throws ServiceError for a column of other states
+ */
+export function overStored(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
+  if (aggregator.kind !== 'collect') return aggregator;
+  const [column = ''] = aggregator.columns;
+  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
+  if (found === wanted) return overStates(aggregator);
+  // Of an inner query, the aggregator of that name, with its state.
+  if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
+  if (isComplexType(found) && found !== JSON_TYPE)
+    throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of values or of ${wanted}, found ${found}`);
+  return aggregator;
+}
+
+/**
+ * An aggregator that merges states, which a column holds as such or as their texts.
+ * @throws ServiceError for a column of other states, or of numbers
+ */
+export function merging(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
+  if (aggregator.kind !== 'collect') return aggregator;
+  const [column = ''] = aggregator.columns;
+  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
+  if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
+  if (found !== undefined && found !== 'STRING' && found !== wanted)
+    throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of ${wanted} or of their texts, found ${found}`);
+  return overStates(aggregator);
+}
+
+/** Kinds whose aggregators document `shouldFinalize`. */
+const FINALIZABLE: readonly Collector['type'][] = ['hll', 'theta', 'quantiles', 'kll', 'cardinality'];
+
+/** What a function of `expression/functions/state` gives of these operands. */
+export function computed(reader: ObjectReader, type: ColumnType, name: string, ...operands: readonly Expression[]): Computed {
+  return { name: reader.optionalString('name'), type, expression: { kind: 'call', function: `:${name}`, arguments: operands } };
+}
+
+/** The same, where it gives a state. */
+export function computedState(reader: ObjectReader, state: Collector, name: string, ...operands: readonly Expression[]): Computed {
+  return { ...computed(reader, stateType(state), name, ...operands), state };
+}
+
+export function readNumber(reader: ObjectReader, key: string): number {
+  const value = reader.raw(key);
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : refuse(reader.at(key), 'a number', value);
+}
+
+export function isPowerOfTwo(value: number): boolean {
+  return Number.isInteger(Math.log2(value));
+}
+
+export function text(value: string): Expression {
+  return { kind: 'literal', type: 'STRING', value };
+}
+
+export function double(value: number): Expression {
+  return { kind: 'literal', type: 'DOUBLE', value };
+}
+
+export function long(value: number): Expression {
+  return { kind: 'literal', type: 'LONG', value: BigInt(value) };
+}
+
+export function flag(value: boolean): Expression {
+  return long(value ? 1 : 0);
+}

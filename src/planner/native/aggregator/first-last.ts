@@ -1,0 +1,51 @@
+import type { Aggregator } from '../../../model/aggregator.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { TIME_COLUMN } from '../../../model/schema.js';
+import type { VirtualColumns } from '../column/columns.js';
+import type { ObjectReader } from '../reader.js';
+import type { StateFamily } from './family.js';
+import { collect, merging, overStored } from './family.js';
+
+const TYPES = { long: 'LONG', double: 'DOUBLE', float: 'FLOAT', string: 'STRING' } as const;
+const STRING_BYTES = 1024;
+
+/** The value at the first or last time, and any value, which is a minimum for numbers. */
+export const FIRST_LAST: StateFamily = {
+  aggregators: {
+    ...Object.fromEntries(
+      (['long', 'double', 'float', 'string'] as const).flatMap((prefix) => {
+        const type = TYPES[prefix];
+        return [
+          [
+            `${prefix}First`,
+            (reader: ObjectReader, columns: VirtualColumns) => overStored(readFirstLast(reader, 'first', type), columns, reader),
+          ],
+          [
+            `${prefix}Last`,
+            (reader: ObjectReader, columns: VirtualColumns) => overStored(readFirstLast(reader, 'last', type), columns, reader),
+          ],
+          [`${prefix}Any`, (reader: ObjectReader) => readAny(reader, type)],
+        ];
+      }),
+    ),
+    stringFirstFold: (reader, columns) => merging(readFirstLast(reader, 'first', 'STRING'), columns, reader),
+    stringLastFold: (reader, columns) => merging(readFirstLast(reader, 'last', 'STRING'), columns, reader),
+  },
+  postAggregators: {},
+};
+
+function readFirstLast(reader: ObjectReader, type: 'first' | 'last', valueType: ColumnType): Aggregator {
+  const maxStringBytes = valueType === 'STRING' ? (reader.optionalInteger('maxStringBytes', 0) ?? STRING_BYTES) : STRING_BYTES;
+  const columns = [reader.string('fieldName'), reader.optionalString('timeColumn') ?? TIME_COLUMN];
+  return collect(reader, { type, valueType, maxStringBytes }, columns, valueType);
+}
+
+/** Any value: the smallest, so that it is always the same one. */
+function readAny(reader: ObjectReader, type: ColumnType): Aggregator {
+  const column = reader.string('fieldName');
+  if (type === 'LONG' || type === 'DOUBLE' || type === 'FLOAT')
+    return { kind: 'min', name: reader.string('name'), filter: null, column, type };
+  const lists = reader.boolean('aggregateMultipleValues', true) ? {} : ({ firstOnly: true } as const);
+  const maxStringBytes = reader.optionalInteger('maxStringBytes', 0) ?? STRING_BYTES;
+  return collect(reader, { type: 'first', valueType: type, maxStringBytes, ...lists }, [column], type);
+}

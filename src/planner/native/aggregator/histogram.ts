@@ -1,0 +1,100 @@
+import type { Aggregator } from '../../../model/aggregator.js';
+import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../sketch/fixed-histogram.js';
+import type { VirtualColumns } from '../column/columns.js';
+import type { ObjectReader } from '../reader.js';
+import { refuse } from '../reader.js';
+import type { Computed, PostScope, StateFamily } from './family.js';
+import { collect, computed, double, long, merging, overStored, readNumber, text } from './family.js';
+
+const RESOLUTION = 50;
+const RESOLUTION_MAX = 100_000;
+const BUCKETS = 7;
+const BUCKETS_MAX = 1_000_000;
+const FIXED_BUCKETS = 10;
+
+/** Histograms whose buckets follow the values, and histograms over buckets that are given. */
+export const HISTOGRAMS: StateFamily = {
+  aggregators: {
+    approxHistogram: (reader, columns) => overStored(readApproximate(reader), columns, reader),
+    approxHistogramFold: (reader, columns) => merging(readApproximate(reader), columns, reader),
+    fixedBucketsHistogram: (reader, columns) => readFixed(reader, columns),
+  },
+  postAggregators: {
+    min: (reader, scope) => ofAny(reader, scope, (operands) => computed(reader, 'DOUBLE', 'histogram_min', ...operands)),
+    max: (reader, scope) => ofAny(reader, scope, (operands) => computed(reader, 'DOUBLE', 'histogram_max', ...operands)),
+    quantile: (reader, scope) => {
+      const fraction = readFraction(reader.raw('probability'), reader.at('probability'));
+      return ofAny(reader, scope, (operands) => computed(reader, 'DOUBLE', 'histogram_quantile', ...operands, double(fraction)));
+    },
+    quantiles: (reader, scope) => {
+      const fractions = reader.list('probabilities', readFraction);
+      if (fractions.length === 0) refuse(reader.at('probabilities'), 'at least one number from 0 to 1', reader.raw('probabilities'));
+      return ofAny(reader, scope, (operands) =>
+        computed(reader, 'COMPLEX<json>', 'histogram_quantiles', ...operands, ...fractions.map(double)),
+      );
+    },
+    equalBuckets: (reader, scope) => {
+      const buckets = reader.optionalInteger('numBuckets', 2) ?? refuse(reader.at('numBuckets'), 'an integer of at least 2', undefined);
+      if (buckets > BUCKETS_MAX) refuse(reader.at('numBuckets'), `at most ${BUCKETS_MAX}`, buckets);
+      return computed(reader, 'COMPLEX<json>', 'histogram_equal_buckets', approximate(reader, scope).expression, long(buckets));
+    },
+    buckets: (reader, scope) => {
+      const width = Math.fround(readNumber(reader, 'bucketSize'));
+      if (!(width > 0)) refuse(reader.at('bucketSize'), 'a number above 0', width);
+      const offset = Math.fround(reader.has('offset') ? readNumber(reader, 'offset') : 0);
+      const { collector, expression } = approximate(reader, scope);
+      const limits = [collector.lower, collector.upper].map((limit) => ({ kind: 'literal', type: 'DOUBLE', value: limit }) as const);
+      return computed(reader, 'COMPLEX<json>', 'histogram_buckets', expression, double(width), double(offset), ...limits);
+    },
+    customBuckets: (reader, scope) => {
+      const breaks = reader.list('breaks', (value, path) => Math.fround(numberAt(value, path)));
+      if (breaks.length < 2 || breaks.some((bound, index) => index > 0 && !(bound > (breaks[index - 1] ?? 0))))
+        refuse(reader.at('breaks'), 'at least two numbers, ascending', reader.raw('breaks'));
+      return computed(reader, 'COMPLEX<json>', 'histogram_custom_buckets', approximate(reader, scope).expression, ...breaks.map(double));
+    },
+  },
+};
+
+function readApproximate(reader: ObjectReader): Aggregator {
+  const resolution = reader.optionalInteger('resolution', 1) ?? RESOLUTION;
+  if (resolution > RESOLUTION_MAX) refuse(reader.at('resolution'), `an integer from 1 to ${RESOLUTION_MAX}`, resolution);
+  const buckets = reader.optionalInteger('numBuckets', 2) ?? BUCKETS;
+  if (buckets > BUCKETS_MAX) refuse(reader.at('numBuckets'), `an integer from 2 to ${BUCKETS_MAX}`, buckets);
+  const [lower, upper] = ['lowerLimit', 'upperLimit'].map((key) => (reader.has(key) ? Math.fround(readNumber(reader, key)) : null));
+  if (!((lower ?? -Infinity) < (upper ?? Infinity))) refuse(reader.at('upperLimit'), 'a number above lowerLimit', upper);
+  const asBytes = reader.boolean('finalizeAsBase64Binary', false);
+  const collector = { type: 'histogram', resolution, buckets, lower: lower ?? null, upper: upper ?? null, asBytes } as const;
+  return collect(reader, collector, [reader.string('fieldName')], asBytes ? 'STRING' : 'COMPLEX<json>');
+}
+
+function readFixed(reader: ObjectReader, columns: VirtualColumns): Aggregator {
+  const number = reader.optionalInteger('numBuckets', 1) ?? FIXED_BUCKETS;
+  if (number > FIXED_BUCKETS_MAX) refuse(reader.at('numBuckets'), `an integer from 1 to ${FIXED_BUCKETS_MAX}`, number);
+  const [lower, upper] = [readNumber(reader, 'lowerLimit'), readNumber(reader, 'upperLimit')];
+  if (!(lower < upper)) refuse(reader.at('upperLimit'), 'a number above lowerLimit', upper);
+  const outliers = reader.choice('outlierHandlingMode', OUTLIER_MODES, undefined);
+  const asBytes = reader.boolean('finalizeAsBase64Binary', false);
+  const column = reader.string('fieldName');
+  const shape = { lower, upper, number, outliers };
+  const aggregator = collect(reader, { type: 'fixedHistogram', shape, asBytes }, [column], asBytes ? 'STRING' : 'COMPLEX<json>');
+  return overStored(aggregator, columns, reader);
+}
+
+/** A post-aggregator of either kind of histogram, whose functions take the state and its kind first. */
+function ofAny(reader: ObjectReader, { states }: PostScope, make: (operands: readonly Computed['expression'][]) => Computed): Computed {
+  const found = states.read(reader.string('fieldName'), ['histogram', 'fixedHistogram'], reader.at('fieldName'));
+  return make([found.expression, text(found.collector.type === 'fixedHistogram' ? 'fixed' : 'approximate')]);
+}
+
+function approximate(reader: ObjectReader, { states }: PostScope) {
+  return states.read(reader.string('fieldName'), ['histogram'], reader.at('fieldName'));
+}
+
+function readFraction(value: unknown, path: string): number {
+  const fraction = numberAt(value, path);
+  return fraction >= 0 && fraction <= 1 ? fraction : refuse(path, 'a number from 0 to 1', value);
+}
+
+function numberAt(value: unknown, path: string): number {
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : refuse(path, 'a number', value);
+}

@@ -1,0 +1,239 @@
+import { ServiceError } from '../../../base/errors.js';
+import { compileExpression } from '../../../expression/evaluate.js';
+import { expressionType } from '../../../expression/expression-type.js';
+import { parseExpression } from '../../../expression/parse.js';
+import type { Aggregator, DistinctFold, VirtualColumn } from '../../../model/aggregator.js';
+import type { Expression } from '../../../model/expression.js';
+import type { Filter } from '../../../model/filter.js';
+import { columnsOfExpression } from '../../../model/plan-names.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { isArrayType, isComplexType, TIME_COLUMN } from '../../../model/schema.js';
+import { stateType } from '../../../model/state-type.js';
+import { STATE_AGGREGATORS } from '../aggregator/families.js';
+import type { ColumnTypes } from '../filter/filter.js';
+import { readFilter } from '../filter/filter.js';
+import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from '../names.js';
+import { ObjectReader, readByType, refuse } from '../reader.js';
+import { readWrittenType } from '../typed-value.js';
+import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
+import { readNestedField } from './nested-field.js';
+
+/** Virtual columns by type. */
+const VIRTUAL_COLUMNS: Readonly<Record<string, (reader: ObjectReader) => VirtualColumn>> = {
+  expression: (reader) => ({
+    name: reader.string('name'),
+    expression: parseExpression(reader.string('expression')),
+    outputType: reader.has('outputType') ? readWrittenType(reader.raw('outputType'), reader.at('outputType')) : null,
+  }),
+  'nested-field': readNestedField,
+  'mv-filtered': (reader) => {
+    const values = reader.strings('values');
+    const isAllowList = reader.boolean('isAllowList', true);
+    return keptValues(reader, (column) => keepsListed(column, values, isAllowList));
+  },
+  'mv-regex-filtered': (reader) => {
+    const pattern = reader.string('pattern');
+    return keptValues(reader, (column) => keepsMatching(column, pattern));
+  },
+  'mv-prefix-filtered': (reader) => {
+    const prefix = reader.string('prefix');
+    return keptValues(reader, (column) => keepsPrefixed(column, prefix));
+  },
+};
+
+function keptValues(reader: ObjectReader, keeps: (column: string) => Expression): VirtualColumn {
+  const column = reader.string('delegate');
+  return { name: reader.string('name'), expression: { kind: 'column', name: column }, outputType: 'STRING', keeps: keeps(column) };
+}
+
+/** Columns computed from expressions. Aggregators over expressions add theirs as they are read. */
+export class VirtualColumns {
+  readonly list: VirtualColumn[] = [];
+  readonly #tableTypes: ColumnTypes;
+
+  constructor(tableTypes: ColumnTypes) {
+    this.#tableTypes = tableTypes;
+  }
+
+  /** The type of a virtual or stored column. */
+  readonly typeOf: ColumnTypes = (name) => {
+    const virtual = this.list.find((each) => each.name === name);
+    if (virtual === undefined) return this.#tableTypes(name);
+    return virtual.outputType ?? expressionType(virtual.expression, (inner) => (inner === name ? undefined : this.typeOf(inner)));
+  };
+
+  read(reader: ObjectReader): void {
+    reader.list('virtualColumns', (value, path) => {
+      const column = readByType(reader.reader(value, path), VIRTUAL_COLUMNS, UNSUPPORTED_VIRTUAL_COLUMNS, 'virtual column');
+      if (column.name === TIME_COLUMN) refuse(`${path}.name`, `a name other than ${TIME_COLUMN}`, column.name);
+      if (this.list.some(({ name }) => name === column.name))
+        throw new ServiceError('query_invalid', `${path}.name: two virtual columns are called "${column.name}"`);
+      this.list.push(column);
+    });
+    this.#refuseCircles();
+    // An expression that does not type fails here, with its own message, rather than on a server.
+    for (const column of this.list) {
+      const { name, expression, keeps } = column;
+      this.typeOf(name);
+      const delegate =
+        keeps !== undefined && expression.kind === 'column' && expression.name !== name ? this.typeOf(expression.name) : undefined;
+      if (isArrayType(delegate) || isComplexType(delegate))
+        throw new ServiceError(
+          'unsupported',
+          `virtual column ${name}: its delegate is of type ${delegate}; accepted: a STRING of several values`,
+        );
+    }
+  }
+
+  /** A column may read itself, as it is stored, but not a column that reads it. */
+  #refuseCircles(): void {
+    const reads = new Map(
+      this.list.map(({ name, expression, keeps }) => {
+        const names = columnsOfExpression(expression);
+        if (keeps !== undefined) columnsOfExpression(keeps, names);
+        names.delete(name);
+        return [name, names] as const;
+      }),
+    );
+    // What reads only stored columns and such columns is in no circle; what is left when no more are found is.
+    for (let found = true; found; ) {
+      found = false;
+      for (const [name, names] of reads) {
+        if ([...names].some((each) => reads.has(each))) continue;
+        reads.delete(name);
+        found = true;
+      }
+    }
+    if (reads.size > 0)
+      throw new ServiceError('query_invalid', `virtualColumns: ${[...reads.keys()].join(', ')} read each other in a circle`);
+  }
+
+  readonly isComputedArray = (name: string): boolean =>
+    this.list.some((each) => each.name === name && each.outputType === null) && isArrayType(this.typeOf(name));
+
+  /** A column for an expression that has no name of its own. */
+  add(expression: string): string {
+    return this.compute(parseExpression(expression));
+  }
+
+  /**
+   * A column for what an extraction function or a filtered dimension computes.
+   * @throws ServiceError for constants of the expression that are no pattern, zone, ...
+   */
+  compute(expression: Expression, keeps?: Expression): string {
+    for (const each of keeps === undefined ? [expression] : [expression, keeps]) compileExpression(each, this.typeOf);
+    let number = this.list.length;
+    const isTaken = (name: string): boolean => this.#tableTypes(name) !== undefined || this.list.some((each) => each.name === name);
+    while (isTaken(`__expression${number}`)) number++;
+    const name = `__expression${number}`;
+    this.list.push({ name, expression, outputType: null, ...(keeps === undefined ? {} : { keeps }) });
+    return name;
+  }
+}
+
+/** @param readApart  reads those that are no aggregators over rows, and says so */
+export function readAggregators(
+  reader: ObjectReader,
+  virtualColumns: VirtualColumns,
+  readApart: (type: unknown, reader: ObjectReader) => boolean,
+): Aggregator[] {
+  return reader
+    .list('aggregations', (value, path) => {
+      const inner = reader.reader(value, path);
+      return readApart(inner.raw('type'), inner) ? [] : [readAggregator(inner, virtualColumns)];
+    })
+    .flat();
+}
+
+/** The columns whose states the aggregators of a query may merge, before anything else of it is read. */
+export function mergedColumns(query: ObjectReader): ReadonlySet<string> {
+  const names = new Set<string>();
+  const aggregations = query.raw('aggregations');
+  for (const each of Array.isArray(aggregations) ? aggregations : []) {
+    let inner = membersOf(each);
+    while (inner['type'] === 'filtered') inner = membersOf(inner['aggregator']);
+    const { type, fieldName } = inner;
+    if (typeof type === 'string' && typeof fieldName === 'string' && Object.hasOwn(STATE_AGGREGATORS, type)) names.add(fieldName);
+  }
+  return names;
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return (value ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+/** An aggregator outside of a query, over columns whose types are not known, and the columns it computes for itself. */
+export function parseAggregator(
+  value: unknown,
+  path: string,
+): { readonly aggregator: Aggregator; readonly virtualColumns: readonly VirtualColumn[] } {
+  const columns = new VirtualColumns(() => undefined);
+  const aggregator = readAggregator(new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }), columns);
+  return { aggregator, virtualColumns: columns.list };
+}
+
+const NUMBER_AGGREGATORS = [
+  'longSum',
+  'longMin',
+  'longMax',
+  'doubleSum',
+  'doubleMin',
+  'doubleMax',
+  'floatSum',
+  'floatMin',
+  'floatMax',
+] as const;
+
+const DEPTH_MAX = 100;
+
+function readAggregator(reader: ObjectReader, virtualColumns: VirtualColumns, depth = 0): Aggregator {
+  if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${reader.path}: aggregators are nested deeper than ${DEPTH_MAX} levels`);
+  return readByType<Aggregator>(
+    reader,
+    {
+      count: (inner) => ({ kind: 'count', name: inner.string('name'), filter: null }),
+      grouping: (inner) => refuse(inner.at('type'), 'an aggregator over rows, which grouping is not', 'grouping'),
+      filtered: (inner) => {
+        const filter = readFilter(inner.object('filter'), virtualColumns);
+        const name = inner.optionalString('name');
+        const aggregator = readAggregator(inner.object('aggregator'), virtualColumns, depth + 1);
+        return { ...aggregator, name: name ?? aggregator.name, filter: both(filter, aggregator.filter) };
+      },
+      ...Object.fromEntries(
+        NUMBER_AGGREGATORS.map((type) => [type, (inner: ObjectReader) => readNumberAggregator(inner, type, virtualColumns)]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(STATE_AGGREGATORS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, virtualColumns)]),
+      ),
+    },
+    UNSUPPORTED_AGGREGATORS,
+    'aggregator',
+  );
+}
+
+function both(a: Filter, b: Filter | null): Filter {
+  return b === null ? a : { kind: 'and', filters: [a, b] };
+}
+
+function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGATORS)[number], virtualColumns: VirtualColumns): Aggregator {
+  const kind = name.endsWith('Sum') ? 'sum' : name.endsWith('Min') ? 'min' : 'max';
+  const type = name.startsWith('long') ? 'LONG' : name.startsWith('double') ? 'DOUBLE' : 'FLOAT';
+  const fieldName = reader.optionalString('fieldName');
+  const expression = reader.optionalString('expression');
+  if ((fieldName === undefined) === (expression === undefined))
+    refuse(reader.path, 'either a fieldName or an expression', fieldName === undefined ? undefined : 'both');
+  const column = fieldName ?? virtualColumns.add(expression ?? '');
+  return { kind, name: reader.string('name'), filter: null, column, type };
+}
+
+/** The type of what an aggregator puts out. */
+export function aggregatorType(aggregator: Aggregator): ColumnType {
+  if (aggregator.kind === 'collect') return aggregator.output === 'state' ? stateType(aggregator.collector) : aggregator.type;
+  if (aggregator.kind === 'distinct') return distinctType(aggregator.fold);
+  return aggregator.kind === 'count' ? 'LONG' : aggregator.type;
+}
+
+function distinctType(fold: DistinctFold | undefined): ColumnType {
+  if (fold === undefined) return 'LONG';
+  return fold.kind === 'collect' && fold.output === 'state' ? stateType(fold.collector) : fold.type;
+}

@@ -1,0 +1,132 @@
+import { ServiceError } from '../../../base/errors.js';
+import type { Expression } from '../../../model/expression.js';
+import type { Filter } from '../../../model/filter.js';
+import type { DimensionSpec } from '../../../model/query.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
+import type { FilterColumns } from '../filter/filter.js';
+import type { ObjectReader } from '../reader.js';
+import { readByType, refuse } from '../reader.js';
+import { readWrittenType } from '../typed-value.js';
+import type { VirtualColumns } from './columns.js';
+import type { Extracted } from './extraction.js';
+import { orMissing, readExtraction, readInlineMap } from './extraction.js';
+import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
+
+type ReadDimension = (reader: ObjectReader, columns: FilterColumns, depth: number) => DimensionSpec;
+
+/** Dimension specs by type. What is not a plain column becomes a virtual one. */
+const DIMENSION_SPECS: Readonly<Record<string, ReadDimension>> = {
+  default: (reader) => {
+    const column = reader.string('dimension');
+    return { column, name: reader.optionalString('outputName') ?? column, type: readOutputType(reader) };
+  },
+  extraction: (reader, columns) => {
+    const column = reader.string('dimension');
+    return {
+      column: columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column))),
+      name: reader.optionalString('outputName') ?? column,
+      type: readOutputType(reader),
+    };
+  },
+  lookup: (reader, columns) => {
+    const column = reader.string('dimension');
+    const registered = reader.optionalString('name');
+    if ((registered === undefined) === !reader.has('lookup')) refuse(reader.path, 'either a name or a lookup', reader.raw('lookup'));
+    const value: Expression = { kind: 'call', function: 'cast', arguments: [{ kind: 'column', name: column }, text('STRING')] };
+    const found: Expression =
+      registered === undefined
+        ? { kind: 'call', function: 'map_value', arguments: [value, text(readInlineMap(reader.object('lookup')))] }
+        : { kind: 'call', function: 'lookup', arguments: [value, text(registered)] };
+    return {
+      column: columns.compute(orMissing(reader, found, value)),
+      name: reader.optionalString('outputName') ?? column,
+      type: 'STRING',
+    };
+  },
+  listFiltered: (reader, columns, depth) => {
+    const isAllowList = reader.boolean('isWhitelist', true);
+    const values = reader.strings('values');
+    return filtered(reader, columns, depth, (column) => keepsListed(column, values, isAllowList));
+  },
+  regexFiltered: (reader, columns, depth) => {
+    const pattern = reader.string('pattern');
+    return filtered(reader, columns, depth, (column) => keepsMatching(column, pattern));
+  },
+  prefixFiltered: (reader, columns, depth) => {
+    const prefix = reader.string('prefix');
+    return filtered(reader, columns, depth, (column) => keepsPrefixed(column, prefix));
+  },
+};
+
+const DEPTH_MAX = 100;
+
+/** A dimension: its name, or an object. Values are strings unless `outputType` says otherwise. */
+export function readDimensionSpec(value: unknown, path: string, reader: ObjectReader, columns: FilterColumns, depth = 0): DimensionSpec {
+  if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${path}: dimension specs are nested deeper than ${DEPTH_MAX} levels`);
+  const spec =
+    typeof value === 'string'
+      ? { column: value, name: value, type: 'STRING' as const }
+      : readByType(reader.reader(value, path), tableAt(columns, depth), [], 'dimension spec');
+  if (spec.name === TIME_COLUMN)
+    throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
+  if (spec.type !== 'STRING' || !columns.isComputedArray(spec.column)) return spec;
+  // Arrays that expressions give are grouped by their elements, as rows of several values are.
+  return {
+    ...spec,
+    column: columns.compute({ kind: 'call', function: 'array_to_mv', arguments: [{ kind: 'column', name: spec.column }] }),
+  };
+}
+
+/**
+ * The rows whose dimension has a value left: what a topN looks at, where a groupBy counts the others under null. Null
+ * for a dimension that is not filtered.
+ */
+export function rowsWithValues({ column }: DimensionSpec, columns: VirtualColumns): Filter | null {
+  const keeps = columns.list.find(({ name }) => name === column)?.keeps;
+  return keeps === undefined ? null : { kind: 'expression', expression: keeps };
+}
+
+function tableAt(columns: FilterColumns, depth: number): Readonly<Record<string, (reader: ObjectReader) => DimensionSpec>> {
+  return Object.fromEntries(
+    Object.entries(DIMENSION_SPECS).map(([type, read]) => [type, (reader: ObjectReader) => read(reader, columns, depth)]),
+  );
+}
+
+function filtered(reader: ObjectReader, columns: FilterColumns, depth: number, keeps: (column: string) => Expression): DimensionSpec {
+  const delegate = reader.raw('delegate') ?? refuse(reader.at('delegate'), 'a dimension', undefined);
+  const spec = readDimensionSpec(delegate, reader.at('delegate'), reader, columns, depth + 1);
+  refuseStructured(spec, reader.at('delegate'), columns);
+  return { ...spec, column: columns.compute({ kind: 'column', name: spec.column }, keeps(spec.column)) };
+}
+
+/** A column as extraction functions see it. */
+export function columnToExtract(name: string): Extracted {
+  return { expression: { kind: 'column', name }, isInstant: name === TIME_COLUMN };
+}
+
+/** An array is grouped as a whole; as a STRING it is its JSON. */
+function readOutputType(reader: ObjectReader): ColumnType {
+  const value = reader.raw('outputType');
+  if (value === undefined) return 'STRING';
+  const type = readWrittenType(value, reader.at('outputType'));
+  if (type !== JSON_TYPE) return type;
+  throw new ServiceError(
+    'unsupported',
+    `${reader.at('outputType')}: rows cannot be grouped by ${type}; group by a STRING of it, or by a nested field`,
+  );
+}
+
+/** Where values are single, or several strings: in topN, search, and what filters the values of a row. */
+export function refuseStructured({ column, type }: DimensionSpec, path: string, { typeOf }: FilterColumns): void {
+  const found = [type, typeOf(column)].find((each) => isArrayType(each) || isComplexType(each));
+  if (found === undefined) return;
+  throw new ServiceError(
+    'unsupported',
+    `${path}: "${column}" is of type ${found}; accepted: strings and numbers. Arrays and JSON are grouped by a groupBy, their elements by an unnest`,
+  );
+}
+
+function text(value: string): Expression {
+  return { kind: 'literal', type: 'STRING', value };
+}

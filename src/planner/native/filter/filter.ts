@@ -1,0 +1,338 @@
+import { ServiceError } from '../../../base/errors.js';
+import { parseExpression } from '../../../expression/parse.js';
+import { compileRegularExpression } from '../../../expression/regular-expression.js';
+import { convert } from '../../../expression/value.js';
+import type { Expression } from '../../../model/expression.js';
+import type { Filter, FilterValue, StringOrdering } from '../../../model/filter.js';
+import type { ColumnType, NumberType } from '../../../model/schema.js';
+import { isArrayType, isComplexType, isNumberType, JSON_TYPE } from '../../../model/schema.js';
+import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
+import { readExtraction } from '../column/extraction.js';
+import { UNSUPPORTED_FILTERS } from '../names.js';
+import { ObjectReader, readByType, readIntervals, refuse } from '../reader.js';
+import type { WrittenType } from '../typed-value.js';
+import { readTyped, readWrittenType } from '../typed-value.js';
+import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
+import { readSearchTest } from './search-test.js';
+
+/** The type of a column where it is known; undefined otherwise. Comparisons with numbers are then made as numbers. */
+export type ColumnTypes = (name: string) => ColumnType | undefined;
+
+/** The columns a filter reads, and those that it needs computed. */
+export interface FilterColumns {
+  readonly typeOf: ColumnTypes;
+  /** A virtual column for an expression, whose name is given back. `keeps`: as in `VirtualColumn`. */
+  compute(expression: Expression, keeps?: Expression): string;
+  /** Whether the name is that of an expression which gives arrays, and whose type the query does not state. */
+  isComputedArray(name: string): boolean;
+}
+
+/** Columns of which none can be computed: outside of queries, and over the rows of a result. */
+export function givenColumns(typeOf: ColumnTypes): FilterColumns {
+  return {
+    typeOf,
+    compute() {
+      throw new ServiceError('unsupported', 'extraction functions are supported in the filters of queries and aggregators only');
+    },
+    isComputedArray: () => false,
+  };
+}
+
+/** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
+export function parseFilter(value: unknown, path: string): Filter {
+  return readFilter(
+    new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }),
+    givenColumns(() => undefined),
+  );
+}
+
+/** Deepest nesting of and, or, not: walking the tree takes stack. */
+const DEPTH_MAX = 500;
+
+/**
+ * A filter object to the model's filter. The older kinds (selector, in, bound) compare text, whatever the column's
+ * type; where the table says that it is a number and the text is one, the comparison is made on numbers.
+ */
+export function readFilter(reader: ObjectReader, columns: FilterColumns, depth = 0): Filter {
+  if (depth > DEPTH_MAX) throw new ServiceError('query_invalid', `${reader.path}: filters are nested deeper than ${DEPTH_MAX} levels`);
+  const table = Object.fromEntries(
+    Object.entries(FILTERS).map(([type, read]) => [type, (inner: ObjectReader) => read(inner, columns, depth)]),
+  );
+  return readByType(reader, table, UNSUPPORTED_FILTERS, 'filter');
+}
+
+type ReadFilter = (reader: ObjectReader, columns: FilterColumns, depth: number) => Filter;
+
+/** Filters by type. */
+const FILTERS: Readonly<Record<string, ReadFilter>> = {
+  true: () => ({ kind: 'true' }),
+  false: () => ({ kind: 'false' }),
+  and: (reader, columns, depth) => ({ kind: 'and', filters: readFields(reader, columns, depth) }),
+  or: (reader, columns, depth) => ({ kind: 'or', filters: readFields(reader, columns, depth) }),
+  not: (reader, columns, depth) => ({ kind: 'not', filter: readFilter(reader.object('field'), columns, depth + 1) }),
+  selector: readSelector,
+  extraction: (reader, columns) => {
+    if (!reader.has('extractionFn')) refuse(reader.at('extractionFn'), 'an extraction function', undefined);
+    return readSelector(reader, columns);
+  },
+  in: readIn,
+  bound: readBound,
+  equals: readEquals,
+  null: (reader) => ({ kind: 'null', column: reader.string('column') }),
+  range: readRange,
+  like: readLike,
+  regex: readRegex,
+  search: readSearch,
+  interval: readIntervalFilter,
+  columnComparison: readColumnComparison,
+  arrayContainsElement: readArrayContainsElement,
+  bloom: (reader, columns) => readBloomFilter(reader, readDimension(reader, columns), columns.typeOf),
+  spatial: readSpatialFilter,
+  expression: (reader) => {
+    reader.unsupported('virtualColumns');
+    return { kind: 'expression', expression: parseExpression(reader.string('expression')) };
+  },
+};
+
+function readFields(reader: ObjectReader, columns: FilterColumns, depth: number): readonly Filter[] {
+  return nonEmpty(
+    reader,
+    reader.list('fields', (value, path) => readFilter(reader.reader(value, path), columns, depth + 1)),
+  );
+}
+
+function nonEmpty(reader: ObjectReader, filters: readonly Filter[]): readonly Filter[] {
+  if (filters.length === 0) refuse(reader.at('fields'), 'at least one filter', reader.raw('fields'));
+  return filters;
+}
+
+/** The column of `dimension`; with an `extractionFn`, the one computed from it. */
+function readDimension(reader: ObjectReader, columns: FilterColumns): string {
+  reader.raw('filterTuning'); // says how, not what: indexes are used where they pay
+  const column = reader.string('dimension');
+  if (!reader.has('extractionFn')) return ofSingleValues(column, reader, columns);
+  return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column)));
+}
+
+/** Filters of the older kinds do not know arrays and JSON. */
+function ofSingleValues(column: string, reader: ObjectReader, { typeOf }: FilterColumns): string {
+  const type = typeOf(column);
+  if (!isArrayType(type) && !isComplexType(type)) return column;
+  throw new ServiceError(
+    'query_invalid',
+    `${reader.path}: "${column}" is of type ${type}; filters that apply to it: equals, range, arrayContainsElement, null, expression`,
+  );
+}
+
+function readSelector(reader: ObjectReader, columns: FilterColumns): Filter {
+  const types = columns.typeOf;
+  const column = readDimension(reader, columns);
+  const value = textOf(reader.raw('value'), reader, 'value');
+  return value === null
+    ? { kind: 'null', column }
+    : { kind: 'equals', column, ...typed(column, [value], types, (type, [only = null]) => ({ type, value: only })) };
+}
+
+function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
+  const types = columns.typeOf;
+  const column = readDimension(reader, columns);
+  if (!reader.has('values')) refuse(reader.at('values'), 'an array', undefined);
+  // Lists get long: each value is looked at once, and that one is there twice does no harm.
+  const present: string[] = [];
+  let hasNull = false;
+  const values = reader.array('values');
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    const text = typeof value === 'string' ? value : textOf(value, reader, 'values', index);
+    if (text === null) hasNull = true;
+    else present.push(text);
+  }
+  const filter: Filter = { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: converted })) };
+  // A null row is in a list that names null, where SQL's IN would not know.
+  return hasNull ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
+}
+
+/** The values as numbers if the column holds numbers and all of them are some that convert without loss; else as text. */
+function typed<Result>(
+  column: string,
+  values: readonly string[],
+  types: ColumnTypes,
+  make: (type: ColumnType, values: readonly FilterValue[]) => Result,
+): Result {
+  const type = types(column);
+  if (!isNumberType(type)) return make('STRING', values);
+  const converted = values.map((value) => numberOf(value, type));
+  return converted.includes(null) ? make('STRING', values) : make(type, converted);
+}
+
+function numberOf(text: string, type: NumberType): FilterValue {
+  if (type === 'LONG' && !/^-?\d+$/.test(text)) return null;
+  return convert(text, type);
+}
+
+/** A text, number or truth value as text; null for what is left out. */
+export function textOf(value: unknown, reader: ObjectReader, key: string, index?: number): string | null {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return value === null || value === undefined
+        ? null
+        : refuse(reader.at(key) + (index === undefined ? '' : `[${index}]`), 'a string, number or null', value);
+  }
+}
+
+const ORDERINGS: readonly StringOrdering[] = ['lexicographic', 'alphanumeric', 'numeric', 'strlen', 'version'];
+
+export function readOrdering(reader: ObjectReader, key: string, otherwise: StringOrdering = 'lexicographic'): StringOrdering {
+  const value = reader.raw(key);
+  // Both `"numeric"` and `{"type": "numeric"}` are in use.
+  if (typeof value !== 'object') return reader.choice(key, ORDERINGS, otherwise);
+  const spec = reader.object(key);
+  const ordering = spec.choice('type', ORDERINGS, undefined);
+  spec.end();
+  return ordering;
+}
+
+function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
+  const types = columns.typeOf;
+  const column = readDimension(reader, columns);
+  const lower = textOf(reader.raw('lower'), reader, 'lower');
+  const upper = textOf(reader.raw('upper'), reader, 'upper');
+  const lowerStrict = reader.boolean('lowerStrict', false);
+  const upperStrict = reader.boolean('upperStrict', false);
+  const ordering = readOrdering(reader, 'ordering', reader.boolean('alphaNumeric', false) ? 'alphanumeric' : 'lexicographic');
+  if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
+  const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
+  const type = types(column);
+  if (ordering === 'numeric' && isNumberType(type)) {
+    const bounds = [lower, upper].map((bound) => (bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE'))));
+    const [low = null, high = null] = bounds;
+    if ((low === null) !== (lower === null) || (high === null) !== (upper === null))
+      refuse(reader.path, 'bounds that are numbers', lower === null ? upper : lower);
+    return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
+  }
+  return { ...range, type: 'STRING', lower, upper };
+}
+
+function readMatchType(reader: ObjectReader, key = 'matchValueType'): WrittenType {
+  return readWrittenType(reader.raw(key), reader.at(key));
+}
+
+function readMatchValue(reader: ObjectReader, key: string, type: WrittenType): FilterValue {
+  const value = reader.raw(key);
+  return value === undefined ? null : readTyped(value, type, reader.at(key));
+}
+
+/** A column that is no array counts as an array of its value, or of its values. */
+function readArrayContainsElement(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
+  reader.raw('filterTuning');
+  const column = reader.string('column');
+  const type = readMatchType(reader, 'elementMatchValueType');
+  const value = readMatchValue(reader, 'elementMatchValue', type);
+  if (!isArrayType(typeOf(column)) && !isArrayType(type))
+    return value === null ? { kind: 'null', column } : { kind: 'equals', column, type, value };
+  return { kind: 'expression', expression: call('array_contains', { kind: 'column', name: column }, { kind: 'literal', type, value }) };
+}
+
+/** Rows whose columns are all alike as text; nulls are like nulls. */
+function readColumnComparison(reader: ObjectReader, columns: FilterColumns): Filter {
+  const operands = reader
+    .list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns))
+    .map(({ column }): Expression => call('cast', { kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: 'STRING' }));
+  const [first, ...others] = operands;
+  if (first === undefined || others.length === 0) refuse(reader.at('dimensions'), 'at least two dimensions', reader.raw('dimensions'));
+  const tests = others.map((other): Filter => ({ kind: 'expression', expression: call('notdistinctfrom', first, other) }));
+  return tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests };
+}
+
+function call(name: string, ...operands: readonly Expression[]): Expression {
+  return { kind: 'call', function: name, arguments: operands };
+}
+
+function readEquals(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
+  reader.raw('filterTuning');
+  const column = reader.string('column');
+  const type = readMatchType(reader);
+  const value = readMatchValue(reader, 'matchValue', type);
+  if (value === null) refuse(reader.at('matchValue'), 'a value (the filter for nulls is of type null)', value);
+  return equalsNone(typeOf(column), column, type, reader) ?? { kind: 'equals', column, type, value };
+}
+
+/**
+ * A single value is no array, whatever some segment stores of a column that is one over all of them: where the column is
+ * null the answer is unknown, else no.
+ */
+function equalsNone(found: ColumnType | undefined, column: string, type: WrittenType, reader: ObjectReader): Filter | undefined {
+  if (isArrayType(type) || type === JSON_TYPE) return undefined;
+  if (isArrayType(found)) return { kind: 'in', column, type: found, values: [] };
+  if (!isComplexType(found)) return undefined;
+  throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: "${column}" is of type ${found}; found ${type}`);
+}
+
+function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
+  reader.raw('filterTuning');
+  const column = reader.string('column');
+  const type = readMatchType(reader);
+  const lower = readMatchValue(reader, 'lower', type);
+  const upper = readMatchValue(reader, 'upper', type);
+  if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
+  if (type === JSON_TYPE) throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: values of type ${type} have no order`);
+  const ordering = isNumberType(type) ? 'numeric' : 'lexicographic';
+  const lowerStrict = reader.boolean('lowerOpen', false);
+  const upperStrict = reader.boolean('upperOpen', false);
+  return (
+    equalsNone(typeOf(column), column, type, reader) ?? { kind: 'range', column, type, ordering, lower, upper, lowerStrict, upperStrict }
+  );
+}
+
+function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
+  const escape = reader.optionalString('escape') ?? null;
+  if (escape !== null && [...escape].length !== 1) refuse(reader.at('escape'), 'one character', escape);
+  return { kind: 'like', column: readDimension(reader, columns), pattern: reader.string('pattern'), escape };
+}
+
+function textCall(name: string, column: string, text: string): Expression {
+  return call(name, { kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: text });
+}
+
+function readRegex(reader: ObjectReader, columns: FilterColumns): Filter {
+  const pattern = reader.string('pattern');
+  compileRegularExpression(pattern);
+  return { kind: 'expression', expression: textCall('regexp_like', readDimension(reader, columns), pattern) };
+}
+
+function readSearch(reader: ObjectReader, columns: FilterColumns): Filter {
+  const column = readDimension(reader, columns);
+  const filters = readSearchTest(reader.object('query')).map(
+    (test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }),
+  );
+  return filters.length === 1 && filters[0] !== undefined ? filters[0] : { kind: 'and', filters };
+}
+
+function readIntervalFilter(reader: ObjectReader, columns: FilterColumns): Filter {
+  const column = readDimension(reader, columns);
+  const intervals = readIntervals(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an array of intervals', undefined);
+  const ranges = intervals.map(
+    ({ start, end }): Filter => ({
+      kind: 'range',
+      column,
+      type: 'LONG',
+      ordering: 'numeric',
+      lower: longOf(start),
+      upper: longOf(end),
+      lowerStrict: false,
+      upperStrict: true,
+    }),
+  );
+  return ranges.length === 1 && ranges[0] !== undefined ? ranges[0] : { kind: 'or', filters: ranges };
+}
+
+/** The end of eternity as a double is one above what it stands for; both are beyond any row. */
+function longOf(instant: number): bigint {
+  return BigInt(instant);
+}

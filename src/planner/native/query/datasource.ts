@@ -1,0 +1,197 @@
+import { ServiceError } from '../../../base/errors.js';
+import { expressionType } from '../../../expression/expression-type.js';
+import { parseExpression } from '../../../expression/parse.js';
+import type { Expression } from '../../../model/expression.js';
+import { ETERNITY } from '../../../model/interval.js';
+import type { Plan } from '../../../model/plan.js';
+import { columnsOfExpression, renameExpression } from '../../../model/plan-names.js';
+import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';
+import type { ColumnType } from '../../../model/schema.js';
+import { TIME_COLUMN } from '../../../model/schema.js';
+import type { KnownTables } from '../../plan.js';
+import { planQuery } from '../../plan.js';
+import { rowSourceColumns, typesOf } from '../../row-source-columns.js';
+import { VirtualColumns } from '../column/columns.js';
+import { givenColumns, readFilter } from '../filter/filter.js';
+import { UNSUPPORTED_DATA_SOURCES } from '../names.js';
+import type { ObjectReader } from '../reader.js';
+import { readByType, refuse } from '../reader.js';
+import { puttingOutStates, unfinished } from '../unfinished.js';
+import { readInline } from './inline-rows.js';
+import type { ParsedQuery } from './query.js';
+
+/** Datasources inside of each other; nothing sensible comes near, and reading and running them takes stack. */
+const DEPTH_MAX = 100;
+
+/** What reading datasources needs of the query around them. */
+export interface SourceReading {
+  readonly tables: KnownTables;
+  /** How many datasources the one being read lies inside of. */
+  readonly depth: number;
+  /** Columns that the query around them may merge as states. */
+  readonly merged: ReadonlySet<string>;
+  parseQuery(reader: ObjectReader, depth: number): ParsedQuery;
+}
+
+/**
+ * The `dataSource` of a query: a table's name, or an object of a type.
+ * @throws ServiceError `query_invalid` or `unsupported`, naming the field
+ */
+export function readSource(value: unknown, path: string, reader: ObjectReader, reading: SourceReading): RowSource {
+  if (reading.depth > DEPTH_MAX) throw new ServiceError('query_invalid', `dataSource: nested deeper than ${DEPTH_MAX} datasources`);
+  if (typeof value === 'string') return table(value, path);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return refuse(path, 'the name of a datasource, or an object', value ?? undefined);
+  const inner: SourceReading = { ...reading, depth: reading.depth + 1 };
+  return readByType<RowSource>(
+    reader.reader(value, path),
+    {
+      table: (source) => table(source.string('name'), source.at('name')),
+      inline: (source) => ({ kind: 'inline', frame: readInline(source) }),
+      lookup: (source) => ({ kind: 'lookup', name: source.string('lookup') }),
+      query: (source) => readSubquery(source, inner),
+      union: (source) => readUnion(source, inner),
+      filter: (source) => readFiltered(source, inner),
+      unnest: (source) => readUnnest(source, inner),
+      join: (source) => readJoin(source, inner),
+    },
+    UNSUPPORTED_DATA_SOURCES,
+    'datasource',
+  );
+}
+
+/** What a query calls its datasource: a table by its name, any other by its kind. */
+export function sourceName(source: RowSource): string {
+  return source.kind === 'table' ? source.name : source.kind;
+}
+
+/** The tables as a query over a source sees them: its one datasource has the source's columns. */
+export function tablesOf(source: RowSource, tables: KnownTables): KnownTables {
+  if (source.kind === 'table') return tables;
+  const columns = rowSourceColumns(source, tables);
+  return { table: () => ({ columns, interval: ETERNITY }) };
+}
+
+function table(name: string, path: string): RowSource {
+  return name === '' ? refuse(path, 'the name of a datasource', name) : { kind: 'table', name };
+}
+
+function field(source: ObjectReader, key: string, reading: SourceReading): RowSource {
+  return readSource(source.raw(key), source.at(key), source, reading);
+}
+
+/** Of the inner query's context only what shapes its rows counts; timeout, priority and the like are the outer one's. */
+function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
+  const { query, source, context } = reading.parseQuery(reader.object('query'), reading.depth);
+  if (!['timeseries', 'topN', 'groupBy', 'scan'].includes(query.queryType))
+    throw new ServiceError('unsupported', `${reader.at('query.queryType')}: a ${query.queryType} query as a datasource is not supported`);
+  const [finished, second] = planQuery(query, tablesOf(source, reading.tables));
+  const plan = finished === undefined ? undefined : withStates(finished, context.finalizes, reading.merged);
+  if (plan === undefined || plan.operator === 'segmentMetadata' || second !== undefined)
+    throw new ServiceError(
+      'unsupported',
+      `${reader.at('query')}: a query with a grand total or subtotals as a datasource is not supported`,
+    );
+  const hasTime = plan.operator !== 'group' || query.queryType === 'groupBy' || plan.keys.some(({ kind }) => kind === 'time');
+  if (hasTime) return { kind: 'query', plan, source };
+  // The rows of timeseries and topN have a time, that of the one bucket when there is just one.
+  const start: Expression = { kind: 'literal', type: 'LONG', value: BigInt(plan.intervals[0]?.start ?? 0) };
+  return {
+    kind: 'query',
+    plan: { ...plan, finish: [...plan.finish, { step: 'compute', name: TIME_COLUMN, type: 'LONG', expression: start }] },
+    source,
+  };
+}
+
+/** States that the outer query merges, or all when nothing is to be finalized. */
+function withStates(plan: Plan, finalizes: boolean, merged: ReadonlySet<string>): Plan {
+  if (!finalizes) return unfinished(plan);
+  return plan.operator === 'group' ? puttingOutStates(plan, (name) => merged.has(name)) : plan;
+}
+
+function readUnion(reader: ObjectReader, reading: SourceReading): RowSource {
+  const sources = reader.list('dataSources', (value, path) => readSource(value, path, reader, reading));
+  return sources.length === 0 ? refuse(reader.at('dataSources'), 'at least one datasource', []) : { kind: 'union', sources };
+}
+
+function readFiltered(reader: ObjectReader, reading: SourceReading): RowSource {
+  const source = field(reader, 'base', reading);
+  return { kind: 'filtered', source, filter: filterOver(source, reader.object('filter'), reading) };
+}
+
+function readUnnest(reader: ObjectReader, reading: SourceReading): RowSource {
+  const source = field(reader, 'base', reading);
+  const columns = new VirtualColumns(typesOf(rowSourceColumns(source, reading.tables)));
+  columns.read(reader.reader({ virtualColumns: [reader.raw('virtualColumn')] }, reader.path));
+  const [column] = columns.list;
+  if (column === undefined) return refuse(reader.at('virtualColumn'), 'a virtual column', undefined);
+  const unnested: RowSource = { kind: 'unnest', source, column };
+  const filter = reader.optionalObject('unnestFilter');
+  return filter === undefined ? unnested : { kind: 'filtered', source: unnested, filter: filterOver(unnested, filter, reading) };
+}
+
+function filterOver(source: RowSource, filter: ObjectReader, { tables }: SourceReading) {
+  return readFilter(filter, givenColumns(typesOf(rowSourceColumns(source, tables))));
+}
+
+function readJoin(reader: ObjectReader, reading: SourceReading): JoinSource {
+  const base = field(reader, 'left', reading);
+  const right = field(reader, 'right', reading);
+  const leftFilter = reader.optionalObject('leftFilter');
+  const left: RowSource =
+    leftFilter === undefined ? base : { kind: 'filtered', source: base, filter: filterOver(base, leftFilter, reading) };
+  const prefix = reader.string('rightPrefix');
+  if (prefix === '' || TIME_COLUMN.startsWith(prefix))
+    refuse(reader.at('rightPrefix'), `a text with which ${TIME_COLUMN} does not begin`, prefix);
+  const joinType = reader.choice('joinType', ['INNER', 'LEFT', 'RIGHT', 'FULL'], undefined);
+  reader.choice('joinAlgorithm', ['broadcast'], 'broadcast');
+  const leftColumns = rowSourceColumns(left, reading.tables);
+  const rightColumns = rowSourceColumns(right, reading.tables);
+  const types = { left: typesOf(leftColumns), right: typesOf(rightColumns) };
+  const keys: JoinKey[] = [];
+  const others: Expression[] = [];
+  for (const part of conjunctsOf(parseExpression(reader.string('condition')))) {
+    if (part.kind === 'literal' && Number(part.value) !== 0 && part.value !== null) continue;
+    const key = keyOf(part, prefix, types);
+    if (key === undefined) others.push(part);
+    else keys.push(key);
+  }
+  const [first, ...rest] = others;
+  const type = ({ INNER: 'inner', LEFT: 'left', RIGHT: 'right', FULL: 'full' } as const)[joinType];
+  const condition =
+    first === undefined ? null : rest.reduce<Expression>((all, part) => ({ kind: 'call', function: '&&', arguments: [all, part] }), first);
+  return { kind: 'join', left, right, prefix, type, keys, condition, leftColumns, rightColumns };
+}
+
+function conjunctsOf(expression: Expression): readonly Expression[] {
+  const parts: Expression[] = [];
+  const open = [expression];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (part.kind === 'call' && part.function === '&&') open.push(...part.arguments.toReversed());
+    else parts.push(part);
+  }
+  return parts;
+}
+
+type TypeOf = (name: string) => ColumnType | undefined;
+
+/** An equality with columns of one side on each side of it. */
+function keyOf(part: Expression, prefix: string, types: { readonly left: TypeOf; readonly right: TypeOf }): JoinKey | undefined {
+  if (part.kind !== 'call' || part.function !== '==') return undefined;
+  const [one, other] = part.arguments;
+  if (one === undefined || other === undefined) return undefined;
+  const sides = [one, other].map((side) => {
+    const names = [...columnsOfExpression(side)];
+    if (names.length === 0) return 'none';
+    return names.every((name) => name.startsWith(prefix)) ? 'right' : names.some((name) => name.startsWith(prefix)) ? 'both' : 'left';
+  });
+  if (!sides.includes('left') || !sides.includes('right')) return undefined;
+  const left = sides[0] === 'left' ? one : other;
+  const right = renameExpression(sides[0] === 'left' ? other : one, (name) => name.slice(prefix.length));
+  return { left, right, type: comparedAs(expressionType(left, types.left), expressionType(right, types.right)) };
+}
+
+/** As `==` compares: alike when both are of one type, else as numbers. */
+function comparedAs(left: ColumnType, right: ColumnType): ColumnType {
+  return left === right ? left : 'DOUBLE';
+}

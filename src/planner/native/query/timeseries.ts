@@ -1,0 +1,23 @@
+import type { TimeseriesQuery } from '../../../model/query.js';
+import { readAggregation } from '../aggregator/aggregation.js';
+import type { QueryContext } from '../context.js';
+import type { ColumnTypes } from '../filter/filter.js';
+import type { ObjectReader } from '../reader.js';
+
+export function readTimeseries(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): TimeseriesQuery {
+  const {
+    outputType: _,
+    columns: _columns,
+    dimensions: _none,
+    groupings: _no,
+    ...aggregation
+  } = readAggregation(reader, dataSource, tableTypes, () => []);
+  return {
+    queryType: 'timeseries',
+    ...aggregation,
+    descending: reader.boolean('descending', false),
+    limit: reader.optionalInteger('limit', 1) ?? null,
+    skipEmptyBuckets: context.skipEmptyBuckets,
+    grandTotal: context.grandTotal,
+  };
+}

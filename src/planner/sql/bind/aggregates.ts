@@ -1,0 +1,127 @@
+import { isTextType } from '../../../model/schema.js';
+import type { SqlType } from '../../../model/statement.js';
+import { isComplex, isInstant, isNumeric, nativeType } from '../parse/sql-type.js';
+import { and, type Bound, call, isNull, literal, not, settledType } from '../relation/bound.js';
+import { type AggregateFunction, type AggregateUse, collect, collectStates, numericOperand } from './aggregate-list.js';
+import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
+import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
+import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
+import { castTo } from './cast.js';
+
+/**
+ * Every aggregate function of SQL. The approximate counts of distinct values are answered exactly, which is within
+ * any error they promise.
+ */
+export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
+  COUNT(use) {
+    const { call: bound, distinct, filter, list } = use;
+    if (distinct) return countDistinct(use);
+    // Rows in which all of them are there. A literal that is not null, as in COUNT(1), always is.
+    const counted = bound.arguments
+      .filter((operand) => operand.kind !== 'literal' || operand.value === null)
+      .reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
+    return list.add({ kind: 'count', operands: [], filter: counted, type: 'BIGINT' });
+  },
+  SUM: (use) => sum(use, numericOperand(use)),
+  MIN: (use) => extreme(use, 'min'),
+  MAX: (use) => extreme(use, 'max'),
+  AVG(use) {
+    const operand = numericOperand(use);
+    const { distinct, filter, list } = use;
+    // A mean is within its values even where their sum is beyond a long, as that of six instants in nanoseconds is.
+    const total = distinct
+      ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'DOUBLE', fold: { kind: 'sum', type: 'DOUBLE' } })
+      : list.add({ kind: 'sum', operands: [operand], filter, type: 'DOUBLE' });
+    const count = distinct
+      ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' })
+      : list.add({ kind: 'count', operands: [], filter: andFilter(filter, not(isNull(operand))), type: 'BIGINT' });
+    return call('DOUBLE', '/', total, count);
+  },
+  GROUPING: grouping,
+  GROUPING_ID: grouping,
+  APPROX_COUNT_DISTINCT: countDistinct,
+  APPROX_COUNT_DISTINCT_BUILTIN: countDistinct,
+  VAR_POP: (use) => variance(use, 'populationVariance'),
+  VAR_SAMP: (use) => variance(use, 'sampleVariance'),
+  VARIANCE: (use) => variance(use, 'sampleVariance'),
+  STDDEV_POP: (use) => call('DOUBLE', 'sqrt', variance(use, 'populationVariance')),
+  STDDEV_SAMP: (use) => call('DOUBLE', 'sqrt', variance(use, 'sampleVariance')),
+  STDDEV: (use) => call('DOUBLE', 'sqrt', variance(use, 'sampleVariance')),
+  ...COLLECTED_AGGREGATES,
+  ...SKETCH_AGGREGATES,
+  ...DISTRIBUTION_AGGREGATES,
+};
+
+/** A bit for each argument that is no key of the row's grouping set. */
+function grouping({ call: bound, distinct, filter, list }: AggregateUse): Bound {
+  if (distinct || filter !== null) throw bound.error(bound.at, `${bound.name} takes no DISTINCT and no FILTER`);
+  return list.add({ kind: 'grouping', operands: bound.arguments, filter: null, type: 'BIGINT' });
+}
+
+function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVariance'): Bound {
+  return collectStates(use, { type: 'moments', result }, { operand: () => numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
+}
+
+function sum({ distinct, filter, list }: AggregateUse, operand: Bound): Bound {
+  const type = sumType(operand);
+  return distinct
+    ? list.add({ kind: 'distinct', operands: [operand], filter, type, fold: { kind: 'sum', type: type === 'BIGINT' ? 'LONG' : 'DOUBLE' } })
+    : list.add({ kind: 'sum', operands: [operand], filter, type });
+}
+
+function countDistinct(use: AggregateUse): Bound {
+  const { call: bound, filter, list } = use;
+  if (bound.count > 1) return countCombinations(use);
+  const operand = bound.any(0);
+  return operand.type !== 'NULL' && isComplex(operand.type)
+    ? countStored({ ...use, distinct: false }, operand.type)
+    : list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' });
+}
+
+/** COUNT(DISTINCT a, b): lists of the values as texts tell combinations apart; those with a null do not count. */
+function countCombinations({ call: bound, distinct, filter, list }: AggregateUse): Bound {
+  if (!distinct) throw bound.error(bound.at, `${bound.name} takes one argument, found ${bound.count}`);
+  const parts = bound.arguments.map((operand, index) => {
+    const part = castTo(operand, 'VARCHAR', bound.session.timeZone);
+    if (part === undefined || part.type === 'NULL') throw bound.mismatch(index, 'a value that can be read as VARCHAR');
+    return part;
+  });
+  const present = bound.arguments.reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
+  return list.add({ kind: 'distinct', operands: [call('ARRAY<VARCHAR>', 'array', ...parts)], filter: present, type: 'BIGINT' });
+}
+
+/** Of a column of sketches not the sketches are counted but what they have seen. */
+function countStored(use: AggregateUse, type: SqlType): Bound {
+  const settings = { operand: () => use.call.any(0), type: 'BIGINT', argumentsMax: 1 } as const;
+  switch (type) {
+    case 'COMPLEX<hyperUnique>':
+      return collectStates(use, { type: 'cardinality', byRow: false, round: true }, settings);
+    case 'COMPLEX<HLLSketch>':
+      return collectStates(use, { type: 'hll', lgK: 12, target: 4, round: true }, settings);
+    case 'COMPLEX<thetaSketch>':
+      return roundedTheta(use, 16384, 1);
+    default:
+      throw use.call.mismatch(0, 'values or a sketch of distinct values');
+  }
+}
+
+function sumType(operand: Bound): SqlType {
+  return nativeType(settledType(operand.type)) === 'LONG' ? 'BIGINT' : 'DOUBLE';
+}
+
+/** DISTINCT changes nothing for an extreme. */
+function extreme(use: AggregateUse, kind: 'min' | 'max'): Bound {
+  const { call: bound, filter, list } = use;
+  const operand = bound.any(0);
+  const type = operand.type === 'NULL' ? 'BIGINT' : operand.type;
+  const valueType = nativeType(type);
+  if (isTextType(valueType) && !isComplex(type))
+    return collect({ ...use, distinct: false }, { type: kind, valueType }, { operands: [operand], type, argumentsMax: 1 });
+  if (!isNumeric(type) && !isInstant(type) && type !== 'BOOLEAN')
+    throw bound.mismatch(0, 'a number, text, BOOLEAN, TIMESTAMP, DATE or ARRAY');
+  return list.add({ kind, operands: [operand.type === 'NULL' ? literal('BIGINT', null) : operand], filter, type });
+}
+
+function andFilter(filter: Bound | null, condition: Bound): Bound {
+  return filter === null ? condition : and([filter, condition]);
+}

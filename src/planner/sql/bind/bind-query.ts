@@ -1,0 +1,201 @@
+import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/syntax.js';
+import { type Bound, boundKey, children, settledType } from '../relation/bound.js';
+import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
+import { AggregateList } from './aggregate-list.js';
+import { bindExpression, condition, type Place } from './bind-expression.js';
+import { type Binding, bindFrom } from './bind-from.js';
+import { bindSet } from './bind-set.js';
+import { type Aggregation, aggregation, groupingSets } from './grouping.js';
+import type { Scope } from './scope.js';
+import { Subqueries } from './subquery.js';
+import { WindowList } from './window-list.js';
+
+/** A bound query: its tree, whose top node names the columns. */
+export interface BoundQuery {
+  readonly relation: ProjectRelation;
+  /** As they were written, of which two may be alike; those of the relation differ. */
+  readonly names: readonly string[];
+}
+
+interface Output {
+  readonly name: string;
+  readonly written: string;
+  /** Of its select item, for errors. */
+  readonly at: number;
+  readonly bound: Bound;
+}
+
+/** Syntax tree → bound relational tree. `parent`: what a subquery sees of the query around it. */
+export function bindQuery(binding: Binding, query: SqlQuery, parent: Scope | null): BoundQuery {
+  return query.kind === 'set' ? bindSet(binding, query, parent) : bindSelect(binding, query, parent);
+}
+
+function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null): BoundQuery {
+  const { session } = binding;
+  const from = bindFrom(binding, query.from, parent);
+  const { scope } = from;
+  const whereQueries = new Subqueries(binding);
+  const where: Place = { session, scope, aggregates: 'in WHERE', subqueries: whereQueries, positive: true };
+  const filter = query.where === null ? null : condition(where, query.where);
+  const rows = whereQueries.attach(from.relation, (bound) => bound);
+  const filtered: Relation = filter === null ? rows : { kind: 'filter', input: rows, condition: filter };
+
+  const list = new AggregateList();
+  const [rowQueries, groupQueries] = [new Subqueries(binding), new Subqueries(binding)];
+  const windows = new WindowList(session, query.windows);
+  const grouped: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
+  const select: Place = { ...grouped, windows };
+  const items = new Map(query.items.flatMap(({ alias, expression }) => (alias === null ? [] : [[alias, expression] as const])));
+  const keys: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries };
+  const keySets = query.groupBy === null ? null : groupingSets(session, query.at, query.groupBy);
+  // Subqueries of what is grouped by are joined to the rows, those of other items to the groups.
+  const isKey = (item: SelectItem): boolean =>
+    hasSubquery(item.expression) && (keySets?.flat().some((key) => namesItem(scope, key, item, query.items)) ?? false);
+  const outputs = selectOutputs(query.items, (item) => (isKey(item) ? keys : select));
+  const bound = new Map(
+    query.items.flatMap((item, index) => {
+      const output = outputs[index];
+      return item.alias !== null && output !== undefined && isKey(item) ? [[item.alias, output.bound] as const] : [];
+    }),
+  );
+  const aliases = { items, bound, before: false };
+  const sets = keySets?.map((set) => set.map((expression) => bindReference({ ...keys, aliases }, expression, outputs))) ?? null;
+  const having = query.having === null ? null : condition({ ...grouped, aliases, positive: true }, query.having);
+  const qualify = query.qualify === null ? null : condition({ ...select, aliases, positive: true }, query.qualify);
+  const orderBy = query.orderBy.map((item) => ({
+    ...item,
+    at: item.expression.at,
+    bound: bindReference({ ...select, aliases: { ...aliases, before: true } }, item.expression, outputs),
+  }));
+
+  const isGrouped = sets !== null || having !== null || list.aggregates.length > 0;
+  const input = rowQueries.attach(filtered, (bound) => bound);
+  const groups: Aggregation = isGrouped
+    ? aggregation(session, input, sets ?? [[]], list, (name) => groupQueries.provides(name))
+    : { relation: input, rename: (bound) => bound };
+  let relation = groupQueries.attach(groups.relation, (bound) => groups.rename(bound, query.at));
+  if (having !== null) relation = { kind: 'filter', input: relation, condition: groups.rename(having, query.having?.at ?? query.at) };
+  relation = windows.attach(relation, (bound, at) => groups.rename(bound, at));
+  const renamed = (bound: Bound, at: number): Bound => windows.resolved(groups.rename(bound, at));
+  if (qualify !== null) relation = { kind: 'filter', input: relation, condition: renamed(qualify, query.qualify?.at ?? query.at) };
+  let columns = outputs.map((output) => ({ ...output, bound: renamed(output.bound, output.at) }));
+  let sortKeys = orderBy.map((item) => ({ ...item, bound: renamed(item.bound, item.at) }));
+  if (query.distinct && !(isGrouped && keepsAllKeys(relation, columns))) {
+    const keys = columns.map(({ bound }) => bound);
+    const distinct = aggregation(session, relation, [keys], new AggregateList(), () => false);
+    relation = distinct.relation;
+    columns = columns.map((column) => ({ ...column, bound: distinct.rename(column.bound, column.at) }));
+    sortKeys = sortKeys.map((item) => ({
+      ...item,
+      bound: distinct.rename(item.bound, item.at, 'ORDER BY of a SELECT DISTINCT can only use selected columns'),
+    }));
+  }
+  return { relation: ending(select, query, { relation, columns, sortKeys }), names: outputs.map(({ written }) => written) };
+}
+
+interface Ending {
+  readonly relation: Relation;
+  readonly columns: readonly { readonly name: string; readonly bound: Bound }[];
+  readonly sortKeys: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[];
+}
+
+/** ORDER BY, OFFSET and LIMIT, then the columns. */
+export function ending(place: Place, query: SqlQuery, { relation, columns, sortKeys }: Ending): ProjectRelation {
+  const by = sortOrder(sortKeys);
+  let rows = relation;
+  if (by.length > 0) rows = { kind: 'sort', input: rows, by };
+  const [offset, limit] = [rowCount(place, query.offset, 'OFFSET') ?? 0, rowCount(place, query.limit, 'LIMIT')];
+  if (offset > 0 || limit !== null) rows = { kind: 'limit', input: rows, offset, limit };
+  const projected = columns.map(({ name, bound }): ProjectedColumn => ({ name, bound, type: settledType(bound.type) }));
+  return { kind: 'project', input: rows, columns: projected };
+}
+
+/** Whether an element of GROUP BY is a select item: its number, or its name where no column has it. */
+function namesItem(scope: Scope, key: SqlExpression, item: SelectItem, items: readonly SelectItem[]): boolean {
+  // `*` stands for any number of items.
+  if (items.some(({ expression }) => expression.kind === 'star')) return false;
+  if (key.kind === 'literal') return items[Number(key.value) - 1] === item;
+  return key.kind === 'name' && key.path.length === 1 && key.path[0] === item.alias && !scope.has(key.path);
+}
+
+function hasSubquery(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false;
+  return ('kind' in part && SUBQUERIES.includes(part.kind)) || Object.values(part).some(hasSubquery);
+}
+
+const SUBQUERIES: readonly unknown[] = ['scalarQuery', 'exists', 'inQuery'] satisfies readonly SqlExpression['kind'][];
+
+/** The select list with `*` spelled out and every column named, no two alike. `placeOf`: where an item is bound. */
+function selectOutputs(items: readonly SelectItem[], placeOf: (item: SelectItem) => Place): readonly Output[] {
+  const outputs: Output[] = [];
+  const taken = new Set<string>();
+  const add = (wanted: string | undefined, at: number, bound: Bound): void => {
+    const base = wanted ?? `EXPR$${outputs.length}`;
+    let name = base;
+    for (let suffix = 0; taken.has(name); suffix++) name = `${base}${suffix}`;
+    taken.add(name);
+    outputs.push({ name, written: base, at, bound });
+  };
+  for (const item of items) {
+    const { expression, alias } = item;
+    const { at } = expression;
+    const place = placeOf(item);
+    if (expression.kind === 'star')
+      for (const column of place.scope.all(place.session.source, at, expression.path)) add(column.name, at, column.bound);
+    else add(alias ?? (expression.kind === 'name' ? expression.path.at(-1) : undefined), at, bindExpression(place, expression));
+  }
+  const [first] = items;
+  if (outputs.length === 0 && first !== undefined)
+    throw placeOf(first).session.source.error('sql_plan_invalid', first.expression.at, 'there are no columns to select: * needs a FROM');
+  return outputs;
+}
+
+/** In GROUP BY and ORDER BY a bare integer counts select items. */
+export function bindReference(place: Place, expression: SqlExpression, outputs: readonly { readonly bound: Bound }[]): Bound {
+  if (expression.kind !== 'literal' || typeof expression.value !== 'bigint' || expression.type === 'BOOLEAN')
+    return bindExpression(place, expression);
+  const output = outputs[Number(expression.value) - 1];
+  if (output === undefined)
+    throw place.session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `there is no column ${expression.value}; the query selects ${outputs.length}`,
+    );
+  if (typeof place.aggregates === 'string' && usesAggregate(output.bound))
+    throw place.session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `column ${expression.value} is an aggregate, which cannot stand ${place.aggregates}`,
+    );
+  return output.bound;
+}
+
+function usesAggregate(bound: Bound): boolean {
+  return bound.kind === 'aggregate' || children(bound).some(usesAggregate);
+}
+
+/** Rows of a GROUP BY differ in its keys already. */
+function keepsAllKeys(relation: Relation, columns: readonly { readonly bound: Bound }[]): boolean {
+  const aggregate = relation.kind === 'filter' ? relation.input : relation;
+  if (aggregate.kind !== 'aggregate') return false;
+  return aggregate.keys.every(({ name }) => columns.some(({ bound }) => bound.kind === 'column' && bound.name === name));
+}
+
+/** Nulls are the lowest value unless said otherwise. Constants and repeated keys order nothing. */
+function sortOrder(items: Ending['sortKeys']): readonly RelationSortKey[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ bound, descending, nulls }) => {
+    const key = boundKey(bound);
+    if (bound.kind === 'literal' || seen.has(key)) return [];
+    seen.add(key);
+    return [{ bound, descending, nulls: nulls ?? (descending ? ('last' as const) : ('first' as const)) }];
+  });
+}
+
+function rowCount(place: Place, expression: SqlExpression | null, clause: string): number | null {
+  if (expression === null) return null;
+  const bound = bindExpression({ ...place, aggregates: `in ${clause}`, subqueries: `in ${clause}` }, expression);
+  if (bound.kind === 'literal' && typeof bound.value === 'bigint' && bound.value >= 0n && bound.value <= BigInt(Number.MAX_SAFE_INTEGER))
+    return Number(bound.value);
+  throw place.session.source.error('sql_plan_invalid', expression.at, `${clause} takes an integer that is not negative`);
+}

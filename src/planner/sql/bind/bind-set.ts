@@ -1,0 +1,153 @@
+import { TIME_COLUMN } from '../../../model/schema.js';
+import type { SqlType } from '../../../model/statement.js';
+import { commonType, isArray, isComplex } from '../parse/sql-type.js';
+import type { CompareOperator, SetQuery, SqlQuery } from '../parse/syntax.js';
+import { and, type Bound, column, integer } from '../relation/bound.js';
+import {
+  identity,
+  type NamedAggregate,
+  type NamedBound,
+  type ProjectedColumn,
+  type ProjectRelation,
+  type Relation,
+} from '../relation/relation.js';
+import type { Place } from './bind-expression.js';
+import { type Binding, freeName } from './bind-from.js';
+import { type BoundQuery, bindQuery, bindReference, ending } from './bind-query.js';
+import { castTo } from './cast.js';
+import { Scope } from './scope.js';
+import type { Session } from './session.js';
+
+/** UNION, INTERSECT and EXCEPT: columns by position, named as the first query names them. Two nulls are the same here. */
+export function bindSet(binding: Binding, query: SetQuery, parent: Scope | null): BoundQuery {
+  const { session } = binding;
+  const operands = operandsOf(query).map((operand) => ({ at: operand.at, relation: bindQuery(binding, operand, parent).relation }));
+  const inputs = aligned(session, operands);
+  const [first] = inputs;
+  if (first === undefined) throw session.source.error('internal', query.at, 'a set operation without operands');
+  const combined = combine(session, query, inputs);
+  const columns = first.columns.map(({ name, type }, index) => ({
+    name: operands[0]?.relation.columns[index]?.name ?? name,
+    bound: column(type, name),
+  }));
+  const scope = new Scope([{ columns, qualifiers: [] }], parent);
+  const place: Place = { session, scope, aggregates: 'in ORDER BY of a set operation', subqueries: 'in ORDER BY of a set operation' };
+  const sortKeys = query.orderBy.map((item) => ({ ...item, bound: bindReference(place, item.expression, columns) }));
+  return { relation: ending(place, query, { relation: combined, columns, sortKeys }), names: columns.map(({ name }) => name) };
+}
+
+/** `a UNION ALL b UNION ALL c` has three. */
+function operandsOf(query: SetQuery): readonly SqlQuery[] {
+  const operands: SqlQuery[] = [query.right];
+  let left = query.left;
+  while (query.operator === 'UNION' && isSame(left, query)) {
+    operands.unshift(left.right);
+    left = left.left;
+  }
+  return [left, ...operands];
+}
+
+function isSame(query: SqlQuery, other: SetQuery): query is SetQuery {
+  const isBare = query.orderBy.length === 0 && query.offset === null && query.limit === null;
+  return query.kind === 'set' && isBare && query.operator === other.operator && query.all === other.all;
+}
+
+/** All inputs with the names of the first and types that hold the values of all. */
+function aligned(
+  session: Session,
+  operands: readonly { readonly at: number; readonly relation: ProjectRelation }[],
+): readonly ProjectRelation[] {
+  const [first] = operands;
+  const width = first?.relation.columns.length ?? 0;
+  for (const { at, relation } of operands)
+    if (relation.columns.length !== width)
+      throw session.source.error('sql_plan_invalid', at, `this query has ${relation.columns.length} columns, the first one ${width}`);
+  const types = Array.from({ length: width }, (_, index) => {
+    let type: SqlType | 'NULL' = 'NULL';
+    for (const { at, relation } of operands) {
+      const given = relation.columns[index];
+      if (given === undefined || given.bound.type === 'NULL') continue;
+      const common: SqlType | undefined = type === 'NULL' ? given.type : (commonType(type, given.type) ?? asText(type, given.type));
+      if (common === undefined)
+        throw session.source.error('sql_plan_invalid', at, `column ${index + 1} is ${given.type} here and ${type} in the queries before`);
+      type = common;
+    }
+    return type === 'NULL' ? ('VARCHAR' as const) : type;
+  });
+  // What is called `__time` is taken for sorted.
+  const names = (first?.relation.columns ?? []).map(({ name }) =>
+    name === TIME_COLUMN ? freeName('time', first?.relation.columns ?? []) : name,
+  );
+  return operands.map(({ at, relation }) => {
+    const unchanged = relation.columns.every(({ type, name }, index) => type === types[index] && name === names[index]);
+    if (unchanged) return relation;
+    const columns = relation.columns.map(({ name: own, type: from, bound }, index): ProjectedColumn => {
+      const type = types[index] ?? from;
+      const value = castTo(bound.type === 'NULL' ? bound : column(from, own), type, session.timeZone);
+      if (value === undefined) throw session.source.error('sql_plan_invalid', at, `column ${index + 1} cannot be read as ${type}`);
+      return { name: names[index] ?? own, type, bound: value };
+    });
+    return { kind: 'project', input: relation, columns };
+  });
+}
+
+/** A text beside a number, an instant or a truth value makes texts of these. */
+function asText(one: SqlType, other: SqlType): SqlType | undefined {
+  const isScalar = (type: SqlType): boolean => !isArray(type) && !isComplex(type);
+  return (one === 'VARCHAR' || other === 'VARCHAR') && isScalar(one) && isScalar(other) ? 'VARCHAR' : undefined;
+}
+
+const SIDE = 'side of a set operation';
+const NUMBER = 'number among equal rows';
+const NUMBER_COLUMN: ProjectedColumn = { name: NUMBER, type: 'BIGINT', bound: column('BIGINT', NUMBER) };
+
+/** The rows with their numbers among those that are equal to them. */
+function numbered(side: ProjectRelation): Relation {
+  const frame = { unit: 'rows', start: 'unbounded', end: 'unbounded', exclude: null } as const;
+  return {
+    kind: 'window',
+    input: side,
+    partition: identity(side.columns).map(({ bound }) => bound),
+    order: [],
+    functions: [{ name: NUMBER, type: 'BIGINT', call: { kind: 'rowNumber' }, operands: [], filter: null, frame }],
+  };
+}
+
+function combine(session: Session, query: SetQuery, inputs: readonly ProjectRelation[]): Relation {
+  const [left, right] = inputs;
+  if (left === undefined || right === undefined) throw session.source.error('internal', query.at, 'a set operation without operands');
+  const keys = identity(left.columns).map(({ name, bound }): NamedBound => ({ name, bound }));
+  if (query.operator === 'UNION') {
+    const union: Relation = { kind: 'union', inputs };
+    return query.all ? union : { kind: 'aggregate', input: union, keys, aggregates: [] };
+  }
+  // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
+  // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
+  const marked = [left, right].map((side, index): Relation => {
+    const columns: ProjectedColumn[] = [...identity(side.columns), { name: SIDE, type: 'BIGINT', bound: integer(index) }];
+    return { kind: 'project', input: query.all ? numbered(side) : side, columns: query.all ? [...columns, NUMBER_COLUMN] : columns };
+  });
+  const extreme = (kind: 'min' | 'max'): NamedAggregate => ({
+    kind,
+    name: `${kind} ${SIDE}`,
+    operands: [column('BIGINT', SIDE)],
+    filter: null,
+    type: 'BIGINT',
+  });
+  const grouped: Relation = {
+    kind: 'aggregate',
+    input: { kind: 'union', inputs: marked },
+    keys: query.all ? [...keys, NUMBER_COLUMN] : keys,
+    aggregates: [extreme('min'), extreme('max')],
+  };
+  const isSide = (kind: 'min' | 'max', operator: CompareOperator, side: number): Bound => ({
+    kind: 'compare',
+    type: 'BOOLEAN',
+    operator,
+    domain: 'BIGINT',
+    left: column('BIGINT', `${kind} ${SIDE}`),
+    right: integer(side),
+  });
+  const condition = query.operator === 'INTERSECT' ? and([isSide('min', '=', 0), isSide('max', '=', 1)]) : isSide('max', '=', 0);
+  return { kind: 'project', input: { kind: 'filter', input: grouped, condition }, columns: identity(left.columns) };
+}

@@ -1,0 +1,83 @@
+import { type Bound, call, integer, text } from '../../relation/bound.js';
+import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
+
+/** SQL counts characters from 1, the expression language from 0. */
+function less(bound: Bound, amount: number): Bound {
+  if (bound.kind === 'literal' && typeof bound.value === 'bigint') return integer(bound.value - BigInt(amount));
+  return call('BIGINT', '-', bound, integer(amount));
+}
+
+function more(bound: Bound, amount: number): Bound {
+  return call('INTEGER', '+', bound, integer(amount));
+}
+
+function substring(bound: FunctionCall): Bound {
+  return call('VARCHAR', 'substring', bound.text(0), less(bound.integer(1), 1), ...(bound.count > 2 ? [bound.integer(2)] : []));
+}
+
+/** POSITION(needle IN haystack [FROM start]). */
+function position(bound: FunctionCall): Bound {
+  const from = bound.count > 2 ? [less(bound.integer(2), 1)] : [];
+  return more(call('INTEGER', 'strpos', bound.text(1), bound.text(0), ...from), 1);
+}
+
+function trim(name: string, native: string): SqlFunction {
+  return plain(name, native, ['text', 'text'], 'VARCHAR', 1);
+}
+
+function pad(name: string, native: string): SqlFunction {
+  return {
+    name,
+    minArguments: 2,
+    maxArguments: 3,
+    bind: (bound) => call('VARCHAR', native, bound.text(0), bound.integer(1), bound.count > 2 ? bound.text(2) : text(' ')),
+  };
+}
+
+const LENGTH_NAMES = ['LENGTH', 'CHAR_LENGTH', 'CHARACTER_LENGTH', 'STRLEN'];
+
+function concatenation(name: string): SqlFunction {
+  return {
+    name,
+    minArguments: 1,
+    maxArguments: Infinity,
+    bind: (bound) => call('VARCHAR', 'concat', ...bound.arguments.map((_, index) => bound.text(index))),
+  };
+}
+
+export const STRING_FUNCTIONS: readonly SqlFunction[] = [
+  ...LENGTH_NAMES.map((name) => plain(name, 'strlen', ['text'], 'INTEGER')),
+  plain('LOWER', 'lower', ['text'], 'VARCHAR'),
+  plain('UPPER', 'upper', ['text'], 'VARCHAR'),
+  plain('REVERSE', 'reverse', ['text'], 'VARCHAR'),
+  plain('LEFT', 'left', ['text', 'integer'], 'VARCHAR'),
+  plain('RIGHT', 'right', ['text', 'integer'], 'VARCHAR'),
+  plain('REPEAT', 'repeat', ['text', 'integer'], 'VARCHAR'),
+  plain('REPLACE', 'replace', ['text', 'text', 'text'], 'VARCHAR'),
+  plain('CONTAINS_STRING', 'contains_string', ['text', 'text'], 'BOOLEAN'),
+  plain('ICONTAINS_STRING', 'icontains_string', ['text', 'text'], 'BOOLEAN'),
+  plain('REGEXP_LIKE', 'regexp_like', ['text', 'text'], 'BOOLEAN'),
+  plain('REGEXP_EXTRACT', 'regexp_extract', ['text', 'text', 'integer'], 'VARCHAR', 1),
+  plain('REGEXP_REPLACE', 'regexp_replace', ['text', 'text', 'text'], 'VARCHAR'),
+  plain('LOOKUP', 'lookup', ['text', 'text', 'text'], 'VARCHAR', 1),
+  plain('DECODE_BASE64_UTF8', 'decode_base64_utf8', ['text'], 'VARCHAR'),
+  {
+    name: 'STRING_FORMAT',
+    minArguments: 1,
+    maxArguments: Infinity,
+    bind: (bound) => call('VARCHAR', 'format', bound.text(0), ...bound.arguments.slice(1)),
+  },
+  plain('PARSE_LONG', 'parse_long', ['text', 'integer'], 'BIGINT', 1),
+  concatenation('CONCAT'),
+  concatenation('TEXTCAT'),
+  trim('TRIM', 'trim'),
+  trim('BTRIM', 'trim'),
+  trim('LTRIM', 'ltrim'),
+  trim('RTRIM', 'rtrim'),
+  pad('LPAD', 'lpad'),
+  pad('RPAD', 'rpad'),
+  { name: 'SUBSTRING', minArguments: 2, maxArguments: 3, bind: substring },
+  { name: 'SUBSTR', minArguments: 2, maxArguments: 3, bind: substring },
+  { name: 'STRPOS', minArguments: 2, maxArguments: 2, bind: (bound) => more(call('INTEGER', 'strpos', bound.text(0), bound.text(1)), 1) },
+  { name: 'POSITION', minArguments: 2, maxArguments: 3, bind: position },
+];

@@ -1,0 +1,21 @@
+import type { EpochMs } from '../../../model/interval.js';
+import type { SourceText } from '../parse/source-text.js';
+import type { PlanWatch } from '../plan-watch.js';
+import type { Bound } from '../relation/bound.js';
+
+/** What binding an expression depends on beside the tables. */
+export interface Session {
+  readonly source: SourceText;
+  /** Of the context key `sqlTimeZone`. */
+  readonly timeZone: string;
+  readonly now: EpochMs;
+  /** What the schema of datasources is called: `svc`, or the word a client's paths begin with. */
+  readonly schemaName: string;
+  /** Values of the `?`, in order. */
+  readonly parameters: readonly Bound[];
+  /** Names of the rules that are not to be applied. */
+  readonly rulesOff: ReadonlySet<string>;
+  readonly watch: PlanWatch;
+  /** Numbers for names that must differ within a statement. */
+  readonly numbers: { next(): number };
+}

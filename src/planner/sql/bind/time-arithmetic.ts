@@ -1,0 +1,20 @@
+import { type Bound, call, integer, text } from '../relation/bound.js';
+import type { IntervalValue } from './interval-literal.js';
+import type { Session } from './session.js';
+
+/** An instant plus an interval: months move on the wall clock of the session's time zone, the rest is elapsed time. */
+export function addInterval(session: Session, instant: Bound, interval: IntervalValue): Bound {
+  const type = instant.type === 'DATE' ? 'DATE' : 'TIMESTAMP';
+  const shifted =
+    interval.months === 0
+      ? instant
+      : call(
+          type,
+          'timestamp_shift',
+          instant,
+          text(`P${Math.abs(interval.months)}M`),
+          integer(Math.sign(interval.months)),
+          text(session.timeZone),
+        );
+  return interval.milliseconds === 0 ? shifted : call(type, '+', shifted, integer(interval.milliseconds));
+}

@@ -1,0 +1,87 @@
+import { formatInterval } from '../../../base/interval.js';
+import { stringifyJson } from '../../../base/json.js';
+import type { Frame } from '../../../model/frame.js';
+import { type Granularity, granularityName } from '../../../model/granularity.js';
+import type { ExplainedStatement, IngestionTarget, OutputColumn, PlannedQuery, PlannedSource } from '../../../model/statement.js';
+import { printOverSource } from '../../print-source.js';
+import { inlineFrame } from '../catalog/inline-frame.js';
+import { nativeForm } from './native-form.js';
+
+/** All of them texts. */
+export const EXPLAIN_COLUMNS: readonly OutputColumn[] = ['PLAN', 'RESOURCES', 'ATTRIBUTES'].map((name) => ({
+  name,
+  sqlType: 'VARCHAR',
+  nativeType: 'STRING',
+}));
+
+/**
+ * The answer of EXPLAIN PLAN FOR: one row of the plan, the resources it reads and writes, and what kind of statement it is.
+ * @param isNative  PLAN is JSON: the native query that gives the same rows, or the lines of the plan where there is no such query;
+ *   else the text of the plan (context key `useNativeQueryExplain`)
+ */
+export function explain({ query, ingestion }: ExplainedStatement, isNative: boolean): Frame {
+  const plan = isNative ? stringifyJson([describedQuery(query)]) : printOverSource(query.plan, query.source).join('\n');
+  const cells = [plan, stringifyJson(resourcesOf(query.source, ingestion)), stringifyJson(attributesOf(ingestion))].map((cell) => [cell]);
+  return inlineFrame(
+    EXPLAIN_COLUMNS.map(({ name, nativeType }) => ({ name, type: nativeType })),
+    cells,
+    1,
+  );
+}
+
+/** `signature`: the columns of the query that the statement puts out; `columnMappings`: under which names. */
+function describedQuery(query: PlannedQuery): unknown {
+  const form = nativeForm(query);
+  const columns = 'none' in form ? query.columns.map(({ name }) => ({ queryColumn: name, outputColumn: name })) : form.columns;
+  const signature = columns.map(({ queryColumn }, index) => ({ name: queryColumn, type: query.columns[index]?.nativeType }));
+  const what = 'none' in form ? { noNativeQuery: form.none, plan: printOverSource(query.plan, query.source) } : { query: form.query };
+  return { ...what, signature, columnMappings: columns };
+}
+
+function resourcesOf(source: PlannedSource, ingestion: IngestionTarget | null): unknown {
+  const read = source.kind === 'external' ? [{ name: 'EXTERNAL', type: 'EXTERNAL' }] : tablesOf(source).map(resourceOf);
+  const all = ingestion === null ? read : [...read, resourceOf(ingestion.dataSource)];
+  return all.filter(({ name, type }, index) => all.findIndex((other) => other.name === name && other.type === type) === index);
+}
+
+function resourceOf(name: string): { readonly name: string; readonly type: string } {
+  return { name, type: 'DATASOURCE' };
+}
+
+function attributesOf(ingestion: IngestionTarget | null): unknown {
+  if (ingestion === null) return { statementType: 'SELECT' };
+  const { kind, dataSource, partitionedBy, clusteredBy, overwrite } = ingestion;
+  return {
+    statementType: kind.toUpperCase(),
+    targetDataSource: dataSource,
+    partitionedBy: partitionName(partitionedBy),
+    ...(clusteredBy.length === 0 ? {} : { clusteredBy }),
+    ...(overwrite === null ? {} : { replaceTimeChunks: overwrite === 'all' ? overwrite : overwrite.map(formatInterval).join(',') }),
+  };
+}
+
+/** A granularity as native specs have it: `DAY`, or an object where it has no name. */
+function partitionName(granularity: Granularity): unknown {
+  if (granularity.kind !== 'period') return { type: granularity.kind };
+  const name = granularityName(granularity);
+  const { period, timeZone } = granularity;
+  return /^[a-z_]+$/.test(name) ? name.toUpperCase() : { type: 'period', period, timeZone, origin: null };
+}
+
+/** The datasources that rows are read from, in the order they are met. */
+export function tablesOf(source: PlannedSource): readonly string[] {
+  switch (source.kind) {
+    case 'table':
+      return [source.name];
+    case 'query':
+    case 'filtered':
+    case 'unnest':
+      return tablesOf(source.source);
+    case 'union':
+      return source.sources.flatMap(tablesOf);
+    case 'join':
+      return [...tablesOf(source.left), ...tablesOf(source.right)];
+    default:
+      return [];
+  }
+}

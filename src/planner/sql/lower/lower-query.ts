@@ -1,0 +1,345 @@
+import { assert, ServiceError } from '../../../base/errors.js';
+import type { Aggregator } from '../../../model/aggregator.js';
+import type { Filter } from '../../../model/filter.js';
+import { ETERNITY } from '../../../model/interval.js';
+import type { FinishStep, GroupKey, Plan, SortKey } from '../../../model/plan.js';
+import type { RowsPlan } from '../../../model/row-source.js';
+import { isNumberType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
+import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
+import type { FrameBound, WindowFunction } from '../../../model/window.js';
+import { extractTimeBounds } from '../../rules/time-intervals.js';
+import { nativeType } from '../parse/sql-type.js';
+import { and, type Bound, column, columnNames, conjuncts, settledType, substitute, toExpression } from '../relation/bound.js';
+import {
+  type AggregateRelation,
+  columnsOf,
+  type NamedAggregate,
+  type NamedBound,
+  type ProjectRelation,
+  type Relation,
+  type RelationSortKey,
+  type WindowRelation,
+} from '../relation/relation.js';
+import { mapExpressions } from '../relation/rules/map-expressions.js';
+import { expressionsOf } from '../relation/rules/verify-relation.js';
+import { ComputedColumns } from './computed-columns.js';
+import { toFilter } from './lower-filter.js';
+import { lowerLeaf } from './lower-source.js';
+import { granularityOf } from './time-key.js';
+
+/** What one plan has room for, in the order it applies. */
+interface Clauses {
+  source: PlannedSource;
+  where: Bound | null;
+  aggregate: AggregateRelation | null;
+  having: Bound | null;
+  /** Over the columns below, and those of the windows before. */
+  windows: readonly WindowRelation[];
+  /** Of rows that have the columns of the windows. */
+  qualify: Bound | null;
+  sort: readonly RelationSortKey[];
+  offset: number;
+  limit: number | null;
+  /** Over the columns of the source, or of the aggregate. */
+  output: readonly NamedBound[];
+}
+
+/** Bound relational tree → the plan every server runs, over the rows it reads. */
+export function lowerQuery(relation: ProjectRelation): PlannedQuery {
+  const columns = relation.columns.map(({ name, type }) => ({ name, sqlType: type, nativeType: nativeType(type) }));
+  return { ...lowerRelation(relation), columns };
+}
+
+/** Its columns come in order, under their names. */
+export function lowerRelation(relation: Relation): { readonly plan: RowsPlan; readonly source: PlannedSource } {
+  const clauses = clausesOf(relation);
+  return { plan: planOf(clauses), source: clauses.source };
+}
+
+function planOf(clauses: Clauses): RowsPlan {
+  if (clauses.aggregate !== null) return groupPlan(clauses, clauses.aggregate);
+  return clauses.windows.length > 0 ? windowedScan(clauses) : scanPlan(clauses);
+}
+
+/** As much of a relation as fits into one plan, from the rows that are read upwards; the rest below it is a plan of its own. */
+function clausesOf(relation: Relation): Clauses {
+  switch (relation.kind) {
+    case 'aggregate': {
+      const { input } = relation;
+      const [rows, where] = input.kind === 'filter' ? [input.input, input.condition] : [input, null];
+      return { ...overLeaf(rows), where, aggregate: relation, output: named(relation) };
+    }
+    case 'filter': {
+      const below = clausesOf(relation.input);
+      if (below.sort.length > 0 || below.offset > 0 || below.limit !== null)
+        return { ...overPlan(relation.input, below), where: relation.condition };
+      const condition = over(below, relation.condition);
+      const filter = below.windows.length > 0 ? 'qualify' : below.aggregate === null ? 'where' : 'having';
+      const before = below[filter];
+      return { ...below, [filter]: before === null ? condition : and([...conjuncts(before), ...conjuncts(condition)]) };
+    }
+    case 'project': {
+      const below = clausesOf(relation.input);
+      return { ...below, output: relation.columns.map(({ name, bound }) => ({ name, bound: over(below, bound) })) };
+    }
+    case 'window': {
+      const below = clausesOf(relation.input);
+      if (below.sort.length > 0 || below.offset > 0 || below.limit !== null || below.qualify !== null)
+        return { ...withWindow(overPlan(relation.input, below), relation) };
+      return withWindow(below, relation);
+    }
+    case 'sort': {
+      const below = clausesOf(relation.input);
+      if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), sort: relation.by };
+      return { ...below, sort: relation.by.map((key) => ({ ...key, bound: over(below, key.bound) })) };
+    }
+    case 'limit': {
+      const below = clausesOf(relation.input);
+      const { offset, limit } = relation;
+      if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), offset, limit };
+      return { ...below, offset, limit };
+    }
+    default:
+      return overLeaf(relation);
+  }
+}
+
+/** The expressions of a window over what the clauses read. */
+function withWindow(below: Clauses, relation: WindowRelation): Clauses {
+  const own = mapExpressions(relation, (bound) => over(below, bound));
+  assert(own.kind === 'window', 'a window became something else');
+  const added = relation.functions.map(({ name, type }): NamedBound => ({ name, bound: column(type, name) }));
+  return { ...below, windows: [...below.windows, own], output: [...below.output, ...added] };
+}
+
+function overLeaf(relation: Relation): Clauses {
+  return { ...EMPTY, source: lowerLeaf(relation), output: named(relation) };
+}
+
+function overPlan(relation: Relation, clauses: Clauses): Clauses {
+  const { source } = clauses;
+  if (source.kind === 'external')
+    throw new ServiceError(
+      'unsupported',
+      'a condition on, or an order of, rows of TABLE(EXTERN(...)) that were limited before is not supported',
+    );
+  return { ...EMPTY, source: { kind: 'query', plan: planOf(clauses), source }, output: named(relation) };
+}
+
+const EMPTY: Omit<Clauses, 'source' | 'output'> = {
+  where: null,
+  aggregate: null,
+  having: null,
+  windows: [],
+  qualify: null,
+  sort: [],
+  offset: 0,
+  limit: null,
+};
+
+function named(relation: Relation): readonly NamedBound[] {
+  return columnsOf(relation).map(({ name, type }) => ({ name, bound: column(type, name) }));
+}
+
+/** An expression over the output of clauses, over what they read. */
+function over(clauses: Clauses, bound: Bound): Bound {
+  const meanings = new Map(clauses.output.map((each) => [each.name, each.bound]));
+  return substitute(bound, (name) => meanings.get(name));
+}
+
+/** Only rows of a datasource are sorted by time and cut by intervals. */
+function leaf(clauses: Clauses): Pick<Plan, 'dataSource' | 'intervals' | 'filter'> {
+  const filter: Filter | null = clauses.where === null ? null : toFilter(clauses.where);
+  if (clauses.source.kind !== 'table') return { dataSource: '', intervals: [ETERNITY], filter };
+  const { intervals, rest } = extractTimeBounds(filter);
+  return { dataSource: clauses.source.name, intervals, filter: rest };
+}
+
+function scanPlan(clauses: Clauses): RowsPlan {
+  const { sort, output, offset, limit } = clauses;
+  const virtual = new ComputedColumns('v', [...output, ...sort].map(({ bound }) => bound).concat(clauses.where ?? []));
+  const wanted = output.map(({ name, bound }) => ({ name, from: virtual.nameOf(bound) }));
+  const [first] = sort;
+  const byTime =
+    clauses.source.kind === 'table' && sort.length === 1 && first?.bound.kind === 'column' && first.bound.name === TIME_COLUMN
+      ? first
+      : undefined;
+  const by = byTime === undefined ? sort.map((key) => sortKey(virtual.nameOf(key.bound), key)) : [];
+  const finish: FinishStep[] = by.length === 0 ? [] : [{ step: 'sort', by, offset, limit }];
+  const columns = [...new Set([...wanted.map(({ from }) => from), ...by.map(({ column }) => column)])];
+  return {
+    operator: 'scan',
+    ...leaf(clauses),
+    virtualColumns: virtual.asVirtualColumns(),
+    columns,
+    timeOrder: byTime === undefined ? null : byTime.descending ? 'descending' : 'ascending',
+    offset: by.length === 0 ? offset : 0,
+    limit: by.length === 0 ? limit : null,
+    finish: [...finish, ...projection(columns, wanted)],
+  };
+}
+
+/** Rows as they are stored, with windows over them: every column that a step reads is read, or computed beside it. */
+function windowedScan(clauses: Clauses): RowsPlan {
+  const results = new Set(clauses.windows.flatMap(({ functions }) => functions.map(({ name }) => name)));
+  const isStored = (bound: Bound): boolean => ![...columnNames(bound)].some((name) => results.has(name));
+  const read = [
+    ...clauses.windows.flatMap(expressionsOf),
+    ...clauses.output.map(({ bound }) => bound),
+    ...clauses.sort.map(({ bound }) => bound),
+    ...(clauses.qualify === null ? [] : [clauses.qualify]),
+  ];
+  const virtual = new ComputedColumns('v', clauses.where === null ? read : [...read, clauses.where]);
+  const columns = new Set<string>();
+  // What does not need the result of a window is computed where the rows are; the rest as a step.
+  const leafOf = (bound: Bound): Bound => {
+    if (bound.kind !== 'column' && isStored(bound)) {
+      const name = virtual.nameOf(bound);
+      columns.add(name);
+      return column(bound.type, name);
+    }
+    for (const name of columnNames(bound)) if (!results.has(name)) columns.add(name);
+    return bound;
+  };
+  const steps = new Steps([...columns].map((name) => column('VARCHAR', name)).concat(read));
+  const wanted = steps.end({
+    ...clauses,
+    windows: clauses.windows.map((window) => {
+      const own = mapExpressions(window, leafOf);
+      assert(own.kind === 'window', 'a window became something else');
+      return own;
+    }),
+    output: clauses.output.map(({ name, bound }) => ({ name, bound: leafOf(bound) })),
+    sort: clauses.sort.map((key) => ({ ...key, bound: leafOf(key.bound) })),
+    qualify: clauses.qualify === null ? null : leafOf(clauses.qualify),
+  });
+  return {
+    operator: 'scan',
+    ...leaf(clauses),
+    virtualColumns: virtual.asVirtualColumns(),
+    columns: [...columns],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    finish: [...steps.list, ...projection([...columns, ...steps.names], wanted)],
+  };
+}
+
+/** Finish steps, with a step that computes a column before the step that reads it. */
+class Steps {
+  readonly list: FinishStep[] = [];
+  /** Of the columns that steps have added. */
+  readonly names: string[] = [];
+  private readonly computed: ComputedColumns;
+  private done = 0;
+
+  /** `taken`: names that the rows have before. */
+  constructor(taken: readonly Bound[]) {
+    this.computed = new ComputedColumns('p', taken);
+  }
+
+  /** Windows, their condition, order and limit; gives the columns that are wanted in the end. */
+  end({ windows, qualify, sort, offset, limit, output }: Clauses): readonly { readonly name: string; readonly from: string }[] {
+    for (const window of windows) this.window(window);
+    if (qualify !== null) this.list.push({ step: 'filter', filter: toFilter(qualify) });
+    const by = sort.map((key) => sortKey(this.computed.nameOf(key.bound), key));
+    this.computePending();
+    if (by.length > 0) this.list.push({ step: 'sort', by, offset, limit });
+    else if (offset > 0 || limit !== null) this.list.push({ step: 'limit', offset, limit });
+    const wanted = output.map(({ name, bound }) => ({ name, from: this.computed.nameOf(bound) }));
+    this.computePending();
+    return wanted;
+  }
+
+  private window({ partition, order, functions }: WindowRelation): void {
+    const reached = (bound: FrameBound<Bound>): FrameBound =>
+      typeof bound === 'object' ? { reach: this.computed.nameOf(bound.reach) } : bound;
+    const step: FinishStep = {
+      step: 'window',
+      partition: partition.filter(({ kind }) => kind !== 'literal').map((bound) => this.computed.nameOf(bound)),
+      order: order.map((key) => sortKey(this.computed.nameOf(key.bound), key)),
+      functions: functions.map(
+        ({ name, type, call, operands, filter, frame }): WindowFunction => ({
+          name,
+          type: nativeType(type),
+          call,
+          columns: operands.map((operand) => this.computed.nameOf(operand)),
+          filter: filter === null ? null : this.computed.nameOf(filter),
+          frame: { ...frame, start: reached(frame.start), end: reached(frame.end) },
+        }),
+      ),
+    };
+    this.computePending();
+    this.list.push(step);
+    this.names.push(...functions.map(({ name }) => name));
+  }
+
+  private computePending(): void {
+    for (; this.done < this.computed.columns.length; this.done++) {
+      const next = this.computed.columns[this.done];
+      if (next === undefined) continue;
+      const type = nativeType(settledType(next.bound.type));
+      this.list.push({ step: 'compute', name: next.name, type, expression: toExpression(next.bound) });
+      this.names.push(next.name);
+    }
+  }
+}
+
+function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
+  const { having } = clauses;
+  const read = [
+    ...aggregate.keys.map(({ bound }) => bound),
+    ...aggregate.aggregates.flatMap(({ operands, filter }) => [...operands, filter]),
+    clauses.where,
+  ].filter((bound) => bound !== null);
+  const virtual = new ComputedColumns('v', read);
+  const keys = aggregate.keys.map(({ name, bound }): GroupKey => {
+    const granularity = clauses.source.kind === 'table' ? granularityOf(bound) : undefined;
+    return granularity === undefined
+      ? { kind: 'column', name, column: virtual.nameOf(bound), type: nativeType(settledType(bound.type)) }
+      : { kind: 'time', name, granularity };
+  });
+  const aggregators = aggregate.aggregates.map((each) => aggregator(each, virtual));
+
+  const steps = new Steps(named(aggregate).map(({ bound }) => bound));
+  if (having !== null) steps.list.push({ step: 'filter', filter: toFilter(having) });
+  const wanted = steps.end(clauses);
+  const produced = [...keys.map(({ name }) => name), ...aggregators.map(({ name }) => name), ...steps.names];
+  return {
+    operator: 'group',
+    ...leaf(clauses),
+    virtualColumns: virtual.asVirtualColumns(),
+    keys,
+    aggregators,
+    emptyGroup: keys.length === 0,
+    finish: [...steps.list, ...projection(produced, wanted)],
+  };
+}
+
+function aggregator({ name, kind, operands, filter, type, collect, fold }: NamedAggregate, virtual: ComputedColumns): Aggregator {
+  const rows = filter === null ? null : toFilter(filter);
+  const columns = operands.map((operand) => virtual.nameOf(operand));
+  const [column] = columns;
+  if (kind === 'count' || column === undefined) return { kind: 'count', name, filter: rows };
+  if (kind === 'collect') {
+    assert(collect !== undefined, `aggregate ${name} does not say what it keeps`);
+    return { kind, name, filter: rows, ...collect, columns, type: nativeType(type) };
+  }
+  if (kind === 'distinct') return { kind, name, column, filter: rows, ...(fold === undefined ? {} : { fold }) };
+  const native = nativeType(type);
+  assert(kind !== 'grouping' && isNumberType(native), `aggregate ${name} is no number`);
+  return { kind, name, column, type: native, filter: rows };
+}
+
+function sortKey(column: string, { bound, descending, nulls }: RelationSortKey): SortKey {
+  return { column, descending, nulls, ordering: isTextType(nativeType(settledType(bound.type))) ? 'lexicographic' : 'numeric' };
+}
+
+/** Nothing to do when the columns are there already, under their names and in their order. */
+function projection(
+  produced: readonly string[],
+  wanted: readonly { readonly name: string; readonly from: string }[],
+): readonly FinishStep[] {
+  const same = produced.length === wanted.length && wanted.every(({ name, from }, index) => name === from && name === produced[index]);
+  return same ? [] : [{ step: 'project', columns: wanted }];
+}

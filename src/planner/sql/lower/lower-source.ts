@@ -1,0 +1,93 @@
+import { ServiceError } from '../../../base/errors.js';
+import type { Expression } from '../../../model/expression.js';
+import type { JoinSource, RowSource } from '../../../model/row-source.js';
+import type { ColumnSchema } from '../../../model/schema.js';
+import type { PlannedSource } from '../../../model/statement.js';
+import { nativeType } from '../parse/sql-type.js';
+import { and, type Bound, call, toExpression } from '../relation/bound.js';
+import { estimate } from '../relation/estimate.js';
+import { joinParts } from '../relation/join-condition.js';
+import { columnsOf, type JoinRelation, type Relation, type RelationColumn, type UnnestRelation } from '../relation/relation.js';
+import { toFilter } from './lower-filter.js';
+import { lowerRelation } from './lower-query.js';
+
+/** What the plan over a relation reads: external files only where nothing else is read beside them. */
+export function lowerLeaf(relation: Relation): PlannedSource {
+  return relation.kind === 'source' ? relation.source : lowerSource(relation);
+}
+
+/** A relation as rows that a plan can read; what has no form of its own is the result of a plan. */
+function lowerSource(relation: Relation): RowSource {
+  switch (relation.kind) {
+    case 'source':
+      if (relation.source.kind === 'external') throw externalInside();
+      return relation.source;
+    case 'join':
+      return lowerJoin(relation);
+    case 'union':
+      return { kind: 'union', sources: relation.inputs.map(lowerSource) };
+    case 'unnest':
+      return lowerUnnest(relation);
+    case 'filter':
+      if (relation.input.kind !== 'source') break;
+      return { kind: 'filtered', source: lowerSource(relation.input), filter: toFilter(relation.condition) };
+    default:
+      break;
+  }
+  const { plan, source } = lowerRelation(relation);
+  if (source.kind === 'external') throw externalInside();
+  return { kind: 'query', plan, source };
+}
+
+function externalInside(): ServiceError {
+  return new ServiceError(
+    'unsupported',
+    'TABLE(EXTERN(...)) joined, or inside of a set operation or an aggregated subquery, is not supported',
+  );
+}
+
+function lowerJoin(join: JoinRelation): JoinSource {
+  const { keys, residual } = joinParts(join.condition, join.prefix, join.type);
+  return {
+    kind: 'join',
+    left: lowerSource(join.left),
+    right: lowerSource(join.right),
+    prefix: join.prefix,
+    type: join.type,
+    keys: keys.map(({ left, right, domain }) => {
+      const type = nativeType(domain);
+      return type === 'FLOAT'
+        ? { left: asFloat(left), right: asFloat(right), type: 'DOUBLE' }
+        : { left: toExpression(left), right: toExpression(right), type };
+    }),
+    condition: residual.length === 0 ? null : toExpression(and(residual)),
+    ...(join.mark === undefined ? {} : { mark: join.mark }),
+    ...(estimate(join.left) === undefined || estimate(join.right) === undefined ? {} : { sidesChosen: true }),
+    leftColumns: columnsOf(join.left).map(schemaOf),
+    rightColumns: columnsOf(join.right).map(schemaOf),
+  };
+}
+
+/** Computed in doubles, a FLOAT meets the floats of columns as it would be kept in one. */
+function asFloat(key: Bound): Expression {
+  const expression = toExpression(key);
+  return key.kind === 'column' ? expression : { kind: 'call', function: ':float', arguments: [expression] };
+}
+
+function schemaOf({ name, type, schema }: RelationColumn): ColumnSchema {
+  return schema ?? { name, type: nativeType(type), multiValue: false, hasNulls: true };
+}
+
+function lowerUnnest({ input, array, name, type }: UnnestRelation): RowSource {
+  const multiValue = multiValueColumn(array);
+  const elements = multiValue === undefined ? array : call(array.type, 'mv_harmonize_nulls', multiValue);
+  const column = { name, expression: toExpression(elements), outputType: nativeType(array.type === 'NULL' ? type : array.type) };
+  return { kind: 'unnest', source: lowerSource(input), column };
+}
+
+/** A multi-value row without values is unnested as one null. */
+function multiValueColumn(array: Bound): Bound | undefined {
+  if (array.kind !== 'call' || array.function !== 'mv_to_array') return undefined;
+  const [operand] = array.arguments;
+  return operand?.kind === 'column' ? operand : undefined;
+}

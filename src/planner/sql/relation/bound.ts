@@ -1,0 +1,256 @@
+import { ServiceError } from '../../../base/errors.js';
+import type { Expression } from '../../../model/expression.js';
+import type { SqlType } from '../../../model/statement.js';
+import { nativeType } from '../parse/sql-type.js';
+import type { CompareOperator } from '../parse/syntax.js';
+
+/** A NULL literal fits every type until something gives it one. */
+export type BoundType = SqlType | 'NULL';
+
+export type LiteralValue = string | bigint | number | null;
+
+/**
+ * An expression whose names are resolved and whose types are known. Conversions are explicit: the operands of a
+ * comparison or function already have the type it works in. It carries no positions, so that two are the same exactly
+ * when `boundKey` says so. Literal values: VARCHAR string; BIGINT, INTEGER, BOOLEAN, TIMESTAMP, DATE bigint; the rest number.
+ */
+export type Bound =
+  | { readonly kind: 'literal'; readonly type: BoundType; readonly value: LiteralValue }
+  | { readonly kind: 'column'; readonly type: BoundType; readonly name: string }
+  /** A function of the native expression language. */
+  | { readonly kind: 'call'; readonly type: BoundType; readonly function: string; readonly arguments: readonly Bound[] }
+  /** A value of the query around this one, `depth` levels up; gone once the query is joined with the one around it. */
+  | { readonly kind: 'outer'; readonly type: BoundType; readonly bound: Bound; readonly depth: number }
+  /** The result of an aggregate of the query, by its number. */
+  | { readonly kind: 'aggregate'; readonly type: BoundType; readonly index: number }
+  /** The result of a window function of the query, by its number. */
+  | { readonly kind: 'window'; readonly type: BoundType; readonly index: number }
+  | Condition;
+
+type Condition = { readonly type: 'BOOLEAN' } & (
+  | { readonly kind: 'and' | 'or'; readonly operands: readonly Bound[] }
+  | { readonly kind: 'not'; readonly operand: Bound }
+  /** `domain`: the type the comparison is made in. */
+  | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly domain: SqlType; readonly left: Bound; readonly right: Bound }
+  /** Values without null. */
+  | { readonly kind: 'in'; readonly domain: SqlType; readonly operand: Bound; readonly values: readonly (string | bigint | number)[] }
+  | { readonly kind: 'isNull'; readonly operand: Bound }
+  | { readonly kind: 'like'; readonly operand: Bound; readonly pattern: string; readonly escape: string | null }
+);
+
+export type BoundLiteral = Extract<Bound, { kind: 'literal' }>;
+
+export function literal(type: BoundType, value: LiteralValue): BoundLiteral {
+  return { kind: 'literal', type, value };
+}
+
+export const text = (value: string): BoundLiteral => literal('VARCHAR', value);
+export const integer = (value: number | bigint): BoundLiteral => literal('BIGINT', BigInt(value));
+export const NULL: BoundLiteral = literal('NULL', null);
+export const TRUE: BoundLiteral = literal('BOOLEAN', 1n);
+export const FALSE: BoundLiteral = literal('BOOLEAN', 0n);
+
+export function outer(bound: Bound, depth: number): Bound {
+  return { kind: 'outer', type: bound.type, bound, depth };
+}
+
+export function column(type: BoundType, name: string): Bound {
+  return { kind: 'column', type, name };
+}
+
+export function isNull(operand: Bound): Bound {
+  return { kind: 'isNull', type: 'BOOLEAN', operand };
+}
+
+export function conjuncts(condition: Bound | null): readonly Bound[] {
+  return condition === null ? [] : condition.kind === 'and' ? condition.operands : [condition];
+}
+
+export function call(type: BoundType, name: string, ...args: readonly Bound[]): Bound {
+  return { kind: 'call', type, function: name, arguments: args };
+}
+
+/** The same value under another type of the same native kind. */
+export function retype(bound: Bound, type: SqlType): Bound {
+  if (bound.type === type) return bound;
+  if (
+    bound.kind === 'literal' ||
+    bound.kind === 'column' ||
+    bound.kind === 'call' ||
+    bound.kind === 'aggregate' ||
+    bound.kind === 'window' ||
+    bound.kind === 'outer'
+  )
+    return { ...bound, type };
+  // A condition is a long already: a cast states the new type without changing the value.
+  return call(type, 'cast', bound, text('LONG'));
+}
+
+/** What a NULL without a type is in a result. */
+export function settledType(type: BoundType): SqlType {
+  return type === 'NULL' ? 'VARCHAR' : type;
+}
+
+export function not(operand: Bound): Bound {
+  return operand.kind === 'not' ? operand.operand : { kind: 'not', type: 'BOOLEAN', operand };
+}
+
+export function and(operands: readonly Bound[]): Bound {
+  return junction('and', operands);
+}
+
+export function or(operands: readonly Bound[]): Bound {
+  return junction('or', operands);
+}
+
+function junction(kind: 'and' | 'or', operands: readonly Bound[]): Bound {
+  const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
+  const [first] = flat;
+  return flat.length === 1 && first !== undefined ? first : { kind, type: 'BOOLEAN', operands: flat };
+}
+
+/** Equal for equal expressions, different for different ones. */
+export function boundKey(bound: Bound): string {
+  return JSON.stringify(bound, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : typeof value === 'number' ? `${value}f` : value,
+  );
+}
+
+export function children(bound: Bound): readonly Bound[] {
+  switch (bound.kind) {
+    case 'call':
+      return bound.arguments;
+    case 'and':
+    case 'or':
+      return bound.operands;
+    case 'compare':
+      return [bound.left, bound.right];
+    case 'not':
+    case 'in':
+    case 'isNull':
+    case 'like':
+      return [bound.operand];
+    default:
+      return [];
+  }
+}
+
+/** The columns of the rows below that an expression reads. */
+export function columnNames(bound: Bound, into = new Set<string>()): Set<string> {
+  if (bound.kind === 'column') into.add(bound.name);
+  else for (const part of children(bound)) columnNames(part, into);
+  return into;
+}
+
+export function hasOuter(bound: Bound): boolean {
+  return bound.kind === 'outer' || children(bound).some(hasOuter);
+}
+
+/** Columns under other names, or replaced by what they stand for. */
+export function substitute(bound: Bound, meaning: (name: string) => Bound | undefined): Bound {
+  return transform(bound, (part) => (part.kind === 'column' ? meaning(part.name) : undefined));
+}
+
+/** The same expression over other operands; itself when none has changed. */
+export function mapChildren(bound: Bound, change: (part: Bound) => Bound): Bound {
+  const list = (parts: readonly Bound[]): readonly Bound[] => {
+    const changed = parts.map(change);
+    return changed.every((part, index) => part === parts[index]) ? parts : changed;
+  };
+  switch (bound.kind) {
+    case 'call': {
+      const args = list(bound.arguments);
+      return args === bound.arguments ? bound : { ...bound, arguments: args };
+    }
+    case 'and':
+    case 'or': {
+      const operands = list(bound.operands);
+      return operands === bound.operands ? bound : { ...bound, operands };
+    }
+    case 'compare': {
+      const [left, right] = [change(bound.left), change(bound.right)];
+      return left === bound.left && right === bound.right ? bound : { ...bound, left, right };
+    }
+    case 'not':
+    case 'in':
+    case 'isNull':
+    case 'like': {
+      const operand = change(bound.operand);
+      return operand === bound.operand ? bound : { ...bound, operand };
+    }
+    default:
+      return bound;
+  }
+}
+
+/** Replaces the largest parts for which `replace` has an answer; the others keep their shape. */
+export function transform(bound: Bound, replace: (part: Bound) => Bound | undefined): Bound {
+  return replace(bound) ?? mapChildren(bound, (part) => transform(part, replace));
+}
+
+/** The same as a tree of the native expression language. `aggregate` nodes must have become columns. */
+export function toExpression(bound: Bound): Expression {
+  switch (bound.kind) {
+    case 'literal':
+      return { kind: 'literal', type: bound.type === 'NULL' ? null : nativeType(bound.type), value: bound.value };
+    case 'column':
+      return { kind: 'column', name: bound.name };
+    case 'call':
+      return { kind: 'call', function: bound.function, arguments: bound.arguments.map(toExpression) };
+    case 'aggregate':
+      return { kind: 'column', name: `aggregate ${bound.index}` };
+    case 'window':
+    case 'outer':
+      throw new ServiceError('internal', 'a column of the query around, or a window function, was left in an expression');
+    case 'and':
+    case 'or':
+      return balanced(bound.kind === 'and' ? '&&' : '||', bound.operands.map(toExpression));
+    case 'not':
+      return { kind: 'call', function: '!', arguments: [toExpression(bound.operand)] };
+    case 'compare':
+      return {
+        kind: 'call',
+        function: NATIVE_COMPARISONS[bound.operator],
+        arguments: [toExpression(bound.left), toExpression(bound.right)],
+      };
+    case 'in': {
+      const operand = toExpression(bound.operand);
+      const type = nativeType(bound.domain);
+      const literals = bound.values.map((value): Expression => ({ kind: 'literal', type, value }));
+      // A text that is computed is computed once, not once for each value of the list.
+      if (type === 'STRING' && operand.kind !== 'column' && literals.length > 1)
+        return {
+          kind: 'call',
+          function: 'scalar_in_array',
+          arguments: [operand, { kind: 'call', function: 'array', arguments: literals }],
+        };
+      return balanced(
+        '||',
+        literals.map((literal) => ({ kind: 'call', function: '==', arguments: [operand, literal] })),
+      );
+    }
+    case 'isNull':
+      return { kind: 'call', function: 'isnull', arguments: [toExpression(bound.operand)] };
+    case 'like': {
+      const literals = [bound.pattern, ...(bound.escape === null ? [] : [bound.escape])].map(
+        (value): Expression => ({ kind: 'literal', type: 'STRING', value }),
+      );
+      return { kind: 'call', function: 'like', arguments: [toExpression(bound.operand), ...literals] };
+    }
+  }
+}
+
+const NATIVE_COMPARISONS: Readonly<Record<CompareOperator, string>> = { '=': '==', '<>': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
+
+/** Of logarithmic depth: a list may hold thousands. */
+function balanced(operator: string, operands: readonly Expression[]): Expression {
+  const [first, second] = operands;
+  if (first === undefined) return { kind: 'literal', type: 'LONG', value: operator === '&&' ? 1n : 0n };
+  if (second === undefined) return first;
+  const middle = operands.length >>> 1;
+  return {
+    kind: 'call',
+    function: operator,
+    arguments: [balanced(operator, operands.slice(0, middle)), balanced(operator, operands.slice(middle))],
+  };
+}

@@ -1,0 +1,61 @@
+import type { SqlType } from '../../../model/statement.js';
+import { type Bound, call, column, columnNames, conjuncts, integer, NULL, transform } from './bound.js';
+import type { JoinRelation } from './relation.js';
+
+/** A join condition taken apart. Right sides are over the right input's own columns, without the prefix. */
+export interface JoinParts {
+  readonly keys: readonly { readonly left: Bound; readonly right: Bound; readonly domain: SqlType }[];
+  /** What must hold beside equality, of the columns of both sides. */
+  readonly residual: readonly Bound[];
+}
+
+/**
+ * The equalities of a join, and the rest of its condition. In an outer join a condition on one side alone becomes a part of
+ * a key, which is null, and so equals nothing, where the condition does not hold.
+ */
+export function joinParts(condition: Bound | null, prefix: string, type: JoinRelation['type']): JoinParts {
+  const parts = conjuncts(condition).filter((part) => !(part.kind === 'literal' && part.value === 1n));
+  const keys: { left: Bound; right: Bound; domain: SqlType }[] = [];
+  const sided = { left: [] as Bound[], right: [] as Bound[] };
+  const residual: Bound[] = [];
+  for (const part of parts) {
+    const key = keyOf(part, prefix);
+    const side = type === 'inner' ? 'both' : sideOf(part, prefix);
+    if (key !== undefined) keys.push(key);
+    else if (side === 'left' || side === 'none') sided.left.push(part);
+    else if (side === 'right') sided.right.push(unprefixed(part, prefix));
+    else residual.push(part);
+  }
+  if (sided.left.length + sided.right.length === 0) return { keys, residual };
+  const [first = { left: integer(1), right: integer(1), domain: 'BIGINT' as const }, ...others] = keys;
+  return {
+    keys: [{ ...first, left: onlyWhere(sided.left, first.left), right: onlyWhere(sided.right, first.right) }, ...others],
+    residual,
+  };
+}
+
+function onlyWhere(conditions: readonly Bound[], key: Bound): Bound {
+  return conditions.reduce((so, condition) => call(key.type, 'case_searched', condition, so, NULL), key);
+}
+
+function keyOf(part: Bound, prefix: string): JoinParts['keys'][number] | undefined {
+  if (part.kind !== 'compare' || part.operator !== '=') return undefined;
+  const sides = [sideOf(part.left, prefix), sideOf(part.right, prefix)];
+  if (!sides.includes('left') || !sides.includes('right')) return undefined;
+  const [left, right] = sides[0] === 'left' ? [part.left, part.right] : [part.right, part.left];
+  return { left, right: unprefixed(right, prefix), domain: part.domain };
+}
+
+/** Whose columns an expression over a join reads. */
+export function sideOf(bound: Bound, prefix: string): 'left' | 'right' | 'both' | 'none' {
+  const names = [...columnNames(bound)];
+  const rights = names.filter((name) => name.startsWith(prefix)).length;
+  return names.length === 0 ? 'none' : rights === 0 ? 'left' : rights === names.length ? 'right' : 'both';
+}
+
+/** An expression over the columns of the right side of a join, as that side itself names them. */
+export function unprefixed(bound: Bound, prefix: string): Bound {
+  return transform(bound, (part) =>
+    part.kind === 'column' && part.name.startsWith(prefix) ? column(part.type, part.name.slice(prefix.length)) : undefined,
+  );
+}

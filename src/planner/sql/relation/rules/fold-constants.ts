@@ -1,0 +1,37 @@
+import { ServiceError } from '../../../../base/errors.js';
+import { foldConstant } from '../../../../expression/evaluate.js';
+import { and, type Bound, children, FALSE, literal, mapChildren, or, TRUE, toExpression } from '../bound.js';
+import { mapInputs, type Relation } from '../relation.js';
+import { mapExpressions } from './map-expressions.js';
+
+/** What has become constant since it was bound: columns of subqueries that turned out to be literals. */
+export function foldConstants(relation: Relation): Relation {
+  return mapExpressions(mapInputs(relation, foldConstants), fold);
+}
+
+function fold(bound: Bound): Bound {
+  if (bound.kind === 'literal' || bound.kind === 'column') return bound;
+  const inner = mapChildren(bound, fold);
+  if (inner.kind === 'and' || inner.kind === 'or') return simplified(inner);
+  const operands = children(inner);
+  if (inner.kind === 'call' && inner.function === 'lookup') return inner;
+  if (inner === bound || operands.length === 0 || !operands.every(({ kind }) => kind === 'literal')) return inner;
+  try {
+    const value = foldConstant(toExpression(inner));
+    return value === undefined || (typeof value === 'object' && value !== null) ? inner : literal(inner.type, value);
+  } catch (error) {
+    // What cannot be computed here will say so where it runs, if it ever does.
+    if (error instanceof ServiceError) return inner;
+    throw error;
+  }
+}
+
+function simplified(bound: Extract<Bound, { kind: 'and' | 'or' }>): Bound {
+  const [neutral, absorbing] = bound.kind === 'and' ? [TRUE, FALSE] : [FALSE, TRUE];
+  const isLiteral = (operand: Bound, value: Bound): boolean =>
+    operand.kind === 'literal' && value.kind === 'literal' && operand.value === value.value;
+  if (bound.operands.some((operand) => isLiteral(operand, absorbing))) return absorbing;
+  const kept = bound.operands.filter((operand) => !isLiteral(operand, neutral));
+  if (kept.length === bound.operands.length) return bound;
+  return kept.length === 0 ? neutral : bound.kind === 'and' ? and(kept) : or(kept);
+}

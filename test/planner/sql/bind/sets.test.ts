@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { answer, difference, memory, type Oracle, openOracle } from '../small-tables.js';
+
+/** Drawn trees of set operations, with orders and limits of their branches, in FROM and in conditions, against DuckDB. */
+const sets = suite('set operations, against DuckDB');
+let oracle: Oracle;
+
+sets.before(async () => {
+  oracle = await openOracle();
+});
+sets.after(() => {
+  oracle.close();
+  assert.is(memory.allocatedBytes, 0);
+});
+
+/** Two columns: a text and a number. Orders are total as far as the selected columns tell. */
+const BRANCHES = [
+  'SELECT city, usr FROM edits',
+  'SELECT city, id FROM users',
+  'SELECT city, added FROM edits WHERE added < 6',
+  'SELECT DISTINCT city, usr FROM edits',
+  'SELECT city, COUNT(*) FROM edits GROUP BY city',
+  'SELECT name, score FROM users',
+  'SELECT city, x FROM none',
+  "VALUES ('Oslo', 1), ('Oslo', 1), (NULL, 2.5)",
+  'SELECT NULL, NULL',
+  "SELECT 'Rio', 3",
+  '(SELECT city, usr FROM edits ORDER BY usr NULLS LAST, city LIMIT 12)',
+  '(SELECT city, id FROM users ORDER BY id DESC NULLS LAST LIMIT 5 OFFSET 2)',
+  'SELECT city, RANK() OVER (ORDER BY city) FROM users',
+];
+const operator = fc.constantFrom('UNION', 'UNION ALL', 'INTERSECT', 'INTERSECT ALL', 'EXCEPT', 'EXCEPT ALL');
+const { tree } = fc.letrec<{ tree: string; branch: string; node: string }>((tie) => ({
+  tree: fc.oneof({ maxDepth: 3, withCrossShrink: true }, tie('branch'), tie('node'), tie('node')),
+  branch: fc.constantFrom(...BRANCHES),
+  node: fc.tuple(tie('tree'), operator, tie('tree'), fc.boolean(), fc.boolean()).map(([left, between, right, isLeft, isRight]) => {
+    const inside = (part: string, wanted: boolean): string => (wanted || /\b(VALUES|LIMIT)\b/.test(part) ? `(${part})` : part);
+    return `${inside(left, isLeft)} ${between} ${inside(right, isRight)}`;
+  }),
+}));
+const around = fc.constantFrom(
+  (query: string) => query,
+  (query: string) => `SELECT * FROM (${query}) AS t(a, b) ORDER BY a, b`,
+  (query: string) => `SELECT a, COUNT(*), SUM(b) FROM (${query}) AS t(a, b) GROUP BY a`,
+  (query: string) => `WITH t(a, b) AS (${query}) SELECT DISTINCT b FROM t WHERE a IS NOT NULL UNION ALL SELECT MAX(b) FROM t`,
+  (query: string) => `SELECT id FROM users WHERE id IN (SELECT b FROM (${query}) AS t(a, b) WHERE b IS NOT NULL)`,
+  (query: string) => `SELECT u.id, t.a FROM users u JOIN (${query}) AS t(a, b) ON u.id = t.b`,
+);
+
+sets('nested in each other and in other queries', () =>
+  fc.assert(
+    fc.asyncProperty(tree, around, async (query, place) => {
+      const sql = place(query);
+      assert.is(difference(sql, await answer(sql), await oracle.rows(sql)), undefined);
+    }),
+    { numRuns: 150, seed: 8 },
+  ),
+);
+
+sets.run();

@@ -1,0 +1,90 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { planText } from '../plan-text.js';
+
+/** Plans of statements over several relations: what is read where, and what becomes one plan. */
+const PLANS: readonly (readonly [sql: string, plan: string])[] = [
+  [
+    "SELECT w.page, x.n FROM wiki w JOIN (SELECT channel, COUNT(*) AS n FROM wiki WHERE added > 3 GROUP BY channel) x ON w.channel = x.channel WHERE x.n > 5 AND w.city = 'Rio' AND w.__time >= TIMESTAMP '2024-01-01'",
+    `scan join inner j0. on "channel" = "channel" STRING (
+  (wiki where (city = Rio STRING and 1704067200000 <= __time LONG numeric))
+  (
+    group wiki
+    where 3 < added LONG numeric
+    key d0 = channel STRING
+    agg a0 = count
+    having 5 < a0 LONG numeric
+    project channel=d0 n=a0))
+scan page j0.n
+project page n=j0.n
+→ page VARCHAR, n BIGINT`,
+  ],
+  [
+    "SELECT channel, SUM(n) FROM (SELECT channel, added AS n FROM wiki UNION ALL SELECT country, deleted FROM wiki WHERE isRobot = 'x') GROUP BY channel",
+    `group union(
+  (
+    group wiki
+    key d0 = channel STRING
+    agg a0 = sum added LONG)
+  (
+    group wiki
+    where isRobot = x STRING
+    key d0 = country STRING
+    agg a0 = sum deleted LONG))
+key d0 = d0 STRING
+agg a0 = sum a0 LONG
+project channel=d0 EXPR$1=a0
+→ channel VARCHAR, EXPR$1 BIGINT`,
+  ],
+  [
+    'SELECT page FROM wiki WHERE channel IN (SELECT country FROM wiki WHERE added > 100) AND NOT EXISTS (SELECT 1 FROM wiki i WHERE i.page = wiki.page AND i.delta = 1)',
+    `scan join anti $q5. on "page" = "page" STRING (
+  join semi $q2. on "channel" = "country" STRING (
+    wiki
+    (
+      group wiki
+      where 100 < added LONG numeric
+      key country = country STRING))
+  (
+    group wiki
+    where delta = 1 LONG
+    key page = page STRING))
+scan page
+→ page VARCHAR`,
+  ],
+  [
+    "SELECT x, COUNT(*) AS n FROM (SELECT STRING_TO_MV(page, ',') AS x FROM wiki) GROUP BY x HAVING x = 'a'",
+    `group wiki
+v0 := string_to_mv("page", ',') STRING
+key d0 = v0 STRING
+agg a0 = count
+having d0 = a STRING
+project x=d0 n=a0
+→ x VARCHAR, n BIGINT`,
+  ],
+  [
+    'SELECT channel, SUM(added) AS s, RANK() OVER (ORDER BY SUM(added) DESC) AS r FROM wiki GROUP BY channel ORDER BY r LIMIT 3',
+    `group wiki
+key d0 = channel STRING
+agg a0 = sum added LONG
+window $w0 = {"kind":"rank"} range unbounded 0 by  order a0 desc
+sort $w0 asc nulls first numeric limit 3 offset 0
+project channel=d0 s=a0 r=$w0
+→ channel VARCHAR, s BIGINT, r BIGINT`,
+  ],
+  [
+    'SELECT n + 1 FROM (SELECT COUNT(*) AS n FROM (SELECT city FROM wiki GROUP BY city))',
+    `group (
+  group wiki
+  key d0 = city STRING)
+agg a0 = count
+one row over none
+compute p0 = ("a0" + 1) LONG
+project EXPR$0=p0
+→ EXPR$0 BIGINT`,
+  ],
+];
+
+const plans = suite('SQL plans over several relations');
+for (const [sql, plan] of PLANS) plans(sql.slice(0, 70), () => assert.fixture(planText(sql), plan));
+plans.run();

@@ -1,0 +1,97 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SSB_QUERIES } from '../../../../bench/tpch/ssb-queries.js';
+import { SSB_TABLES } from '../../../../bench/tpch/ssb-tables.js';
+import { TPCH_QUERIES } from '../../../../bench/tpch/tpch-queries.js';
+import { TPCH_TABLES } from '../../../../bench/tpch/tpch-tables.js';
+import type { RowSource } from '../../../../src/model/row-source.js';
+import type { ColumnSchema } from '../../../../src/model/schema.js';
+import type { PlannedSource } from '../../../../src/model/statement.js';
+import type { SqlSchema } from '../../../../src/planner/sql/catalog/schema.js';
+import { planSql } from '../../../../src/planner/sql/plan-sql.js';
+
+/*
+ * Which rows go through and which are placed, for statements of TPC-H and SSB over the sizes of scale 0.1: the left side of
+ * a join goes through, the right one is placed. What the plans should be comes from the sizes: the table of lines goes
+ * through unless little is left of it, and what dimensions have to do with each other is joined before they meet lines.
+ */
+const ROWS: Readonly<Record<string, number>> = {
+  region: 5,
+  nation: 25,
+  supplier: 1000,
+  customer: 15_000,
+  part: 20_000,
+  partsupp: 80_000,
+  orders: 150_000,
+  lineitem: 600_000,
+  dates: 2557,
+  ssb_customer: 3000,
+  ssb_supplier: 300,
+  ssb_part: 20_000,
+  lineorder: 600_000,
+};
+
+/** Of columns whose values are not different in every row. */
+const DISTINCT: Readonly<Record<string, number>> = {
+  ...{ r_name: 5, n_regionkey: 5, n_name: 25, s_nationkey: 25, c_nationkey: 25, c_mktsegment: 5 },
+  ...{ p_type: 150, p_size: 50, p_brand: 25, p_container: 40, ps_partkey: 20_000, ps_suppkey: 1000 },
+  ...{ o_custkey: 15_000, o_orderstatus: 3, o_orderpriority: 5, o_orderdate: 2406 },
+  ...{ l_orderkey: 150_000, l_partkey: 20_000, l_suppkey: 1000, l_shipdate: 2526, l_shipmode: 7, l_returnflag: 3 },
+  ...{ d_year: 7, d_yearmonth: 84, c_region: 5, s_region: 5, c_nation: 25, s_nation: 25, c_city: 250, s_city: 250 },
+  ...{ p_mfgr: 5, p_category: 25, p_brand1: 1000, lo_custkey: 3000, lo_suppkey: 300, lo_partkey: 20_000, lo_orderdate: 2406 },
+};
+
+const column = (name: string, type: ColumnSchema['type'], rows: number): ColumnSchema => ({
+  ...{ name, type, multiValue: false, hasNulls: false },
+  distinctCount: name === '__time' ? 1 : (DISTINCT[name] ?? rows),
+});
+
+const TABLES = new Map(
+  [...TPCH_TABLES, ...SSB_TABLES].map(({ name, columns }) => {
+    const rowCount = ROWS[name] ?? 0;
+    const typed = Object.entries(columns).map(([each, type]) => column(each, type === 'DATE' ? 'STRING' : type, rowCount));
+    return [name, { columns: [column('__time', 'LONG', rowCount), ...typed], rowCount }];
+  }),
+);
+const SCHEMA: SqlSchema = { tables: () => [...TABLES.keys()], table: (name) => TABLES.get(name) };
+
+function shape(source: PlannedSource | RowSource): string {
+  switch (source.kind) {
+    case 'table':
+      return source.name;
+    case 'query':
+      return source.plan.operator === 'group' ? `group(${shape(source.source)})` : shape(source.source);
+    case 'filtered':
+    case 'unnest':
+      return shape(source.source);
+    case 'join':
+      return `(${shape(source.left)} ${source.type} ${shape(source.right)})`;
+    default:
+      return source.kind;
+  }
+}
+
+const SHAPES: Readonly<Record<string, string>> = {
+  q3: '(lineitem inner (orders inner customer))',
+  q5: '((lineitem inner (orders inner (customer inner (nation inner region)))) inner supplier)',
+  // Of nations only two are left on each side.
+  q7: '((lineitem inner (orders inner (customer inner nation))) inner (supplier inner nation))',
+  q8: '((((lineitem inner part) inner (orders inner (customer inner (nation inner region)))) inner supplier) inner nation)',
+  q9: '(orders inner (lineitem inner ((partsupp inner part) inner (supplier inner nation))))',
+  q10: '(lineitem inner ((orders inner customer) inner nation))',
+  q12: '(orders inner lineitem)',
+  'ssb2.1': '(((lineorder inner ssb_part) inner ssb_supplier) inner dates)',
+  'ssb4.1': '((((lineorder inner ssb_supplier) inner ssb_customer) inner ssb_part) inner dates)',
+  'ssb4.3': '((((lineorder inner ssb_part) inner ssb_supplier) inner ssb_customer) inner dates)',
+};
+
+const orders = suite('orders of joins');
+for (const { id, sql } of [...TPCH_QUERIES, ...SSB_QUERIES]) {
+  const expected = SHAPES[id];
+  if (expected === undefined) continue;
+  orders(id, () => {
+    const plan = planSql({ query: sql, context: {}, parameters: [] }, SCHEMA, 0);
+    assert.is(plan.kind === 'select' ? shape(plan.source) : plan.kind, expected);
+  });
+}
+orders.run();
