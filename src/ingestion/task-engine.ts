@@ -1,7 +1,7 @@
 import { createEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
 import { placeFrame } from '../storage/placed-frame.js';
-import { FrameEngine } from './build/frame-engine.js';
+import { FrameEngine } from './builder/frame-engine.js';
 import type { TaskContext } from './contract.js';
 
 /** The engine of a task, made when something is to be computed: most loads only parse and store. */

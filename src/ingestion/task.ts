@@ -1,9 +1,9 @@
 import { ServiceError } from '../base/errors.js';
 import { runIndexTask } from './batch/index-task.js';
 import type { Planning, TaskContext, TaskDescription, TaskOutcome } from './contract.js';
-import { Fields } from './spec/fields.js';
-import { parseIndexSpec, publishModeOf } from './spec/index-spec.js';
 import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
+import { Fields } from './task-spec/fields.js';
+import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
 const TYPES = ['index_parallel', 'index', 'query_controller'] as const;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];

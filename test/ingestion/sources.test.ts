@@ -9,7 +9,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import { contentOf } from '../../src/ingestion/source/decompress.js';
 import { inputEntities, parseInputSource } from '../../src/ingestion/source/input-source.js';
 import { globMatcher } from '../../src/ingestion/source/local.js';
-import { Fields } from '../../src/ingestion/spec/fields.js';
+import { Fields } from '../../src/ingestion/task-spec/fields.js';
 import { compressInto, frameBytesMax } from '../../src/storage/codecs/zstd.js';
 
 const PORT = 21_600;

@@ -2,18 +2,18 @@ import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
-import { buildSegments } from '../build/build-segments.js';
-import { RowCollector, TimeRange } from '../build/row-collector.js';
-import { RowStore } from '../build/row-store.js';
-import { RowTransformer } from '../build/row-transformer.js';
+import { buildSegments } from '../builder/build-segments.js';
+import { RowCollector, TimeRange } from '../builder/row-collector.js';
+import { RowStore } from '../builder/row-store.js';
+import { RowTransformer } from '../builder/row-transformer.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { readRows } from '../format/input-format.js';
 import { indexReport } from '../report/index-report.js';
 import { ProgressReporter } from '../report/progress.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { inputEntities } from '../source/input-source.js';
-import { alignedIntervals, type IndexSpec } from '../spec/index-spec.js';
 import { LazyEngine } from '../task-engine.js';
+import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
 
 /** Reads, rolls up, builds, publishes: one `index_parallel` or `index` task. Never throws. */
 export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promise<TaskOutcome> {

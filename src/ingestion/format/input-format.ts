@@ -1,7 +1,7 @@
 import { contentOf } from '../source/decompress.js';
 import type { InputEntity } from '../source/input-source.js';
-import type { Fields } from '../spec/fields.js';
-import { INERT_KEYS } from '../spec/inert-keys.js';
+import type { Fields } from '../task-spec/fields.js';
+import { INERT_KEYS } from '../task-spec/inert-keys.js';
 import { type DelimitedFormat, readDelimited } from './delimited.js';
 import { type FlattenSpec, parseJsonPath } from './flatten.js';
 import type { InputBlock, RejectRow } from './input-block.js';

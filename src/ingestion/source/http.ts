@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { ServiceError } from '../../base/errors.js';
-import type { Fields } from '../spec/fields.js';
+import type { Fields } from '../task-spec/fields.js';
 import type { InputEntity, SourceLimits } from './input-source.js';
 
 export interface HttpSource {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../base/errors.js';
-import type { Fields } from '../spec/fields.js';
+import type { Fields } from '../task-spec/fields.js';
 import { type HttpSource, httpEntities, parseHttpSource } from './http.js';
 import { type LocalSource, localEntities, parseLocalSource } from './local.js';
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
-import type { Fields } from '../spec/fields.js';
+import type { Fields } from '../task-spec/fields.js';
 import type { InputEntity } from './input-source.js';
 
 export interface LocalSource {

@@ -7,7 +7,7 @@ import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { GroupKey, GroupPlan, Plan, ScanPlan } from '../../model/plan.js';
 import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../../model/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { ARRIVAL_TIME } from '../build/rollup.js';
+import { ARRIVAL_TIME } from '../builder/rollup.js';
 
 export type ExternalPlan = ScanPlan | GroupPlan;
 

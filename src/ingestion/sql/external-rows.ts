@@ -1,17 +1,17 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
-import type { FrameEngine } from '../build/frame-engine.js';
-import { withArrivalTime } from '../build/rollup.js';
-import { RowCollector } from '../build/row-collector.js';
-import { columnPlan, RunBuffer } from '../build/run-buffer.js';
+import type { FrameEngine } from '../builder/frame-engine.js';
+import { withArrivalTime } from '../builder/rollup.js';
+import { RowCollector } from '../builder/row-collector.js';
+import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { TaskContext } from '../contract.js';
 import { parseInputFormat, readRows } from '../format/input-format.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { inputEntities, parseInputSource } from '../source/input-source.js';
-import { Fields } from '../spec/fields.js';
+import { Fields } from '../task-spec/fields.js';
 import { isRowWise, planOverArrivals } from './external-plan.js';
 
 const BATCH_ROWS = 1 << 17;

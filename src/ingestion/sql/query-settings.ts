@@ -1,6 +1,6 @@
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { Fields } from '../spec/fields.js';
-import { MAX_ROWS_IN_MEMORY } from '../spec/tuning-config.js';
+import type { Fields } from '../task-spec/fields.js';
+import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';
 
 /** What of a statement's context changes how its task runs. */
 export interface QuerySettings {

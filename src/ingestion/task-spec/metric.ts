@@ -5,7 +5,7 @@ import type { Collector } from '../../model/collector.js';
 import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
-import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
+import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import type { Planning } from '../contract.js';
 import type { Fields } from './fields.js';
 

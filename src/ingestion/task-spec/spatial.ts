@@ -1,5 +1,5 @@
 import type { Expression } from '../../model/expression.js';
-import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
+import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import type { Fields } from './fields.js';
 
 /** A dimension of coordinates: a field of its name, or the fields `parts` with commas between them. Stored as such a text. */

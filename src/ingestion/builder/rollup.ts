@@ -3,7 +3,7 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { GroupPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { Metric } from '../spec/metric.js';
+import type { Metric } from '../task-spec/metric.js';
 
 /** What `__time` is called while rows are not sorted (see `model/plan-names.ts`). */
 export const ARRIVAL_TIME = '__arrival_time';

@@ -7,7 +7,7 @@ import type { Filter } from '../../model/filter.js';
 import { bucketsOf, type Granularity, granularityName, parseGranularity } from '../../model/granularity.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
 import { type ColumnType, JSON_TYPE, parseColumnType, TIME_COLUMN } from '../../model/schema.js';
-import { type ColumnPlan, columnPlan } from '../build/run-buffer.js';
+import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';
 import type { Planning } from '../contract.js';
 import type { Fields } from './fields.js';

@@ -3,7 +3,7 @@ import type { Granularity } from '../../model/granularity.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RunColumn } from '../column/run-column.js';
-import type { Metric } from '../spec/metric.js';
+import type { Metric } from '../task-spec/metric.js';
 import { type Chunk, ChunkStore } from './chunk-store.js';
 import type { FrameEngine } from './frame-engine.js';
 import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
