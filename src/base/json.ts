@@ -48,6 +48,11 @@ function syntaxError(text: string, error: unknown): ServiceError {
   return new ServiceError('query_invalid', `the body is not valid JSON: ${what} at ${place}`, error);
 }
 
+/** A JSON object, neither null nor an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** A value as messages show it: its JSON, cut short; `nothing` when it was left out. */
 export function describeValue(value: unknown): string {
   const text = value === undefined ? 'nothing' : stringifyJson(outlineOf(value, 3));

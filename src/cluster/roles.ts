@@ -25,6 +25,7 @@ import { Overlord } from './overlord/overlord.js';
 import type { ValidateTask } from './overlord/submission.js';
 import { HttpClient } from './rpc/http-client.js';
 import { Peers } from './rpc/peers.js';
+import { StorageOwner } from './storage-owner.js';
 
 /** What runs queries in this process: shared by its broker and its historical. */
 export interface Processing {
@@ -96,6 +97,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const client = new HttpClient();
   const peers = new Peers({ client, clusterKey, coordination });
 
+  const owner = new StorageOwner(storage);
   const frames = new FrameCache(configuration.get('svc.cache.sizeInBytes'));
 
   const historical = segments
@@ -142,6 +144,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     ? new Coordinator({
         database,
         storage,
+        owner,
         peers,
         periodMs: configuration.get('svc.coordinator.period'),
         cleanupPeriodMs: configuration.get('svc.coordinator.kill.orphanPeriod'),
@@ -152,7 +155,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       })
     : undefined;
   const overlord = plays('overlord')
-    ? new Overlord({ database, storage, coordination, peers, validate, periodMs: OVERLORD_PERIOD_MS, now, log: logOf('overlord') })
+    ? new Overlord({ database, storage, owner, coordination, peers, validate, periodMs: OVERLORD_PERIOD_MS, now, log: logOf('overlord') })
     : undefined;
   const middleManager = plays('middleManager')
     ? new MiddleManager({

@@ -232,7 +232,7 @@ export const PROPERTIES = {
   'svc.coordinator.kill.orphanAge': milliseconds(
     { min: 0, max: 365 * DAY_MS },
     'PT1H',
-    'Age from which a file in deep storage that no segment and no known task accounts for is removed.',
+    'Age from which a file in deep storage that no segment and no known task accounts for is removed, once a person confirmed the metadata store.',
   ),
   'svc.coordinator.kill.orphanPeriod': milliseconds({ min: 100, max: DAY_MS }, 'PT1M', 'Time between two searches for such files.'),
   'svc.coordinator.load.retry': milliseconds(

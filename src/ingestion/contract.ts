@@ -43,7 +43,7 @@ export interface TaskContext {
   /** Name of the kernel set. */
   readonly kernels: string;
   readonly planning: Planning;
-  readonly storage: DeepStorage;
+  readonly storage: Pick<DeepStorage, 'push'>;
   readonly signal: AbortSignal;
   now(): EpochMs;
   log(line: string): void;

@@ -41,6 +41,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       PRIMARY KEY (role, host))`,
     'CREATE TABLE leaders (role TEXT PRIMARY KEY, epoch INTEGER NOT NULL, host TEXT NOT NULL, expires_ms BIGINT NOT NULL)',
   ],
+  [
+    // Files of a task are named by a hash of its id; those of tasks from before by the percent-encoded id.
+    'ALTER TABLE tasks ADD COLUMN file_name TEXT',
+    'CREATE INDEX tasks_by_file_name ON tasks (file_name)',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

@@ -1,4 +1,5 @@
 import type { EpochMs, Interval } from '../model/interval.js';
+import { taskFileName } from '../model/task-file-name.js';
 import type { Binding, Queries } from './database.js';
 
 /** WAITING for locks, PENDING for a worker, RUNNING on one; the last two are final. */
@@ -53,9 +54,9 @@ export interface NewTask {
 /** False when the id is taken. */
 export async function insertTask(queries: Queries, task: NewTask, nowMs: EpochMs): Promise<boolean> {
   const rows = await queries.rows<{ id: string }>(
-    `INSERT INTO tasks (id, group_id, type, data_source, state, priority, created_ms, queued_ms, payload)
-     VALUES (?, ?, ?, ?, 'WAITING', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
-    [task.id, task.groupId, task.type, task.dataSource, task.priority, nowMs, nowMs, task.payload],
+    `INSERT INTO tasks (id, group_id, type, data_source, state, priority, created_ms, queued_ms, payload, file_name)
+     VALUES (?, ?, ?, ?, 'WAITING', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [task.id, task.groupId, task.type, task.dataSource, task.priority, nowMs, nowMs, task.payload, taskFileName(task.id)],
   );
   return rows.length === 1;
 }
@@ -63,6 +64,23 @@ export async function insertTask(queries: Queries, task: NewTask, nowMs: EpochMs
 export async function findTask(queries: Queries, id: string): Promise<TaskRecord | undefined> {
   const rows = await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE id = ?`, [id]);
   return rows[0] === undefined ? undefined : parseTask(rows[0]);
+}
+
+/** The task whose folder in deep storage has this name. */
+export async function findTaskByFileName(queries: Queries, name: string): Promise<TaskRecord | undefined> {
+  const rows = await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE file_name = ?`, [name]);
+  if (rows[0] !== undefined) return parseTask(rows[0]);
+  const id = decodeName(name);
+  return id === undefined ? undefined : findTask(queries, id);
+}
+
+/** Tasks of an earlier version named their files by the percent-encoded id. */
+function decodeName(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
 }
 
 export interface TaskSelection {

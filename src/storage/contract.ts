@@ -81,4 +81,8 @@ export interface DeepStorage {
   remove(loadSpec: { readonly type: string; readonly path: string }): Promise<void>;
   /** Every stored segment file, for finding orphans. */
   list(): AsyncIterable<{ readonly path: string; readonly sizeBytes: number; readonly modifiedMs: number }>;
+  /** The record of who publishes here, kept beside the segments and not among those listed; undefined: there is none. */
+  readRecord(): Promise<string | undefined>;
+  /** Replaces the record, durably and as a whole. */
+  writeRecord(text: string): Promise<void>;
 }

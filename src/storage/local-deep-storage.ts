@@ -1,5 +1,5 @@
 import { constants, type Dirent } from 'node:fs';
-import { copyFile, link, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, sep } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { DeepStorage } from './contract.js';
@@ -36,9 +36,26 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
       await syncIfThere(dirname(file));
     },
 
-    list: () => listFiles(directory, ''),
+    async *list() {
+      for await (const file of listFiles(directory, '')) if (!file.path.startsWith(RECORD_NAME)) yield file;
+    },
+
+    async readRecord(): Promise<string | undefined> {
+      return readFile(join(directory, RECORD_NAME), 'utf8').catch((error: unknown) => {
+        if (isAbsent(error)) return undefined;
+        throw error;
+      });
+    },
+
+    async writeRecord(text: string): Promise<void> {
+      await makeDirectories(directory, directory);
+      await placeDurably('the record of deep storage', join(directory, RECORD_NAME), (_from, to) => writeFile(to, text));
+    },
   };
 }
+
+/** Beside the folders of tasks, whose names are hashes. */
+const RECORD_NAME = '_metadata-store.json';
 
 /** The file system's name for a key: at least one part, none of them empty, `.` or `..`, no separators or NUL within. */
 function resolveInside(directory: string, key: string): string {

@@ -3,22 +3,20 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { assignSegments, type Target } from '../../src/cluster/coordinator/assignment.js';
-import { removeOrphans } from '../../src/cluster/coordinator/cleanup.js';
 import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
 import { DYNAMIC_CONFIG_DEFAULTS, DYNAMIC_CONFIG_NAME, mergeDynamicConfig } from '../../src/cluster/coordinator/dynamic-config.js';
 import { decide, parseRules } from '../../src/cluster/coordinator/rules.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { ServerInventory } from '../../src/cluster/rpc/services.js';
+import { StorageOwner } from '../../src/cluster/storage-owner.js';
 import type { Database } from '../../src/metadata/database.js';
 import { takeLease } from '../../src/metadata/leadership.js';
 import { bumpRevision, insertSegments, markUnused, selectSegments } from '../../src/metadata/segments.js';
 import { writeConfig, writeRules } from '../../src/metadata/settings.js';
-import { insertTask } from '../../src/metadata/tasks.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import type { DeepStorage } from '../../src/storage/contract.js';
 import { openMetadata } from '../metadata/fixture.js';
-import { DAY, emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
+import { DAY, emptyHistorical, inventoryOf, memoryStorage, segmentOf } from './fakes.js';
 
 const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
 const target = (segment: SegmentDescriptor, tieredReplicants: Target['tieredReplicants'] = { _default_tier: 1 }): Target => ({
@@ -230,16 +228,10 @@ duties.before.each(async (context) => {
 });
 duties.after.each((context) => context.close());
 
-const NO_FILES: DeepStorage = {
-  push: async () => ({ type: 'local', path: '' }),
-  pull: async () => undefined,
-  remove: async () => undefined,
-  async *list() {},
-};
-
 /** A leading coordinator over one fake historical that loads at once, and a broker that reports what the test says. */
 async function lead(database: Database) {
   const held = new Map<string, SegmentDescriptor>();
+  const storage = memoryStorage();
   const state = { held, inUse: {} as Record<string, number>, dropped: [] as string[] };
   const historical = {
     ...emptyHistorical(),
@@ -258,7 +250,8 @@ async function lead(database: Database) {
   } as unknown as Peers;
   const coordinator = new Coordinator({
     database,
-    storage: NO_FILES,
+    storage,
+    owner: new StorageOwner(storage),
     peers,
     periodMs: 10,
     cleanupPeriodMs: 60_000,
@@ -384,33 +377,5 @@ duties('a coordinator that does not lead answers nothing', async ({ database }) 
   await coordinator.lost();
   assert.is(await coordinator.snapshot().catch((error: ServiceError) => error.code), 'not_leader');
 });
-
-duties(
-  'orphans go: files of finished tasks at once, unknown ones with age, those of live tasks and of segments stay',
-  async ({ database }) => {
-    await database.transaction(async (queries) => {
-      for (const id of ['live', 'done'])
-        await insertTask(queries, { id, groupId: id, type: 'index', dataSource: 'ds', priority: 0, payload: '{}' }, 0);
-      await queries.rows("UPDATE tasks SET state = 'FAILED' WHERE id = 'done'");
-    });
-    await insert(database, [{ ...segmentOf('ds', 0, 'v1'), loadSpec: { type: 'local', path: 'done/kept' } }]);
-    const files = new Map([
-      ['done/kept', 0],
-      ['done/lost', 999],
-      ['live/pushed', 0],
-      ['stranger/old', 0],
-      ['stranger/new', 950],
-    ]); // path → modified
-    const storage: DeepStorage = {
-      ...NO_FILES,
-      remove: async ({ path }) => void files.delete(path),
-      async *list() {
-        for (const [path, modifiedMs] of [...files]) yield { path, sizeBytes: 1, modifiedMs };
-      },
-    };
-    assert.is(await removeOrphans({ database, storage, nowMs: 1000, safetyAgeMs: 100 }), 2);
-    assert.equal([...files.keys()], ['done/kept', 'live/pushed', 'stranger/new']);
-  },
-);
 
 duties.run();

@@ -3,6 +3,7 @@ import type { HistoricalService, ServerInventory } from '../../src/cluster/rpc/s
 import { ETERNITY, type Interval } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
+import type { DeepStorage } from '../../src/storage/contract.js';
 
 /** A historical without segments; tests replace the methods they are about. */
 export function emptyHistorical(): HistoricalService {
@@ -45,6 +46,24 @@ export function scanPlan(dataSource: string, intervals: readonly Interval[] = [E
     timeOrder: null,
     offset: 0,
     limit: null,
+  };
+}
+
+/** Deep storage in memory: the time of the last change by path. */
+export function memoryStorage(files = new Map<string, number>()): DeepStorage & { readonly files: Map<string, number> } {
+  let record: string | undefined;
+  return {
+    files,
+    push: () => Promise.reject(new Error('not asked')),
+    pull: () => Promise.reject(new Error('not asked')),
+    remove: async ({ path }) => void files.delete(path),
+    async *list() {
+      for (const [path, modifiedMs] of [...files]) yield { path, sizeBytes: 1, modifiedMs };
+    },
+    readRecord: async () => record,
+    writeRecord: async (text) => {
+      record = text;
+    },
   };
 }
 

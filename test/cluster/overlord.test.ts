@@ -5,6 +5,7 @@ import type { Coordination, Member } from '../../src/cluster/membership/coordina
 import { Overlord } from '../../src/cluster/overlord/overlord.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment } from '../../src/cluster/rpc/services.js';
+import { StorageOwner } from '../../src/cluster/storage-owner.js';
 import type { TaskDescription } from '../../src/ingestion/contract.js';
 import type { Database } from '../../src/metadata/database.js';
 import { takeLease } from '../../src/metadata/leadership.js';
@@ -13,6 +14,7 @@ import { selectSegments } from '../../src/metadata/segments.js';
 import { findTask, type TaskState } from '../../src/metadata/tasks.js';
 import type { Interval } from '../../src/model/interval.js';
 import { DAY, day, openMetadata, pushed } from '../metadata/fixture.js';
+import { memoryStorage } from './fakes.js';
 
 const EVERYTHING: Interval = { start: -1000 * DAY, end: 1000 * DAY };
 
@@ -89,16 +91,12 @@ overlords.before.each(async (context) => {
     leading: () => ({ wake: async () => undefined, cleanUp: async () => undefined }),
   } as unknown as Peers;
   const coordination: Pick<Coordination, 'members'> = { members: () => workers.map((worker) => worker.member) };
-  const storage = {
-    push: async () => ({ type: 'local', path: '' }),
-    pull: async () => undefined,
-    remove: async () => undefined,
-    async *list() {},
-  };
+  const storage = memoryStorage();
   const succeed = async () => {
     const overlord = new Overlord({
       database,
       storage,
+      owner: new StorageOwner(storage),
       coordination,
       peers,
       validate: async (payload) => describe(payload),

@@ -52,9 +52,6 @@ export async function run(
         pushed++;
         return { type: 'local', path: path.join(folder, key) };
       },
-      pull: refused,
-      remove: refused,
-      list: refused,
     },
     signal: new AbortController().signal,
     now: () => 1_000_000,

@@ -1,15 +1,25 @@
 import type { Database } from '../../metadata/database.js';
 import { referencedPaths } from '../../metadata/segments.js';
-import { findTask, type TaskState } from '../../metadata/tasks.js';
+import { findTaskByFileName, type TaskRecord } from '../../metadata/tasks.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { DeepStorage } from '../../storage/contract.js';
+import type { Ownership } from '../storage-owner.js';
 
 export interface CleanupOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
+  /** Nothing is removed while it is unconfirmed. */
+  readonly ownership: Ownership;
   readonly nowMs: EpochMs;
-  /** A file whose task nobody knows is kept for so long. */
-  readonly safetyAgeMs: number;
+  /** A file of a task that nobody knows is kept for so long. */
+  readonly orphanAgeMs: number;
+}
+
+/** What a run found. `kept`: files that no segment refers to and that are kept, because an unseen publish may. */
+export interface CleanupReport {
+  readonly removed: number;
+  readonly kept: number;
+  readonly keptBytes: number;
 }
 
 /** Files whose references are looked up in one statement. */
@@ -17,53 +27,69 @@ const FILES_PER_LOOKUP = 200;
 
 interface StoredFile {
   readonly path: string;
+  readonly sizeBytes: number;
   readonly modifiedMs: number;
 }
 
 /**
  * Removes files of deep storage that no segment, used or not, refers to and no task can publish any more: those of a
- * finished task at once, those of an unknown origin after the safety age. Tasks push to paths whose first part is
- * their id (`taskStorage`), and only a running task may publish.
- * @returns how many were removed
+ * finished task at once, those of an unknown task after the orphan age and only if a person confirmed the metadata store
+ * since they were written. Tasks push to paths whose first part names them (`taskStorage`), and only a running task may
+ * publish.
  */
-export async function removeOrphans(options: CleanupOptions): Promise<number> {
-  let removed = 0;
+export async function removeOrphans(options: CleanupOptions): Promise<CleanupReport> {
+  const total = { removed: 0, kept: 0, keptBytes: 0 };
+  const add = async (files: readonly StoredFile[]): Promise<void> => {
+    const { removed, kept, keptBytes } = await removeOrphansAmong(files, options);
+    total.removed += removed;
+    total.kept += kept;
+    total.keptBytes += keptBytes;
+  };
   let batch: StoredFile[] = [];
   for await (const file of options.storage.list()) {
     batch.push(file);
     if (batch.length < FILES_PER_LOOKUP) continue;
-    removed += await removeOrphansAmong(batch, options);
+    await add(batch);
     batch = [];
   }
-  return removed + (await removeOrphansAmong(batch, options));
+  await add(batch);
+  return total;
 }
 
-async function removeOrphansAmong(files: readonly StoredFile[], options: CleanupOptions): Promise<number> {
-  // The state of the task is read before the references: a task that publishes in between was running, so its files stay.
-  const states = new Map<string, TaskState | undefined>();
+async function removeOrphansAmong(files: readonly StoredFile[], options: CleanupOptions): Promise<CleanupReport> {
+  // The task is read before the references: one that publishes in between was running, so its files stay.
+  const tasks = new Map<string, TaskRecord | undefined>();
   for (const { path } of files) {
-    const taskId = taskOf(path);
-    if (!states.has(taskId)) states.set(taskId, (await findTask(options.database, taskId))?.state);
+    const folder = folderOf(path);
+    if (!tasks.has(folder)) tasks.set(folder, await findTaskByFileName(options.database, folder));
   }
   const referenced = await referencedPaths(
     options.database,
     files.map((file) => file.path),
   );
-  const orphans = files.filter(({ path, modifiedMs }) => {
-    if (referenced.has(path)) return false;
-    const state = states.get(taskOf(path));
-    return state === undefined ? modifiedMs < options.nowMs - options.safetyAgeMs : state === 'SUCCESS' || state === 'FAILED';
-  });
-  for (const { path } of orphans) await options.storage.remove({ type: 'local', path });
-  return orphans.length;
+  const verdicts = files
+    .filter(({ path }) => !referenced.has(path))
+    .map((file) => ({ file, verdict: judge(file, tasks.get(folderOf(file.path)), options) }));
+  const orphans = verdicts.filter(({ verdict }) => verdict === 'remove');
+  for (const { file } of orphans) await options.storage.remove({ type: 'local', path: file.path });
+  const kept = verdicts.filter(({ verdict }) => verdict === 'keep');
+  return { removed: orphans.length, kept: kept.length, keptBytes: kept.reduce((bytes, { file }) => bytes + file.sizeBytes, 0) };
 }
 
-/** Inverse of the key that `taskStorage` pushes under. */
-function taskOf(path: string): string {
-  const [first = ''] = path.split('/');
-  try {
-    return decodeURIComponent(first);
-  } catch {
-    return first;
-  }
+/** `wait`: its task may still publish it, or it is not old enough. */
+function judge(
+  { modifiedMs }: StoredFile,
+  task: TaskRecord | undefined,
+  { ownership, nowMs, orphanAgeMs }: CleanupOptions,
+): 'remove' | 'keep' | 'wait' {
+  if (task !== undefined && task.state !== 'SUCCESS' && task.state !== 'FAILED') return 'wait';
+  if (ownership.state === 'unconfirmed') return 'keep';
+  if (task !== undefined) return ownership.unsettledTasks.includes(task.id) ? 'keep' : 'remove';
+  if (modifiedMs >= ownership.confirmedMs) return 'keep';
+  return modifiedMs < nowMs - orphanAgeMs ? 'remove' : 'wait';
+}
+
+/** The first part of the path that `taskStorage` pushes under. */
+function folderOf(path: string): string {
+  return path.split('/')[0] ?? '';
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
-import { findConfig } from '../../metadata/settings.js';
+import { type Author, audit, findConfig } from '../../metadata/settings.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -11,6 +11,7 @@ import type { Candidate } from '../membership/coordination.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { CoordinatorService, LookupSnapshot, SegmentsSnapshot, ServerInventory, UsedSegment } from '../rpc/services.js';
+import type { Ownership, StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
@@ -22,6 +23,7 @@ import { Retention } from './retention.js';
 export interface CoordinatorOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
+  readonly owner: StorageOwner;
   readonly peers: Pick<Peers, 'all'>;
   readonly periodMs: number;
   readonly cleanupPeriodMs: number;
@@ -35,6 +37,7 @@ export interface CoordinatorOptions {
 
 /** Rules of periods move on with the clock: targets are planned anew after so long, whatever else happens. */
 const TARGETS_AGE_MS = 60_000;
+const DEEP_STORAGE_PATH = '/svc/coordinator/v1/deepStorage';
 const DECOMMISSIONED_TIER = '(decommissioned)';
 
 /** What the duties saw last; for the endpoints that show it. */
@@ -42,6 +45,14 @@ export interface ClusterPicture {
   readonly servers: readonly ServerInventory[];
   readonly targets: readonly Target[];
   readonly drops: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What the last clean-up knew. */
+export interface DeepStorageReport {
+  readonly ownership: Ownership;
+  /** No segment refers to them, and they may belong to a publish that this metadata store has not seen. */
+  readonly keptFiles: number;
+  readonly keptBytes: number;
 }
 
 /** Leads the data servers: what is used gets loaded by the rules, what is not gets dropped once no query reads it. */
@@ -66,6 +77,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   #leadingSinceMs = 0;
   #unneededChecked = false;
   #mayDelete = false;
+  #deepStorage: DeepStorageReport = { ownership: { state: 'unconfirmed', reason: 'not looked at yet' }, keptFiles: 0, keptBytes: 0 };
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
@@ -305,10 +317,32 @@ export class Coordinator implements CoordinatorService, Candidate {
     );
   }
 
+  /** Whether deep storage belongs to this metadata store, and which files of it the last clean-up kept. */
+  get deepStorage(): DeepStorageReport {
+    return this.#deepStorage;
+  }
+
+  /** A person says that this metadata store is the one that counts. */
+  async confirmDeepStorage(author: Author): Promise<void> {
+    const { database, owner, now } = this.#options;
+    await owner.confirm(database, this.fence(), now());
+    await fencedTransaction(database, this.fence(), (queries) =>
+      audit(queries, { type: 'deepStorage', key: 'confirm' }, author, '{}', now()),
+    );
+    await this.#removeOrphans();
+  }
+
   async #removeOrphans(): Promise<void> {
-    const { database, storage, now, orphanAgeMs, log } = this.#options;
-    const removed = await removeOrphans({ database, storage, nowMs: now(), safetyAgeMs: orphanAgeMs });
-    if (removed > 0) log(`coordinator: removed ${removed} files from deep storage that no segment refers to`);
+    const { database, storage, owner, now, orphanAgeMs, log } = this.#options;
+    const ownership = await owner.check(database, this.fence());
+    const { removed, kept, keptBytes } = await removeOrphans({ database, storage, ownership, nowMs: now(), orphanAgeMs });
+    if (removed > 0) log(`removed ${removed} files from deep storage that no segment refers to`);
+    const report: DeepStorageReport = { ownership, keptFiles: kept, keptBytes };
+    const isNews = JSON.stringify(report) !== JSON.stringify(this.#deepStorage);
+    this.#deepStorage = report;
+    if (!isNews || (ownership.state === 'confirmed' && kept === 0)) return;
+    const why = ownership.state === 'unconfirmed' ? ownership.reason : 'their tasks are unknown to this metadata store, or unsettled';
+    log(`clean-up keeps ${kept} files (${keptBytes} bytes) of deep storage that no segment refers to: ${why}; see ${DEEP_STORAGE_PATH}`);
   }
 }
 

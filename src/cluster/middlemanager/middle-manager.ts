@@ -5,6 +5,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
+import { taskFileName } from '../../model/task-file-name.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, WorkerStatus } from '../rpc/services.js';
@@ -182,7 +183,7 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   #workDirectory(taskId: string): string {
-    return join(this.#options.workDirectory, encodeURIComponent(taskId));
+    return join(this.#options.workDirectory, taskFileName(taskId));
   }
 
   #logFile(taskId: string): string {
@@ -192,5 +193,5 @@ export class MiddleManager implements MiddleManagerService {
 
 /** Where the log of a task lies; also for an overlord that shares the folder. */
 export function taskLogFile(logDirectory: string, taskId: string): string {
-  return join(logDirectory, `${encodeURIComponent(taskId)}.log`);
+  return join(logDirectory, `${taskFileName(taskId)}.log`);
 }

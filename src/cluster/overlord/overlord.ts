@@ -14,6 +14,7 @@ import type { Candidate, Coordination } from '../membership/coordination.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
@@ -25,6 +26,7 @@ export const FINISHED_LISTED_MAX = 10_000;
 export interface OverlordOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
+  readonly owner: StorageOwner;
   readonly coordination: Pick<Coordination, 'members'>;
   readonly peers: Pick<Peers, 'all' | 'at' | 'leading'>;
   readonly validate: ValidateTask;
@@ -57,6 +59,9 @@ export class Overlord implements OverlordService, Candidate {
 
   async gained(fence: Fence): Promise<void> {
     this.#fence = fence;
+    const { owner, database, log } = this.#options;
+    // A new metadata store takes its deep storage before the first task writes there.
+    await owner.check(database, fence).catch((error: unknown) => log(`deep storage: ${toServiceError(error).message}`));
     void this.#ticker.start();
   }
 
@@ -85,8 +90,12 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async publish(request: PublishRequest): Promise<readonly string[]> {
-    const { database, now, log } = this.#options;
-    const ids = await fencedTransaction(database, this.fence(), (queries) => publishSegments(queries, request, now()));
+    const { database, owner, now, log } = this.#options;
+    const ids = await fencedTransaction(database, this.fence(), async (queries) => {
+      const published = await publishSegments(queries, request, now());
+      await owner.recordPublish(queries, request.taskId);
+      return published;
+    });
     log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
     this.wakeCoordinator();
     return ids;

@@ -16,7 +16,7 @@ const ROWS_UNDER_WAY_MAX = 3_000_000;
 export class SegmentPusher {
   rowCount = 0;
   sizeBytes = 0;
-  private readonly storage: DeepStorage;
+  private readonly storage: Pick<DeepStorage, 'push'>;
   private readonly workDirectory: string;
   private readonly writers = new SegmentWriters();
   private readonly pushed = new Map<number, PushedSegment>();
@@ -25,7 +25,7 @@ export class SegmentPusher {
   private failure: { readonly error: unknown } | null = null;
   private sequence = 0;
 
-  constructor(storage: DeepStorage, workDirectory: string) {
+  constructor(storage: Pick<DeepStorage, 'push'>, workDirectory: string) {
     this.storage = storage;
     this.workDirectory = workDirectory;
   }

@@ -4,6 +4,7 @@ import type { Database } from '../../metadata/database.js';
 import type { Interval } from '../../model/interval.js';
 import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';
+import { deepStorageRoutes } from './coordinator/deep-storage.js';
 import { dynamicConfigRoutes } from './coordinator/dynamic-config.js';
 import { loadingRoutes } from './coordinator/loading.js';
 import { lookupStatusRoutes } from './coordinator/lookup-status.js';
@@ -31,6 +32,15 @@ export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
     kill: (dataSource: string, interval: Interval) => peers.leading('overlord').kill(dataSource, interval),
     now,
   };
-  const areas = [metadataRoutes, catalogRoutes, loadingRoutes, ruleRoutes, dynamicConfigRoutes, lookupRoutes, lookupStatusRoutes];
+  const areas = [
+    metadataRoutes,
+    deepStorageRoutes,
+    catalogRoutes,
+    loadingRoutes,
+    ruleRoutes,
+    dynamicConfigRoutes,
+    lookupRoutes,
+    lookupStatusRoutes,
+  ];
   return [...areas.flatMap((area) => area(source)), ...segmentRoutes('/svc/coordinator/v1/datasources', marking)];
 }

@@ -1,0 +1,20 @@
+import type { Route } from '../../http.types.js';
+import type { CoordinatorSource } from '../coordinator.js';
+import { json, readAuthor, route, STATE_READ, STATE_WRITE } from '../exchange.js';
+
+const BASE = '/svc/coordinator/v1/deepStorage';
+
+/** Whether deep storage and the metadata store agree, and a person's word when they do not (docs/operations.md). */
+export function deepStorageRoutes({ coordinator }: CoordinatorSource): readonly Route[] {
+  const report = () => {
+    const { ownership, keptFiles, keptBytes } = coordinator.deepStorage;
+    return { ...ownership, keptFiles, keptBytes };
+  };
+  return [
+    route('GET', BASE, STATE_READ, async () => json(200, report())),
+    route('POST', `${BASE}/confirm`, STATE_WRITE, async (request) => {
+      await coordinator.confirmDeepStorage(readAuthor(request));
+      return json(200, report());
+    }),
+  ];
+}
