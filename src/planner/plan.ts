@@ -114,7 +114,7 @@ function planTopN(query: TopNQuery): Plan {
     metric.kind === 'numeric'
       ? [
           {
-            column: rankedBy(ranks, metric.column),
+            column: rankedBy(ranks)(metric.column),
             descending: !metric.inverted,
             nulls: metric.inverted ? 'first' : 'last',
             ordering: 'numeric',
@@ -147,8 +147,9 @@ function isRanked(collector: Collector): boolean {
 
 /** Results that do not order by their values are ordered by the places of their states. */
 function rankSteps({ aggregators }: { readonly aggregators: readonly Aggregator[] }, columns: readonly string[]): RankStep[] {
+  const ordered = new Set(columns);
   return aggregators.flatMap((each) => {
-    if (each.kind !== 'collect' || !isRanked(each.collector) || !columns.includes(each.name)) return [];
+    if (each.kind !== 'collect' || !isRanked(each.collector) || !ordered.has(each.name)) return [];
     const { collector, name } = each;
     return [{ step: 'rank', name: rankName(name), state: stateColumn(name), collector } as const];
   });
@@ -158,8 +159,10 @@ function rankName(aggregator: string): string {
   return `$rank of ${aggregator}`;
 }
 
-function rankedBy(ranks: readonly RankStep[], column: string): string {
-  return ranks.find(({ name }) => name === rankName(column))?.name ?? column;
+/** The column that orders by the place of a state, where there is one. */
+function rankedBy(ranks: readonly RankStep[]): (column: string) => string {
+  const names = new Set(ranks.map(({ name }) => name));
+  return (column) => (names.has(rankName(column)) ? rankName(column) : column);
 }
 
 /** States that are ranked are put out beside the values. */
@@ -167,9 +170,8 @@ function withRankedStates(
   { aggregators }: { readonly aggregators: readonly Aggregator[] },
   ranks: readonly RankStep[],
 ): readonly Aggregator[] {
-  return aggregators.map((each) =>
-    each.kind === 'collect' && ranks.some(({ state }) => state === stateColumn(each.name)) ? { ...each, output: 'both' } : each,
-  );
+  const states = new Set(ranks.map(({ state }) => state));
+  return aggregators.map((each) => (each.kind === 'collect' && states.has(stateColumn(each.name)) ? { ...each, output: 'both' } : each));
 }
 
 /** Values after the one where the page before ended. */
@@ -185,14 +187,15 @@ function planGroupBy(query: GroupByQuery): readonly Plan[] {
 }
 
 /** Columns in order, the first of them the highest bit: 1 where the rows are not grouped by it. */
-function groupingNumber({ columns }: Grouping, groupedBy: readonly string[]): bigint {
-  return columns.reduce((bits, column) => (bits << 1n) | (groupedBy.includes(column) ? 0n : 1n), 0n);
+function groupingNumber({ columns }: Grouping, groupedBy: ReadonlySet<string>): bigint {
+  return columns.reduce((bits, column) => (bits << 1n) | (groupedBy.has(column) ? 0n : 1n), 0n);
 }
 
 /** @param names  of the dimensions to group by; the others are null in every row, for what comes after to read */
 function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
-  const dimensions = query.dimensions.filter(({ name }) => names.includes(name));
-  const absent = query.dimensions.filter(({ name }) => !names.includes(name));
+  const groupedBy = new Set(names);
+  const dimensions = query.dimensions.filter(({ name }) => groupedBy.has(name));
+  const absent = query.dimensions.filter(({ name }) => !groupedBy.has(name));
   const keys = [...timeKeys(query), ...dimensions.map(dimensionKey)];
   const hasTime = query.granularity.kind !== 'all';
   const finish: FinishStep[] = absent.map(({ name, type }) => ({
@@ -202,7 +205,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     expression: { kind: 'literal', type, value: null },
   }));
   for (const grouping of query.groupings) {
-    const value = groupingNumber(grouping, names);
+    const value = groupingNumber(grouping, groupedBy);
     finish.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: { kind: 'literal', type: 'LONG', value } });
   }
   finish.push(...computeSteps(query.postAggregators));
@@ -212,17 +215,19 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     query.orderBy.map(({ column }) => column),
   );
   finish.push(...ranks);
+  const keyOf = rankedBy(ranks);
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({
-      column: rankedBy(ranks, column),
+      column: keyOf(column),
       descending,
       nulls: descending ? 'last' : 'first',
       ordering,
     }),
   );
   // What the query does not order comes by its dimensions; time goes before all unless it was asked to come after.
+  const orderedColumns = new Set(ordered.map(({ column }) => column));
   const rest = dimensions
-    .filter(({ name }) => !ordered.some(({ column }) => column === name))
+    .filter(({ name }) => !orderedColumns.has(name))
     .map(
       ({ name, type }): SortKey => ({
         column: name,

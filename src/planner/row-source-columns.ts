@@ -52,16 +52,17 @@ export function typesOf(columns: readonly ColumnSchema[]): (name: string) => Col
 /** What a plan puts out over rows of these columns. */
 function planColumns(plan: RowsPlan, inputs: readonly ColumnSchema[]): readonly ColumnSchema[] {
   const stored = typesOf(inputs);
+  const virtualColumns = new Map(plan.virtualColumns.map((column) => [column.name, column]));
   const typeOf = (name: string): ColumnType | undefined => {
-    const virtual = plan.virtualColumns.find((column) => column.name === name);
+    const virtual = virtualColumns.get(name);
     return virtual === undefined
       ? stored(name)
       : (virtual.outputType ?? expressionType(virtual.expression, (inner) => (inner === name ? stored(name) : typeOf(inner))));
   };
-  let columns = leafColumns(plan, typeOf);
+  let columns = [...leafColumns(plan, typeOf)];
   for (const step of plan.finish) {
-    if (step.step === 'compute') columns = [...columns, columnOf(step.name, step.type)];
-    if (step.step === 'window') columns = [...columns, ...step.functions.map(({ name, type }) => columnOf(name, type))];
+    if (step.step === 'compute') columns.push(columnOf(step.name, step.type));
+    if (step.step === 'window') for (const { name, type } of step.functions) columns.push(columnOf(name, type));
     if (step.step !== 'project') continue;
     const before = typesOf(columns);
     columns = step.columns.map(({ name, from }) => columnOf(name, before(from) ?? 'STRING'));
@@ -97,9 +98,13 @@ function columnOf(name: string, type: ColumnType): ColumnSchema {
 
 /** Each name once, with the type that holds the values of all columns of the name. */
 function widestOfNames(columns: readonly ColumnSchema[]): readonly ColumnSchema[] {
-  const names = [...new Set(columns.map(({ name }) => name))];
-  return names.flatMap((name) => {
-    const same = columns.filter((column) => column.name === name);
+  const byName = new Map<string, ColumnSchema[]>();
+  for (const column of columns) {
+    const same = byName.get(column.name);
+    if (same === undefined) byName.set(column.name, [column]);
+    else same.push(column);
+  }
+  return [...byName.values()].flatMap((same) => {
     const type = widestType(same.map((column) => column.type));
     return same.slice(0, 1).map((column) => ({ ...column, type, multiValue: same.some(({ multiValue }) => multiValue) }));
   });

@@ -15,11 +15,13 @@ interface State<Of extends Collector> {
 /** The states that post-aggregators read beside the values of aggregators, and those that they make. */
 export class States {
   readonly #aggregators: readonly Aggregator[];
+  readonly #collects: ReadonlyMap<string, Collect>;
   readonly #wanted = new Set<string>();
   readonly #made = new Map<string, Collector>();
 
   constructor(aggregators: readonly Aggregator[]) {
     this.#aggregators = aggregators;
+    this.#collects = new Map(aggregators.flatMap((each) => (each.kind === 'collect' ? [[each.name, each] as const] : [])));
   }
 
   /** What a post-aggregator of this name makes is a state. */
@@ -31,7 +33,7 @@ export class States {
   find(name: string): State<Collector> | undefined {
     const made = this.#made.get(name);
     if (made !== undefined) return { state: made, expression: { kind: 'column', name } };
-    const found = this.#collect(name);
+    const found = this.#collects.get(name);
     if (found === undefined || found.collector.type === 'first' || found.collector.type === 'last') return undefined;
     this.#wanted.add(name);
     return { state: found.collector, expression: { kind: 'column', name: found.output === 'state' ? name : stateColumn(name) } };
@@ -57,9 +59,5 @@ export class States {
     return this.#aggregators.map((each) =>
       each.kind === 'collect' && each.output === 'value' && this.#wanted.has(each.name) ? { ...each, output: 'both' } : each,
     );
-  }
-
-  #collect(name: string): Collect | undefined {
-    return this.#aggregators.find((each): each is Aggregator & Collect => each.kind === 'collect' && each.name === name);
   }
 }

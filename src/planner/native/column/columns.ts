@@ -46,10 +46,16 @@ function keptValues(reader: ObjectReader, keeps: (column: string) => Expression)
   return { name: reader.string('name'), expression: { kind: 'column', name: column }, outputType: 'STRING', keeps: keeps(column) };
 }
 
+/** Of columns that are computed from each other: typing and computing one takes stack for each. */
+const VIRTUAL_DEPTH_MAX = 100;
+
 /** Columns computed from expressions. Aggregators over expressions add theirs as they are read. */
 export class VirtualColumns {
   readonly list: VirtualColumn[] = [];
   readonly #tableTypes: ColumnTypes;
+  readonly #byName = new Map<string, VirtualColumn>();
+  /** Types of virtual columns that were asked for before: each may be read by many others. */
+  readonly #types = new Map<string, ColumnType | undefined>();
 
   constructor(tableTypes: ColumnTypes) {
     this.#tableTypes = tableTypes;
@@ -57,18 +63,31 @@ export class VirtualColumns {
 
   /** The type of a virtual or stored column. */
   readonly typeOf: ColumnTypes = (name) => {
-    const virtual = this.list.find((each) => each.name === name);
+    const virtual = this.#byName.get(name);
     if (virtual === undefined) return this.#tableTypes(name);
-    return virtual.outputType ?? expressionType(virtual.expression, (inner) => (inner === name ? undefined : this.typeOf(inner)));
+    if (virtual.outputType !== null) return virtual.outputType;
+    if (this.#types.has(name)) return this.#types.get(name);
+    const type = expressionType(virtual.expression, (inner) => (inner === name ? undefined : this.typeOf(inner)));
+    this.#types.set(name, type);
+    return type;
   };
+
+  find(name: string): VirtualColumn | undefined {
+    return this.#byName.get(name);
+  }
+
+  #push(column: VirtualColumn): void {
+    this.list.push(column);
+    this.#byName.set(column.name, column);
+  }
 
   read(reader: ObjectReader): void {
     reader.list('virtualColumns', (value, path) => {
       const column = readByType(reader.reader(value, path), VIRTUAL_COLUMNS, UNSUPPORTED_VIRTUAL_COLUMNS, 'virtual column');
       if (column.name === TIME_COLUMN) refuse(`${path}.name`, `a name other than ${TIME_COLUMN}`, column.name);
-      if (this.list.some(({ name }) => name === column.name))
+      if (this.#byName.has(column.name))
         throw new ServiceError('query_invalid', `${path}.name: two virtual columns are called "${column.name}"`);
-      this.list.push(column);
+      this.#push(column);
     });
     this.#refuseCircles();
     // An expression that does not type fails here, with its own message, rather than on a server.
@@ -95,21 +114,42 @@ export class VirtualColumns {
         return [name, names] as const;
       }),
     );
-    // What reads only stored columns and such columns is in no circle; what is left when no more are found is.
-    for (let found = true; found; ) {
-      found = false;
-      for (const [name, names] of reads) {
-        if ([...names].some((each) => reads.has(each))) continue;
-        reads.delete(name);
-        found = true;
+    // Columns whose depth is known are in no circle: those that read stored columns only are at depth 0, others one below the
+    // deepest that they read.
+    const readBy = new Map<string, string[]>();
+    const unknown = new Map<string, number>();
+    for (const [name, names] of reads) {
+      const computed = [...names].filter((each) => reads.has(each));
+      unknown.set(name, computed.length);
+      for (const each of computed) {
+        const readers = readBy.get(each);
+        if (readers === undefined) readBy.set(each, [name]);
+        else readers.push(name);
       }
     }
-    if (reads.size > 0)
-      throw new ServiceError('query_invalid', `virtualColumns: ${[...reads.keys()].join(', ')} read each other in a circle`);
+    let level = [...reads.keys()].filter((name) => unknown.get(name) === 0);
+    for (let depth = 0; level.length > 0; depth++) {
+      if (depth > VIRTUAL_DEPTH_MAX)
+        throw new ServiceError(
+          'query_invalid',
+          `virtualColumns: ${level[0]} is computed from more than ${VIRTUAL_DEPTH_MAX} others, one from another`,
+        );
+      const next: string[] = [];
+      for (const name of level) {
+        unknown.delete(name);
+        for (const reader of readBy.get(name) ?? []) {
+          const left = (unknown.get(reader) ?? 0) - 1;
+          unknown.set(reader, left);
+          if (left === 0) next.push(reader);
+        }
+      }
+      level = next;
+    }
+    if (unknown.size > 0)
+      throw new ServiceError('query_invalid', `virtualColumns: ${[...unknown.keys()].join(', ')} read each other in a circle`);
   }
 
-  readonly isComputedArray = (name: string): boolean =>
-    this.list.some((each) => each.name === name && each.outputType === null) && isArrayType(this.typeOf(name));
+  readonly isComputedArray = (name: string): boolean => this.#byName.get(name)?.outputType === null && isArrayType(this.typeOf(name));
 
   /** A column for an expression that has no name of its own. */
   add(expression: string): string {
@@ -123,10 +163,10 @@ export class VirtualColumns {
   compute(expression: Expression, keeps?: Expression): string {
     for (const each of keeps === undefined ? [expression] : [expression, keeps]) compileExpression(each, this.typeOf);
     let number = this.list.length;
-    const isTaken = (name: string): boolean => this.#tableTypes(name) !== undefined || this.list.some((each) => each.name === name);
+    const isTaken = (name: string): boolean => this.#tableTypes(name) !== undefined || this.#byName.has(name);
     while (isTaken(`__expression${number}`)) number++;
     const name = `__expression${number}`;
-    this.list.push({ name, expression, outputType: null, ...(keeps === undefined ? {} : { keeps }) });
+    this.#push({ name, expression, outputType: null, ...(keeps === undefined ? {} : { keeps }) });
     return name;
   }
 }

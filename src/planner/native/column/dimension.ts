@@ -83,7 +83,7 @@ export function readDimensionSpec(value: unknown, path: string, reader: ObjectRe
  * for a dimension that is not filtered.
  */
 export function rowsWithValues({ column }: DimensionSpec, columns: VirtualColumns): Filter | null {
-  const keeps = columns.list.find(({ name }) => name === column)?.keeps;
+  const keeps = columns.find(column)?.keeps;
   return keeps === undefined ? null : { kind: 'expression', expression: keeps };
 }
 

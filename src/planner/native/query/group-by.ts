@@ -40,11 +40,12 @@ export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes
 /** Each set names dimensions of the query in the query's order. */
 function readSubtotals(reader: ObjectReader, dimensions: readonly DimensionSpec[]): GroupByQuery['subtotals'] {
   const names = dimensions.map(({ name }) => name);
+  const places = new Map(names.map((name, place) => [name, place]));
   const sets = reader.list('subtotalsSpec', (value, path) => {
     if (!Array.isArray(value)) refuse(path, 'an array of names of dimensions', value);
     let last = -1;
     return value.map((name: unknown, index) => {
-      const at = typeof name === 'string' ? names.indexOf(name) : -1;
+      const at = typeof name === 'string' ? (places.get(name) ?? -1) : -1;
       if (at <= last) refuse(`${path}[${index}]`, `a name of ${names.join(', ')}, in this order and each once`, name);
       last = at;
       return names[at] ?? '';

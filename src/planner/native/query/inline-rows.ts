@@ -16,7 +16,7 @@ import { readTyped, readWrittenType } from '../typed-value.js';
 export function readInline(reader: ObjectReader): Frame {
   const names = reader.strings('columnNames');
   if (names.length === 0) refuse(reader.at('columnNames'), 'at least one name', names);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  const repeated = firstRepeated(names);
   if (repeated !== undefined) throw new ServiceError('query_invalid', `${reader.at('columnNames')}: "${repeated}" stands there twice`);
   const types = reader.has('columnTypes') ? reader.list('columnTypes', readType) : null;
   if (types !== null && types.length !== names.length) refuse(reader.at('columnTypes'), `${names.length} types, one for each name`, types);
@@ -36,6 +36,11 @@ export function readInline(reader: ObjectReader): Frame {
     return isNumberType(type) ? numberColumn(name, type, cells, pathOf) : typedColumn(name, type, cells, pathOf);
   });
   return { rowCount: rows.length, columns };
+}
+
+function firstRepeated(names: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return names.find((name) => seen.size === seen.add(name).size);
 }
 
 type InlineType = WrittenType | ComplexType;

@@ -58,15 +58,12 @@ export class Scope {
   }
 
   private candidates(path: readonly string[]): readonly Bound[] {
-    const [name, qualifier] = [path.at(-1), path.slice(0, -1)];
+    const [name = '', qualifier] = [path.at(-1), path.slice(0, -1)];
     if (qualifier.length === 0) {
       const merged = this.merged.find((column) => column.name === name);
       if (merged !== undefined) return [merged.bound];
     }
-    return this.tables
-      .filter((table) => qualifies(table, qualifier))
-      .flatMap((table) => table.columns.filter((column) => column.name === name).slice(0, 1))
-      .map((column) => column.bound);
+    return this.tables.filter((table) => qualifies(table, qualifier)).flatMap((table) => meaningsOf(table).get(name) ?? []);
   }
 
   private qualifies(path: readonly string[]): boolean {
@@ -75,7 +72,7 @@ export class Scope {
 
   private tablesWith(path: readonly string[]): string {
     return this.tables
-      .filter((table) => table.columns.some(({ name }) => name === path.at(-1)))
+      .filter((table) => meaningsOf(table).has(path.at(-1) ?? ''))
       .map((table) => table.qualifiers[0]?.join('.') ?? 'a subquery')
       .join(', ');
   }
@@ -84,6 +81,18 @@ export class Scope {
     const names = this.tables.flatMap((table) => (table.qualifiers[0] === undefined ? [] : [table.qualifiers[0].join('.')]));
     return names.length === 0 ? '' : `; this query reads ${names.join(', ')}`;
   }
+}
+
+/** What names mean in each table: a wide table is asked for thousands of names. */
+const MEANINGS = new WeakMap<readonly ScopeColumn[], ReadonlyMap<string, Bound>>();
+
+/** Of columns that share a name, the first. */
+function meaningsOf({ columns }: ScopeTable): ReadonlyMap<string, Bound> {
+  const known = MEANINGS.get(columns);
+  if (known !== undefined) return known;
+  const meanings = new Map(columns.toReversed().map(({ name, bound }) => [name, bound]));
+  MEANINGS.set(columns, meanings);
+  return meanings;
 }
 
 function qualifies(table: ScopeTable, path: readonly string[]): boolean {

@@ -73,14 +73,15 @@ function clausesOf(relation: Relation): Clauses {
       const below = clausesOf(relation.input);
       if (below.sort.length > 0 || below.offset > 0 || below.limit !== null)
         return { ...overPlan(relation.input, below), where: relation.condition };
-      const condition = over(below, relation.condition);
+      const condition = readsBelow(below)(relation.condition);
       const filter = below.windows.length > 0 ? 'qualify' : below.aggregate === null ? 'where' : 'having';
       const before = below[filter];
       return { ...below, [filter]: before === null ? condition : and([...conjuncts(before), ...conjuncts(condition)]) };
     }
     case 'project': {
       const below = clausesOf(relation.input);
-      return { ...below, output: relation.columns.map(({ name, bound }) => ({ name, bound: over(below, bound) })) };
+      const changed = readsBelow(below);
+      return { ...below, output: relation.columns.map(({ name, bound }) => ({ name, bound: changed(bound) })) };
     }
     case 'window': {
       const below = clausesOf(relation.input);
@@ -91,7 +92,8 @@ function clausesOf(relation: Relation): Clauses {
     case 'sort': {
       const below = clausesOf(relation.input);
       if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), sort: relation.by };
-      return { ...below, sort: relation.by.map((key) => ({ ...key, bound: over(below, key.bound) })) };
+      const changed = readsBelow(below);
+      return { ...below, sort: relation.by.map((key) => ({ ...key, bound: changed(key.bound) })) };
     }
     case 'limit': {
       const below = clausesOf(relation.input);
@@ -106,7 +108,7 @@ function clausesOf(relation: Relation): Clauses {
 
 /** The expressions of a window over what the clauses read. */
 function withWindow(below: Clauses, relation: WindowRelation): Clauses {
-  const own = mapExpressions(relation, (bound) => over(below, bound));
+  const own = mapExpressions(relation, readsBelow(below));
   assert(own.kind === 'window', 'a window became something else');
   const added = relation.functions.map(({ name, type }): NamedBound => ({ name, bound: column(type, name) }));
   return { ...below, windows: [...below.windows, own], output: [...below.output, ...added] };
@@ -141,10 +143,10 @@ function named(relation: Relation): readonly NamedBound[] {
   return columnsOf(relation).map(({ name, type }) => ({ name, bound: column(type, name) }));
 }
 
-/** An expression over the output of clauses, over what they read. */
-function over(clauses: Clauses, bound: Bound): Bound {
+/** Changes expressions over the output of clauses to expressions over what these read. Made once for all expressions of a node. */
+function readsBelow(clauses: Clauses): (bound: Bound) => Bound {
   const meanings = new Map(clauses.output.map((each) => [each.name, each.bound]));
-  return substitute(bound, (name) => meanings.get(name));
+  return (bound) => substitute(bound, (name) => meanings.get(name));
 }
 
 /** Only rows of a datasource are sorted by time and cut by intervals. */
