@@ -46,6 +46,7 @@ export async function openProcessing(configuration: Configuration): Promise<Proc
   const store = createSegmentStore({
     memory,
     cacheBytes: configuration.get('svc.processing.columnCacheBytes'),
+    openFilesMax: configuration.get('svc.segmentCache.maxOpenFiles'),
     run: async (name, request) => (threads === undefined ? STORAGE_JOBS[name](request, memory, kernelSet) : threads.runJob(name, request)),
   });
   const storage = createLocalDeepStorage(configuration.get('svc.storage.directory'));

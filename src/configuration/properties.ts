@@ -217,6 +217,11 @@ export const PROPERTIES = {
   // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
   'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
+  'svc.segmentCache.maxOpenFiles': integer(
+    { min: 1, max: 1_000_000 },
+    '256',
+    'Segment files that a Historical has open at a time; others are opened again when they are read.',
+  ),
   'svc.metadata.file': path('metadata.sqlite', 'SQLite file with segments, tasks and rules.', resolve),
   'svc.lookup.lookupTier': text('__default', 'Tier of lookups that the Broker loads.'),
   'svc.server.tier': text('_default_tier', 'Tier of the Historical.'),

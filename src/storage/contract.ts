@@ -1,3 +1,4 @@
+import type { ServiceError } from '../base/errors.js';
 import type { Frame } from '../model/frame.js';
 import type { Interval } from '../model/interval.js';
 import type { ColumnSchema } from '../model/schema.js';
@@ -33,6 +34,8 @@ export interface SegmentStore {
   open(file: string, descriptor: SegmentDescriptor): Promise<void>;
   /** Waits for leases on it to end, then closes the file and forgets its columns. */
   close(segmentId: string): Promise<void>;
+  /** Calls back for each open segment whose file turns out to be damaged or gone; the last listener counts. */
+  onDamage(listener: (segmentId: string, error: ServiceError) => void): void;
   has(segmentId: string): boolean;
   schema(segmentId: string): readonly ColumnSchema[];
   /** Loads what is not resident, evicting least recently used unleased columns; throws `resource_limit`. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { ColumnSchema, NumberType, TextType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
@@ -286,7 +287,7 @@ export function decodeBlockHeader(block: Buffer): BlockHeader {
 }
 
 export function corrupt(file: string, found: string, cause?: unknown): ServiceError {
-  return new ServiceError('segment_corrupt', `segment file ${file}: ${found}`, cause);
+  return new ServiceError('segment_corrupt', `segment file ${basename(file)}: ${found}`, cause);
 }
 
 export function corruptBlock(file: string, column: string, array: string, block: number, found: string, cause?: unknown): ServiceError {

@@ -1,6 +1,6 @@
 import { constants, type Dirent } from 'node:fs';
 import { copyFile, link, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, posix, sep } from 'node:path';
+import { basename, dirname, join, posix, sep } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { DeepStorage } from './contract.js';
 import { temporaryName } from './durable-file.js';
@@ -21,13 +21,13 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
     async push(localFile: string, key: string): Promise<{ readonly type: string; readonly path: string }> {
       const file = resolveInside(directory, key);
       await makeDirectories(directory, dirname(file));
-      await placeDurably(localFile, file, linkOrCopy);
+      await placeDurably(`segment file ${basename(localFile)}`, file, (to) => linkOrCopy(localFile, to));
       return { type: 'local', path: key };
     },
 
     async pull(loadSpec: LoadSpec, localFile: string): Promise<void> {
       // A copy of its own: what damages one of the two leaves the other.
-      await placeDurably(fileOf(loadSpec), localFile, copyOnce);
+      await placeDurably(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
     },
 
     async remove(loadSpec: LoadSpec): Promise<void> {
@@ -49,7 +49,7 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
 
     async writeRecord(text: string): Promise<void> {
       await makeDirectories(directory, directory);
-      await placeDurably('the record of deep storage', join(directory, RECORD_NAME), (_from, to) => writeFile(to, text));
+      await placeDurably('the folder of deep storage', join(directory, RECORD_NAME), (to) => writeFile(to, text));
     },
   };
 }
@@ -66,17 +66,17 @@ function resolveInside(directory: string, key: string): string {
   return join(directory, ...parts);
 }
 
-/** Makes `to` the same file content as `from`, whole or not at all. */
-async function placeDurably(from: string, to: string, place: (from: string, to: string) => Promise<void>): Promise<void> {
+/** Makes `to` the file that `place` makes, whole or not at all; `what` names what it is made from. */
+async function placeDurably(what: string, to: string, place: (to: string) => Promise<void>): Promise<void> {
   const temporary = temporaryName(to);
   try {
     await rm(temporary, { force: true });
-    await place(from, temporary);
+    await place(temporary);
     await sync(temporary);
     await rename(temporary, to);
   } catch (error) {
     await rm(temporary, { force: true });
-    if (isAbsent(error)) throw new ServiceError('not_found', `segment file ${from} does not exist`, error);
+    if (isAbsent(error)) throw new ServiceError('not_found', `${what} does not exist`, error);
     throw error;
   }
   // Renaming one name of a file onto another name of it leaves both.

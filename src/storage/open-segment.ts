@@ -1,5 +1,4 @@
-import { closeSync } from 'node:fs';
-import { assert } from '../base/errors.js';
+import { assert, ServiceError } from '../base/errors.js';
 import type { Interval } from '../model/interval.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentDescriptor } from '../model/segment.js';
@@ -11,6 +10,7 @@ import { columnOfField, fieldName } from './field-name.js';
 import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
+import type { OpenFiles } from './open-files.js';
 import type { Resident, ResidentMemory } from './resident-memory.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
@@ -29,7 +29,9 @@ export class OpenSegment {
   readonly id: string;
   readonly descriptor: SegmentDescriptor;
   readonly footer: Footer;
-  readonly #source: SegmentFile;
+  readonly #file: string;
+  readonly #files: OpenFiles;
+  readonly #onDamage: (error: ServiceError) => void;
   readonly #resident: ResidentMemory;
   readonly #run: RunStorageJob;
   readonly #columns: ReadonlyMap<string, StoredColumn>;
@@ -41,11 +43,22 @@ export class OpenSegment {
   #isOpen = true;
   #onUnused: (() => void) | null = null;
 
-  constructor(parts: { descriptor: SegmentDescriptor; footer: Footer; source: SegmentFile; resident: ResidentMemory; run: RunStorageJob }) {
+  constructor(parts: {
+    readonly descriptor: SegmentDescriptor;
+    readonly footer: Footer;
+    readonly file: string;
+    readonly files: OpenFiles;
+    readonly resident: ResidentMemory;
+    readonly run: RunStorageJob;
+    /** Its file is damaged, or gone. */
+    readonly onDamage: (error: ServiceError) => void;
+  }) {
     this.id = segmentIdText(parts.descriptor.id);
     this.descriptor = parts.descriptor;
     this.footer = parts.footer;
-    this.#source = parts.source;
+    this.#file = parts.file;
+    this.#files = parts.files;
+    this.#onDamage = parts.onDamage;
     this.#resident = parts.resident;
     this.#run = parts.run;
     const fields = (parts.footer.fields ?? []).flatMap(({ of, path, uses, column }) =>
@@ -96,7 +109,7 @@ export class OpenSegment {
       // The bitmap index stays in the file.
       bytesRead = storedBytes(column.kind === 'string' ? { ...column, index: null } : column);
       this.#indexUses.delete(column.name);
-      await this.#run('loadColumn', { source: this.#source, rowCount, column, address });
+      await this.#read((source) => this.#run('loadColumn', { source, rowCount, column, address }));
     });
     const view = this.#views.get(resident) ?? viewOfStored(column, rowCount, resident.address);
     this.#views.set(resident, view);
@@ -124,14 +137,15 @@ export class OpenSegment {
     const column = this.#columns.get(name);
     assert(column?.kind === 'string' && column.index !== null, `column ${name} has a bitmap index`);
     this.#indexUses.set(name, (this.#indexUses.get(name) ?? 0) + 1);
-    return await this.#run('findTexts', { source: this.#source, column, texts });
+    return await this.#read((source) => this.#run('findTexts', { source, column, texts }));
   }
 
   /** Ascending rows of which some value is among the local dictionary `ids`; null when the column has no bitmap index. */
   async findRows(column: string, ids: readonly number[]): Promise<Uint32Array | null> {
     const stored = this.#columns.get(column);
     if (stored?.kind !== 'string' || stored.index === null) return null;
-    return await this.#run('findRows', { source: this.#source, column, index: stored.index, ids });
+    const { index } = stored;
+    return await this.#read((source) => this.#run('findRows', { source, column, index, ids }));
   }
 
   /** Waits for its users, then frees its columns and closes the file. */
@@ -142,7 +156,18 @@ export class OpenSegment {
       this.#resident.drop(this.#key('column', name));
       this.#resident.drop(this.#key('remap', name));
     }
-    closeSync(this.#source.descriptor);
+    this.#files.forget(this.#file);
+  }
+
+  /** Every byte was verified when the segment was opened, so the file was changed or removed since: not what the query asked for. */
+  async #read<Result>(read: (source: SegmentFile) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#files.use(this.#file, read);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || (error.code !== 'segment_corrupt' && error.code !== 'not_found')) throw error;
+      this.#onDamage(error);
+      throw new ServiceError('segments_unavailable', `segment ${this.id} was damaged on disk and is not served: ${error.message}`, error);
+    }
   }
 
   #key(kind: 'column' | 'remap', column: string): string {

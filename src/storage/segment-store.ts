@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { assert, ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { ColumnSchema } from '../model/schema.js';
@@ -12,6 +12,7 @@ import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import { KeptLeases } from './kept-leases.js';
 import { takeLease } from './lease.js';
+import { OpenFiles } from './open-files.js';
 import { OpenSegment } from './open-segment.js';
 import { ResidentMemory } from './resident-memory.js';
 
@@ -19,6 +20,8 @@ export interface SegmentStoreOptions {
   readonly memory: KernelMemory;
   /** Most bytes of kernel memory for columns and datasource-wide dictionaries. */
   readonly cacheBytes: number;
+  /** Segment files that may be open at a time. */
+  readonly openFilesMax: number;
   readonly run: RunStorageJob;
 }
 
@@ -39,8 +42,10 @@ interface OpenDataSource {
 }
 
 /** Nothing here reads or decodes on the calling thread: all of that is jobs. */
-export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOptions): IndexedSegmentStore {
+export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: SegmentStoreOptions): IndexedSegmentStore {
   const resident = new ResidentMemory(memory, cacheBytes);
+  const files = new OpenFiles(openFilesMax);
+  const damage = new DamageWatch();
   const kept = new KeptLeases(resident);
   const segments = new Map<string, OpenSegment>();
   const dataSources = new Map<string, OpenDataSource>();
@@ -62,14 +67,19 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
   return {
     async open(file: string, descriptor: SegmentDescriptor): Promise<void> {
       const id = segmentIdText(descriptor.id);
-      const source: SegmentFile = { file, descriptor: openFile(file) };
       try {
-        const footer = await run('verifySegment', source);
-        checkAgainst(descriptor, footer, source);
+        const footer = await files.use(file, async (source) => {
+          const found = await run('verifySegment', source);
+          checkAgainst(descriptor, found, source);
+          return found;
+        });
         assert(!segments.has(id), `segment ${id} is opened once`);
-        segments.set(id, new OpenSegment({ descriptor, footer, source, resident, run }));
+        segments.set(
+          id,
+          new OpenSegment({ descriptor, footer, file, files, resident, run, onDamage: (error) => damage.report(id, error) }),
+        );
       } catch (error) {
-        closeSync(source.descriptor);
+        files.forget(file);
         throw error;
       }
       const { dataSource } = descriptor.id;
@@ -89,6 +99,8 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
       dataSources.delete(dataSource);
       for (const global of shared.dictionaries.values()) global.close();
     },
+
+    onDamage: (listener) => damage.listen(listener),
 
     has: (segmentId: string): boolean => segments.has(segmentId),
 
@@ -136,14 +148,16 @@ export function createSegmentStore({ memory, cacheBytes, run }: SegmentStoreOpti
   };
 }
 
-function openFile(file: string): number {
-  try {
-    return openSync(file, 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new ServiceError('not_found', `segment file ${file} does not exist`, error);
-    }
-    throw error;
+/** Whoever keeps the files is told of the damaged ones. */
+class DamageWatch {
+  #listener: (segmentId: string, error: ServiceError) => void = () => undefined;
+
+  listen(listener: (segmentId: string, error: ServiceError) => void): void {
+    this.#listener = listener;
+  }
+
+  report(segmentId: string, error: ServiceError): void {
+    this.#listener(segmentId, error);
   }
 }
 

@@ -19,10 +19,15 @@ import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js'
 import { scanPlan, segmentOf } from './fakes.js';
 
 /** Opens files whose content is `good`, fails by itself for those with `unlucky`; the rest is corrupt. */
-function fakeStore(): SegmentStore & { readonly opened: Set<string> } {
+function fakeStore(): SegmentStore & { readonly opened: Set<string>; damage(id: string): void } {
   const opened = new Set<string>();
+  let damaged: (id: string, error: ServiceError) => void = () => undefined;
   return {
     opened,
+    damage: (id) => damaged(id, new ServiceError('segment_corrupt', 'a block does not match its checksum')),
+    onDamage: (listener) => {
+      damaged = listener;
+    },
     async open(file, descriptor) {
       const content = await readFile(file, 'utf8');
       if (content === 'unlucky') throw new ServiceError('internal', 'a processing thread ended');
@@ -176,7 +181,12 @@ historicals('after a restart it serves the files it has, without deep storage', 
   assert.is(historical.ready, true);
   const { segmentIds, failed } = await historical.inventory();
   assert.is(segmentIds.length, 1);
-  assert.is(Object.keys(failed).length, 1);
+  assert.equal(failed, {});
+  assert.equal(await loaded(historical), segmentIds);
+  assert.match(
+    Object.values((await historical.inventory()).failed).join(),
+    /^not_found: [^/]*ds\/\d\/v1\/0 in deep storage does not exist$/,
+  );
   assert.equal([readdirSync(join(folder, 'cache', 'segments')).length, readdirSync(join(folder, 'cache', 'info')).length], [1, 1]);
 });
 
@@ -226,6 +236,41 @@ historicals('a dropped segment leaves the inventory at once and the disk a littl
   while (store.opened.size > 0 || readdirSync(join(folder, 'cache', 'segments')).length > 0)
     await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(readdirSync(join(folder, 'cache', 'info')), []);
+});
+
+historicals('a file found damaged at the start is fetched again without being asked for', async ({ start, publish, folder }) => {
+  publish(A);
+  const first = await start();
+  await first.historical.loadSegments([A]);
+  await loaded(first.historical);
+  first.historical.stop();
+  for (const name of readdirSync(join(folder, 'cache', 'segments'))) writeFileSync(join(folder, 'cache', 'segments', name), 'rotten');
+  const { historical } = await start();
+  assert.equal(await loaded(historical), [idOf(A)]);
+});
+
+historicals('a file found damaged while it is served leaves the inventory, is fetched again and comes back', async ({ start, publish }) => {
+  publish(A);
+  publish(B);
+  const { historical, store } = await start();
+  await historical.loadSegments([A, B]);
+  await loaded(historical);
+  store.damage(idOf(A));
+  store.damage('unknown');
+  assert.equal((await historical.inventory()).segmentIds, [idOf(B)]);
+  assert.equal(await loaded(historical), [idOf(A), idOf(B)]);
+  publish(A, 'damaged');
+  store.damage(idOf(A));
+  assert.equal(await loaded(historical), [idOf(B)]);
+  assert.match((await historical.inventory()).failed[idOf(A)] ?? '', /^segment_corrupt: /);
+});
+
+historicals('a segment cache that was removed meanwhile is made again', async ({ start, publish, folder }) => {
+  publish(A);
+  const { historical } = await start();
+  rmSync(join(folder, 'cache'), { recursive: true });
+  await historical.loadSegments([A]);
+  assert.equal(await loaded(historical), [idOf(A)]);
 });
 
 historicals('a drop that is taken back in time keeps the file open', async ({ start, publish }) => {

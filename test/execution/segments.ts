@@ -17,7 +17,7 @@ export async function openFrames(
   engine: ProcessingEngine,
 ): Promise<{ store: IndexedSegmentStore; ids: string[]; close(): Promise<void> }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-execution-'));
-  const store = createSegmentStore({ memory, cacheBytes: 1 << 28, run: (name, request) => engine.runJob(name, request) });
+  const store = createSegmentStore({ memory, cacheBytes: 1 << 28, openFilesMax: 16, run: (name, request) => engine.runJob(name, request) });
   const ids: string[] = [];
   for (const [number, frame] of frames.entries()) {
     const file = path.join(folder, `${number}.segment`);

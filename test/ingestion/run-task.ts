@@ -76,7 +76,7 @@ export async function run(
 async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {
   const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
-  const store = createSegmentStore({ memory, cacheBytes: 1 << 27, run: (name, request) => engine.runJob(name, request) });
+  const store = createSegmentStore({ memory, cacheBytes: 1 << 27, openFilesMax: 16, run: (name, request) => engine.runJob(name, request) });
   const ids: string[] = [];
   for (const [partitionNumber, segment] of segments.entries()) {
     const id = { dataSource, interval: segment.interval, version: '1970-01-01T00:00:00.000Z', partitionNumber };

@@ -22,14 +22,21 @@ export interface Workbench {
 }
 
 export function openWorkbench(
-  options: { kernels?: string; cacheBytes?: number; memoryBytes?: number; wrap?: (run: RunStorageJob) => RunStorageJob } = {},
+  options: {
+    kernels?: string;
+    cacheBytes?: number;
+    memoryBytes?: number;
+    openFilesMax?: number;
+    wrap?: (run: RunStorageJob) => RunStorageJob;
+  } = {},
 ): Workbench {
   const directory = mkdtempSync(join(tmpdir(), 'dolmen-storage-'));
   const memory = KernelMemory.create({ maximumBytes: options.memoryBytes ?? 512 * 1024 * 1024 });
   const kernels = instantiateKernels(options.kernels ?? 'reference', memory);
   const here: RunStorageJob = async (name, request) => STORAGE_JOBS[name](request, memory, kernels);
   const run = options.wrap?.(here) ?? here;
-  const store = createSegmentStore({ memory, cacheBytes: options.cacheBytes ?? 256 * 1024 * 1024, run });
+  const cacheBytes = options.cacheBytes ?? 256 * 1024 * 1024;
+  const store = createSegmentStore({ memory, cacheBytes, openFilesMax: options.openFilesMax ?? 16, run });
   return { directory, memory, run, store, close: () => rmSync(directory, { recursive: true }) };
 }
 

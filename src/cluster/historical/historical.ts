@@ -65,7 +65,10 @@ export class Historical implements HistoricalService {
     for (const descriptor of served) this.#served.set(segmentIdText(descriptor.id), descriptor);
     for (const { descriptor, error } of failed) this.#fail(segmentIdText(descriptor.id), error);
     this.#ready = true;
+    this.#options.store.onDamage((id, error) => this.#damaged(id, error));
     this.#changed();
+    // Deep storage has them whole.
+    await this.loadSegments(failed.filter(({ error }) => isFileFault(error)).map(({ descriptor }) => descriptor));
   }
 
   stop(): void {
@@ -181,6 +184,17 @@ export class Historical implements HistoricalService {
     this.#options.log(`segment ${id} cannot be served: ${code}: ${message}`);
   }
 
+  /** Out of the inventory at once, and fetched again from deep storage. */
+  #damaged(id: string, error: ServiceError): void {
+    const descriptor = this.#served.get(id);
+    if (descriptor === undefined) return;
+    this.#options.log(`segment ${id} is fetched again: ${error.message}`);
+    this.#served.delete(id);
+    this.#closing.set(id, this.#closeDropped(id, descriptor));
+    void this.loadSegments([descriptor]);
+    this.#changed();
+  }
+
   async #closeDropped(id: string, descriptor: SegmentDescriptor): Promise<void> {
     this.#dropTimers.delete(id);
     try {
@@ -211,6 +225,11 @@ export class Historical implements HistoricalService {
     this.#changes++;
     this.#options.onChange();
   }
+}
+
+/** The file is at fault, not the one who reads it. */
+function isFileFault(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'segment_corrupt' || error.code === 'not_found');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -47,6 +47,9 @@ export class SegmentCache {
 
   /** Brings the file here, unverified. */
   async fetch(descriptor: SegmentDescriptor): Promise<void> {
+    // Somebody may have removed the folders meanwhile.
+    await mkdir(this.#segments, { recursive: true });
+    await mkdir(this.#info, { recursive: true });
     await this.#storage.pull(descriptor.loadSpec, this.fileOf(descriptor));
     await writeWhole(join(this.#info, `${nameOf(descriptor)}.json`), JSON.stringify(descriptor));
   }

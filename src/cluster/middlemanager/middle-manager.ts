@@ -104,6 +104,7 @@ export class MiddleManager implements MiddleManagerService {
     const workDirectory = this.#workDirectory(taskId);
     await rm(workDirectory, { recursive: true, force: true });
     await mkdir(workDirectory, { recursive: true });
+    await mkdir(this.#options.logDirectory, { recursive: true });
     return TaskProcess.start({
       taskId,
       payload,

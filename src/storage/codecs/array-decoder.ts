@@ -161,9 +161,19 @@ export function readAt(source: SegmentFile, offset: number, bytes: number): Buff
   const into = readBuffer.subarray(0, bytes);
   let filled = 0;
   while (filled < bytes) {
-    const count = readSync(source.descriptor, into, filled, bytes - filled, offset + filled);
+    const count = readFrom(source, into.subarray(filled), offset + filled);
     if (count === 0) throw corrupt(source.file, `it ends at ${offset + filled}, before ${offset + bytes}`);
     filled += count;
   }
   return into;
+}
+
+/** What a disk cannot read any more is damaged like what it reads wrongly. */
+function readFrom(source: SegmentFile, into: Buffer, offset: number): number {
+  try {
+    return readSync(source.descriptor, into, 0, into.length, offset);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EIO') throw corrupt(source.file, 'the disk cannot read it', error);
+    throw error;
+  }
 }
