@@ -18,7 +18,7 @@ import { frameOf, schemaOf } from './plain-rows.js';
 /* Groups over joins of random tables of thousands of rows, on two threads, against DuckDB. */
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
-const engine = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 1 << 14 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 1 << 14 });
 const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
 const TYPES = { id: 'LONG', code: 'STRING', amount: 'LONG', label: 'STRING' } as const;
 

@@ -169,7 +169,7 @@ const cases: { readonly name: string; readonly plan: Pick<GroupPlan, 'keys' | 'a
 
 for (const threads of [0, 2]) {
   const blocks = suite(`grouped aggregation over several blocks, ${threads} threads`);
-  const engine = createEngine({ memory, kernels: 'simd', threads, rowsRunHere: 0, morselRows: 20_000 });
+  const engine = createEngine({ memory, kernels: 'simd', threads, rowsRunInline: 0, morselRows: 20_000 });
   let opened: Awaited<ReturnType<typeof openFrames>> | undefined;
 
   blocks.before(async () => {

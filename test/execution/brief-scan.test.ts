@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { mayBeBrief } from '../../src/execution/scan/brief.js';
-import { BriefWork } from '../../src/execution/threads/brief-work.js';
-import type { RunControl } from '../../src/execution/threads/work.js';
-import { ACCOUNT_OFFSET, FLAG_BYTES } from '../../src/execution/threads/work.js';
+import { InlineAttempt } from '../../src/execution/threads/inline-attempt.js';
+import type { RunControl } from '../../src/execution/threads/jobs.js';
+import { ACCOUNT_OFFSET, FLAG_BYTES } from '../../src/execution/threads/jobs.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { KernelSets } from '../../src/kernels/registry.js';
 import type { Filter } from '../../src/model/filter.js';
@@ -175,7 +175,7 @@ brief('leave nothing behind wherever their time is up', () => {
   const kernels = new KernelSets(memory, 'simd');
   for (let allowed = 0; ; allowed++) {
     looks = 0;
-    const stream = new BriefWork(memory, kernels, allowed, () => looks++).scan(request);
+    const stream = new InlineAttempt(memory, kernels, allowed, () => looks++).scan(request);
     assert.is(memory.allocatedBytes, before, `${allowed} looks at the clock`);
     if (stream !== undefined) break;
     assert.ok(allowed < 100, 'it ends');
@@ -189,7 +189,7 @@ brief('leave nothing behind wherever their time is up', () => {
 brief('give the rows that a thread gives, whether there is time for them or not', async () => {
   const shared = { memory, kernels: 'simd' };
   const here = createEngine({ ...shared, threads: 0 });
-  const tried = [Infinity, 1e-9, 0].map((briefMs) => createEngine({ ...shared, threads: 1, rowsRunHere: 0, briefMs }));
+  const tried = [Infinity, 1e-9, 0].map((briefMs) => createEngine({ ...shared, threads: 1, rowsRunInline: 0, briefMs }));
   const arbitraryPlan = fc.record({
     filter: fc.option(arbitraryFilter, { nil: null, freq: 2 }),
     columns: fc.uniqueArray(fc.constantFrom('__time', ...COLUMNS, 'missing'), { minLength: 1, maxLength: 5 }),

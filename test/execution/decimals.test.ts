@@ -39,7 +39,7 @@ function frame(): Frame {
 }
 
 const test = suite('doubles kept as integers');
-const engine = createEngine({ memory, kernels: 'simd', threads: 0, rowsRunHere: 0, morselRows: 20_000 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 0, rowsRunInline: 0, morselRows: 20_000 });
 let opened: Awaited<ReturnType<typeof openFrames>> | undefined;
 test.before(async () => {
   opened = await openFrames([frame()], memory, engine);

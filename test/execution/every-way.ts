@@ -106,7 +106,7 @@ export async function everyWay(
   } finally {
     for (const { release } of [...placed, whole]) release();
   }
-  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 256 });
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 256 });
   const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, threaded);
   try {
     results.push({ way: 'segments here', groups: await tableOf(engine.run(plan, store, ids, options(), never)) });

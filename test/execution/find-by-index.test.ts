@@ -125,7 +125,7 @@ const frames = Array.from({ length: SEGMENTS }, (_, segment) => segmentFrame(seg
 /** Segments of which no column is in memory. */
 async function withSegments(threads: number, use: (place: Place) => Promise<void>): Promise<void> {
   const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
-  const engine = createEngine({ memory, kernels: 'simd', threads, rowsRunHere: 0 });
+  const engine = createEngine({ memory, kernels: 'simd', threads, rowsRunInline: 0 });
   const { store, ids, close } = await openFrames(frames, memory, engine);
   const options = { ending: 'final', deadlineMs: Date.now() + 60_000, kernels: null, batchRows: null } as const;
   const run = async (plan: GroupPlan | ScanPlan, profile?: Profile): Promise<unknown[][]> => {

@@ -294,7 +294,7 @@ limits('a deadline that has passed, a raised signal and a full group table are t
   };
   const never = new AbortController().signal;
   const small = createEngine({ memory, kernels: 'simd', threads: 0, groupBytesMax: 1 << 20 });
-  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 16_384 });
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 16_384 });
   for (const each of [engine, threaded]) {
     assert.is(await codeOf(() => read(each, { deadlineMs: Date.now() - 1 }, never)), 'timeout');
     assert.is(await codeOf(() => read(each, {}, AbortSignal.abort())), 'cancelled');

@@ -122,7 +122,7 @@ groups('no partial result at all still fills the buckets of a series', async () 
 });
 
 groups('agrees with the oracle over segments, with threads that share their morsels', async () => {
-  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 64 });
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 64 });
   try {
     await fc.assert(
       fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, plan) => {

@@ -28,7 +28,7 @@ times('kernels that are looked at do what they do, and are counted', () => {
 times('a profile has the kernels of a query, for all segments by those that were looked at', async () => {
   const [rows, segments] = [60_000, 16];
   const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
-  const engine = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0 });
+  const engine = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0 });
   const frame = (segment: number): Frame => ({
     rowCount: rows,
     columns: ['__time', 'number'].map((name) => ({

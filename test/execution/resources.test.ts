@@ -80,7 +80,7 @@ interface Place {
 async function within(bankBytes: number, more: Partial<EngineOptions>, use: (place: Place) => Promise<void>): Promise<void> {
   const memory = KernelMemory.create({ maximumBytes: bankBytes });
   let makeRoom = (_: number): number => 0;
-  const engine = createEngine({ memory, kernels: 'simd', threads: 0, rowsRunHere: 0, makeRoom: (bytes) => makeRoom(bytes) > 0, ...more });
+  const engine = createEngine({ memory, kernels: 'simd', threads: 0, rowsRunInline: 0, makeRoom: (bytes) => makeRoom(bytes) > 0, ...more });
   const { store, ids, close } = await openFrames([frame], memory, engine);
   makeRoom = (bytes) => store.makeRoom(bytes);
   try {
@@ -126,7 +126,7 @@ for (const threads of [0, 1]) {
 resources('segments that do not fit into memory together are read one part after the other', async () => {
   const memory = KernelMemory.create({ maximumBytes: 48 * MEBIBYTE });
   let makeRoom = (_: number): number => 0;
-  const engine = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunHere: 0, makeRoom: (bytes) => makeRoom(bytes) > 0 });
+  const engine = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunInline: 0, makeRoom: (bytes) => makeRoom(bytes) > 0 });
   // Each of them takes 27 MB.
   const { store, ids, close } = await openFrames([frame, frame, frame], memory, engine);
   makeRoom = (bytes) => store.makeRoom(bytes);

@@ -134,7 +134,7 @@ spilling('give partial results that merge into the whole, spilling again', async
 });
 
 spilling('agree with the oracle on several threads over segments', async () => {
-  const more = { threads: 2, rowsRunHere: 0, morselRows: 32 };
+  const more = { threads: 2, rowsRunInline: 0, morselRows: 32 };
   const engines = [1, 8_000_000].map((groupBytesMax) => createEngine({ memory, kernels: 'simd', groupBytesMax, spillDirectory, ...more }));
   try {
     await fc.assert(
@@ -184,7 +184,7 @@ spilling('meet across threads that number computed texts in orders of their own'
   const countOf = (id: number): number =>
     80 * pieces.filter((_, piece) => (id - ((piece * 100) % texts.length) + texts.length) % texts.length < 250).length;
   const expected = sorted(texts.map((text, id): [string, Value[]] => [printKeys([text.toUpperCase()]), [BigInt(countOf(id))]]));
-  const engine = createEngine({ memory, kernels: 'simd', groupBytesMax: 1, spillDirectory, threads: 2, rowsRunHere: 0 });
+  const engine = createEngine({ memory, kernels: 'simd', groupBytesMax: 1, spillDirectory, threads: 2, rowsRunInline: 0 });
   try {
     const { store, ids, close } = await openFrames(pieces, memory, engine);
     try {

@@ -135,7 +135,7 @@ function expected(rows: readonly Row[], keys: readonly string[], keep: (row: Row
 
 queries('groups of filtered rows', async () => {
   const here = createEngine({ memory, kernels: 'reference', threads: 0 });
-  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunHere: 0, morselRows: 16 });
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 16 });
   await fc.assert(
     fc.asyncProperty(
       pieces,

@@ -6,8 +6,8 @@ import type { RowPlan } from '../../model/plan.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import type { BuildRequest, BuildSide } from '../source/build-side.js';
 import type { Builds } from '../source/staged.js';
-import type { RunControl } from '../threads/work.js';
-import type { OpenStream } from '../threads/workplace.js';
+import type { OpenStream } from '../threads/executor.js';
+import type { RunControl } from '../threads/jobs.js';
 import type { PlacedRows } from './engine.js';
 import { feed, peek } from './row-feed.js';
 

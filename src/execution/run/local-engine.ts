@@ -30,12 +30,12 @@ import { mergeScans } from '../scan/merge-scans.js';
 import { boundaryRows } from '../scan/time-boundary.js';
 import type { BuildRequest } from '../source/build-side.js';
 import type { SpillPlace } from '../spill/spill-space.js';
-import { BriefWork } from '../threads/brief-work.js';
-import { workHere } from '../threads/here.js';
+import type { Executor, OpenStream } from '../threads/executor.js';
+import { InlineAttempt } from '../threads/inline-attempt.js';
+import { inlineExecutor } from '../threads/inline-executor.js';
+import type { GroupRequest, RunControl } from '../threads/jobs.js';
+import { ACCOUNT_OFFSET, FLAG_BYTES } from '../threads/jobs.js';
 import { ThreadPool } from '../threads/pool.js';
-import type { GroupRequest, RunControl } from '../threads/work.js';
-import { ACCOUNT_OFFSET, FLAG_BYTES } from '../threads/work.js';
-import type { OpenStream, Workplace } from '../threads/workplace.js';
 import { BuildStore, ROWS_AHEAD } from './build-store.js';
 import type { Engine, GivenRows, PlacedRows, RunCounters, RunOptions } from './engine.js';
 import { feed, peek } from './row-feed.js';
@@ -60,7 +60,7 @@ export interface EngineOptions {
   /** Rows of a scan that one query may hold to sort them (`svc.query.scan.maxRowsQueuedForOrdering`). */
   readonly heldRowsMax?: number;
   /** Plans over fewer rows run on the calling thread: a hand-over would cost more. */
-  readonly rowsRunHere?: number;
+  readonly rowsRunInline?: number;
   /** Rows of a morsel, where segments are cut. */
   readonly morselRows?: number;
   /** How long a scan that may be over at once is tried on the calling thread; 0: never. */
@@ -72,7 +72,7 @@ export interface ProcessingEngine extends Engine {
   runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']>;
 }
 
-const ROWS_RUN_HERE = 100_000;
+const ROWS_RUN_INLINE = 100_000;
 /** An event loop that stands still for a millisecond is noticed, and the first block of a try is not known to be quick. */
 const BRIEF_MS = 0.5;
 const MORSEL_ROWS = 1 << 18;
@@ -86,9 +86,9 @@ export function createEngine(options: EngineOptions): ProcessingEngine {
 class LocalEngine implements ProcessingEngine {
   readonly counters: RunCounters = { rowsScanned: 0, rowsMatched: 0, segments: 0 };
   readonly #options: EngineOptions;
-  readonly #here: Workplace;
+  readonly #inline: Executor;
   readonly #pool: ThreadPool | undefined;
-  readonly #brief: BriefWork | undefined;
+  readonly #brief: InlineAttempt | undefined;
   readonly #builds: BuildStore;
   #runs = 0;
 
@@ -97,17 +97,17 @@ class LocalEngine implements ProcessingEngine {
     const { memory, makeRoom = () => false } = options;
     memory.whenFull(makeRoom);
     const kernels = new KernelSets(memory, options.kernels);
-    this.#here = workHere(memory, kernels);
+    this.#inline = inlineExecutor(memory, kernels);
     this.#builds = new BuildStore(memory, (side, rowCount, control) =>
-      this.#placeFor(placingCost(rowCount), control).open('build', { control, side }),
+      this.#executorFor(placingCost(rowCount), control).open('build', { control, side }),
     );
     this.#pool = poolOf(options, makeRoom);
     const { briefMs = BRIEF_MS } = options;
-    this.#brief = this.#pool === undefined || briefMs === 0 ? undefined : new BriefWork(memory, kernels, briefMs);
+    this.#brief = this.#pool === undefined || briefMs === 0 ? undefined : new InlineAttempt(memory, kernels, briefMs);
   }
 
   runJob<Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']): Promise<StorageJobs[Name]['response']> {
-    return this.#pool === undefined ? this.#here.call(name, request) : this.#pool.runJob(name, request);
+    return this.#pool === undefined ? this.#inline.call(name, request) : this.#pool.runJob(name, request);
   }
 
   async *run(
@@ -190,7 +190,7 @@ class LocalEngine implements ProcessingEngine {
         const frames = (await Promise.all(partials.map(collect))).flat();
         yield* this.#controlled(options, signal, async function* (control, engine) {
           const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0);
-          const stream = engine.#placeFor(rows, control).open('mergeGroups', { control, plan, frames, ending: options.ending });
+          const stream = engine.#executorFor(rows, control).open('mergeGroups', { control, plan, frames, ending: options.ending });
           yield* engine.#read(stream, 'merge', options.profile);
         });
         return;
@@ -254,13 +254,13 @@ class LocalEngine implements ProcessingEngine {
             return;
           case 'scan': {
             const request = { control, plan: sent, data, builds, ending };
-            const brief = !engine.#runsHere(rows) && mayBeBrief(sent, views) ? engine.#brief?.scan(request) : undefined;
-            yield* engine.#read(brief ?? engine.#placeFor(rows, control).open('scan', request), 'scan', profile);
+            const brief = !engine.#runsInline(rows) && mayBeBrief(sent, views) ? engine.#brief?.scan(request) : undefined;
+            yield* engine.#read(brief ?? engine.#executorFor(rows, control).open('scan', request), 'scan', profile);
             return;
           }
           case 'timeBoundary':
             yield* engine.#read(
-              engine.#placeFor(rows, control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
+              engine.#executorFor(rows, control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
               'scan',
               profile,
             );
@@ -280,7 +280,7 @@ class LocalEngine implements ProcessingEngine {
     yield* this.#controlled(options, signal, (control, engine) =>
       engine.#builds.with(plan, control, async function* (sent, builds) {
         const source = await peek(rows, ROWS_AHEAD);
-        const place = engine.#placeFor(rowsWithPairs(placingCost(source.rowCount), builds), control);
+        const place = engine.#executorFor(rowsWithPairs(placingCost(source.rowCount), builds), control);
         const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {
@@ -305,15 +305,15 @@ class LocalEngine implements ProcessingEngine {
 
   async *#runGroup(run: Omit<GroupRequest, 'cut'>, { ending, profile }: RunOptions, rows: number): AsyncGenerator<Frame> {
     const { control, plan, data } = run;
-    const threads = this.#runsHere(rows) ? 1 : (this.#pool?.size ?? 0);
+    const threads = this.#runsInline(rows) ? 1 : (this.#pool?.size ?? 0);
     const cut = { threads, morselRows: this.#options.morselRows ?? MORSEL_ROWS };
     const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
     const request = { ...run, cut };
     if (morselCount < 2) {
-      yield* this.#read(this.#placeFor(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
+      yield* this.#read(this.#executorFor(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
       return;
     }
-    const [last = this.#here, ...others] = this.#pool?.choose(Math.min(threads, morselCount), control.priority) ?? [];
+    const [last = this.#inline, ...others] = this.#pool?.choose(Math.min(threads, morselCount), control.priority) ?? [];
     const stream = last.open('group', { ...request, ending, awaitsParts: true });
     const parts: GroupTableParts[] = [];
     let failure: unknown;
@@ -418,12 +418,12 @@ class LocalEngine implements ProcessingEngine {
     Atomics.store(this.#options.memory.i32(flags, 1), 0, 1);
   }
 
-  #placeFor(rows: number, control: RunControl): Workplace {
-    return this.#runsHere(rows) ? this.#here : (this.#pool?.choose(1, control.priority)[0] ?? this.#here);
+  #executorFor(rows: number, control: RunControl): Executor {
+    return this.#runsInline(rows) ? this.#inline : (this.#pool?.choose(1, control.priority)[0] ?? this.#inline);
   }
 
-  #runsHere(rows: number): boolean {
-    return this.#pool === undefined || rows < (this.#options.rowsRunHere ?? ROWS_RUN_HERE);
+  #runsInline(rows: number): boolean {
+    return this.#pool === undefined || rows < (this.#options.rowsRunInline ?? ROWS_RUN_INLINE);
   }
 
   #count(counts: RowCounts, reads: 'group' | 'scan' | 'merge', profile: Profile | undefined): void {

@@ -1,6 +1,6 @@
 import type { Frame } from '../../model/frame.js';
-import type { StreamItem } from '../threads/work.js';
-import type { OpenStream } from '../threads/workplace.js';
+import type { OpenStream } from '../threads/executor.js';
+import type { StreamItem } from '../threads/jobs.js';
 
 /**
  * Opens a stream, gives it the rows it asks for, and gives on what it answers. The next rows are fetched while the stream

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../base/errors.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
-import type { DataReference } from './sent-data.js';
-import type { StreamInput, StreamItem } from './work.js';
+import type { StreamInput, StreamItem } from './jobs.js';
+import type { DataReference } from './payload-cache.js';
 
 /** To a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
 export type ToThread =

@@ -3,11 +3,11 @@ import { ServiceError } from '../../base/errors.js';
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
+import type { Executor, OpenStream } from './executor.js';
+import type { Calls, RunControl, StreamInput, StreamItem, Streams } from './jobs.js';
 import type { Answer, FromThread, ToThread } from './messages.js';
 import { fromPlainError, ROOM, SIGNALS } from './messages.js';
-import { SentData } from './sent-data.js';
-import type { Calls, RunControl, StreamInput, StreamItem, Streams } from './work.js';
-import type { OpenStream, Workplace } from './workplace.js';
+import { SentPayloads } from './payload-cache.js';
 
 type Asked = Exclude<ToThread, { kind: 'end' }>;
 
@@ -31,10 +31,10 @@ function priorityOf(name: string, request: object): number {
 }
 
 /** A processing thread and what it owes answers to. */
-class Thread implements Workplace {
+class Thread implements Executor {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #sent = new SentData();
+  readonly #sent = new SentPayloads();
   readonly #ended: Promise<void>;
   readonly #signals = new Int32Array(new SharedArrayBuffer(SIGNALS.bytes));
   #nextId = 1;
@@ -173,7 +173,7 @@ export class ThreadPool {
   }
 
   /** The `count` threads with the least to do before work of this priority, the least busy first. */
-  choose(count: number, priority: number): readonly Workplace[] {
+  choose(count: number, priority: number): readonly Executor[] {
     // One that ran out of heap is gone, with the queries that it had.
     this.#threads.forEach((thread, at) => {
       if (thread.hasFailed) this.#threads[at] = new Thread(this.#options);

@@ -3,11 +3,11 @@ import type { KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelMemory } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
 import { STORAGE_JOBS, type StorageJobName, type StorageJobs } from '../../storage/jobs.js';
+import type { Calls, Stream, StreamInput, Streams, ThreadContext } from './jobs.js';
 import type { FromThread, ToThread } from './messages.js';
 import { ROOM, SIGNALS, toPlainError, transferables } from './messages.js';
-import { ReceivedData } from './sent-data.js';
-import { Turns } from './turns.js';
-import type { Calls, Stream, StreamInput, Streams, WorkBench } from './work.js';
+import { ReceivedPayloads } from './payload-cache.js';
+import { Scheduler } from './scheduler.js';
 
 /**
  * Entry of a processing thread. It does one piece of work at a time, unless something of a higher priority comes between
@@ -18,9 +18,9 @@ import type { Calls, Stream, StreamInput, Streams, WorkBench } from './work.js';
  */
 const { handle, kernels, signals } = workerData as { handle: KernelMemoryHandle; kernels: string; signals: Int32Array };
 const memory = KernelMemory.attach(handle);
-const turns = new Turns<Received>(perform);
+const scheduler = new Scheduler<Received>(perform);
 const streams = new Map<number, Stream>();
-const data = new ReceivedData();
+const data = new ReceivedPayloads();
 let received = 0;
 const kernelSets = new KernelSets(memory, kernels);
 let queries: Queries | undefined;
@@ -30,21 +30,21 @@ memory.whenFull(askForRoom);
 
 parentPort?.on('message', (message: ToThread) => {
   receive(message);
-  turns.run(receiveAll);
+  scheduler.run(receiveAll);
 });
 
-const work = await import('./work.js');
-const bench = new work.WorkBench(memory, kernelSets, () => {
+const work = await import('./jobs.js');
+const thread = new work.ThreadContext(memory, kernelSets, () => {
   if (Atomics.load(signals, SIGNALS.sent) !== received) receiveAll();
-  turns.lookUp();
+  scheduler.yieldToUrgent();
 });
-queries = { ...work, bench };
-for (const each of early.splice(0)) turns.add(each);
-turns.run(receiveAll);
+queries = { ...work, thread };
+for (const each of early.splice(0)) scheduler.add(each);
+scheduler.run(receiveAll);
 
 /** What runs them. */
-interface Queries extends Pick<typeof import('./work.js'), 'CALLS' | 'STREAMS'> {
-  readonly bench: WorkBench;
+interface Queries extends Pick<typeof import('./jobs.js'), 'CALLS' | 'STREAMS'> {
+  readonly thread: ThreadContext;
 }
 
 /** A message whose data was looked up when it came: data is sent once, and messages change places. */
@@ -58,7 +58,7 @@ function receive(message: ToThread): void {
   // As the count of those sent does, it begins again after 2^32.
   received = (received + 1) | 0;
   const request = message.kind === 'call' || message.kind === 'open' ? requestOf(message) : {};
-  turns.add({ priority: message.priority, message, request });
+  scheduler.add({ priority: message.priority, message, request });
 }
 
 /** What has come while something was done. */
@@ -137,12 +137,12 @@ function runJob<Name extends StorageJobName>(name: Name, request: unknown): Stor
   return STORAGE_JOBS[name](request as StorageJobs[Name]['request'], memory, kernelSets.get());
 }
 
-function runCall<Name extends keyof Calls>({ CALLS, bench }: Queries, name: Name, request: unknown): Calls[Name]['response'] {
-  return CALLS[name](request as Calls[Name]['request'], bench);
+function runCall<Name extends keyof Calls>({ CALLS, thread }: Queries, name: Name, request: unknown): Calls[Name]['response'] {
+  return CALLS[name](request as Calls[Name]['request'], thread);
 }
 
-function openStream<Name extends keyof Streams>({ STREAMS, bench }: Queries, name: Name, request: unknown): Stream {
-  return STREAMS[name](request as Streams[Name], bench);
+function openStream<Name extends keyof Streams>({ STREAMS, thread }: Queries, name: Name, request: unknown): Stream {
+  return STREAMS[name](request as Streams[Name], thread);
 }
 
 function isStorageJob(name: string): name is StorageJobName {

@@ -46,7 +46,7 @@ export interface CollectorOptions {
 }
 
 /**
- * Turns blocks of input into rows of a buffer: times first, which decide what rows are kept, then column by column,
+ * Scheduler blocks of input into rows of a buffer: times first, which decide what rows are kept, then column by column,
  * so that every inner loop reads one kind of value.
  */
 export class RowCollector {

@@ -192,7 +192,7 @@ export class StringColumn implements RunColumn {
     offsets[this.rows] = this.idCount;
   }
 
-  /** Turns one id a row into lists: a null row becomes an empty one. */
+  /** Scheduler one id a row into lists: a null row becomes an empty one. */
   private offsetsOfSingles(): Uint32Array {
     const offsets = new Uint32Array(grownLength(0, this.rows + 2));
     let to = 0;

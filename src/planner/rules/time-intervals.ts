@@ -11,7 +11,7 @@ export interface TimeBounds {
 }
 
 /**
- * Turns conditions on `__time` into plan intervals: those that are a whole conjunct of the filter, be it a comparison,
+ * Scheduler conditions on `__time` into plan intervals: those that are a whole conjunct of the filter, be it a comparison,
  * or an AND, OR or NOT of comparisons of `__time` alone. Time is sorted in a segment, so an interval costs nothing.
  */
 export function extractTimeBounds(filter: Filter | null): TimeBounds {

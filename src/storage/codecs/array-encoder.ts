@@ -16,7 +16,7 @@ export interface ByteSink {
 /** Plain blocks decode fastest, then packed bits, then planes; a slower layout has to be smaller by this factor. */
 const FASTER_BIAS = 0.95;
 
-/** Turns arrays into blocks as `format.ts` draws them. One encoder serves one file. */
+/** Scheduler arrays into blocks as `format.ts` draws them. One encoder serves one file. */
 export class ArrayEncoder {
   readonly #sink: ByteSink;
   readonly #words = new Words(BLOCK_ROWS);

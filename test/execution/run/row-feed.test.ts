@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noCounts } from '../../../src/execution/block/row-counts.js';
 import { feed, peek } from '../../../src/execution/run/row-feed.js';
-import type { OpenStream } from '../../../src/execution/threads/workplace.js';
+import type { OpenStream } from '../../../src/execution/threads/executor.js';
 import type { Frame } from '../../../src/model/frame.js';
 
 const frame = (rowCount: number): Frame => ({

@@ -11,7 +11,7 @@ import { openFrames } from '../segments.js';
  */
 const ROWS = 400_000;
 const memory = KernelMemory.create({ maximumBytes: 1 << 29 });
-const engine = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunHere: 0 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunInline: 0 });
 const longs = (name: string, valueAt: (row: number) => number): Frame['columns'][number] => ({
   kind: 'long',
   name,

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SegmentData } from '../../../src/execution/block/segment-data.js';
-import { ReceivedData, SentData } from '../../../src/execution/threads/sent-data.js';
+import { ReceivedPayloads, SentPayloads } from '../../../src/execution/threads/payload-cache.js';
 
 const test = suite('segment data sent to a thread');
 
@@ -10,8 +10,8 @@ const overTheWire = <Message>(message: Message): Message => structuredClone(mess
 const made = (count: number): SegmentData => ({ views: [], dictionaries: { c: { count, entries: 64, remaps: {} } } });
 
 test('goes over once and is known by its number from then on', () => {
-  const sent = new SentData();
-  const received = new ReceivedData();
+  const sent = new SentPayloads();
+  const received = new ReceivedPayloads();
   const data = made(1);
   const first = received.resolve(overTheWire(sent.refer(data)));
   assert.equal(first, data);
@@ -21,8 +21,8 @@ test('goes over once and is known by its number from then on', () => {
 });
 
 test('is forgotten on both sides when other data took its place', () => {
-  const sent = new SentData();
-  const received = new ReceivedData();
+  const sent = new SentPayloads();
+  const received = new ReceivedPayloads();
   const kept = made(0);
   const lost = made(1);
   for (const data of [lost, kept]) received.resolve(overTheWire(sent.refer(data)));

@@ -1,4 +1,4 @@
-import type { Calls, StreamInput, StreamItem, Streams } from './work.js';
+import type { Calls, StreamInput, StreamItem, Streams } from './jobs.js';
 
 /** A stream of frames being produced elsewhere, one per `next`. */
 export interface OpenStream {
@@ -9,7 +9,7 @@ export interface OpenStream {
 }
 
 /** A place where work is done: a processing thread, or the calling one. */
-export interface Workplace {
+export interface Executor {
   /** Calls and streams of this priority or a higher one that wait for an answer. */
   busy(priority: number): number;
   call<Name extends keyof Calls>(name: Name, request: Calls[Name]['request']): Promise<Calls[Name]['response']>;

@@ -134,20 +134,20 @@ const SEGMENTS_PER_SAMPLE = 8;
 const SAMPLED_ROWS_MIN = 50_000;
 
 /** A thread's own things. */
-export class WorkBench {
+export class ThreadContext {
   readonly memory: KernelMemory;
   readonly #kernels: KernelSets;
-  readonly #lookUp: () => void;
+  readonly #yieldToUrgent: () => void;
   readonly #sampledRowsMin: number;
 
   /**
-   * @param lookUp          called between blocks: whether there is something more urgent
+   * @param yieldToUrgent          called between blocks: whether there is something more urgent
    * @param sampledRowsMin  of a segment whose kernels may be looked at
    */
-  constructor(memory: KernelMemory, kernels: KernelSets, lookUp: () => void, sampledRowsMin = SAMPLED_ROWS_MIN) {
+  constructor(memory: KernelMemory, kernels: KernelSets, yieldToUrgent: () => void, sampledRowsMin = SAMPLED_ROWS_MIN) {
     this.memory = memory;
     this.#kernels = kernels;
-    this.#lookUp = lookUp;
+    this.#yieldToUrgent = yieldToUrgent;
     this.#sampledRowsMin = sampledRowsMin;
   }
 
@@ -157,7 +157,7 @@ export class WorkBench {
 
   context({ flags, deadlineMs, perSegmentTimeoutMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
     const words = this.memory.i32(flags, 1);
-    const lookUp = this.#lookUp;
+    const yieldToUrgent = this.#yieldToUrgent;
     const sampledRowsMin = this.#sampledRowsMin;
     let segmentDeadlineMs = Infinity;
     let segments = 0;
@@ -175,7 +175,7 @@ export class WorkBench {
           throw new ServiceError('timeout', 'the query worked on one segment for longer than the context key perSegmentTimeout allows');
         if (now > deadlineMs)
           throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
-        lookUp();
+        yieldToUrgent();
       },
       beginSegment: () => {
         if (perSegmentTimeoutMs !== null) segmentDeadlineMs = Date.now() + perSegmentTimeoutMs;
@@ -194,26 +194,26 @@ export class WorkBench {
   }
 }
 
-type CallHandlers = { readonly [Name in keyof Calls]: (request: Calls[Name]['request'], bench: WorkBench) => Calls[Name]['response'] };
+type CallHandlers = { readonly [Name in keyof Calls]: (request: Calls[Name]['request'], thread: ThreadContext) => Calls[Name]['response'] };
 
 /** Every call by name: storage's jobs and our own. */
 export const CALLS: CallHandlers = {
-  verifySegment: (request, bench) => STORAGE_JOBS.verifySegment(request, bench.memory, bench.kernels()),
-  loadColumn: (request, bench) => STORAGE_JOBS.loadColumn(request, bench.memory, bench.kernels()),
-  internDictionary: (request, bench) => STORAGE_JOBS.internDictionary(request, bench.memory, bench.kernels()),
-  findRows: (request, bench) => STORAGE_JOBS.findRows(request, bench.memory, bench.kernels()),
-  findTexts: (request, bench) => STORAGE_JOBS.findTexts(request, bench.memory, bench.kernels()),
-  groupPart: (request, bench) => {
+  verifySegment: (request, thread) => STORAGE_JOBS.verifySegment(request, thread.memory, thread.kernels()),
+  loadColumn: (request, thread) => STORAGE_JOBS.loadColumn(request, thread.memory, thread.kernels()),
+  internDictionary: (request, thread) => STORAGE_JOBS.internDictionary(request, thread.memory, thread.kernels()),
+  findRows: (request, thread) => STORAGE_JOBS.findRows(request, thread.memory, thread.kernels()),
+  findTexts: (request, thread) => STORAGE_JOBS.findTexts(request, thread.memory, thread.kernels()),
+  groupPart: (request, thread) => {
     const counts = noCounts();
-    const table = groupMorsels(request, bench, counts);
+    const table = groupMorsels(request, thread, counts);
     return { parts: table.detach(), counts };
   },
 };
 
-export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], bench: WorkBench) => Stream } = {
-  *group(request, bench) {
+export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name], thread: ThreadContext) => Stream } = {
+  *group(request, thread) {
     const counts = noCounts();
-    const table = groupMorsels(request, bench, counts);
+    const table = groupMorsels(request, thread, counts);
     let parts: readonly GroupTableParts[] = [];
     if (request.awaitsParts) {
       let isAnswered = false;
@@ -227,9 +227,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     }
     yield* items(endGroups(table, parts, request.ending, request.control.heldRowsMax, counts), counts);
   },
-  *scan({ control, plan, data: { views }, builds, ending }, bench) {
+  *scan({ control, plan, data: { views }, builds, ending }, thread) {
     const counts = noCounts();
-    const context = bench.context(control);
+    const context = thread.context(control);
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
     const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, {
       heldRowsMax: control.heldRowsMax,
@@ -255,10 +255,10 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       steps.close();
     }
   },
-  *timeBoundary({ control, plan, data: { views }, builds, ending }, bench) {
+  *timeBoundary({ control, plan, data: { views }, builds, ending }, thread) {
     const counts = noCounts();
     const startMs = performance.now();
-    const context = bench.context(control);
+    const context = thread.context(control);
     const rows = isStaged(plan)
       ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
       : timeBoundary(plan, views, context, counts);
@@ -267,9 +267,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const finished = ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows;
     yield* items([...framesOf(finished, context.check)], counts);
   },
-  *mergeGroups({ control, plan, frames, ending }, bench) {
+  *mergeGroups({ control, plan, frames, ending }, thread) {
     const counts = noCounts();
-    const context = bench.context(control);
+    const context = thread.context(control);
     const placed: PlacedFrame[] = [];
     try {
       for (const chunk of chunksOf(frames, control.batchRows * BLOCKS_PER_CHUNK)) {
@@ -285,9 +285,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       for (const each of placed) each.release();
     }
   },
-  *rows({ control, ...options }, bench) {
+  *rows({ control, ...options }, thread) {
     const counts = noCounts();
-    const session = new RowSession({ ...options, heldRowsMax: control.heldRowsMax }, bench.context(control), counts);
+    const session = new RowSession({ ...options, heldRowsMax: control.heldRowsMax }, thread.context(control), counts);
     try {
       while (!session.isDone) {
         const input = yield { frame: null, isLast: false, counts };
@@ -299,7 +299,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       session.close();
     }
   },
-  *build({ control, side }, bench) {
+  *build({ control, side }, thread) {
     const counts = noCounts();
     const frames: Frame[] = [];
     for (;;) {
@@ -307,14 +307,14 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       if (input?.kind !== 'rows' || input.frame === null) break;
       frames.push(input.frame);
     }
-    yield { frame: null, isLast: true, counts, built: placeBuildSide(bench.context(control), concatFrames(frames), side) };
+    yield { frame: null, isLast: true, counts, built: placeBuildSide(thread.context(control), concatFrames(frames), side) };
   },
 };
 
-function groupMorsels(request: GroupRequest, bench: WorkBench, counts: RowCounts): GroupTable {
+function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowCounts): GroupTable {
   const { control, plan, data, builds } = request;
   const { groupBytesMax } = control;
-  const [context, next] = [bench.context(control), morselTaker(request, bench.memory)];
+  const [context, next] = [thread.context(control), morselTaker(request, thread.memory)];
   if (!isStaged(plan)) return runMorsels(shapeOf({ plan, ...data }, groupBytesMax), context, next, counts);
   return runStagedMorsels(stagedShape(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
 }

@@ -1,5 +1,5 @@
 /** One thing to do. */
-export interface AgendaItem {
+export interface PrioritizedItem {
   readonly priority: number;
 }
 
@@ -7,7 +7,7 @@ export interface AgendaItem {
 const PICKS_PER_OLDEST = 4;
 
 /** What a thread has to do: the highest priority first, among equals as they came. */
-export class Agenda<Item extends AgendaItem> {
+export class PriorityQueue<Item extends PrioritizedItem> {
   /** As they came. */
   readonly #items: Item[] = [];
   #picks = 0;

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Turns } from '../../../src/execution/threads/turns.js';
+import { Scheduler } from '../../../src/execution/threads/scheduler.js';
 
 interface Task {
   readonly name: string;
@@ -15,13 +15,13 @@ interface Task {
 function blocksDone(first: readonly Task[]): string[] {
   const done: string[] = [];
   let clock = 0;
-  const turns: Turns<Task> = new Turns<Task>(
+  const turns: Scheduler<Task> = new Scheduler<Task>(
     (task) => {
       for (let block = 0; block < task.blocks; block++) {
         clock++;
         done.push(task.name);
         for (const brought of task.brings?.(block) ?? []) turns.add(brought);
-        turns.lookUp();
+        turns.yieldToUrgent();
       }
     },
     () => clock,
@@ -77,7 +77,7 @@ turns('what has not begun is begun, whatever comes meanwhile', () => {
 
 turns('an error of one task is thrown on, and the turns go on', () => {
   const seen: string[] = [];
-  const failing: Turns<Task> = new Turns<Task>((task) => {
+  const failing: Scheduler<Task> = new Scheduler<Task>((task) => {
     seen.push(task.name);
     if (task.name === 'bad') throw new Error('bad');
   });

@@ -1,5 +1,5 @@
-import type { AgendaItem } from './agenda.js';
-import { Agenda } from './agenda.js';
+import type { PrioritizedItem } from './priority-queue.js';
+import { PriorityQueue } from './priority-queue.js';
 
 /** Work that was overtaken goes on as soon as it has had less than this part of the time. */
 const OVERTAKEN_PART_MIN = 1 / 5;
@@ -14,12 +14,12 @@ interface Turn {
 }
 
 /**
- * The order in which a thread does its work. Work looks up between blocks (`lookUp`): what has a higher priority is
+ * The order in which a thread does its work. Work looks up between blocks (`yieldToUrgent`): what has a higher priority is
  * done then and there, on top of it, and it goes on when that is through. Nothing waits for ever: among what has not
  * begun every fourth pick is the oldest, and work that was overtaken keeps a fifth of the time.
  */
-export class Turns<Item extends AgendaItem> {
-  readonly #agenda = new Agenda<Item>();
+export class Scheduler<Item extends PrioritizedItem> {
+  readonly #queue = new PriorityQueue<Item>();
   readonly #perform: (item: Item) => void;
   readonly #now: () => number;
   /** The one under way is the last; those before it are overtaken. */
@@ -31,22 +31,22 @@ export class Turns<Item extends AgendaItem> {
   }
 
   add(item: Item): void {
-    this.#agenda.add(item);
+    this.#queue.add(item);
   }
 
   /** Does everything there is to do, and what `receive` brings meanwhile. */
   run(receive: () => void): void {
-    for (let item = this.#agenda.next(); item !== undefined; item = this.#agenda.next()) {
+    for (let item = this.#queue.next(); item !== undefined; item = this.#queue.next()) {
       this.#do(item);
       receive();
     }
   }
 
   /** Between blocks of the work under way. */
-  lookUp(): void {
+  yieldToUrgent(): void {
     const turn = this.#stack.at(-1);
-    if (turn === undefined || this.#agenda.best <= turn.priority || !this.#mayBeOvertaken(turn)) return;
-    const item = this.#agenda.nextAbove(turn.priority);
+    if (turn === undefined || this.#queue.best <= turn.priority || !this.#mayBeOvertaken(turn)) return;
+    const item = this.#queue.nextAbove(turn.priority);
     if (item === undefined) return;
     const startMs = this.#now();
     this.#do(item);

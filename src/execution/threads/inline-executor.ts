@@ -1,16 +1,16 @@
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
-import { CALLS, STREAMS, WorkBench } from './work.js';
-import type { Workplace } from './workplace.js';
+import type { Executor } from './executor.js';
+import { CALLS, STREAMS, ThreadContext } from './jobs.js';
 
 /** Work done where it is asked for. */
-export function workHere(memory: KernelMemory, kernels: KernelSets): Workplace {
-  const bench = new WorkBench(memory, kernels, () => undefined);
+export function inlineExecutor(memory: KernelMemory, kernels: KernelSets): Executor {
+  const thread = new ThreadContext(memory, kernels, () => undefined);
   return {
     busy: () => 0,
-    call: async (name, request) => CALLS[name](request, bench),
+    call: async (name, request) => CALLS[name](request, thread),
     open: (name, request) => {
-      const stream = STREAMS[name](request, bench);
+      const stream = STREAMS[name](request, thread);
       return {
         next: async (input) => {
           const { value, done } = stream.next(input);

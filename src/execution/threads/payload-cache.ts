@@ -17,7 +17,7 @@ export interface DataReference {
 const REMEMBERED_MAX = 64;
 
 /** The sending side, of one thread: data is known by the identity of its views, which leases keep while nothing moved. */
-export class SentData {
+export class SentPayloads {
   /** Least recently sent first. */
   readonly #numbers = new Map<readonly SegmentView[], number>();
   #next = 1;
@@ -36,7 +36,7 @@ export class SentData {
 }
 
 /** The thread's side. */
-export class ReceivedData {
+export class ReceivedPayloads {
   readonly #data = new Map<number, SegmentData>();
 
   resolve({ number, data, forget }: DataReference): SegmentData {
