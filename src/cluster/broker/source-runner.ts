@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
+import type { WantedColumn } from '../../execution/join/rows.js';
+import { frameBytes, selectColumns } from '../../execution/join/rows.js';
 import type { Engine, PlacedRows, RunOptions } from '../../execution/run/engine.js';
-import type { WantedColumn } from '../../execution/source/rows.js';
-import { frameBytes, selectColumns } from '../../execution/source/rows.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';

@@ -4,7 +4,7 @@ import type { Profile } from '../../model/profile.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { SegmentView } from '../../storage/view.js';
-import type { BuildRequest } from '../source/build-side.js';
+import type { BuildRequest } from '../join/build-side.js';
 
 export interface RunOptions {
   readonly ending: 'final' | 'partial';

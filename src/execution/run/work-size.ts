@@ -1,6 +1,6 @@
 import type { RowPlan } from '../../model/plan.js';
 import type { SegmentView } from '../../storage/view.js';
-import type { Builds } from '../source/staged.js';
+import type { Builds } from '../join/with-stages.js';
 
 /*
  * How much work something is, before it is done, in rows that are read: what is little stays on the calling thread.

@@ -26,14 +26,14 @@ import type { Morsel, MorselCut } from '../group/run.js';
 import { morselsOf, runMorsels } from '../group/run.js';
 import type { GroupTable, GroupTableParts } from '../group/table/group-table.js';
 import { mergePlan } from '../group/table/partial.js';
+import type { BuildRequest, BuildSide } from '../join/build-side.js';
+import { placeBuildSide } from '../join/build-side.js';
+import type { PipelineOptions } from '../join/row-pipeline.js';
+import { RowPipeline } from '../join/row-pipeline.js';
+import type { Builds } from '../join/with-stages.js';
+import { boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedPieces, stagedShape } from '../join/with-stages.js';
 import { scanFrames } from '../scan/operator.js';
 import { timeBoundary } from '../scan/time-boundary.js';
-import type { BuildRequest, BuildSide } from '../source/build-side.js';
-import { placeBuildSide } from '../source/build-side.js';
-import type { SessionOptions } from '../source/row-session.js';
-import { RowSession } from '../source/row-session.js';
-import type { Builds } from '../source/staged.js';
-import { boundaryOfPieces, isStaged, runStagedMorsels, scanPieces, stagedPieces, stagedShape } from '../source/staged.js';
 import type { SpillPlace } from '../spill/spill-space.js';
 import { SpillSpace } from '../spill/spill-space.js';
 
@@ -98,7 +98,7 @@ export interface Streams {
 }
 
 /** Rows come as input, and the result as soon as it is known. */
-export interface RowsRequest extends Omit<SessionOptions, 'heldRowsMax'> {
+export interface RowsRequest extends Omit<PipelineOptions, 'heldRowsMax'> {
   readonly control: RunControl;
 }
 
@@ -235,7 +235,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       heldRowsMax: control.heldRowsMax,
       spill: context.spill,
     });
-    const frames = isStaged(plan)
+    const frames = hasStages(plan)
       ? scanPieces(plan, stagedPieces(context, plan, views, builds), context, ending, counts)
       : scanFrames(plan, views, context, ending, counts);
     // With the last row that is wanted the reader is told that nothing follows, and need not ask once more.
@@ -259,7 +259,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const counts = noCounts();
     const startMs = performance.now();
     const context = thread.context(control);
-    const rows = isStaged(plan)
+    const rows = hasStages(plan)
       ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
       : timeBoundary(plan, views, context, counts);
     counts.readMs += performance.now() - startMs;
@@ -287,16 +287,16 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
   *rows({ control, ...options }, thread) {
     const counts = noCounts();
-    const session = new RowSession({ ...options, heldRowsMax: control.heldRowsMax }, thread.context(control), counts);
+    const pipeline = new RowPipeline({ ...options, heldRowsMax: control.heldRowsMax }, thread.context(control), counts);
     try {
-      while (!session.isDone) {
+      while (!pipeline.isDone) {
         const input = yield { frame: null, isLast: false, counts };
         if (input?.kind !== 'rows' || input.frame === null) break;
-        for (const frame of timed(session.add(input.frame), counts, 'readMs')) yield { frame, isLast: false, counts };
+        for (const frame of timed(pipeline.add(input.frame), counts, 'readMs')) yield { frame, isLast: false, counts };
       }
-      yield* items(session.end(), counts);
+      yield* items(pipeline.end(), counts);
     } finally {
-      session.close();
+      pipeline.close();
     }
   },
   *build({ control, side }, thread) {
@@ -315,7 +315,7 @@ function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowC
   const { control, plan, data, builds } = request;
   const { groupBytesMax } = control;
   const [context, next] = [thread.context(control), morselTaker(request, thread.memory)];
-  if (!isStaged(plan)) return runMorsels(shapeOf({ plan, ...data }, groupBytesMax), context, next, counts);
+  if (!hasStages(plan)) return runMorsels(shapeOf({ plan, ...data }, groupBytesMax), context, next, counts);
   return runStagedMorsels(stagedShape(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
 }
 

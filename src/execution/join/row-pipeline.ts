@@ -24,8 +24,8 @@ import { POSITION, readable } from './readable-rows.js';
 import { findColumn, frameBytes, gatherFrame } from './rows.js';
 import { dictionariesAfter, viewAfter, viewOfColumns } from './stage-columns.js';
 import { StageRun } from './stage-run.js';
-import type { Builds } from './staged.js';
-import { boundaryOfPieces, scanPieces } from './staged.js';
+import type { Builds } from './with-stages.js';
+import { boundaryOfPieces, scanPieces } from './with-stages.js';
 
 /** Enough rows that placing them costs little beside reading them. */
 const CHUNK_ROWS = 1 << 17;
@@ -35,7 +35,7 @@ const CHUNK_GROWTH = 4;
 /** Wide rows fill a chunk earlier. */
 const CHUNK_BYTES = 32 << 20;
 
-export interface SessionOptions {
+export interface PipelineOptions {
   readonly plan: RowPlan;
   readonly builds: Builds;
   /** Of the rows that come, as far as they are known; what frames have besides is taken from the first chunk. */
@@ -50,9 +50,9 @@ export interface SessionOptions {
  * placed in kernel memory, sent through the stages and read as segments are. Groups stay in one table, which spills
  * where tables do. `add` and `end` are read to their ends before anything else is called; then `close`.
  */
-export class RowSession {
+export class RowPipeline {
   readonly #context: RunContext;
-  readonly #options: SessionOptions;
+  readonly #options: PipelineOptions;
   readonly #stages: StageRun;
   readonly #operator: Operator;
   #pending: Frame[] = [];
@@ -61,7 +61,7 @@ export class RowSession {
   #chunkRows: number;
   #span: Interval | undefined;
 
-  constructor(options: SessionOptions, context: RunContext, counts: RowCounts) {
+  constructor(options: PipelineOptions, context: RunContext, counts: RowCounts) {
     this.#options = options;
     this.#context = context;
     const { plan, builds, chunkRows } = options;
@@ -128,7 +128,7 @@ interface Operator {
   close(): void;
 }
 
-function operatorOf(options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
+function operatorOf(options: PipelineOptions, context: RunContext, counts: RowCounts): Operator {
   const { plan } = options;
   switch (plan.operator) {
     case 'group':
@@ -151,7 +151,7 @@ function operatorOf(options: SessionOptions, context: RunContext, counts: RowCou
   }
 }
 
-function groupOperator(plan: GroupPlan, options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
+function groupOperator(plan: GroupPlan, options: PipelineOptions, context: RunContext, counts: RowCounts): Operator {
   let table: GroupTable | undefined;
   const tableFor = (shaped: GroupPlan, columns: readonly ColumnSchema[]): GroupTable => {
     const { builds } = options;
@@ -215,7 +215,7 @@ function columnsOf(chunk: Frame): readonly ColumnSchema[] {
   return chunk.columns.map((column) => ({ name: column.name, type: frameColumnType(column), multiValue: false, hasNulls: true }));
 }
 
-function scanOperator(asked: ScanPlan, options: SessionOptions, context: RunContext, counts: RowCounts): Operator {
+function scanOperator(asked: ScanPlan, options: PipelineOptions, context: RunContext, counts: RowCounts): Operator {
   const plan = { ...asked, stages: [] };
   const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
   const steps = new StreamedSteps(plan.finish, leaf, { heldRowsMax: options.heldRowsMax, spill: context.spill });

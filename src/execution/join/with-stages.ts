@@ -32,14 +32,14 @@ import { StageRun } from './stage-run.js';
 export type Builds = Readonly<Record<string, BuildSide>>;
 
 /** A plan whose `stages` are there. */
-export type Staged<Plan> = Plan & { readonly stages: readonly Stage[] };
+export type WithStages<Plan> = Plan & { readonly stages: readonly Stage[] };
 
-export function isStaged<Plan extends { readonly stages?: readonly Stage[] }>(plan: Plan): plan is Staged<Plan> {
+export function hasStages<Plan extends { readonly stages?: readonly Stage[] }>(plan: Plan): plan is WithStages<Plan> {
   return plan.stages !== undefined && plan.stages.length > 0;
 }
 
 export function stagedShape(
-  plan: Staged<GroupPlan>,
+  plan: WithStages<GroupPlan>,
   { views, dictionaries }: SegmentData,
   builds: Builds,
   groupBytesMax: number,
@@ -54,7 +54,7 @@ export function stagedShape(
 export function runStagedMorsels(
   shape: GroupShape,
   context: RunContext,
-  { plan, views, builds }: { readonly plan: Staged<GroupPlan>; readonly views: readonly SegmentView[]; readonly builds: Builds },
+  { plan, views, builds }: { readonly plan: WithStages<GroupPlan>; readonly views: readonly SegmentView[]; readonly builds: Builds },
   next: () => Morsel | undefined,
   counts: RowCounts,
 ): GroupTable {
@@ -78,7 +78,7 @@ export function runStagedMorsels(
 /** The rows of all views, in segment order. */
 export function* stagedPieces(
   context: RunContext,
-  plan: Staged<ScanPlan | TimeBoundaryPlan>,
+  plan: WithStages<ScanPlan | TimeBoundaryPlan>,
   views: readonly SegmentView[],
   builds: Builds,
 ): Generator<SegmentView> {
