@@ -106,7 +106,7 @@ function planOf({ expression, type }: Case): GroupPlan {
     keys: [],
     aggregators: [{ kind: 'sum', name: 'sum', filter: null, column: 'v', type }],
     emptyGroup: true,
-    finish: [],
+    post: [],
   };
 }
 

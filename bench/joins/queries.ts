@@ -18,7 +18,7 @@ const LEAF = {
   intervals: [ETERNITY],
   filter: null,
   virtualColumns: [],
-  finish: [],
+  post: [],
   emptyGroup: true,
 } as const;
 const sumOf = (column: string) => ({ kind: 'sum', name: `sum of ${column}`, column, type: 'LONG', filter: null }) as const;

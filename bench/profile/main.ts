@@ -47,7 +47,7 @@ const plan = (filter: Filter | null, key: string | null): GroupPlan => ({
   virtualColumns: [],
   keys: key === null ? [] : [{ kind: 'column', name: key, column: key, type: null }],
   aggregators: [{ name: 'sum', kind: 'sum', column: 'amount', type: 'LONG', filter: null }],
-  finish: [],
+  post: [],
   emptyGroup: false,
 });
 const cases: readonly { readonly name: string; readonly plan: GroupPlan }[] = [

@@ -1,4 +1,4 @@
-import type { Collector } from './collector.js';
+import type { AggregateState } from './aggregate-state.js';
 import type { Filter } from './filter.js';
 import type { ColumnType } from './schema.js';
 
@@ -15,7 +15,7 @@ export type Aggregator = {
   | { readonly kind: 'count' }
   | { readonly kind: 'sum' | 'min' | 'max'; readonly column: string; readonly type: 'LONG' | 'FLOAT' | 'DOUBLE' }
   | { readonly kind: 'distinct'; readonly column: string; readonly fold?: DistinctFold }
-  | Collect
+  | StateAggregator
 );
 
 /**
@@ -23,9 +23,9 @@ export type Aggregator = {
  * texts of states and of numbers. `output`: the value, of type `type`; or the state as text; or both, the state as the
  * column `stateColumn(name)`.
  */
-interface Collect {
-  readonly kind: 'collect';
-  readonly collector: Collector;
+interface StateAggregator {
+  readonly kind: 'state';
+  readonly aggregateState: AggregateState;
   readonly columns: readonly string[];
   readonly input: 'values' | 'states' | 'mixed';
   readonly output: 'value' | 'state' | 'both';
@@ -34,12 +34,12 @@ interface Collect {
 
 /**
  * What is made of the distinct numbers of a group, each met once and in ascending order: their sum, the bits that an odd
- * number of them has, or what a collector of numbers makes of them. Of none it is null.
+ * number of them has, or what a aggregateState of numbers makes of them. Of none it is null.
  */
 export type DistinctFold =
   | { readonly kind: 'sum'; readonly type: 'LONG' | 'DOUBLE' }
   | { readonly kind: 'xor'; readonly type: 'LONG' }
-  | { readonly kind: 'collect'; readonly collector: Collector; readonly output: 'value' | 'state'; readonly type: ColumnType };
+  | { readonly kind: 'state'; readonly aggregateState: AggregateState; readonly output: 'value' | 'state'; readonly type: ColumnType };
 
 export interface VirtualColumn {
   readonly name: string;

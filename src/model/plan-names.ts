@@ -1,7 +1,7 @@
 import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';
-import type { FinishStep, GroupKey, SortKey } from './plan.js';
+import type { GroupKey, PostStep, SortKey } from './plan.js';
 import type { FrameBound, WindowFunction } from './window.js';
 
 /*
@@ -55,14 +55,14 @@ export function renameAggregator(aggregator: Aggregator, rename: Rename): Aggreg
     filter: aggregator.filter === null ? null : renameFilter(aggregator.filter, rename),
   };
   if (renamed.kind === 'count') return renamed;
-  return renamed.kind === 'collect' ? { ...renamed, columns: renamed.columns.map(rename) } : { ...renamed, column: rename(renamed.column) };
+  return renamed.kind === 'state' ? { ...renamed, columns: renamed.columns.map(rename) } : { ...renamed, column: rename(renamed.column) };
 }
 
 export function renameKey(key: GroupKey, rename: Rename): GroupKey {
   return key.kind === 'time' ? { ...key, name: rename(key.name) } : { ...key, name: rename(key.name), column: rename(key.column) };
 }
 
-export function renameStep(step: FinishStep, rename: Rename): FinishStep {
+export function renameStep(step: PostStep, rename: Rename): PostStep {
   const keys = (by: readonly SortKey[]): readonly SortKey[] => by.map((key) => ({ ...key, column: rename(key.column) }));
   switch (step.step) {
     case 'compute':

@@ -1,5 +1,5 @@
+import type { AggregateState } from './aggregate-state.js';
 import type { Aggregator, VirtualColumn } from './aggregator.js';
-import type { Collector } from './collector.js';
 import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
@@ -12,7 +12,7 @@ import type { WindowFunction } from './window.js';
  * What execution runs: plain data, printable, the same on every machine. Native queries and SQL both end here
  * (`planner/plan.ts`); nothing in `execution/` knows which of the two it serves.
  *
- * A leaf reads segments. Its `finish` steps run in order over the leaf's output columns once all partial results
+ * A leaf reads segments. Its `post` steps run in order over the leaf's output columns once all partial results
  * have met: on the historical when one server holds every segment, else on the broker.
  */
 export type Plan = RowPlan | SegmentMetadataPlan;
@@ -26,7 +26,7 @@ interface Leaf {
   /** Rows kept are those for which it is true (not unknown). */
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];
-  readonly finish: readonly FinishStep[];
+  readonly post: readonly PostStep[];
   /** What becomes of the stored rows before all of the above; `intervals` are those of the stored `__time`. Left out: nothing. */
   readonly stages?: readonly Stage[];
 }
@@ -86,7 +86,7 @@ export interface SegmentMetadataPlan extends Leaf {
   readonly merge: boolean;
 }
 
-export type FinishStep =
+export type PostStep =
   /** Appends a column computed from earlier ones. */
   | { readonly step: 'compute'; readonly name: string; readonly type: ColumnType; readonly expression: Expression }
   | { readonly step: 'filter'; readonly filter: Filter }
@@ -101,14 +101,14 @@ export type FinishStep =
   /** timeseries: one row for every bucket of `granularity` that meets `intervals`; aggregates of an empty group. */
   | { readonly step: 'fillBuckets'; readonly bucket: string; readonly granularity: Granularity }
   /**
-   * Appends the places of the states of an aggregator, a LONG from 0 on, in the order that their collector has: that of its
+   * Appends the places of the states of an aggregator, a LONG from 0 on, in the order that their aggregateState has: that of its
    * comparison, or by how much they hold.
    */
   | {
       readonly step: 'rank';
       readonly name: string;
       readonly state: string;
-      readonly collector: Collector;
+      readonly aggregateState: AggregateState;
     }
   /** Appends a column for each function, over the rows that are alike in `partition`, in the order of `order`. Rows are sorted. */
   | {

@@ -1,17 +1,17 @@
-import type { Collector } from './collector.js';
+import type { AggregateState } from './aggregate-state.js';
 import type { ComplexType } from './schema.js';
 
-/** The type of columns that hold the states of a collector: texts that its kind of state encodes (decision 11). */
-export function stateType(collector: Collector): ComplexType {
-  switch (collector.type) {
+/** The type of columns that hold the states of a aggregateState: texts that its kind of state encodes (decision 11). */
+export function stateType(aggregateState: AggregateState): ComplexType {
+  switch (aggregateState.type) {
     case 'first':
     case 'last':
-      return `COMPLEX<serializablePairLong${PAIRED[collector.valueType] ?? 'String'}>`;
+      return `COMPLEX<serializablePairLong${PAIRED[aggregateState.valueType] ?? 'String'}>`;
     case 'min':
     case 'max':
       return 'COMPLEX<extreme>';
     case 'moments':
-      return collector.result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>';
+      return aggregateState.result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>';
     case 'exactSum':
       return 'COMPLEX<exactSum>';
     case 'hll':
@@ -23,7 +23,7 @@ export function stateType(collector: Collector): ComplexType {
     case 'quantiles':
       return 'COMPLEX<quantilesDoublesSketch>';
     case 'kll':
-      return collector.valueType === 'FLOAT' ? 'COMPLEX<KllFloatsSketch>' : 'COMPLEX<KllDoublesSketch>';
+      return aggregateState.valueType === 'FLOAT' ? 'COMPLEX<KllFloatsSketch>' : 'COMPLEX<KllDoublesSketch>';
     case 'tuple':
       return 'COMPLEX<arrayOfDoublesSketch>';
     case 'histogram':

@@ -1,5 +1,5 @@
+import type { AggregateState } from './aggregate-state.js';
 import type { DistinctFold } from './aggregator.js';
-import type { Collector } from './collector.js';
 import type { ColumnType } from './schema.js';
 
 /** A function over the rows around each row, its *partition*, and of aggregates over a part of these, its *frame*. */
@@ -29,8 +29,13 @@ export type WindowCall =
   | { readonly kind: 'sum' | 'min' | 'max' }
   /** [value] Distinct values that are not null: how many, or what is made of them. */
   | { readonly kind: 'distinct'; readonly fold: DistinctFold | null }
-  /** [as the collector reads], or [state]. */
-  | { readonly kind: 'collect'; readonly collector: Collector; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
+  /** [as the aggregateState reads], or [state]. */
+  | {
+      readonly kind: 'state';
+      readonly aggregateState: AggregateState;
+      readonly input: 'values' | 'states';
+      readonly output: 'value' | 'state';
+    };
 
 /**
  * From one bound to the other, both included, less what is excluded: the row itself, its peers (rows that are alike in the

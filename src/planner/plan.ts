@@ -1,11 +1,11 @@
 import { condenseIntervals } from '../base/interval.js';
+import type { AggregateState } from '../model/aggregate-state.js';
+import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
-import type { Collector } from '../model/collector.js';
-import { isStateColumn, stateColumn } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import type { Interval } from '../model/interval.js';
 import { ETERNITY } from '../model/interval.js';
-import type { FinishStep, GroupKey, GroupPlan, Plan, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
+import type { GroupKey, GroupPlan, Plan, PostStep, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
 import type {
   DataSourceMetadataQuery,
   DimensionSpec,
@@ -59,7 +59,7 @@ function dimensionKey({ column, name, type }: DimensionSpec): GroupKey {
   return { kind: 'column', name, column, type };
 }
 
-function computeSteps(postAggregators: readonly PostAggregator[]): FinishStep[] {
+function computeSteps(postAggregators: readonly PostAggregator[]): PostStep[] {
   return postAggregators.map(({ name, type, expression }) => ({ step: 'compute', name, type, expression }));
 }
 
@@ -80,11 +80,11 @@ function planTimeseries(query: TimeseriesQuery): readonly Plan[] {
   const leaf = leafOf(query);
   const keys = timeKeys(query);
   const fills = keys.length > 0 && !query.skipEmptyBuckets;
-  const finish: FinishStep[] = [];
-  if (fills) finish.push({ step: 'fillBuckets', bucket: TIME_COLUMN, granularity: query.granularity });
+  const post: PostStep[] = [];
+  if (fills) post.push({ step: 'fillBuckets', bucket: TIME_COLUMN, granularity: query.granularity });
   if (keys.length > 0 && (query.descending || !fills))
-    finish.push({ step: 'sort', by: [{ ...BY_TIME, descending: query.descending }], offset: 0, limit: query.limit });
-  else if (query.limit !== null) finish.push({ step: 'limit', offset: 0, limit: query.limit });
+    post.push({ step: 'sort', by: [{ ...BY_TIME, descending: query.descending }], offset: 0, limit: query.limit });
+  else if (query.limit !== null) post.push({ step: 'limit', offset: 0, limit: query.limit });
   const plan: GroupPlan = {
     operator: 'group',
     ...leaf,
@@ -93,23 +93,23 @@ function planTimeseries(query: TimeseriesQuery): readonly Plan[] {
     keys,
     aggregators: query.aggregators,
     emptyGroup: keys.length === 0 && !query.skipEmptyBuckets,
-    finish: [...finish, ...computeSteps(query.postAggregators)],
+    post: [...post, ...computeSteps(query.postAggregators)],
   };
   if (!query.grandTotal) return [plan];
-  return [plan, { ...plan, keys: [], emptyGroup: true, finish: computeSteps(query.postAggregators) }];
+  return [plan, { ...plan, keys: [], emptyGroup: true, post: computeSteps(query.postAggregators) }];
 }
 
 function planTopN(query: TopNQuery): Plan {
   const { metric, dimension, threshold, postAggregators } = query;
   const keys = timeKeys(query);
-  const finish: FinishStep[] = [];
+  const post: PostStep[] = [];
   // Post-aggregators that the ranking does not need are computed for the best rows only.
   const needed = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
-  finish.push(...computeSteps(postAggregators.slice(0, needed)));
+  post.push(...computeSteps(postAggregators.slice(0, needed)));
   if (metric.kind === 'dimension' && metric.previousStop !== null)
-    finish.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
+    post.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
   const ranks = rankSteps(query, metric.kind === 'numeric' ? [metric.column] : []);
-  finish.push(...ranks);
+  post.push(...ranks);
   const by: SortKey[] =
     metric.kind === 'numeric'
       ? [
@@ -121,37 +121,37 @@ function planTopN(query: TopNQuery): Plan {
           },
         ]
       : [{ column: dimension.name, descending: metric.inverted, nulls: metric.inverted ? 'last' : 'first', ordering: metric.ordering }];
-  finish.push(
+  post.push(
     keys.length === 0
       ? { step: 'sort', by, offset: 0, limit: threshold }
       : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold },
   );
-  finish.push(...computeSteps(postAggregators.slice(needed)));
+  post.push(...computeSteps(postAggregators.slice(needed)));
   return {
     operator: 'group',
     ...leafOf(query),
     keys: [...keys, dimensionKey(dimension)],
     aggregators: withRankedStates(query, ranks),
     emptyGroup: false,
-    finish,
+    post,
   };
 }
 
-type RankStep = Extract<FinishStep, { step: 'rank' }>;
+type RankStep = Extract<PostStep, { step: 'rank' }>;
 
 /** Whose results are ordered as the states say, rather than by value. */
-function isRanked(collector: Collector): boolean {
-  const { type } = collector;
-  return type === 'expression' ? collector.compare !== null : type === 'bloom' || type === 'histogram' || type === 'fixedHistogram';
+function isRanked(aggregateState: AggregateState): boolean {
+  const { type } = aggregateState;
+  return type === 'expression' ? aggregateState.compare !== null : type === 'bloom' || type === 'histogram' || type === 'fixedHistogram';
 }
 
 /** Results that do not order by their values are ordered by the places of their states. */
 function rankSteps({ aggregators }: { readonly aggregators: readonly Aggregator[] }, columns: readonly string[]): RankStep[] {
   const ordered = new Set(columns);
   return aggregators.flatMap((each) => {
-    if (each.kind !== 'collect' || !isRanked(each.collector) || !ordered.has(each.name)) return [];
-    const { collector, name } = each;
-    return [{ step: 'rank', name: rankName(name), state: stateColumn(name), collector } as const];
+    if (each.kind !== 'state' || !isRanked(each.aggregateState) || !ordered.has(each.name)) return [];
+    const { aggregateState, name } = each;
+    return [{ step: 'rank', name: rankName(name), state: stateColumn(name), aggregateState } as const];
   });
 }
 
@@ -171,7 +171,7 @@ function withRankedStates(
   ranks: readonly RankStep[],
 ): readonly Aggregator[] {
   const states = new Set(ranks.map(({ state }) => state));
-  return aggregators.map((each) => (each.kind === 'collect' && states.has(stateColumn(each.name)) ? { ...each, output: 'both' } : each));
+  return aggregators.map((each) => (each.kind === 'state' && states.has(stateColumn(each.name)) ? { ...each, output: 'both' } : each));
 }
 
 /** Values after the one where the page before ended. */
@@ -198,7 +198,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const absent = query.dimensions.filter(({ name }) => !groupedBy.has(name));
   const keys = [...timeKeys(query), ...dimensions.map(dimensionKey)];
   const hasTime = query.granularity.kind !== 'all';
-  const finish: FinishStep[] = absent.map(({ name, type }) => ({
+  const post: PostStep[] = absent.map(({ name, type }) => ({
     step: 'compute',
     name,
     type,
@@ -206,15 +206,15 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   }));
   for (const grouping of query.groupings) {
     const value = groupingNumber(grouping, groupedBy);
-    finish.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: { kind: 'literal', type: 'LONG', value } });
+    post.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: { kind: 'literal', type: 'LONG', value } });
   }
-  finish.push(...computeSteps(query.postAggregators));
-  if (query.having !== null) finish.push({ step: 'filter', filter: query.having });
+  post.push(...computeSteps(query.postAggregators));
+  if (query.having !== null) post.push({ step: 'filter', filter: query.having });
   const ranks = rankSteps(
     query,
     query.orderBy.map(({ column }) => column),
   );
-  finish.push(...ranks);
+  post.push(...ranks);
   const keyOf = rankedBy(ranks);
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({
@@ -238,28 +238,28 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     );
   const byTime = hasTime ? [BY_TIME] : [];
   const by = query.sortByDimensionsFirst ? [...ordered, ...rest, ...byTime] : [...byTime, ...ordered, ...rest];
-  if (by.length > 0) finish.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
-  else if (query.limit !== null || query.offset > 0) finish.push({ step: 'limit', offset: query.offset, limit: query.limit });
-  return { operator: 'group', ...leafOf(query), keys, aggregators: withRankedStates(query, ranks), emptyGroup: false, finish };
+  if (by.length > 0) post.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
+  else if (query.limit !== null || query.offset > 0) post.push({ step: 'limit', offset: query.offset, limit: query.limit });
+  return { operator: 'group', ...leafOf(query), keys, aggregators: withRankedStates(query, ranks), emptyGroup: false, post };
 }
 
 function planScan(query: ScanQuery, tables: KnownTables): Plan {
   const known = tables.table(query.dataSource)?.columns.map(({ name }) => name);
   const columns = query.columns ?? known?.filter((name) => !isStateColumn(name)) ?? [TIME_COLUMN];
   const { timeOrder, orderBy, offset, limit } = query;
-  if (orderBy.length === 0) return { operator: 'scan', ...leafOf(query), columns, timeOrder, offset, limit, finish: [] };
+  if (orderBy.length === 0) return { operator: 'scan', ...leafOf(query), columns, timeOrder, offset, limit, post: [] };
   const by = orderBy.map(
     ({ column, descending }): SortKey => ({ column, descending, nulls: descending ? 'last' : 'first', ordering: 'lexicographic' }),
   );
   const read = [...new Set([...columns, ...by.map(({ column }) => column)])];
-  const finish: FinishStep[] = [{ step: 'sort', by, offset, limit }];
-  if (read.length !== columns.length) finish.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
-  return { operator: 'scan', ...leafOf(query), columns: read, timeOrder: null, offset: 0, limit: null, finish };
+  const post: PostStep[] = [{ step: 'sort', by, offset, limit }];
+  if (read.length !== columns.length) post.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
+  return { operator: 'scan', ...leafOf(query), columns: read, timeOrder: null, offset: 0, limit: null, post };
 }
 
 /** The columns that a scan puts out, in order. */
 export function scanColumns(plan: ScanPlan): readonly string[] {
-  const last = plan.finish.at(-1);
+  const last = plan.post.at(-1);
   return last?.step === 'project' ? last.columns.map(({ name }) => name) : plan.columns;
 }
 
@@ -294,7 +294,7 @@ function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
       keys: [...keys, dimensionKey(dimension)],
       aggregators: [{ kind: 'count', name: name === SEARCH_COUNT ? `${SEARCH_COUNT}_` : SEARCH_COUNT, filter: null }],
       emptyGroup: false,
-      finish: [
+      post: [
         { step: 'filter', filter: tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests } },
         keys.length === 0
           ? { step: 'sort', by, offset: 0, limit: query.limit }
@@ -307,7 +307,7 @@ function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
 const SEARCH_COUNT = 'count';
 
 function planTimeBoundary(query: TimeBoundaryQuery): Plan {
-  return { operator: 'timeBoundary', ...leafOf(query), finish: [] };
+  return { operator: 'timeBoundary', ...leafOf(query), post: [] };
 }
 
 const WEEK_MS = 7 * 86_400_000;
@@ -322,7 +322,7 @@ function planSegmentMetadata(query: SegmentMetadataQuery, tables: KnownTables): 
     intervals: condenseIntervals(intervals),
     filter: null,
     virtualColumns: [],
-    finish: [],
+    post: [],
     // Segments have no projections to look at.
     analyses: query.analysisTypes.filter((type): type is SegmentMetadataPlan['analyses'][number] => type !== 'projections'),
     columns: query.toInclude,
@@ -337,6 +337,6 @@ function planDataSourceMetadata(query: DataSourceMetadataQuery): Plan {
     intervals: condenseIntervals(query.intervals ?? [ETERNITY]),
     filter: null,
     virtualColumns: [],
-    finish: [],
+    post: [],
   };
 }

@@ -1,11 +1,11 @@
 import { formatInterval } from '../base/interval.js';
 import { stringifyJson } from '../base/json.js';
 import { printExpression } from '../expression/print.js';
+import type { AggregateState } from '../model/aggregate-state.js';
 import type { Aggregator, DistinctFold } from '../model/aggregator.js';
-import type { Collector } from '../model/collector.js';
 import type { Filter } from '../model/filter.js';
 import { granularityName } from '../model/granularity.js';
-import type { FinishStep, GroupKey, Plan, SortKey } from '../model/plan.js';
+import type { GroupKey, Plan, PostStep, SortKey } from '../model/plan.js';
 import type { FrameBound, WindowFunction } from '../model/window.js';
 
 /** A plan as text, one line for each part that is there: for golden files, logs and EXPLAIN. */
@@ -39,7 +39,7 @@ export function printPlan(plan: Plan): string {
     case 'timeBoundary':
       break;
   }
-  for (const step of plan.finish) lines.push(`then ${printStep(step)}`);
+  for (const step of plan.post) lines.push(`then ${printStep(step)}`);
   return lines.join('\n');
 }
 
@@ -55,18 +55,18 @@ function printAggregator(aggregator: Aggregator): string {
       ? 'count'
       : kind === 'distinct'
         ? `${aggregator.fold === undefined ? '' : `${printFold(aggregator.fold)} of `}distinct ${aggregator.column}`
-        : kind === 'collect'
-          ? `${printCollector(aggregator.collector)} of ${aggregator.input === 'states' ? 'states ' : ''}${aggregator.columns.join(', ')}${aggregator.output === 'value' ? '' : `, ${aggregator.output}`}`
+        : kind === 'state'
+          ? `${printState(aggregator.aggregateState)} of ${aggregator.input === 'states' ? 'states ' : ''}${aggregator.columns.join(', ')}${aggregator.output === 'value' ? '' : `, ${aggregator.output}`}`
           : `${kind} ${aggregator.column} as ${aggregator.type}`;
   return `${name} = ${what}${filter === null ? '' : ` where ${printFilter(filter)}`}`;
 }
 
 function printFold(fold: DistinctFold): string {
-  return fold.kind === 'collect' ? `${printCollector(fold.collector)}${fold.output === 'value' ? '' : `, ${fold.output}`}` : fold.kind;
+  return fold.kind === 'state' ? `${printState(fold.aggregateState)}${fold.output === 'value' ? '' : `, ${fold.output}`}` : fold.kind;
 }
 
-function printCollector(collector: Collector): string {
-  const { type, ...settings } = collector;
+function printState(aggregateState: AggregateState): string {
+  const { type, ...settings } = aggregateState;
   return `${type} ${stringifyJson(settings)}`;
 }
 
@@ -98,7 +98,7 @@ export function printFilter(filter: Filter): string {
   }
 }
 
-function printStep(step: FinishStep): string {
+function printStep(step: PostStep): string {
   switch (step.step) {
     case 'compute':
       return `compute ${step.name} ${step.type} = ${printExpression(step.expression)}`;
@@ -115,7 +115,7 @@ function printStep(step: FinishStep): string {
     case 'fillBuckets':
       return `fill ${step.bucket} by ${granularityName(step.granularity)}`;
     case 'rank':
-      return `rank ${step.name} of ${step.state}, ${step.collector.type}`;
+      return `rank ${step.name} of ${step.state}, ${step.aggregateState.type}`;
     case 'project':
       return `project ${step.columns.map(({ name, from }) => (name === from ? name : `${name} = ${from}`)).join(', ')}`;
   }

@@ -1,5 +1,5 @@
 import { expressionType } from '../expression/expression-type.js';
-import { stateColumn } from '../model/collector.js';
+import { stateColumn } from '../model/aggregate-state.js';
 import { frameColumnType } from '../model/frame.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../model/schema.js';
@@ -60,7 +60,7 @@ function planColumns(plan: RowsPlan, inputs: readonly ColumnSchema[]): readonly 
       : (virtual.outputType ?? expressionType(virtual.expression, (inner) => (inner === name ? stored(name) : typeOf(inner))));
   };
   let columns = [...leafColumns(plan, typeOf)];
-  for (const step of plan.finish) {
+  for (const step of plan.post) {
     if (step.step === 'compute') columns.push(columnOf(step.name, step.type));
     if (step.step === 'window') for (const { name, type } of step.functions) columns.push(columnOf(name, type));
     if (step.step !== 'project') continue;
@@ -84,8 +84,8 @@ function leafColumns(plan: RowsPlan, typeOf: (name: string) => ColumnType | unde
         ...plan.keys.map((key) => columnOf(key.name, key.kind === 'time' ? 'LONG' : (key.type ?? typeOf(key.column) ?? 'STRING'))),
         ...plan.aggregators.flatMap((aggregator) => [
           columnOf(aggregator.name, aggregatorType(aggregator)),
-          ...(aggregator.kind === 'collect' && aggregator.output === 'both'
-            ? [columnOf(stateColumn(aggregator.name), stateType(aggregator.collector))]
+          ...(aggregator.kind === 'state' && aggregator.output === 'both'
+            ? [columnOf(stateColumn(aggregator.name), stateType(aggregator.aggregateState))]
             : []),
         ]),
       ];

@@ -187,7 +187,7 @@ const series: GroupPlan = {
   ],
   filter: null,
   virtualColumns: [],
-  finish: [],
+  post: [],
   keys: [],
   aggregators: [],
   emptyGroup: true,

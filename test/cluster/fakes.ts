@@ -41,7 +41,7 @@ export function scanPlan(dataSource: string, intervals: readonly Interval[] = [E
     intervals,
     filter: null,
     virtualColumns: [],
-    finish: [],
+    post: [],
     columns: ['__time'],
     timeOrder: null,
     offset: 0,

@@ -120,7 +120,7 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as
           intervals: [ETERNITY],
           filter: null,
           virtualColumns: [],
-          finish: [],
+          post: [],
           emptyGroup: false,
           keys: ['label', ...(pairs ? ['r.label'] : isMarked ? ['met'] : [])].map((column) => ({
             kind: 'column',

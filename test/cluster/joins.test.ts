@@ -186,7 +186,7 @@ function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRun
   });
 }
 
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] } as const;
+const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
 const way = fc.constantFrom<Way>('frames', 'segments here', 'segments elsewhere', 'right segments');
 const chunks = fc.constantFrom(1, 7, 4096);
 

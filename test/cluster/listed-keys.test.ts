@@ -64,7 +64,7 @@ function scanOf(columns: readonly string[]): ScanPlan {
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [],
+    post: [],
   };
   return { operator: 'scan', columns, ...rest };
 }

@@ -81,7 +81,7 @@ results('the context may forbid to read and to write', async () => {
     keys: [],
     aggregators: [{ kind: 'count', name: 'rows', filter: null }],
     emptyGroup: true,
-    finish: [],
+    post: [],
   };
   const cached = new SegmentResults({ frames: new FrameCache(1e6), reads: true, writes: true });
   const hits = async (useCache: boolean, populateCache: boolean, intervals = plan.intervals): Promise<number> => {

@@ -81,7 +81,7 @@ function frameOf(rows: readonly Plain[], types: Readonly<Record<string, 'STRING'
   };
 }
 
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] } as const;
+const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
 const scanOf = (columns: readonly string[], changes: Partial<ScanPlan> = {}): ScanPlan => ({
   operator: 'scan',
   ...LEAF,

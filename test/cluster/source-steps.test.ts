@@ -17,7 +17,7 @@ const scan: ScanPlan = {
   timeOrder: null,
   offset: 0,
   limit: null,
-  finish: [],
+  post: [],
 };
 const since = (column: string): Filter => ({
   kind: 'range',

@@ -22,7 +22,7 @@ import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 2 });
 const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] } as const;
+const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
 const COUNT = { kind: 'count', name: 'rows', filter: null } as const;
 
 const scanOf = (columns: readonly string[], changes: Partial<ScanPlan> = {}): ScanPlan => ({

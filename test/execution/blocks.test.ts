@@ -190,7 +190,7 @@ for (const threads of [0, 2]) {
         intervals: [ETERNITY],
         filter: null,
         virtualColumns: [],
-        finish: [],
+        post: [],
         emptyGroup: false,
         ...part,
       };

@@ -5,7 +5,7 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import type { FinishStep, GroupPlan } from '../../src/model/plan.js';
+import type { GroupPlan, PostStep } from '../../src/model/plan.js';
 import { openFrames } from './segments.js';
 
 /*
@@ -48,7 +48,7 @@ function* segments(): Generator<Frame> {
 }
 
 const { store, ids, close } = await openFrames([...segments()], memory, engine);
-const sort: FinishStep = {
+const sort: PostStep = {
   step: 'sort',
   by: [{ column: 'n', descending: true, nulls: 'last', ordering: 'numeric' }],
   offset: 0,
@@ -63,7 +63,7 @@ const plan: GroupPlan = {
   emptyGroup: false,
   keys: ['a', 'b'].map((name) => ({ kind: 'column', name, column: name, type: 'STRING' })),
   aggregators: [{ kind: 'count', name: 'n', filter: null }],
-  finish: [sort],
+  post: [sort],
 };
 const options = { ending: 'final', deadlineMs: Date.now() + 600_000, kernels: null, batchRows: null } as const;
 let [row, wrong] = [0, 0];

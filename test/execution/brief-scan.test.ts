@@ -27,7 +27,7 @@ const plan = (changes: Partial<ScanPlan>): ScanPlan => ({
   intervals: [ETERNITY],
   filter: null,
   virtualColumns: [],
-  finish: [],
+  post: [],
   columns: ['__time', 'text'],
   timeOrder: 'descending',
   offset: 0,

@@ -57,7 +57,7 @@ const plan = (changes: Partial<GroupPlan>): GroupPlan => ({
   emptyGroup: false,
   keys: [],
   aggregators: [{ kind: 'count', name: 'n', filter: null }],
-  finish: [],
+  post: [],
   ...changes,
 });
 const key = (column: string, type: 'LONG' | 'STRING') => ({ kind: 'column', name: column, column, type }) as const;
@@ -85,9 +85,7 @@ const plans: Readonly<Record<string, GroupPlan>> = {
   }),
   'by text, in an order': plan({
     keys: [key('text', 'STRING')],
-    finish: [
-      { step: 'sort', by: [{ column: 'text', descending: true, nulls: 'first', ordering: 'lexicographic' }], offset: 0, limit: null },
-    ],
+    post: [{ step: 'sort', by: [{ column: 'text', descending: true, nulls: 'first', ordering: 'lexicographic' }], offset: 0, limit: null }],
   }),
   'different numbers': plan({ keys: [key('few', 'STRING')], aggregators: [distinct('number')] }),
   'different texts': plan({ keys: [key('few', 'STRING')], aggregators: [distinct('text')] }),

@@ -59,7 +59,7 @@ async function run(plan: GroupPlan | ScanPlan): Promise<Value[][]> {
   return rows;
 }
 
-const leaf = { dataSource: 'random', intervals: [ETERNITY], virtualColumns: [], finish: [] } as const;
+const leaf = { dataSource: 'random', intervals: [ETERNITY], virtualColumns: [], post: [] } as const;
 const each = (kind: 'sum' | 'min' | 'max'): Aggregator => ({ name: kind, kind, column: 'price', type: 'DOUBLE', filter: null });
 const rows: Aggregator = { name: 'rows', kind: 'count', filter: null };
 const group = (filter: Filter | null, keys: GroupPlan['keys'] = []): GroupPlan => ({

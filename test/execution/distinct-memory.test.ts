@@ -40,7 +40,7 @@ const plan = (fold?: DistinctFold): GroupPlan => ({
   emptyGroup: false,
   keys: [{ kind: 'column', name: 'group', column: 'group', type: 'LONG' }],
   aggregators: [{ kind: 'distinct', name: 'distinct', filter: null, column: 'value', ...(fold === undefined ? {} : { fold }) }],
-  finish: [],
+  post: [],
 });
 
 const distincts = suite('memory of distinct values');

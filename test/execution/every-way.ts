@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
+import type { AggregateState } from '../../src/model/aggregate-state.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
-import type { Collector } from '../../src/model/collector.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
@@ -56,16 +56,16 @@ export function planOf(aggregators: readonly Aggregator[], byText = true): Group
     keys: byText ? [{ kind: 'column', name: 'text', column: 'text', type: null }] : [],
     aggregators,
     emptyGroup: true,
-    finish: [],
+    post: [],
   };
 }
 
 export function collect(
-  collector: Collector,
+  aggregateState: AggregateState,
   columns: readonly string[],
-  changes: Partial<Extract<Aggregator, { kind: 'collect' }>> = {},
+  changes: Partial<Extract<Aggregator, { kind: 'state' }>> = {},
 ): Aggregator {
-  return { kind: 'collect', name: 'x', filter: null, collector, columns, input: 'values', output: 'value', type: 'DOUBLE', ...changes };
+  return { kind: 'state', name: 'x', filter: null, aggregateState, columns, input: 'values', output: 'value', type: 'DOUBLE', ...changes };
 }
 
 async function tableOf(frames: AsyncIterable<Frame>): Promise<Map<string, readonly FrameCell[]>> {

@@ -23,7 +23,7 @@ const test = suite('exact sums in plans');
 
 test('sums and means of doubles are exact ones; those of longs are left alone', () => {
   assert.equal(
-    plan.aggregators.map((each) => (each.kind === 'collect' ? each.collector.type : each.kind)),
+    plan.aggregators.map((each) => (each.kind === 'state' ? each.aggregateState.type : each.kind)),
     ['exactSum', 'sum', 'exactSum', 'exactSum'],
   );
 });

@@ -35,7 +35,7 @@ function scan(virtualColumns: readonly VirtualColumn[], filter: Filter | null, c
     intervals: [ETERNITY],
     filter,
     virtualColumns,
-    finish: [],
+    post: [],
     columns,
     timeOrder: null,
     offset: 0,

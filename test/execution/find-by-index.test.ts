@@ -92,7 +92,7 @@ function passes(filter: Filter, row: Row): boolean {
   }
 }
 
-const leaf = { dataSource: 'random', intervals: [{ start: START, end: START + ROWS }], virtualColumns: [], finish: [] };
+const leaf = { dataSource: 'random', intervals: [{ start: START, end: START + ROWS }], virtualColumns: [], post: [] };
 const sums = (filter: Filter): GroupPlan => ({
   ...leaf,
   operator: 'group',

@@ -84,7 +84,7 @@ golden('read as written', async () => {
       timeOrder: null,
       offset: 0,
       limit: null,
-      finish: [],
+      post: [],
     };
     const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, kernels: 'reference', batchRows: null } as const;
     const rows: FrameCell[][] = [];

@@ -109,7 +109,7 @@ groups('no partial result at all still fills the buckets of a series', async () 
     keys: [{ kind: 'time', name: '__time', granularity: hour }],
     aggregators: [{ kind: 'count', name: 'rows', filter: null }],
     emptyGroup: false,
-    finish: [{ step: 'fillBuckets', bucket: '__time', granularity: hour }],
+    post: [{ step: 'fillBuckets', bucket: '__time', granularity: hour }],
   };
   const frames = await collect(engine.merge(plan, [], options(), never));
   assert.equal(

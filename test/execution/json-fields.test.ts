@@ -68,7 +68,7 @@ function scanOf(virtualColumns: readonly VirtualColumn[], filter: ScanPlan['filt
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [],
+    post: [],
   };
 }
 

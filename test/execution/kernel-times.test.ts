@@ -49,7 +49,7 @@ times('a profile has the kernels of a query, for all segments by those that were
     intervals: [{ start: 0, end: 4e12 }],
     filter: null,
     virtualColumns: [],
-    finish: [],
+    post: [],
     emptyGroup: true,
     keys: [],
     aggregators: [{ kind: 'max', name: 'max', column: 'number', type: 'LONG', filter: null }],

@@ -65,7 +65,7 @@ async function run(plan: RowPlan, columns: readonly FrameColumn[]): Promise<unkn
   return rows;
 }
 
-const leaf = { dataSource: 'test', intervals: [ETERNITY], filter: null, virtualColumns: [], finish: [] };
+const leaf = { dataSource: 'test', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] };
 const scan = (filter: Filter | null): RowPlan => ({
   ...leaf,
   operator: 'scan',
@@ -81,7 +81,7 @@ const group = (type: TextType | null): RowPlan => ({
   keys: [{ kind: 'column', name: 'v', column: 'v', type }],
   aggregators: [{ kind: 'count', name: 'n', filter: null }],
   emptyGroup: false,
-  finish: [{ step: 'sort', by: [{ column: 'v', descending: false, nulls: 'first', ordering: 'lexicographic' }], offset: 0, limit: null }],
+  post: [{ step: 'sort', by: [{ column: 'v', descending: false, nulls: 'first', ordering: 'lexicographic' }], offset: 0, limit: null }],
 });
 
 interface Case {

@@ -152,7 +152,7 @@ export function printKeys(keys: readonly Value[]): string {
 function aggregate(rows: readonly Row[], aggregator: Aggregator, plan: GroupPlan): Value {
   const taken = rows.filter((row) => aggregator.filter === null || truth(row, aggregator.filter, plan) === true);
   if (aggregator.kind === 'count') return BigInt(taken.length);
-  if (aggregator.kind === 'collect') return collect(taken, aggregator, plan);
+  if (aggregator.kind === 'state') return collect(taken, aggregator, plan);
   const cells = taken.flatMap((row) => valuesOf(cell(row, aggregator.column, plan))).filter((value) => value !== null);
   if (aggregator.kind === 'distinct') return BigInt(new Set(cells).size);
   const numbers = cells.map((value) => convert(value, aggregator.type === 'LONG' ? 'LONG' : 'DOUBLE')).filter((value) => value !== null);
@@ -177,14 +177,14 @@ function aggregate(rows: readonly Row[], aggregator: Aggregator, plan: GroupPlan
 }
 
 /** First and last: by time, then the value that is not null, then the smallest or largest value. */
-function collect(rows: readonly Row[], { collector, columns }: Extract<Aggregator, { kind: 'collect' }>, plan: GroupPlan): Value {
-  if (collector.type !== 'first' && collector.type !== 'last') throw new Error('the oracle knows first and last only');
+function collect(rows: readonly Row[], { aggregateState, columns }: Extract<Aggregator, { kind: 'state' }>, plan: GroupPlan): Value {
+  if (aggregateState.type !== 'first' && aggregateState.type !== 'last') throw new Error('the oracle knows first and last only');
   const [column = '', timeColumn] = columns;
-  const sign = collector.type === 'last' ? -1 : 1;
+  const sign = aggregateState.type === 'last' ? -1 : 1;
   const timed = rows
     .map((row) => ({
       time: timeColumn === undefined ? 0 : convert(cell(row, timeColumn, plan) as Value, 'LONG'),
-      value: convert(cell(row, column, plan) as Value, collector.valueType),
+      value: convert(cell(row, column, plan) as Value, aggregateState.valueType),
     }))
     .filter(({ time }) => time !== null);
   timed.sort((a, b) => sign * (Number(a.time) - Number(b.time)) || compareNullsLast(a.value, b.value, sign));

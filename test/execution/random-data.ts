@@ -228,8 +228,8 @@ const arbitraryAggregator: fc.Arbitrary<Aggregator> = fc
           time: fc.constantFrom(['__time'], ['small'], ['holes'], []),
         })
         .map(({ type, source: [column, valueType], time }) => ({
-          kind: 'collect' as const,
-          collector: { type, valueType, maxStringBytes: 1024 },
+          kind: 'state' as const,
+          aggregateState: { type, valueType, maxStringBytes: 1024 },
           columns: [column, ...time],
           input: 'values' as const,
           output: 'value' as const,
@@ -298,7 +298,7 @@ export const arbitraryGroupPlan: fc.Arbitrary<GroupPlan> = fc
     intervals,
     filter,
     virtualColumns: VIRTUAL_COLUMNS,
-    finish: [],
+    post: [],
     keys: keys.map((key, index) => ({ ...key, name: `k${index}` })),
     aggregators: aggregators.map((aggregator, index) => ({ ...aggregator, name: `a${index}` })),
     emptyGroup: true,

@@ -40,7 +40,7 @@ const groupBy = (column: string): GroupPlan => ({
   emptyGroup: false,
   keys: [{ kind: 'column', name: column, column, type: 'LONG' }],
   aggregators: [{ kind: 'count', name: 'n', filter: null }],
-  finish: [],
+  post: [],
 });
 const sums = (columns: readonly string[]): GroupPlan => ({
   ...groupBy('key'),
@@ -156,7 +156,7 @@ resources('segments that do not fit into memory together are read one part after
     timeOrder: null,
     offset: ROWS - 1,
     limit: 2,
-    finish: [],
+    post: [],
   };
   const rows = await framesOf(engine.run(scan, store, ids, options(), never));
   assert.equal(

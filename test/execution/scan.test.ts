@@ -53,7 +53,7 @@ const arbitraryPlan: fc.Arbitrary<ScanPlan> = fc.record({
   intervals: fc.constantFrom([ETERNITY], [{ start: START + 3_600_000, end: START + 30 * 3_600_000 }]),
   filter: fc.option(arbitraryFilter, { nil: null, freq: 2 }),
   virtualColumns: fc.constant(VIRTUAL_COLUMNS),
-  finish: fc.constant([]),
+  post: fc.constant([]),
   columns: fc.uniqueArray(fc.constantFrom('__time', ...COLUMNS, 'upper', 'mixed', 'linear', 'missing'), { minLength: 1, maxLength: 5 }),
   timeOrder: fc.constantFrom(null, 'ascending' as const, 'descending' as const),
   offset: fc.nat({ max: 20 }),
@@ -128,7 +128,7 @@ scans('a reader that stops early frees everything', async () => {
     intervals: [ETERNITY],
     filter: null,
     virtualColumns: [],
-    finish: [],
+    post: [],
     columns: ['plain'],
     timeOrder: 'ascending',
     offset: 0,
@@ -142,7 +142,7 @@ scans('a reader that stops early frees everything', async () => {
   assert.is(memory.allocatedBytes, 0);
 });
 
-scans('finish steps run over scanned rows, and a sort that would hold too many is refused', async () => {
+scans('post-processing steps run over scanned rows, and a sort that would hold too many is refused', async () => {
   const rows = Array.from(
     { length: 3000 },
     (_, index): Row => ({
@@ -167,7 +167,7 @@ scans('finish steps run over scanned rows, and a sort that would hold too many i
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [
+    post: [
       {
         step: 'compute',
         name: 'sum',
@@ -222,7 +222,7 @@ scans('time boundaries are the first and last instant of matching rows', async (
         intervals: [ETERNITY],
         filter,
         virtualColumns: VIRTUAL_COLUMNS,
-        finish: [],
+        post: [],
       } as const;
       try {
         const times = pieces.flatMap((rows) => keptRows(rows, plan)).map((row) => row['__time'] as bigint);

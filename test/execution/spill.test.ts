@@ -11,7 +11,7 @@ import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import type { FinishStep, GroupPlan } from '../../src/model/plan.js';
+import type { GroupPlan, PostStep } from '../../src/model/plan.js';
 import { placeFrame } from '../../src/storage/placed-frame.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
@@ -84,7 +84,7 @@ const manyGroups: GroupPlan = {
   keys: [{ kind: 'column', name: 'key', column: 'key', type: 'LONG' }],
   aggregators: [{ kind: 'count', name: 'rows', filter: null }],
   emptyGroup: false,
-  finish: [],
+  post: [],
 };
 
 const spilling = suite('groups that spill');
@@ -198,15 +198,15 @@ spilling('meet across threads that number computed texts in orders of their own'
   assertTidy();
 });
 
-const allKeys = (plan: GroupPlan): FinishStep => ({
+const allKeys = (plan: GroupPlan): PostStep => ({
   step: 'sort',
   by: plan.keys.map(({ name }, at) => ({ column: name, descending: at % 2 === 1, nulls: 'last', ordering: 'lexicographic' })),
   offset: 0,
   limit: null,
 });
 
-/** Finish steps for any plan, by what they ask for first. */
-const endings: Readonly<Record<string, (plan: GroupPlan, name: string) => readonly FinishStep[]>> = {
+/** Post-processing steps for any plan, by what they ask for first. */
+const endings: Readonly<Record<string, (plan: GroupPlan, name: string) => readonly PostStep[]>> = {
   'the best few': (_, column) => [
     { step: 'sort', by: [{ column, descending: true, nulls: 'last', ordering: 'numeric' }], offset: 1, limit: 3 },
   ],
@@ -240,7 +240,7 @@ for (const [name, ending] of Object.entries(endings)) {
       fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, bare) => {
         const column = bare.aggregators[0]?.name ?? bare.keys[0]?.name;
         if (column === undefined || bare.keys.length === 0) return;
-        const plan = { ...bare, finish: ending(bare, column) };
+        const plan = { ...bare, post: ending(bare, column) };
         const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
         try {
           const views = placed.map(({ view }) => view);

@@ -152,7 +152,7 @@ queries('groups of filtered rows', async () => {
           keys: keys.map((name) => ({ kind: 'column', name, column: name, type: null })),
           aggregators: [{ kind: 'count', name: 'n', filter: null }],
           emptyGroup: false,
-          finish: [],
+          post: [],
         };
         const wanted = expected(parts.flat(), keys, (each) => of(each) === !isNegated);
         const placed = parts.map((rows) => placeFrame(frameOf(rows), memory));

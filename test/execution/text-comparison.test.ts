@@ -55,7 +55,7 @@ async function rowsWhere(operator: string, isNegated: boolean, rows: readonly Ro
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [],
+    post: [],
   };
   const found: number[] = [];
   const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;

@@ -37,7 +37,7 @@ const byLetter = (intervals: readonly Interval[]): GroupPlan => ({
   intervals,
   filter: null,
   virtualColumns: [],
-  finish: [],
+  post: [],
   emptyGroup: false,
   keys: [{ kind: 'column', name: 'letter', column: 'letter', type: 'STRING' }],
   aggregators: [

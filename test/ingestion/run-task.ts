@@ -100,7 +100,7 @@ async function readBack({ dataSource, segments }: PublishRequest): Promise<Recor
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [],
+    post: [],
   } as const;
   for await (const frame of engine.run(plan, store, ids, options, new AbortController().signal)) rows.push(...cellsOf(frame));
   for (const id of ids) await store.close(id);

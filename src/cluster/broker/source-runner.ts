@@ -8,7 +8,7 @@ import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
-import type { FinishStep, ScanPlan } from '../../model/plan.js';
+import type { PostStep, ScanPlan } from '../../model/plan.js';
 import { columnsOfFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
@@ -238,7 +238,7 @@ function inOrder(plan: RowsPlan): RowsPlan {
   if (plan.operator !== 'scan' || plan.timeOrder === null) return plan;
   const { offset, limit, columns } = plan;
   const by = [{ column: TIME_COLUMN, descending: plan.timeOrder === 'descending', nulls: 'first', ordering: 'numeric' }] as const;
-  const steps: FinishStep[] = [{ step: 'sort', by, offset, limit }];
+  const steps: PostStep[] = [{ step: 'sort', by, offset, limit }];
   if (!columns.includes(TIME_COLUMN)) steps.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
   return {
     ...plan,
@@ -246,12 +246,12 @@ function inOrder(plan: RowsPlan): RowsPlan {
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [...steps, ...plan.finish],
+    post: [...steps, ...plan.post],
   };
 }
 
 function scanOf(columns: readonly string[], intervals: readonly Interval[], virtualColumns: readonly VirtualColumn[]): ScanPlan {
-  const rest = { filter: null, virtualColumns, timeOrder: null, offset: 0, limit: null, finish: [] };
+  const rest = { filter: null, virtualColumns, timeOrder: null, offset: 0, limit: null, post: [] };
   return { operator: 'scan', dataSource: '', intervals, columns, ...rest };
 }
 
@@ -287,8 +287,8 @@ function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: read
   if (wanted.some((name) => name !== TIME_COLUMN && !known.has(name))) return plan;
   const kept = outputs.filter(({ name }) => wanted.includes(name)).map(({ name }) => name);
   if (kept.length === outputs.length) return plan;
-  if (plan.operator === 'scan' && plan.finish.length === 0) return { ...plan, columns: plan.columns.filter((name) => kept.includes(name)) };
-  return { ...plan, finish: [...plan.finish, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
+  if (plan.operator === 'scan' && plan.post.length === 0) return { ...plan, columns: plan.columns.filter((name) => kept.includes(name)) };
+  return { ...plan, post: [...plan.post, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
 }
 
 /** Only the columns somebody reads: the others need not be placed. */

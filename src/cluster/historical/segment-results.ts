@@ -15,7 +15,7 @@ export interface SegmentResultsOptions {
 
 /**
  * Partial results of grouping, kept for single segments. A segment never changes, so an entry is right for as long as it
- * is kept; its key has the plan without finish steps and the part of the intervals that lies in the segment, so that a
+ * is kept; its key has the plan without post-processing steps and the part of the intervals that lies in the segment, so that a
  * window that moves on still finds the segments it covers as a whole.
  */
 export class SegmentResults {
@@ -50,7 +50,7 @@ export class SegmentResults {
     const { frames } = this.#options;
     const reads = this.#options.reads && request.useCache;
     const writes = this.#options.writes && request.populateCache;
-    const leaf: GroupPlan = { ...plan, finish: [] };
+    const leaf: GroupPlan = { ...plan, post: [] };
     const partial: RunOptions = { ...options, ending: 'partial' };
     const partials: AsyncIterable<Frame>[] = [];
     const missing: string[] = [];

@@ -19,7 +19,7 @@ export interface RunPlanRequest {
   readonly plan: Plan;
   /** Printed segment ids, all of which this server announced. */
   readonly segmentIds: readonly string[];
-  /** `final`: every segment of the query is here, so run the finish steps too. Else give partial states. */
+  /** `final`: every segment of the query is here, so run the post-processing steps too. Else give partial states. */
   readonly ending: 'final' | 'partial';
   /** Absolute; work past it ends with `timeout`. */
   readonly deadlineMs: number;

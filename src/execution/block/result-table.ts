@@ -8,7 +8,7 @@ import { isNumberType } from '../../model/schema.js';
 import type { Check } from './checked-loops.js';
 import { inPieces, ROWS_PER_CHECK } from './checked-loops.js';
 
-/** Result rows outside of kernel memory, before and between finish steps. Strings stay ids until they are needed. */
+/** Result rows outside of kernel memory, before and between post-processing steps. Strings stay ids until they are needed. */
 export interface ResultTable {
   readonly rowCount: number;
   readonly columns: readonly ResultColumn[];
@@ -30,7 +30,7 @@ type MultiColumn = Extract<FrameColumn, { kind: 'multi' }>;
 
 export function columnNamed(table: ResultTable, name: string): ResultColumn {
   const column = table.columns.find((each) => each.name === name);
-  assert(column !== undefined, `a finish step names the unknown column "${name}"`);
+  assert(column !== undefined, `a post-processing step names the unknown column "${name}"`);
   return column;
 }
 
@@ -159,7 +159,7 @@ function pickMultiple(name: string, { offsets, ids, dictionary }: MultiColumn, r
   return { kind: 'multi', name, offsets: picked, ids: Uint32Array.from(values), dictionary };
 }
 
-/** A frame as a table that finish steps can work on. */
+/** A frame as a table that post-processing steps can work on. */
 export function tableOf(frame: Frame): ResultTable {
   return { rowCount: frame.rowCount, columns: frame.columns.map((column) => resultColumn(column, frame.rowCount)), keys: [] };
 }

@@ -4,7 +4,7 @@ import { addKernels, addStage, type KernelTotals, type Profile } from '../../mod
 export interface RowCounts {
   rowsScanned: number;
   rowsMatched: number;
-  /** Rows of finished tables, before the finish steps and after them. */
+  /** Rows of finished tables, before the post-processing steps and after them. */
   rowsToFinish: number;
   rowsFinished: number;
   segmentsPrunedByValue: number;

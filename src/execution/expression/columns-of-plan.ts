@@ -35,14 +35,14 @@ export function columnsNamed(plan: RowPlan): ReadonlySet<string> {
 
 /**
  * Whether the plan only cuts by `__time`: of a segment whose rows are all in the plan's intervals it is not read. Groups
- * by columns of anything that is not collected; other plans may read it without naming it.
+ * by columns of anything that is not objects; other plans may read it without naming it.
  */
 export function readsNoTime(plan: RowPlan): boolean {
   return (
     plan.operator === 'group' &&
     (plan.stages?.length ?? 0) === 0 &&
     plan.keys.every((key) => key.kind === 'column' || key.granularity.kind === 'all') &&
-    plan.aggregators.every(({ kind }) => kind !== 'collect') &&
+    plan.aggregators.every(({ kind }) => kind !== 'state') &&
     !columnsNamed(plan).has(TIME_COLUMN)
   );
 }
@@ -60,7 +60,7 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
     for (const aggregator of plan.aggregators) {
       if (aggregator.filter !== null) columnsOfCondition(aggregator.filter, isStored, named);
       if (aggregator.kind === 'distinct') comparable.add(aggregator.column);
-      else if (aggregator.kind === 'collect') for (const column of aggregator.columns) named.add(column);
+      else if (aggregator.kind === 'state') for (const column of aggregator.columns) named.add(column);
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
     }
   }

@@ -5,9 +5,9 @@ import type { RunContext } from '../block/context.js';
 import type { ResultTable } from '../block/result-table.js';
 import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
-import { finishParts } from '../finish/parts.js';
-import type { LeafResult } from '../finish/steps.js';
-import { runSteps } from '../finish/steps.js';
+import { postParts } from '../post/parts.js';
+import type { LeafResult } from '../post/steps.js';
+import { runSteps } from '../post/steps.js';
 import type { GroupShape } from './key/layout.js';
 import { queryColumns, shapeGroups } from './key/layout.js';
 import type { GroupSource } from './run.js';
@@ -34,7 +34,7 @@ export function* endGroups(
   counts: RowCounts,
 ): Generator<Frame> {
   const { context, shape } = table;
-  const { finish } = shape.plan;
+  const { post } = shape.plan;
   const leaf = leafOf(shape, context);
   const waiting = [...others];
   let startMs = performance.now();
@@ -50,7 +50,7 @@ export function* endGroups(
     if (context.spill !== undefined && !fitsWith(table, others)) {
       const parts = rowsOfParts({ context, arena }, table, waiting.splice(0), ending, counts);
       const frames =
-        ending === 'partial' ? framesOfAll(parts, context.check) : finishParts(parts, finish, leaf, { spill: context.spill, heldRowsMax });
+        ending === 'partial' ? framesOfAll(parts, context.check) : postParts(parts, post, leaf, { spill: context.spill, heldRowsMax });
       for (const frame of frames) {
         counts.finishMs += lap();
         counts.rowsFinished += frame.rowCount;
@@ -62,8 +62,8 @@ export function* endGroups(
     for (let parts = waiting.shift(); parts !== undefined; parts = waiting.shift()) mergeTable(table, parts);
     counts.mergeMs += lap();
     const scope = { context, arena };
-    const groups = ending === 'partial' ? partialRows(scope, table) : groupRows(scope, table, finish);
-    const rows = ending === 'partial' ? groups : runSteps(groups, finish, leaf);
+    const groups = ending === 'partial' ? partialRows(scope, table) : groupRows(scope, table, post);
+    const rows = ending === 'partial' ? groups : runSteps(groups, post, leaf);
     counts.rowsToFinish += groups.rowCount;
     counts.rowsFinished += rows.rowCount;
     counts.finishMs += lap();
@@ -106,7 +106,7 @@ function* rowsOfParts(
     const arena = context.memory.arena();
     try {
       const rows =
-        ending === 'partial' ? partialRows({ context, arena }, part) : groupRows({ context, arena }, part, table.shape.plan.finish);
+        ending === 'partial' ? partialRows({ context, arena }, part) : groupRows({ context, arena }, part, table.shape.plan.post);
       counts.rowsToFinish += rows.rowCount;
       yield rows;
     } finally {
@@ -131,8 +131,8 @@ function leafOf({ plan, aggregators }: GroupShape, { check }: RunContext): LeafR
   const emptyValues = new Map<string, Value>();
   for (const each of aggregators) {
     const counts = each.kind === 'count' || (each.kind === 'distinct' && each.fold === undefined);
-    const isZero = counts || (each.kind !== 'collect' && each.aggregator.emptyIsZero === true);
-    const value = each.kind === 'collect' ? each.states.emptyValue : isZero ? 0n : null;
+    const isZero = counts || (each.kind !== 'state' && each.aggregator.emptyIsZero === true);
+    const value = each.kind === 'state' ? each.states.emptyValue : isZero ? 0n : null;
     if (value !== null) emptyValues.set(each.name, value);
   }
   return { intervals: plan.intervals, emptyValues, check };

@@ -13,12 +13,12 @@ import type { RunContext } from '../block/context.js';
 import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { columnsRead } from '../expression/columns-of-plan.js';
-import { NO_EMPTY_VALUES, runSteps } from '../finish/steps.js';
-import { StreamedSteps } from '../finish/stream.js';
 import { queryColumns, shapeGroups } from '../group/key/layout.js';
 import { endGroups } from '../group/operator.js';
 import { addView } from '../group/run.js';
 import { GroupTable } from '../group/table/group-table.js';
+import { NO_EMPTY_VALUES, runSteps } from '../post/steps.js';
+import { StreamedSteps } from '../post/stream.js';
 import { boundaryRows } from '../scan/time-boundary.js';
 import { POSITION, readable } from './readable-rows.js';
 import { findColumn, frameBytes, gatherFrame } from './rows.js';
@@ -145,7 +145,7 @@ function operatorOf(options: PipelineOptions, context: RunContext, counts: RowCo
         return [];
       };
       const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-      const end = () => framesOf(runSteps(boundaryRows(min, max), plan.finish, leaf), context.check);
+      const end = () => framesOf(runSteps(boundaryRows(min, max), plan.post, leaf), context.check);
       return { isDone: false, open: () => undefined, read, readMoved: read, end, close: () => undefined };
     }
   }
@@ -218,7 +218,7 @@ function columnsOf(chunk: Frame): readonly ColumnSchema[] {
 function scanOperator(asked: ScanPlan, options: PipelineOptions, context: RunContext, counts: RowCounts): Operator {
   const plan = { ...asked, stages: [] };
   const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-  const steps = new StreamedSteps(plan.finish, leaf, { heldRowsMax: options.heldRowsMax, spill: context.spill });
+  const steps = new StreamedSteps(plan.post, leaf, { heldRowsMax: options.heldRowsMax, spill: context.spill });
   let toSkip = plan.offset;
   let toTake = plan.limit ?? Infinity;
   const put = function* (frames: Iterable<Frame>): Generator<Frame> {

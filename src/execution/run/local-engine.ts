@@ -21,11 +21,11 @@ import { addCounts } from '../block/row-counts.js';
 import { meets } from '../block/row-ranges.js';
 import { columnsOfPlan, readsNoTime } from '../expression/columns-of-plan.js';
 import { findByIndex } from '../filter/find-by-index.js';
-import { NO_EMPTY_VALUES, runSteps } from '../finish/steps.js';
-import { StreamedSteps } from '../finish/stream.js';
 import { morselsOf } from '../group/run.js';
 import type { GroupTableParts } from '../group/table/group-table.js';
 import type { BuildRequest } from '../join/build-side.js';
+import { NO_EMPTY_VALUES, runSteps } from '../post/steps.js';
+import { StreamedSteps } from '../post/stream.js';
 import { mayBeBrief } from '../scan/brief.js';
 import { mergeScans } from '../scan/merge-scans.js';
 import { boundaryRows } from '../scan/time-boundary.js';
@@ -198,7 +198,7 @@ class LocalEngine implements ProcessingEngine {
       case 'scan': {
         const final = options.ending === 'final';
         const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
-        const steps = new StreamedSteps(final ? plan.finish : [], leaf, {
+        const steps = new StreamedSteps(final ? plan.post : [], leaf, {
           heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
           spill: undefined,
         });
@@ -220,7 +220,7 @@ class LocalEngine implements ProcessingEngine {
         }
         const rows = boundaryRows(min, max);
         const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
-        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows, leaf.check);
+        yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.post, leaf) : rows, leaf.check);
       }
     }
   }

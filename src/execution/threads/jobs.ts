@@ -19,8 +19,6 @@ import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { noCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
-import { NO_EMPTY_VALUES, runSteps } from '../finish/steps.js';
-import { StreamedSteps } from '../finish/stream.js';
 import { endGroups, shapeOf } from '../group/operator.js';
 import type { Morsel, MorselCut } from '../group/run.js';
 import { morselsOf, runMorsels } from '../group/run.js';
@@ -32,6 +30,8 @@ import type { PipelineOptions } from '../join/row-pipeline.js';
 import { RowPipeline } from '../join/row-pipeline.js';
 import type { Builds } from '../join/with-stages.js';
 import { boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedPieces, stagedShape } from '../join/with-stages.js';
+import { NO_EMPTY_VALUES, runSteps } from '../post/steps.js';
+import { StreamedSteps } from '../post/stream.js';
 import { scanFrames } from '../scan/operator.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import type { SpillPlace } from '../spill/spill-space.js';
@@ -231,7 +231,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const counts = noCounts();
     const context = thread.context(control);
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-    const steps = new StreamedSteps(ending === 'final' ? plan.finish : [], leaf, {
+    const steps = new StreamedSteps(ending === 'final' ? plan.post : [], leaf, {
       heldRowsMax: control.heldRowsMax,
       spill: context.spill,
     });
@@ -264,7 +264,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       : timeBoundary(plan, views, context, counts);
     counts.readMs += performance.now() - startMs;
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-    const finished = ending === 'final' ? runSteps(rows, plan.finish, leaf) : rows;
+    const finished = ending === 'final' ? runSteps(rows, plan.post, leaf) : rows;
     yield* items([...framesOf(finished, context.check)], counts);
   },
   *mergeGroups({ control, plan, frames, ending }, thread) {

@@ -102,7 +102,7 @@ interface Stages {
   finish(): Promise<void>;
 }
 
-/** Collector → store; with transforms or a filter, collector → transformer → store. */
+/** AggregateState → store; with transforms or a filter, collector → transformer → store. */
 function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine: LazyEngine, store: RowStore): Stages {
   const { timestamp, dimensions, metrics, granularity, transforms, filter } = dataSchema;
   const { discovery } = dimensions;

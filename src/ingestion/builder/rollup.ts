@@ -31,7 +31,7 @@ function groupPlan(dataSource: string, keys: readonly string[], metrics: readonl
     keys: keys.map((name) => ({ kind: 'column', name, column: name, type: null })),
     aggregators: metrics.map(({ aggregator }) => aggregator),
     emptyGroup: false,
-    finish: [],
+    post: [],
   };
 }
 
@@ -46,7 +46,7 @@ function joined(aggregator: Aggregator): Aggregator {
   switch (aggregator.kind) {
     case 'count':
       return { name, kind: 'sum', column: name, type: 'LONG', filter: null };
-    case 'collect':
+    case 'state':
       return { ...aggregator, columns: [name], input: 'states', filter: null };
     default:
       return { ...aggregator, column: name, filter: null };

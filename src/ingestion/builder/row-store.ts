@@ -181,7 +181,7 @@ export class RowStore {
 
 /** A count is, and what reads nothing but a column of its name. */
 function isStoredAsItComes({ name, aggregator, inputs }: Metric): boolean {
-  return aggregator.kind !== 'collect' && aggregator.filter === null && inputs.every(({ column }) => column.name === name);
+  return aggregator.kind !== 'state' && aggregator.filter === null && inputs.every(({ column }) => column.name === name);
 }
 
 /** Lists were ordered when they came in. */

@@ -149,7 +149,7 @@ export class RowTransformer {
       timeOrder: null,
       offset: 0,
       limit: null,
-      finish: [],
+      post: [],
     };
   }
 

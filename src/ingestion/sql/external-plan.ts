@@ -28,7 +28,7 @@ export function planOverArrivals(plan: Plan): ExternalPlan {
     dataSource: plan.dataSource,
     intervals: [ETERNITY],
     filter,
-    finish: plan.finish.map((step) => renameStep(step, rename)),
+    post: plan.post.map((step) => renameStep(step, rename)),
   };
   if (plan.operator === 'scan') return { ...plan, ...common, virtualColumns, columns: plan.columns.map(rename), timeOrder: orderOf(plan) };
   const keys = plan.keys.map((key, position): GroupKey => {
@@ -99,5 +99,5 @@ function floorCall(time: Expression, period: string, origin: number | null, time
 /** Whether the answer over all rows is the answers over its parts, one after the other. */
 export function isRowWise(plan: ExternalPlan): plan is ScanPlan {
   if (plan.operator !== 'scan' || plan.offset > 0 || plan.limit !== null) return false;
-  return plan.finish.every(({ step }) => step === 'compute' || step === 'filter' || step === 'project');
+  return plan.post.every(({ step }) => step === 'compute' || step === 'filter' || step === 'project');
 }

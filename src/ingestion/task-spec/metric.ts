@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
-import { stateKind } from '../../execution/collect/kinds.js';
+import { stateOperations } from '../../execution/aggregate-state/operations.js';
+import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
-import type { Collector } from '../../model/collector.js';
 import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
@@ -12,9 +12,9 @@ import type { Fields } from './fields.js';
 /** An aggregator of `metricsSpec`: what of the input it reads, and how rows of a group become one value or state. */
 export interface Metric {
   readonly name: string;
-  /** As stored: of a number, or of the states of a collector. */
+  /** As stored: of a number, or of the states of a aggregateState. */
   readonly type: ColumnType;
-  /** Reads `inputs` and virtual columns by their names; a collector puts out its states. */
+  /** Reads `inputs` and virtual columns by their names; a aggregateState puts out its states. */
   readonly aggregator: Aggregator;
   readonly virtualColumns: readonly VirtualColumn[];
   readonly inputs: readonly MetricInput[];
@@ -40,7 +40,7 @@ export function parseMetric(fields: Fields, planning: Planning): Metric {
   if (QUERY_ONLY.includes(type)) throw innermost.invalid('type', `aggregator "${type}" is for queries only`);
   const { aggregator, virtualColumns } = parseAggregator(fields, planning);
   if (aggregator.kind === 'distinct') throw innermost.unsupported('type');
-  if (aggregator.kind === 'collect') {
+  if (aggregator.kind === 'state') {
     const flag = INPUT_FLAGS[type];
     const isInput = flag !== undefined && innermost.boolean(flag, false);
     return stateMetric(isInput ? { ...aggregator, input: 'states' } : aggregator, virtualColumns);
@@ -62,8 +62,8 @@ function parseAggregator(fields: Fields, planning: Planning): ReturnType<Plannin
   }
 }
 
-type NumberAggregator = Exclude<Aggregator, { kind: 'collect' | 'distinct' }>;
-type Collect = Extract<Aggregator, { kind: 'collect' }>;
+type NumberAggregator = Exclude<Aggregator, { kind: 'state' | 'distinct' }>;
+type StateAggregator = Extract<Aggregator, { kind: 'state' }>;
 
 /** Its input has its name and type, so that without rollup it is stored as it comes. */
 function plainMetric(aggregator: NumberAggregator): Metric {
@@ -81,15 +81,15 @@ function computedMetric(given: NumberAggregator, computed: readonly VirtualColum
   return { name: given.name, type, aggregator, virtualColumns: reading.virtualColumns(), inputs: reading.inputs() };
 }
 
-function stateMetric(given: Collect, computed: readonly VirtualColumn[]): Metric {
+function stateMetric(given: StateAggregator, computed: readonly VirtualColumn[]): Metric {
   const reading = new Reading(given.name, computed);
-  const type = stateType(given.collector);
+  const type = stateType(given.aggregateState);
   const [first = '', ...others] = given.columns;
   const isMixed = takesBoth(given);
   const isState = given.input === 'states' && !isMixed;
-  const aggregator: Collect = {
+  const aggregator: StateAggregator = {
     ...reading.aggregator(given),
-    columns: isState ? [reading.states(first, given.collector)] : [first, ...others].map((column) => reading.column(column)),
+    columns: isState ? [reading.states(first, given.aggregateState)] : [first, ...others].map((column) => reading.column(column)),
     input: isState ? 'states' : isMixed ? 'mixed' : 'values',
     output: 'state',
   };
@@ -97,7 +97,7 @@ function stateMetric(given: Collect, computed: readonly VirtualColumn[]): Metric
 }
 
 /** Numbers or states, as their documentation says of the input field. */
-function takesBoth({ collector: { type }, input }: Collect): boolean {
+function takesBoth({ aggregateState: { type }, input }: StateAggregator): boolean {
   return type === 'quantiles' || type === 'kll' || type === 'fixedHistogram' || (type === 'histogram' && input === 'states');
 }
 
@@ -126,16 +126,16 @@ class Reading {
   };
 
   /** A field of states; what is none does not fit. */
-  states(field: string, collector: Collector): string {
-    const type = stateType(collector);
+  states(field: string, aggregateState: AggregateState): string {
+    const type = stateType(aggregateState);
     const name = hidden(`${type} ${field}`);
-    const column = { ...columnPlan(name, type), read: (value: unknown) => stateText(value, collector) };
+    const column = { ...columnPlan(name, type), read: (value: unknown) => stateText(value, aggregateState) };
     this.found.set(name, { field, column, isConsumed: true });
     return name;
   }
 
-  /** With its filter and its column renamed; the columns of a collector are left to the caller. */
-  aggregator<Kind extends NumberAggregator | Collect>(given: Kind): Kind {
+  /** With its filter and its column renamed; the columns of a aggregateState are left to the caller. */
+  aggregator<Kind extends NumberAggregator | StateAggregator>(given: Kind): Kind {
     const filter = given.filter === null ? null : renameFilter(given.filter, (field) => this.column(field, false));
     return 'column' in given ? { ...given, filter, column: this.column(given.column) } : { ...given, filter };
   }
@@ -155,11 +155,11 @@ function hidden(name: string): string {
   return `${NO_COLUMN}${name}`;
 }
 
-function stateText(value: unknown, collector: Collector): string | null | undefined {
+function stateText(value: unknown, aggregateState: AggregateState): string | null | undefined {
   if (value === null || value === undefined || value === '') return null;
   if (typeof value !== 'string') return undefined;
   try {
-    stateKind(collector).decode(value);
+    stateOperations(aggregateState).decode(value);
     return value;
   } catch (error) {
     if (error instanceof ServiceError) return undefined;

@@ -1,18 +1,16 @@
+import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
-import { stateColumn } from '../../model/collector.js';
 import type { GroupPlan, Plan } from '../../model/plan.js';
 
 /** The same plan, whose aggregators put out their states; what is computed and ordered by them goes by their values. */
 export function unfinished(plan: Plan): Plan {
   if (plan.operator !== 'group') return plan;
   const withStates = puttingOutStates(plan, () => true);
-  const states = new Set(
-    withStates.aggregators.filter((each) => each.kind === 'collect' && each.output === 'both').map(({ name }) => name),
-  );
-  const computed = plan.finish.flatMap((step) => (step.step === 'compute' ? [step.name] : []));
+  const states = new Set(withStates.aggregators.filter((each) => each.kind === 'state' && each.output === 'both').map(({ name }) => name));
+  const computed = plan.post.flatMap((step) => (step.step === 'compute' ? [step.name] : []));
   const names = [...plan.keys.map(({ name }) => name), ...plan.aggregators.map(({ name }) => name), ...computed];
   const columns = names.map((name) => ({ name, from: states.has(name) ? stateColumn(name) : name }));
-  return { ...withStates, finish: [...plan.finish, { step: 'project', columns }] };
+  return { ...withStates, post: [...plan.post, { step: 'project', columns }] };
 }
 
 /** The same plan, in which the aggregators that are wanted put out their states beside their values. */
@@ -24,8 +22,8 @@ export function puttingOutStates(plan: GroupPlan, isWanted: (name: string) => bo
 }
 
 /** Any value is its own state, and so is what an expression makes that is not finalized. */
-function hasState(aggregator: Aggregator): aggregator is Extract<Aggregator, { kind: 'collect' }> & Aggregator {
-  if (aggregator.kind !== 'collect' || aggregator.output === 'state') return false;
-  if (aggregator.collector.type === 'expression') return aggregator.collector.finalize !== null;
-  return aggregator.collector.type !== 'first' || aggregator.columns.length > 1;
+function hasState(aggregator: Aggregator): aggregator is Extract<Aggregator, { kind: 'state' }> & Aggregator {
+  if (aggregator.kind !== 'state' || aggregator.output === 'state') return false;
+  if (aggregator.aggregateState.type === 'expression') return aggregator.aggregateState.finalize !== null;
+  return aggregator.aggregateState.type !== 'first' || aggregator.columns.length > 1;
 }

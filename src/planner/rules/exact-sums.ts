@@ -1,5 +1,5 @@
+import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
-import type { Collector } from '../../model/collector.js';
 import { rewriteData } from '../../model/rewrite-data.js';
 import type { ColumnType } from '../../model/schema.js';
 
@@ -14,13 +14,13 @@ export function withExactSums<Data>(data: Data): Data {
       const { name, filter, column, type } = aggregator as Extract<Aggregator, { kind: 'sum' }>;
       return exact({ name, filter }, { type: 'exactSum', result: type === 'FLOAT' ? 'FLOAT' : 'DOUBLE' }, column, type);
     }
-    if (aggregator.kind !== 'collect') return object;
-    const { name, filter, collector, columns, input, output, type } = aggregator as Extract<Aggregator, { kind: 'collect' }>;
-    if (collector.type !== 'moments' || collector.result !== 'mean' || input !== 'values' || output !== 'value') return object;
+    if (aggregator.kind !== 'state') return object;
+    const { name, filter, aggregateState, columns, input, output, type } = aggregator as Extract<Aggregator, { kind: 'state' }>;
+    if (aggregateState.type !== 'moments' || aggregateState.result !== 'mean' || input !== 'values' || output !== 'value') return object;
     return exact({ name, filter }, { type: 'exactSum', result: 'mean' }, columns[0] ?? '', type);
   });
 }
 
-function exact(common: Pick<Aggregator, 'name' | 'filter'>, collector: Collector, column: string, type: ColumnType): Aggregator {
-  return { ...common, kind: 'collect', collector, columns: [column], input: 'values', output: 'value', type };
+function exact(common: Pick<Aggregator, 'name' | 'filter'>, aggregateState: AggregateState, column: string, type: ColumnType): Aggregator {
+  return { ...common, kind: 'state', aggregateState, columns: [column], input: 'values', output: 'value', type };
 }

@@ -43,7 +43,7 @@ const plan = (key: string): GroupPlan => ({
   emptyGroup: true,
   keys: key === '' ? [] : [{ kind: 'column', name: 'key', column: key, type: 'STRING' }],
   aggregators: [{ kind: 'count', name: 'rows', filter: null }],
-  finish: [],
+  post: [],
 });
 
 async function outcome(asked: GroupPlan): Promise<string> {

@@ -2,7 +2,7 @@ import { formatInterval } from '../../../src/base/interval.js';
 import { printExpression } from '../../../src/expression/print.js';
 import type { Filter } from '../../../src/model/filter.js';
 import { ETERNITY } from '../../../src/model/interval.js';
-import type { FinishStep, Plan } from '../../../src/model/plan.js';
+import type { Plan, PostStep } from '../../../src/model/plan.js';
 import type { ColumnType } from '../../../src/model/schema.js';
 import type { PlannedQuery, PlannedSource, PlannedStatement } from '../../../src/model/statement.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
@@ -107,10 +107,10 @@ function planLines(plan: Plan): string[] {
     lines.push(
       `scan ${plan.columns.join(' ')}${plan.timeOrder === null ? '' : ` ${plan.timeOrder}`}${plan.limit === null && plan.offset === 0 ? '' : ` limit ${plan.limit} offset ${plan.offset}`}`,
     );
-  return [...lines, ...plan.finish.map(stepText)];
+  return [...lines, ...plan.post.map(stepText)];
 }
 
-function stepText(step: FinishStep): string {
+function stepText(step: PostStep): string {
   switch (step.step) {
     case 'compute':
       return `compute ${step.name} = ${printExpression(step.expression)} ${step.type}`;

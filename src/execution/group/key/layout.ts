@@ -1,8 +1,8 @@
 import type { Aggregator, DistinctFold } from '../../../model/aggregator.js';
 import type { GroupPlan } from '../../../model/plan.js';
 import type { ColumnType } from '../../../model/schema.js';
-import { stateKind } from '../../collect/kinds.js';
-import type { StateKind } from '../../collect/state-kind.js';
+import { stateOperations } from '../../aggregate-state/operations.js';
+import type { StateOperations } from '../../aggregate-state/state-operations.js';
 import { virtualColumnsByName } from '../../expression/scope.js';
 import type { Domain, QueryColumns } from './key-domain.js';
 import { columnDomain, keyDomain } from './key-domain.js';
@@ -29,7 +29,7 @@ export type AggregatorShape = { readonly name: string; readonly aggregator: Grou
   /** `nullable`: a group may have rows of which none took part. */
   | { readonly kind: 'sum' | 'min' | 'max'; readonly state: 'I64' | 'F64'; readonly nullable: boolean }
   | { readonly kind: 'distinct'; readonly domain: Domain; readonly store: DistinctStore; readonly fold: DistinctFold | undefined }
-  | { readonly kind: 'collect'; readonly states: StateKind<unknown> }
+  | { readonly kind: 'state'; readonly states: StateOperations<unknown> }
 );
 
 /** Where the distinct values of a group are kept: a bit per group and id, or a set of pairs (group, value). */
@@ -113,15 +113,15 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
     case 'distinct': {
       const { fold } = aggregator;
       const own = columnDomain(columns, aggregator.column, null);
-      const valueType = fold === undefined ? own.type : fold.kind === 'collect' ? 'DOUBLE' : fold.type;
+      const valueType = fold === undefined ? own.type : fold.kind === 'state' ? 'DOUBLE' : fold.type;
       // Different longs may be one double: longs stay what they are up to their sum.
       const isOwn = own.type === valueType || (own.type === 'LONG' && fold?.kind === 'sum');
       const domain = isOwn ? own : columnDomain(columns, aggregator.column, valueType);
       const type = fold === undefined ? 'LONG' : fold.type;
       return { kind: 'distinct', name, aggregator, type, domain, store: distinctStore(domain, layout, bitsMax), fold };
     }
-    case 'collect':
-      return { kind: 'collect', name, aggregator, type: aggregator.type, states: stateKind(aggregator.collector) };
+    case 'state':
+      return { kind: 'state', name, aggregator, type: aggregator.type, states: stateOperations(aggregator.aggregateState) };
     default: {
       const nullable = aggregator.filter !== null || mayBeNull(columns, aggregator.column);
       return {

@@ -23,7 +23,7 @@ import { foldSegment } from './combine.js';
 import type { DistinctAccumulator } from './distinct-accumulator.js';
 import { distinctAccumulator } from './distinct-accumulator.js';
 import { linearSum } from './linear-sum.js';
-import { collectAccumulator } from './state-accumulator.js';
+import { stateAccumulator } from './state-accumulator.js';
 
 /** Rows that pass the query's filter and also `filter`, and are not null in `nulls`. All its aggregators share them. */
 export interface RowClass {
@@ -259,9 +259,9 @@ export class SegmentGroups {
         if (distinct.readsRows) rows.readers.push(distinct);
         return;
       }
-      if (each.kind === 'collect') {
-        if (aggregator.kind !== 'collect') return;
-        const collect = collectAccumulator(scope, index, aggregator, order);
+      if (each.kind === 'state') {
+        if (aggregator.kind !== 'state') return;
+        const collect = stateAccumulator(scope, index, aggregator, order);
         if (collect === undefined) return;
         const rows = this.#classOf(filter, collect.nulls, everyRow);
         rows.distincts.push(collect.accumulator);

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import { stateKind } from '../../collect/kinds.js';
-import { hasTexts, stateFeed } from '../../collect/state-feed.js';
+import { stateOperations } from '../../aggregate-state/operations.js';
+import { hasTexts, stateFeed } from '../../aggregate-state/state-feed.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import type { DistinctAccumulator } from './distinct-accumulator.js';
@@ -9,18 +9,18 @@ import type { DistinctAccumulator } from './distinct-accumulator.js';
 const BLOCKS_BETWEEN_MEASURES = 32;
 
 /**
- * The states of a `collect` aggregator over the groups of one segment, folded when its rows are through.
+ * The states of a `state` aggregator over the groups of one segment, folded when its rows are through.
  * @param order  place of the segment in the query
  * @returns undefined when no row of the segment changes any state
  */
-export function collectAccumulator(
+export function stateAccumulator(
   scope: SegmentScope,
   index: number,
-  { collector, columns, input }: Extract<Aggregator, { kind: 'collect' }>,
+  { aggregateState, columns, input }: Extract<Aggregator, { kind: 'state' }>,
   order: number,
 ): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
   const { memory, groupBytesMax, spill } = scope.context;
-  const kind = stateKind(collector);
+  const kind = stateOperations(aggregateState);
   const [column = ''] = columns;
   const feed =
     input === 'states' || (input === 'mixed' && hasTexts(scope, column))
@@ -70,8 +70,8 @@ export function collectAccumulator(
       fold(table, groupOf, groupCount) {
         feed.end?.(stateOf);
         const numbers = memory.u32(groupOf, groupCount).slice();
-        const collected = table.states[index]?.collected;
-        states.forEach((state, group) => collected?.add(numbers[group] ?? 0, order, state));
+        const objects = table.states[index]?.objects;
+        states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));
       },
     },
   };

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Address } from '../../../storage/view.js';
+import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import type { RunContext } from '../../block/context.js';
-import type { CollectedParts } from '../../collect/collected-states.js';
 import type { SpillFile } from '../../spill/spill-file.js';
 import type { SpillSpace } from '../../spill/spill-space.js';
 import type { AggregatorShape, GroupShape } from '../key/layout.js';
@@ -17,7 +17,7 @@ import { PARTITIONS, PartitionedGroups } from './partition.js';
  *   per aggregator: i64 or f64[groups] states, u8[groups] seen, u64[groups][] bits, or u64[pairs][words] pairs, the group
  *   of which counts from the first of the chunk
  *
- * Collected states follow after all of them, those of an aggregator and partition as one serialised value, since they are
+ * Aggregate states follow after all of them, those of an aggregator and partition as one serialised value, since they are
  * objects of the heap. Byte order is the machine's: a file never outlives its process. Ids of interned values are those of the pools of the
  * table that wrote them.
  */
@@ -29,8 +29,8 @@ export interface SpilledChunk {
   readonly groupCount: number;
   /** Per aggregator; 0 where it keeps no pairs. */
   readonly pairCounts: readonly number[];
-  /** Per aggregator: where its collected states lie; null where it has none. */
-  readonly collected: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
+  /** Per aggregator: where its aggregate states lie; null where it has none. */
+  readonly objects: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
 }
 
 /** What a table has written; plain data. */
@@ -101,13 +101,13 @@ export class GroupSpill {
         if (plane.pairs !== undefined) groups.copyPairs(partition, index, at + plane.pairs);
       });
       const offset = this.file.append(memory.u8(at, planes.bytes));
-      const collected = parts.states.map((_, index) => {
+      const objects = parts.states.map((_, index) => {
         const states = groups.collectedOf(partition, index);
         if (states === undefined) return null;
         const bytes = serialize(states);
         return { offset: this.file.append(bytes), bytes: bytes.length };
       });
-      this.#chunks.push({ partition, offset, groupCount, pairCounts, collected });
+      this.#chunks.push({ partition, offset, groupCount, pairCounts, objects });
     } finally {
       arena.release();
     }
@@ -137,7 +137,7 @@ export function readChunk(shape: GroupShape, { memory }: RunContext, file: Spill
       seen: address(seen),
       bits: address(bits),
       pairs: pairs === undefined ? undefined : { keys: at + pairs, count: pairCounts[index] ?? 0 },
-      collected: readCollected(file, chunk.collected[index] ?? null),
+      objects: readCollected(file, chunk.objects[index] ?? null),
     })),
     pools: [],
     distinctPools: [],
@@ -146,11 +146,11 @@ export function readChunk(shape: GroupShape, { memory }: RunContext, file: Spill
   };
 }
 
-function readCollected(file: SpillFile, place: SpilledChunk['collected'][number]): CollectedParts | undefined {
+function readCollected(file: SpillFile, place: SpilledChunk['objects'][number]): StateObjectParts | undefined {
   if (place === null) return undefined;
   const bytes = new Uint8Array(place.bytes);
   file.read(place.offset, bytes);
-  return deserialize(bytes) as CollectedParts;
+  return deserialize(bytes) as StateObjectParts;
 }
 
 /** Bytes of sets of distinct values. @param pairCounts  per aggregator */
@@ -188,7 +188,7 @@ function planesOf(
       case 'min':
       case 'max':
         return { ...none, at: plane(groupCount * 8), seen: aggregator.nullable ? plane(groupCount) : undefined };
-      case 'collect':
+      case 'state':
         return none;
       case 'distinct':
         return aggregator.store.kind === 'bits'

@@ -2,9 +2,9 @@ import { assert } from '../../../base/errors.js';
 import type { Arena } from '../../../kernels/memory.js';
 import type { Address } from '../../../storage/view.js';
 import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
-import type { CollectedParts } from '../../collect/collected-states.js';
 import type { GroupShape } from '../key/layout.js';
 import type { FoldScope } from '../table/distinct-combine.js';
 import type { GroupTableParts } from '../table/group-table.js';
@@ -32,7 +32,7 @@ export class PartitionedGroups {
   readonly #placeOf: Uint32Array;
   readonly #pairs: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array; readonly words: 1 | 2 } | undefined)[];
 
-  readonly #collected: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array } | undefined)[];
+  readonly #objects: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array } | undefined)[];
 
   /** @param listed  numbers of the groups that exist; undefined: all */
   constructor({ context, arena }: FoldScope, shape: GroupShape, parts: GroupTableParts, listed: Uint32Array | undefined, level: number) {
@@ -56,10 +56,10 @@ export class PartitionedGroups {
     }
     this.#orderAt = arena.take(Math.max(1, this.#order.length) * 4);
     context.memory.u32(this.#orderAt, this.#order.length).set(this.#order);
-    this.#collected = parts.states.map(({ collected }) =>
-      collected === undefined
+    this.#objects = parts.states.map(({ objects }) =>
+      objects === undefined
         ? undefined
-        : sortByPartition(context, collected.groups.length, (at) => partitionOf[collected.groups[at] ?? 0] ?? 0),
+        : sortByPartition(context, objects.groups.length, (at) => partitionOf[objects.groups[at] ?? 0] ?? 0),
     );
     this.#pairs = shape.aggregators.map((aggregator, index) => {
       const pairs = parts.states[index]?.pairs;
@@ -79,17 +79,17 @@ export class PartitionedGroups {
     return pairs === undefined ? 0 : countAt(pairs.starts, partition);
   }
 
-  /** Collected states of the partition, groups counted from its first; undefined: the aggregator has none. */
-  collectedOf(partition: number, aggregator: number): CollectedParts | undefined {
-    const collected = this.#parts.states[aggregator]?.collected;
-    const order = this.#collected[aggregator]?.order;
-    const starts = this.#collected[aggregator]?.starts;
-    if (collected === undefined || order === undefined || starts === undefined) return undefined;
+  /** Aggregate states of the partition, groups counted from its first; undefined: the aggregator has none. */
+  collectedOf(partition: number, aggregator: number): StateObjectParts | undefined {
+    const objects = this.#parts.states[aggregator]?.objects;
+    const order = this.#objects[aggregator]?.order;
+    const starts = this.#objects[aggregator]?.starts;
+    if (objects === undefined || order === undefined || starts === undefined) return undefined;
     const places = [...order.subarray(starts[partition], starts[partition + 1])];
     return {
-      groups: places.map((place) => this.#placeOf[collected.groups[place] ?? 0] ?? 0),
-      orders: places.map((place) => collected.orders[place] ?? 0),
-      states: places.map((place) => collected.states[place] ?? ''),
+      groups: places.map((place) => this.#placeOf[objects.groups[place] ?? 0] ?? 0),
+      orders: places.map((place) => objects.orders[place] ?? 0),
+      states: places.map((place) => objects.states[place] ?? ''),
     };
   }
 

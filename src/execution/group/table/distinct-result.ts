@@ -2,10 +2,10 @@ import { convert, toDouble } from '../../../expression/value.js';
 import type { DistinctFold } from '../../../model/aggregator.js';
 import { stateType } from '../../../model/state-type.js';
 import type { Address } from '../../../storage/view.js';
+import { distinctFolder } from '../../aggregate-state/distinct-values.js';
 import { inPieces } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { columnOf } from '../../block/result-table.js';
-import { distinctFolder } from '../../collect/distinct-values.js';
 import type { DistinctShape, FoldScope } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
@@ -60,7 +60,7 @@ export function distinctColumn(
     const folded = distinctFolder(fold);
     return columnOf(
       shape.name,
-      fold.kind === 'collect' && fold.output === 'state' ? stateType(fold.collector) : fold.type,
+      fold.kind === 'state' && fold.output === 'state' ? stateType(fold.aggregateState) : fold.type,
       Array.from(groups, (group) => {
         check();
         const end = next[group] ?? 0;

@@ -1,10 +1,10 @@
 import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../storage/view.js';
+import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
+import { StateObjects } from '../../aggregate-state/state-objects.js';
 import type { RunContext } from '../../block/context.js';
 import { clear } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
-import type { CollectedParts } from '../../collect/collected-states.js';
-import { CollectedStates } from '../../collect/collected-states.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { ValuePool } from '../key/key-domain.js';
 import type { AggregatorShape, GroupShape } from '../key/layout.js';
@@ -12,7 +12,7 @@ import type { SpilledGroups } from '../spill/group-spill.js';
 import { GroupSpill } from '../spill/group-spill.js';
 
 /** The state of one aggregator over all groups; addresses of one entry per group. */
-export interface AggregatorState {
+export interface StateColumn {
   /** i64 or f64; 0 for distinct. */
   at: Address;
   /** u8: 1 where some row took part. 0 when that needs no telling. */
@@ -22,7 +22,7 @@ export interface AggregatorState {
   /** distinct, kind pairs. */
   pairs: PairSet | undefined;
   /** collect. */
-  collected: CollectedStates | undefined;
+  objects: StateObjects | undefined;
 }
 
 /** A group table as plain data, for another thread to fold in; its memory goes with it. */
@@ -37,7 +37,7 @@ export interface GroupTableParts {
     seen: Address;
     bits: Address;
     pairs: { keys: Address; count: number } | undefined;
-    collected: CollectedParts | undefined;
+    objects: StateObjectParts | undefined;
   }[];
   readonly pools: readonly (readonly (string | number | bigint | null)[])[];
   readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
@@ -54,7 +54,7 @@ const SPILLING_TABLE_BYTES_MIN = 1 << 24;
 export class GroupTable {
   readonly shape: GroupShape;
   readonly context: RunContext;
-  readonly states: AggregatorState[];
+  readonly states: StateColumn[];
   /** Of keys and of distinct columns with interned values, by position. */
   readonly pools: readonly ValuePool[];
   readonly distinctPools: readonly ValuePool[];
@@ -79,7 +79,7 @@ export class GroupTable {
     this.context = context;
     this.pools = like?.pools ?? shape.keys.map(() => new ValuePool());
     this.distinctPools = like?.distinctPools ?? shape.aggregators.map(() => new ValuePool());
-    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined }));
+    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
     const { layout } = shape;
     this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
     this.#bytesMax = context.spill === undefined ? context.groupBytesMax : Math.max(context.groupBytesMax, SPILLING_TABLE_BYTES_MIN);
@@ -88,7 +88,7 @@ export class GroupTable {
 
   /**
    * What the table may come to with more groups, at the moment when its largest array is being enlarged.
-   * @param addedBytes  of sets of distinct values and of collected states that come with them
+   * @param addedBytes  of sets of distinct values and of aggregate states that come with them
    */
   bytesWith(groups: number, addedBytes: number): number {
     let bytes = this.#bytes;
@@ -100,21 +100,21 @@ export class GroupTable {
     return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
   }
 
-  /** What it holds now, here and as collected states in the thread's heap. */
+  /** What it holds now, here and as aggregate states in the thread's heap. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /** Not only by the number of groups. */
   get #growsByContent(): boolean {
-    return this.states.some(({ pairs, collected }) => pairs !== undefined || collected !== undefined);
+    return this.states.some(({ pairs, objects }) => pairs !== undefined || objects !== undefined);
   }
 
   /** Whether there is something that spilling would make room by. */
   get canSpill(): boolean {
     if (this.context.spill === undefined) return false;
     if (this.shape.layout.kind === 'hash') return this.groupCount > 0;
-    return this.states.some(({ pairs, collected }) => (pairs?.count ?? 0) > 0 || collected?.isEmpty === false);
+    return this.states.some(({ pairs, objects }) => (pairs?.count ?? 0) > 0 || objects?.isEmpty === false);
   }
 
   get hasSpilled(): boolean {
@@ -195,12 +195,12 @@ export class GroupTable {
       present: this.present,
       cells: 0,
       keys: this.keys,
-      states: this.states.map(({ at, seen, bits, pairs, collected }) => ({
+      states: this.states.map(({ at, seen, bits, pairs, objects }) => ({
         at,
         seen,
         bits,
         pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count },
-        collected: collected?.detach(),
+        objects: objects?.detach(),
       })),
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
@@ -220,10 +220,10 @@ export class GroupTable {
     for (const at of this.#owned.keys()) this.context.memory.free(at);
     this.#owned.clear();
     this.#bytes = 0;
-    for (const state of this.states) Object.assign(state, { at: 0, seen: 0, bits: 0, pairs: undefined, collected: undefined });
+    for (const state of this.states) Object.assign(state, { at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined });
   }
 
-  /** Counts bytes that are kept, here or as collected states in the thread's heap. */
+  /** Counts bytes that are kept, here or as aggregate states in the thread's heap. */
   #charge(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       throw new ServiceError(
@@ -254,8 +254,8 @@ export class GroupTable {
         );
       return;
     }
-    if (aggregator.kind === 'collect') {
-      state.collected = new CollectedStates(aggregator.states, (bytes) => this.#charge(bytes));
+    if (aggregator.kind === 'state') {
+      state.objects = new StateObjects(aggregator.states, (bytes) => this.#charge(bytes));
       return;
     }
     state.at = this.take(this.capacity * 8);
@@ -265,7 +265,7 @@ export class GroupTable {
 
   #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
     const { memory } = this.context;
-    if (aggregator.kind === 'collect' || aggregator.kind === 'distinct') return;
+    if (aggregator.kind === 'state' || aggregator.kind === 'distinct') return;
     if (aggregator.kind === 'count' || aggregator.kind === 'sum') clear(this.context, at + from * 8, (to - from) * 8);
     else if (aggregator.state === 'F64') memory.f64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? Infinity : -Infinity);
     else memory.i64(at + from * 8, to - from).fill(aggregator.kind === 'min' ? I64_MAX : I64_MIN);
@@ -283,7 +283,7 @@ export class GroupTable {
     this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
     this.shape.aggregators.forEach((aggregator, index) => {
       const state = this.states[index];
-      if (state === undefined || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return;
+      if (state === undefined || aggregator.kind === 'distinct' || aggregator.kind === 'state') return;
       state.at = this.#enlarge(state.at, old * 8, capacity * 8);
       this.#initialise(aggregator, state.at, old, capacity);
       if (state.seen === 0) return;

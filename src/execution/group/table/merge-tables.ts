@@ -60,10 +60,10 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
       foldPackedKeys(scratch, packed, keyRemaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
     }
     shape.aggregators.forEach((aggregator, index) => {
-      if (aggregator.kind === 'collect') {
+      if (aggregator.kind === 'state') {
         const numbers = context.memory.u32(groupOf, parts.groupCount).slice();
-        const collected = parts.states[index]?.collected;
-        if (collected !== undefined) table.states[index]?.collected?.join(collected, (group) => numbers[group] ?? 0);
+        const objects = parts.states[index]?.objects;
+        if (objects !== undefined) table.states[index]?.objects?.join(objects, (group) => numbers[group] ?? 0);
         return;
       }
       if (aggregator.kind !== 'distinct') return;
@@ -131,7 +131,7 @@ function addState(
   const from = parts.states[index];
   const into = table.states[index];
   if (aggregator === undefined || from === undefined || into === undefined) return;
-  if (aggregator.kind === 'distinct' || aggregator.kind === 'collect') return;
+  if (aggregator.kind === 'distinct' || aggregator.kind === 'state') return;
   const { kernels } = table.context;
   const at = from.at + base * 8;
   if (aggregator.kind === 'count' || (aggregator.kind === 'sum' && aggregator.state === 'I64'))

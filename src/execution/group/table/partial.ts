@@ -46,7 +46,7 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
       return { name, filter: null, kind: 'sum', type: 'LONG', column, emptyIsZero: true };
     case 'distinct':
       return { ...aggregator, filter: null, column };
-    case 'collect':
+    case 'state':
       return { ...aggregator, filter: null, columns: [column], input: 'states' };
     default:
       return {

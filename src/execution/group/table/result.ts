@@ -1,15 +1,15 @@
 import { assert } from '../../../base/errors.js';
 import type { Scalar } from '../../../expression/value.js';
-import type { FinishStep } from '../../../model/plan.js';
+import type { PostStep } from '../../../model/plan.js';
 import { isNumberType } from '../../../model/schema.js';
 import type { Address } from '../../../storage/view.js';
 import { BLOCK_ROWS } from '../../../storage/view.js';
+import { stateColumns } from '../../aggregate-state/result.js';
 import type { Check } from '../../block/checked-loops.js';
 import { ascending, inPieces } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, rememberTexts, typed } from '../../block/result-table.js';
-import { collectedColumns } from '../../collect/result.js';
 import type { Domain } from '../key/key-domain.js';
 import { valueOfId } from '../key/key-domain.js';
 import type { AggregatorShape } from '../key/layout.js';
@@ -20,10 +20,10 @@ import type { GroupTable } from './group-table.js';
 import { bestGroups } from './top.js';
 
 /**
- * The groups of a finished table as result rows. When the finish steps begin by keeping the best few by one aggregate,
+ * The groups of a finished table as result rows. When the post-processing steps begin by keeping the best few by one aggregate,
  * only those (and whatever ties with the last) leave kernel memory.
  */
-export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly FinishStep[]): ResultTable {
+export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly PostStep[]): ResultTable {
   const { shape } = table;
   const values = stateAddresses(scope, table);
   const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
@@ -32,7 +32,7 @@ export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly F
   return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, { isEmpty, asStates: false }, values);
 }
 
-/** Rows of the groups listed. `isEmpty`: it is the one group of no rows. `asStates`: collected states as texts, one column each. */
+/** Rows of the groups listed. `isEmpty`: it is the one group of no rows. `asStates`: aggregate states as texts, one column each. */
 export function rowsOfGroups(
   scope: FoldScope,
   table: GroupTable,
@@ -43,8 +43,8 @@ export function rowsOfGroups(
   const { shape } = table;
   const keys = shape.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
   const aggregates = shape.aggregators.flatMap((aggregator, index) =>
-    aggregator.kind === 'collect'
-      ? collectedColumns(table.states[index]?.collected, aggregator, groups, isEmpty, asStates)
+    aggregator.kind === 'state'
+      ? stateColumns(table.states[index]?.objects, aggregator, groups, isEmpty, asStates)
       : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
         ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups, values[index] ?? 0)]
         : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
@@ -176,7 +176,7 @@ function textOf(value: Scalar): string | null {
 function aggregateColumn(
   { context }: FoldScope,
   table: GroupTable,
-  aggregator: Exclude<AggregatorShape, { kind: 'collect' }>,
+  aggregator: Exclude<AggregatorShape, { kind: 'state' }>,
   index: number,
   at: Address,
   groups: Uint32Array,
@@ -215,7 +215,7 @@ function nullsOf(
 ): Uint8Array | null {
   if (isEmpty) return new Uint8Array(groups.length).fill(1);
   const seenAt = table.states[index]?.seen ?? 0;
-  if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'collect') return null;
+  if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'state') return null;
   const seen = memory.u8(seenAt, table.groupCount);
   const nulls = new Uint8Array(groups.length);
   inPieces(groups.length, check, (start, end) => {

@@ -1,4 +1,4 @@
-import type { FinishStep } from '../../../model/plan.js';
+import type { PostStep } from '../../../model/plan.js';
 import type { Address } from '../../../storage/view.js';
 import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { FoldScope } from './distinct-combine.js';
@@ -16,7 +16,7 @@ export function bestGroups(
   scope: FoldScope,
   table: GroupTable,
   values: readonly Address[],
-  steps: readonly FinishStep[],
+  steps: readonly PostStep[],
 ): Uint32Array | undefined {
   const sort = steps.find((step) => step.step !== 'compute');
   if (sort?.step !== 'sort' || sort.limit === null) return undefined;
@@ -27,7 +27,7 @@ export function bestGroups(
   if (
     key === undefined ||
     aggregator === undefined ||
-    aggregator.kind === 'collect' ||
+    aggregator.kind === 'state' ||
     (aggregator.kind === 'distinct' && aggregator.fold !== undefined) ||
     aggregator.type === 'FLOAT' ||
     count === 0 ||

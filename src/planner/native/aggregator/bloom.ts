@@ -1,7 +1,7 @@
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, overStored } from './family.js';
+import { overStored, stateAggregator } from './family.js';
 
 const ENTRIES = 1500;
 /** A filter for so many takes 80 MB. */
@@ -15,7 +15,7 @@ export const BLOOM: StateFamily = {
       const { column } = readDimensionSpec(field, reader.at('field'), reader, columns);
       const entries = reader.optionalInteger('maxNumEntries', 1) ?? ENTRIES;
       if (entries > ENTRIES_MAX) refuse(reader.at('maxNumEntries'), `an integer from 1 to ${ENTRIES_MAX}`, entries);
-      const aggregator = collect(reader, { type: 'bloom', entries }, [column], 'COMPLEX<bloom>');
+      const aggregator = stateAggregator(reader, { type: 'bloom', entries }, [column], 'COMPLEX<bloom>');
       return overStored(aggregator, columns, reader);
     },
   },

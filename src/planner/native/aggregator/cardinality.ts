@@ -2,7 +2,7 @@ import { isStateType } from '../../../model/state-type.js';
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, flag, overStored } from './family.js';
+import { computed, flag, overStored, stateAggregator } from './family.js';
 
 /** The classic estimates of distinct values. */
 export const CARDINALITY: StateFamily = {
@@ -11,10 +11,10 @@ export const CARDINALITY: StateFamily = {
       const fields = reader.list('fields', (value, path) => readDimensionSpec(value, path, reader, columns).column);
       if (fields.length === 0) refuse(reader.at('fields'), 'at least one dimension', fields);
       const round = reader.boolean('round', false);
-      const collector = { type: 'cardinality', byRow: reader.boolean('byRow', false), round } as const;
-      const aggregator = collect(reader, collector, fields, round ? 'LONG' : 'DOUBLE');
+      const aggregateState = { type: 'cardinality', byRow: reader.boolean('byRow', false), round } as const;
+      const aggregator = stateAggregator(reader, aggregateState, fields, round ? 'LONG' : 'DOUBLE');
       if (!fields.some((field) => isStateType(columns.typeOf(field)))) return aggregator;
-      if (fields.length > 1 || collector.byRow)
+      if (fields.length > 1 || aggregateState.byRow)
         refuse(reader.at('fields'), 'dimensions, or a single column of COMPLEX<hyperUnique>', fields);
       return overStored(aggregator, columns, reader);
     },
@@ -22,14 +22,14 @@ export const CARDINALITY: StateFamily = {
       // It says what rows are that are being ingested, and nothing to a query.
       reader.boolean('isInputHyperUnique', false);
       const round = reader.boolean('round', false);
-      const collector = { type: 'cardinality', byRow: false, round } as const;
-      return overStored(collect(reader, collector, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE'), columns, reader);
+      const aggregateState = { type: 'cardinality', byRow: false, round } as const;
+      return overStored(stateAggregator(reader, aggregateState, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE'), columns, reader);
     },
   },
   postAggregators: {
     hyperUniqueCardinality: (reader, { states }) => {
-      const { collector, expression } = states.read(reader.string('fieldName'), ['cardinality'], reader.at('fieldName'));
-      return computed(reader, collector.round ? 'LONG' : 'DOUBLE', 'hll_estimate', expression, flag(collector.round));
+      const { aggregateState, expression } = states.read(reader.string('fieldName'), ['cardinality'], reader.at('fieldName'));
+      return computed(reader, aggregateState.round ? 'LONG' : 'DOUBLE', 'hll_estimate', expression, flag(aggregateState.round));
     },
   },
 };

@@ -4,7 +4,7 @@ import type { Expression } from '../../../model/expression.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
-import { collect, computed, double, isPowerOfTwo, overStored, readNumber, stateField, text } from './family.js';
+import { computed, double, isPowerOfTwo, overStored, readNumber, stateAggregator, stateField, text } from './family.js';
 
 /** The quantiles of doubles, classic and KLL, whose post-aggregators differ in their names only. */
 export const QUANTILES: StateFamily = {
@@ -13,7 +13,7 @@ export const QUANTILES: StateFamily = {
       const k = reader.optionalInteger('k', 2) ?? 128;
       if (k > 32768 || !isPowerOfTwo(k)) refuse(reader.at('k'), 'a power of 2 from 2 to 32768', k);
       acceptStreamLength(reader);
-      return overStored(collect(reader, { type: 'quantiles', k }, [reader.string('fieldName')], 'LONG'), columns, reader);
+      return overStored(stateAggregator(reader, { type: 'quantiles', k }, [reader.string('fieldName')], 'LONG'), columns, reader);
     },
   },
   postAggregators: distributionPostAggregators('quantilesDoublesSketch', (reader, key, scope) => [
@@ -29,11 +29,11 @@ function kllFamily(name: string, valueType: 'DOUBLE' | 'FLOAT'): StateFamily {
   return {
     aggregators: { [name]: (reader, columns) => overStored(readKll(reader, valueType), columns, reader) },
     postAggregators: distributionPostAggregators(name, (reader, key, scope) => {
-      const { collector, expression } = stateField(reader, key, ['kll'], scope);
-      if (collector.valueType !== valueType)
+      const { aggregateState, expression } = stateField(reader, key, ['kll'], scope);
+      if (aggregateState.valueType !== valueType)
         throw new ServiceError(
           'query_invalid',
-          `${reader.at(key)}: expected a KLL sketch of ${valueType}s, found one of ${collector.valueType}s`,
+          `${reader.at(key)}: expected a KLL sketch of ${valueType}s, found one of ${aggregateState.valueType}s`,
         );
       return [expression, text(valueType)];
     }),
@@ -44,7 +44,7 @@ function readKll(reader: ObjectReader, valueType: 'DOUBLE' | 'FLOAT'): Aggregato
   const k = reader.optionalInteger('k', 8) ?? 200;
   if (k > 65535) refuse(reader.at('k'), 'an integer from 8 to 65535', k);
   acceptStreamLength(reader);
-  return collect(reader, { type: 'kll', k, valueType }, [reader.string('fieldName')], 'LONG');
+  return stateAggregator(reader, { type: 'kll', k, valueType }, [reader.string('fieldName')], 'LONG');
 }
 
 /** How long a stream may get before a sketch moves in memory: here none ever has to. */

@@ -10,7 +10,7 @@ import type { VirtualColumns } from '../column/columns.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect } from './family.js';
+import { stateAggregator } from './family.js';
 
 /** An aggregator whose steps are expressions of the query. */
 export const EXPRESSION_FOLD: StateFamily = {
@@ -42,7 +42,7 @@ function readFold(reader: ObjectReader, columns: VirtualColumns): Aggregator {
   const type = untyped === undefined ? folded(first) : widestType([untyped, first]);
   const resultType = finalize === null ? type : expressionType(finalize, () => type);
   const foldsNulls = reader.boolean('shouldAggregateNullInputs', true);
-  return collect(
+  return stateAggregator(
     reader,
     {
       type: 'expression',

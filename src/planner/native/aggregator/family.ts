@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
+import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import type { Collector } from '../../../model/collector.js';
-import { stateColumn } from '../../../model/collector.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
@@ -13,8 +13,8 @@ import type { States } from './states.js';
 
 /**
  * The native names of one family of states: how its aggregators and post-aggregators are read. A family is this, one
- * file here; its kind of state in `execution/collect`; its functions in `expression/functions/state`; its memory and
- * bytes in `sketch`; and one line each in `families.ts`, `kinds.ts`, `functions/state.ts`, `model/collector.ts`
+ * file here; its kind of state in `execution/aggregate-state`; its functions in `expression/functions/state`; its memory and
+ * bytes in `sketch`; and one line each in `families.ts`, `kinds.ts`, `functions/state.ts`, `model/aggregate-state.ts`
  * and `model/state-type.ts`.
  */
 export interface StateFamily {
@@ -28,7 +28,7 @@ export interface Computed {
   readonly type: ColumnType;
   readonly expression: Expression;
   /** Of a state, which `expression` gives as text: what it is a state of. */
-  readonly state?: Collector;
+  readonly state?: AggregateState;
 }
 
 /** What post-aggregators read beside their own fields. */
@@ -38,16 +38,16 @@ export interface PostScope {
   read(value: unknown, path: string): Computed;
 }
 
-type Of<Type extends Collector['type']> = Extract<Collector, { type: Type }>;
+type Of<Type extends AggregateState['type']> = Extract<AggregateState, { type: Type }>;
 
 /** A state of one of these kinds, as text. */
-export interface StateField<Type extends Collector['type']> {
-  readonly collector: Of<Type>;
+export interface StateField<Type extends AggregateState['type']> {
+  readonly aggregateState: Of<Type>;
   readonly expression: Expression;
 }
 
 /** The field that gives a state: of an aggregator (`fieldAccess`), or what another post-aggregator makes. */
-export function stateField<Type extends Collector['type']>(
+export function stateField<Type extends AggregateState['type']>(
   reader: ObjectReader,
   key: string,
   types: readonly Type[],
@@ -57,7 +57,7 @@ export function stateField<Type extends Collector['type']>(
 }
 
 /** `fields`, at least `least` of them. */
-export function stateFields<Type extends Collector['type']>(
+export function stateFields<Type extends AggregateState['type']>(
   reader: ObjectReader,
   types: readonly Type[],
   scope: PostScope,
@@ -67,27 +67,36 @@ export function stateFields<Type extends Collector['type']>(
   return list.length < least ? refuse(reader.at('fields'), `at least ${least} states`, list.length) : list;
 }
 
-function asState<Type extends Collector['type']>({ state, expression }: Computed, types: readonly Type[], path: string): StateField<Type> {
+function asState<Type extends AggregateState['type']>(
+  { state, expression }: Computed,
+  types: readonly Type[],
+  path: string,
+): StateField<Type> {
   if (state === undefined || !types.some((each) => each === state.type))
     throw new ServiceError(
       'query_invalid',
       `${path}: expected a state of kind ${types.join(' or ')}, found ${state === undefined ? 'a value' : `one of kind ${state.type}`}`,
     );
-  return { collector: state as Of<Type>, expression };
+  return { aggregateState: state as Of<Type>, expression };
 }
 
 /**
  * An aggregator that keeps states. `shouldFinalize: false` puts out the state itself, as text.
  * @param type  of the finished value
  */
-export function collect(reader: ObjectReader, collector: Collector, columns: readonly string[], type: ColumnType): Aggregator {
-  const output = FINALIZABLE.includes(collector.type) && !reader.boolean('shouldFinalize', true) ? 'state' : 'value';
-  return { kind: 'collect', name: reader.string('name'), filter: null, collector, columns, input: 'values', output, type };
+export function stateAggregator(
+  reader: ObjectReader,
+  aggregateState: AggregateState,
+  columns: readonly string[],
+  type: ColumnType,
+): Aggregator {
+  const output = FINALIZABLE.includes(aggregateState.type) && !reader.boolean('shouldFinalize', true) ? 'state' : 'value';
+  return { kind: 'state', name: reader.string('name'), filter: null, aggregateState, columns, input: 'values', output, type };
 }
 
 /** The same aggregator over states that a column holds. */
 function overStates(aggregator: Aggregator): Aggregator {
-  return aggregator.kind === 'collect' ? { ...aggregator, input: 'states' } : aggregator;
+  return aggregator.kind === 'state' ? { ...aggregator, input: 'states' } : aggregator;
 }
 
 /**
@@ -95,9 +104,9 @@ function overStates(aggregator: Aggregator): Aggregator {
  * @throws ServiceError for a column of other states
  */
 export function overStored(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
-  if (aggregator.kind !== 'collect') return aggregator;
+  if (aggregator.kind !== 'state') return aggregator;
   const [column = ''] = aggregator.columns;
-  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
+  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.aggregateState)];
   if (found === wanted) return overStates(aggregator);
   // Of an inner query, the aggregator of that name, with its state.
   if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
@@ -111,9 +120,9 @@ export function overStored(aggregator: Aggregator, columns: VirtualColumns, read
  * @throws ServiceError for a column of other states, or of numbers
  */
 export function merging(aggregator: Aggregator, columns: VirtualColumns, reader: ObjectReader): Aggregator {
-  if (aggregator.kind !== 'collect') return aggregator;
+  if (aggregator.kind !== 'state') return aggregator;
   const [column = ''] = aggregator.columns;
-  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.collector)];
+  const [found, wanted] = [columns.typeOf(column), stateType(aggregator.aggregateState)];
   if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
   if (found !== undefined && found !== 'STRING' && found !== wanted)
     throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of ${wanted} or of their texts, found ${found}`);
@@ -121,7 +130,7 @@ export function merging(aggregator: Aggregator, columns: VirtualColumns, reader:
 }
 
 /** Kinds whose aggregators document `shouldFinalize`. */
-const FINALIZABLE: readonly Collector['type'][] = ['hll', 'theta', 'quantiles', 'kll', 'cardinality'];
+const FINALIZABLE: readonly AggregateState['type'][] = ['hll', 'theta', 'quantiles', 'kll', 'cardinality'];
 
 /** What a function of `expression/functions/state` gives of these operands. */
 export function computed(reader: ObjectReader, type: ColumnType, name: string, ...operands: readonly Expression[]): Computed {
@@ -129,7 +138,7 @@ export function computed(reader: ObjectReader, type: ColumnType, name: string, .
 }
 
 /** The same, where it gives a state. */
-export function computedState(reader: ObjectReader, state: Collector, name: string, ...operands: readonly Expression[]): Computed {
+export function computedState(reader: ObjectReader, state: AggregateState, name: string, ...operands: readonly Expression[]): Computed {
   return { ...computed(reader, stateType(state), name, ...operands), state };
 }
 

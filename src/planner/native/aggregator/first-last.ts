@@ -4,7 +4,7 @@ import { TIME_COLUMN } from '../../../model/schema.js';
 import type { VirtualColumns } from '../column/columns.js';
 import type { ObjectReader } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, merging, overStored } from './family.js';
+import { merging, overStored, stateAggregator } from './family.js';
 
 const TYPES = { long: 'LONG', double: 'DOUBLE', float: 'FLOAT', string: 'STRING' } as const;
 const STRING_BYTES = 1024;
@@ -37,7 +37,7 @@ export const FIRST_LAST: StateFamily = {
 function readFirstLast(reader: ObjectReader, type: 'first' | 'last', valueType: ColumnType): Aggregator {
   const maxStringBytes = valueType === 'STRING' ? (reader.optionalInteger('maxStringBytes', 0) ?? STRING_BYTES) : STRING_BYTES;
   const columns = [reader.string('fieldName'), reader.optionalString('timeColumn') ?? TIME_COLUMN];
-  return collect(reader, { type, valueType, maxStringBytes }, columns, valueType);
+  return stateAggregator(reader, { type, valueType, maxStringBytes }, columns, valueType);
 }
 
 /** Any value: the smallest, so that it is always the same one. */
@@ -47,5 +47,5 @@ function readAny(reader: ObjectReader, type: ColumnType): Aggregator {
     return { kind: 'min', name: reader.string('name'), filter: null, column, type };
   const lists = reader.boolean('aggregateMultipleValues', true) ? {} : ({ firstOnly: true } as const);
   const maxStringBytes = reader.optionalInteger('maxStringBytes', 0) ?? STRING_BYTES;
-  return collect(reader, { type: 'first', valueType: type, maxStringBytes, ...lists }, [column], type);
+  return stateAggregator(reader, { type: 'first', valueType: type, maxStringBytes, ...lists }, [column], type);
 }

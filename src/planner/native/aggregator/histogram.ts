@@ -4,7 +4,7 @@ import type { VirtualColumns } from '../column/columns.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
-import { collect, computed, double, long, merging, overStored, readNumber, text } from './family.js';
+import { computed, double, long, merging, overStored, readNumber, stateAggregator, text } from './family.js';
 
 const RESOLUTION = 50;
 const RESOLUTION_MAX = 100_000;
@@ -42,8 +42,10 @@ export const HISTOGRAMS: StateFamily = {
       const width = Math.fround(readNumber(reader, 'bucketSize'));
       if (!(width > 0)) refuse(reader.at('bucketSize'), 'a number above 0', width);
       const offset = Math.fround(reader.has('offset') ? readNumber(reader, 'offset') : 0);
-      const { collector, expression } = approximate(reader, scope);
-      const limits = [collector.lower, collector.upper].map((limit) => ({ kind: 'literal', type: 'DOUBLE', value: limit }) as const);
+      const { aggregateState, expression } = approximate(reader, scope);
+      const limits = [aggregateState.lower, aggregateState.upper].map(
+        (limit) => ({ kind: 'literal', type: 'DOUBLE', value: limit }) as const,
+      );
       return computed(reader, 'COMPLEX<json>', 'histogram_buckets', expression, double(width), double(offset), ...limits);
     },
     customBuckets: (reader, scope) => {
@@ -63,8 +65,8 @@ function readApproximate(reader: ObjectReader): Aggregator {
   const [lower, upper] = ['lowerLimit', 'upperLimit'].map((key) => (reader.has(key) ? Math.fround(readNumber(reader, key)) : null));
   if (!((lower ?? -Infinity) < (upper ?? Infinity))) refuse(reader.at('upperLimit'), 'a number above lowerLimit', upper);
   const asBytes = reader.boolean('finalizeAsBase64Binary', false);
-  const collector = { type: 'histogram', resolution, buckets, lower: lower ?? null, upper: upper ?? null, asBytes } as const;
-  return collect(reader, collector, [reader.string('fieldName')], asBytes ? 'STRING' : 'COMPLEX<json>');
+  const aggregateState = { type: 'histogram', resolution, buckets, lower: lower ?? null, upper: upper ?? null, asBytes } as const;
+  return stateAggregator(reader, aggregateState, [reader.string('fieldName')], asBytes ? 'STRING' : 'COMPLEX<json>');
 }
 
 function readFixed(reader: ObjectReader, columns: VirtualColumns): Aggregator {
@@ -76,14 +78,14 @@ function readFixed(reader: ObjectReader, columns: VirtualColumns): Aggregator {
   const asBytes = reader.boolean('finalizeAsBase64Binary', false);
   const column = reader.string('fieldName');
   const shape = { lower, upper, number, outliers };
-  const aggregator = collect(reader, { type: 'fixedHistogram', shape, asBytes }, [column], asBytes ? 'STRING' : 'COMPLEX<json>');
+  const aggregator = stateAggregator(reader, { type: 'fixedHistogram', shape, asBytes }, [column], asBytes ? 'STRING' : 'COMPLEX<json>');
   return overStored(aggregator, columns, reader);
 }
 
 /** A post-aggregator of either kind of histogram, whose functions take the state and its kind first. */
 function ofAny(reader: ObjectReader, { states }: PostScope, make: (operands: readonly Computed['expression'][]) => Computed): Computed {
   const found = states.read(reader.string('fieldName'), ['histogram', 'fixedHistogram'], reader.at('fieldName'));
-  return make([found.expression, text(found.collector.type === 'fixedHistogram' ? 'fixed' : 'approximate')]);
+  return make([found.expression, text(found.aggregateState.type === 'fixedHistogram' ? 'fixed' : 'approximate')]);
 }
 
 function approximate(reader: ObjectReader, { states }: PostScope) {

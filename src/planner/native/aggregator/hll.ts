@@ -2,7 +2,7 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, computedState, flag, long, merging, overStored, stateField, stateFields } from './family.js';
+import { computed, computedState, flag, long, merging, overStored, stateAggregator, stateField, stateFields } from './family.js';
 
 export const HLL: StateFamily = {
   aggregators: {
@@ -36,8 +36,8 @@ export const HLL: StateFamily = {
 
 function readHll(reader: ObjectReader): Aggregator {
   const round = reader.boolean('round', false);
-  const collector = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round } as const;
-  return collect(reader, collector, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
+  const aggregateState = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round } as const;
+  return stateAggregator(reader, aggregateState, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
 }
 
 function readLgK(reader: ObjectReader): number {

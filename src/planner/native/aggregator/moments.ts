@@ -2,12 +2,12 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import type { Estimator } from '../../../sketch/moments.js';
 import type { ObjectReader } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, merging, overStored, text } from './family.js';
+import { computed, merging, overStored, stateAggregator, text } from './family.js';
 
 export const MOMENTS: StateFamily = {
   aggregators: {
     doubleMean: (reader, columns) =>
-      overStored(collect(reader, { type: 'moments', result: 'mean' }, [reader.string('fieldName')], 'DOUBLE'), columns, reader),
+      overStored(stateAggregator(reader, { type: 'moments', result: 'mean' }, [reader.string('fieldName')], 'DOUBLE'), columns, reader),
     variance: (reader, columns) => {
       const isInput = reader.choice('inputType', ['float', 'double', 'long', 'variance'], 'double') === 'variance';
       const aggregator = readVariance(reader);
@@ -25,7 +25,7 @@ export const MOMENTS: StateFamily = {
 
 function readVariance(reader: ObjectReader): Aggregator {
   const result = readEstimator(reader) === 'population' ? 'populationVariance' : 'sampleVariance';
-  return collect(reader, { type: 'moments', result }, [reader.string('fieldName')], 'DOUBLE');
+  return stateAggregator(reader, { type: 'moments', result }, [reader.string('fieldName')], 'DOUBLE');
 }
 
 function readEstimator(reader: ObjectReader): Estimator {

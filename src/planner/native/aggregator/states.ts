@@ -1,13 +1,13 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
+import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import type { Collector } from '../../../model/collector.js';
-import { stateColumn } from '../../../model/collector.js';
 import type { Expression } from '../../../model/expression.js';
 
-type Collect = Extract<Aggregator, { kind: 'collect' }>;
+type StateAggregator = Extract<Aggregator, { kind: 'state' }>;
 
 /** A state, as an expression that gives its text. */
-interface State<Of extends Collector> {
+interface State<Of extends AggregateState> {
   readonly state: Of;
   readonly expression: Expression;
 }
@@ -15,49 +15,49 @@ interface State<Of extends Collector> {
 /** The states that post-aggregators read beside the values of aggregators, and those that they make. */
 export class States {
   readonly #aggregators: readonly Aggregator[];
-  readonly #collects: ReadonlyMap<string, Collect>;
+  readonly #collects: ReadonlyMap<string, StateAggregator>;
   readonly #wanted = new Set<string>();
-  readonly #made = new Map<string, Collector>();
+  readonly #made = new Map<string, AggregateState>();
 
   constructor(aggregators: readonly Aggregator[]) {
     this.#aggregators = aggregators;
-    this.#collects = new Map(aggregators.flatMap((each) => (each.kind === 'collect' ? [[each.name, each] as const] : [])));
+    this.#collects = new Map(aggregators.flatMap((each) => (each.kind === 'state' ? [[each.name, each] as const] : [])));
   }
 
   /** What a post-aggregator of this name makes is a state. */
-  define(name: string, state: Collector): void {
+  define(name: string, state: AggregateState): void {
     this.#made.set(name, state);
   }
 
   /** The state that a name stands for: of an aggregator, or made by an earlier post-aggregator. First and last are values. */
-  find(name: string): State<Collector> | undefined {
+  find(name: string): State<AggregateState> | undefined {
     const made = this.#made.get(name);
     if (made !== undefined) return { state: made, expression: { kind: 'column', name } };
     const found = this.#collects.get(name);
-    if (found === undefined || found.collector.type === 'first' || found.collector.type === 'last') return undefined;
+    if (found === undefined || found.aggregateState.type === 'first' || found.aggregateState.type === 'last') return undefined;
     this.#wanted.add(name);
-    return { state: found.collector, expression: { kind: 'column', name: found.output === 'state' ? name : stateColumn(name) } };
+    return { state: found.aggregateState, expression: { kind: 'column', name: found.output === 'state' ? name : stateColumn(name) } };
   }
 
   /**
    * The state of one of these kinds that a name stands for.
    * @param path  where the name stands
    */
-  read<Type extends Collector['type']>(
+  read<Type extends AggregateState['type']>(
     name: string,
     types: readonly Type[],
     path: string,
-  ): { readonly collector: Extract<Collector, { type: Type }>; readonly expression: Expression } {
+  ): { readonly aggregateState: Extract<AggregateState, { type: Type }>; readonly expression: Expression } {
     const found = this.find(name);
     if (found === undefined || !types.some((each) => each === found.state.type))
       throw new ServiceError('query_invalid', `${path}: expected the name of an aggregator of kind ${types.join(' or ')}, found "${name}"`);
-    return { collector: found.state as Extract<Collector, { type: Type }>, expression: found.expression };
+    return { aggregateState: found.state as Extract<AggregateState, { type: Type }>, expression: found.expression };
   }
 
   /** The aggregators, those whose state is read putting it out. */
   aggregators(): Aggregator[] {
     return this.#aggregators.map((each) =>
-      each.kind === 'collect' && each.output === 'value' && this.#wanted.has(each.name) ? { ...each, output: 'both' } : each,
+      each.kind === 'state' && each.output === 'value' && this.#wanted.has(each.name) ? { ...each, output: 'both' } : each,
     );
   }
 }

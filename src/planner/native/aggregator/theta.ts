@@ -4,7 +4,18 @@ import { decodeTheta } from '../../../sketch/text.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
-import { collect, computed, computedState, isPowerOfTwo, long, merging, overStored, stateField, stateFields, text } from './family.js';
+import {
+  computed,
+  computedState,
+  isPowerOfTwo,
+  long,
+  merging,
+  overStored,
+  stateAggregator,
+  stateField,
+  stateFields,
+  text,
+} from './family.js';
 
 const SIZE = 16384;
 const SIZE_MAX = 1 << 26;
@@ -13,7 +24,7 @@ export const THETA: StateFamily = {
   aggregators: {
     thetaSketch: (reader, columns) => {
       const isInput = reader.boolean('isInputThetaSketch', false);
-      const aggregator = collect(reader, { type: 'theta', size: readSize(reader) }, [reader.string('fieldName')], 'DOUBLE');
+      const aggregator = stateAggregator(reader, { type: 'theta', size: readSize(reader) }, [reader.string('fieldName')], 'DOUBLE');
       return isInput ? merging(aggregator, columns, reader) : overStored(aggregator, columns, reader);
     },
   },

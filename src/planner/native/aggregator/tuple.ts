@@ -1,10 +1,10 @@
-import type { Collector } from '../../../model/collector.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Tuple } from '../../../sketch/tuple.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
-import { collect, computed, computedState, isPowerOfTwo, long, merging, stateField, stateFields, text } from './family.js';
+import { computed, computedState, isPowerOfTwo, long, merging, stateAggregator, stateField, stateFields, text } from './family.js';
 
 const PREFIX = 'arrayOfDoublesSketch';
 const SIZE = 16384;
@@ -20,8 +20,8 @@ export const TUPLE: StateFamily = {
       const width = readWidth(reader) ?? metrics?.length ?? 1;
       if (metrics !== undefined && metrics.length !== width)
         refuse(reader.at('numberOfValues'), `the number of metricColumns, ${metrics.length}`, width);
-      const collector = { type: 'tuple', size: readSize(reader), width } as const;
-      const aggregator = collect(reader, collector, [reader.string('fieldName'), ...(metrics ?? [])], 'DOUBLE');
+      const aggregateState = { type: 'tuple', size: readSize(reader), width } as const;
+      const aggregator = stateAggregator(reader, aggregateState, [reader.string('fieldName'), ...(metrics ?? [])], 'DOUBLE');
       return metrics === undefined ? merging(aggregator, columns, reader) : aggregator;
     },
   },
@@ -48,13 +48,13 @@ export const TUPLE: StateFamily = {
       const [first, second, third] = stateFields(reader, ['tuple'], scope, 2);
       if (first === undefined || second === undefined || third !== undefined)
         return refuse(reader.at('fields'), 'two sketches', reader.raw('fields'));
-      return computed(reader, 'ARRAY<DOUBLE>', 'tuple_t_test', first.expression, long(first.collector.width), second.expression);
+      return computed(reader, 'ARRAY<DOUBLE>', 'tuple_t_test', first.expression, long(first.aggregateState.width), second.expression);
     },
     [`${PREFIX}SetOp`]: (reader, scope) => {
       const operation = reader.choice('operation', ['UNION', 'INTERSECT', 'NOT'], undefined);
       const fields = stateFields(reader, ['tuple'], scope, 2);
-      const width = readWidth(reader) ?? fields[0]?.collector.width ?? 1;
-      const state: Collector = { type: 'tuple', size: readSize(reader), width };
+      const width = readWidth(reader) ?? fields[0]?.aggregateState.width ?? 1;
+      const state: AggregateState = { type: 'tuple', size: readSize(reader), width };
       const states = fields.map(({ expression }) => expression);
       return computedState(reader, state, 'tuple_set', text(operation), long(width), long(state.size), ...states);
     },
@@ -85,8 +85,8 @@ function ofSketch(
 ): StateFamily['postAggregators'] {
   return {
     [`${PREFIX}${suffix}`]: (reader: ObjectReader, scope: PostScope) => {
-      const { collector, expression } = stateField(reader, 'field', ['tuple'], scope);
-      return make(reader, [expression, long(collector.width)]);
+      const { aggregateState, expression } = stateField(reader, 'field', ['tuple'], scope);
+      return make(reader, [expression, long(aggregateState.width)]);
     },
   };
 }

@@ -268,12 +268,12 @@ function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGA
 
 /** The type of what an aggregator puts out. */
 export function aggregatorType(aggregator: Aggregator): ColumnType {
-  if (aggregator.kind === 'collect') return aggregator.output === 'state' ? stateType(aggregator.collector) : aggregator.type;
+  if (aggregator.kind === 'state') return aggregator.output === 'state' ? stateType(aggregator.aggregateState) : aggregator.type;
   if (aggregator.kind === 'distinct') return distinctType(aggregator.fold);
   return aggregator.kind === 'count' ? 'LONG' : aggregator.type;
 }
 
 function distinctType(fold: DistinctFold | undefined): ColumnType {
   if (fold === undefined) return 'LONG';
-  return fold.kind === 'collect' && fold.output === 'state' ? stateType(fold.collector) : fold.type;
+  return fold.kind === 'state' && fold.output === 'state' ? stateType(fold.aggregateState) : fold.type;
 }

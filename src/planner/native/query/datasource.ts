@@ -98,7 +98,7 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
   const start: Expression = { kind: 'literal', type: 'LONG', value: BigInt(plan.intervals[0]?.start ?? 0) };
   return {
     kind: 'query',
-    plan: { ...plan, finish: [...plan.finish, { step: 'compute', name: TIME_COLUMN, type: 'LONG', expression: start }] },
+    plan: { ...plan, post: [...plan.post, { step: 'compute', name: TIME_COLUMN, type: 'LONG', expression: start }] },
     source,
   };
 }

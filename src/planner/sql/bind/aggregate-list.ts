@@ -1,5 +1,5 @@
+import type { AggregateState } from '../../../model/aggregate-state.js';
 import type { DistinctFold } from '../../../model/aggregator.js';
-import type { Collector } from '../../../model/collector.js';
 import { stateType } from '../../../model/state-type.js';
 import type { SqlType } from '../../../model/statement.js';
 import { isComplex, nativeType } from '../parse/sql-type.js';
@@ -10,27 +10,27 @@ import type { FunctionCall } from './function-call.js';
 /** An aggregate of a query, over the rows that also meet `filter`. */
 export interface BoundAggregate {
   /** `grouping`: a bit for each operand, set where it is not a key of the row's grouping set. */
-  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'collect' | 'grouping';
+  readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'state' | 'grouping';
   /** None for COUNT. */
   readonly operands: readonly Bound[];
   readonly filter: Bound | null;
   readonly type: SqlType;
   /** Of kind distinct: what is made of the distinct values. Left out: they are counted. */
   readonly fold?: DistinctFold;
-  /** Of kind collect: what is kept, and whether its value or its state is wanted, over values or over states. */
-  readonly collect?: { readonly collector: Collector; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
+  /** Of kind state: what is kept, and whether its value or its state is wanted, over values or over states. */
+  readonly state?: { readonly aggregateState: AggregateState; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
 }
 
 /** Collectors whose value is a number of values, or an estimate of it. */
-const COUNTING: ReadonlySet<Collector['type']> = new Set(['hll', 'theta', 'cardinality', 'tuple', 'quantiles', 'kll']);
+const COUNTING: ReadonlySet<AggregateState['type']> = new Set(['hll', 'theta', 'cardinality', 'tuple', 'quantiles', 'kll']);
 
 /** What an aggregate gives of no rows. */
-export function valueOfNoRows({ kind, type, fold, collect }: Pick<BoundAggregate, 'kind' | 'type' | 'fold' | 'collect'>): BoundLiteral {
-  const collected = fold?.kind === 'collect' ? fold : collect;
+export function valueOfNoRows({ kind, type, fold, state }: Pick<BoundAggregate, 'kind' | 'type' | 'fold' | 'state'>): BoundLiteral {
+  const collected = fold?.kind === 'state' ? fold : state;
   const isCount =
     kind === 'count' ||
     (kind === 'distinct' && fold === undefined) ||
-    (collected?.output === 'value' && COUNTING.has(collected.collector.type));
+    (collected?.output === 'value' && COUNTING.has(collected.aggregateState.type));
   return literal(type, !isCount ? null : nativeType(type) === 'LONG' ? 0n : 0);
 }
 
@@ -43,7 +43,7 @@ export class AggregateList {
     const key = [
       aggregate.kind,
       aggregate.type,
-      JSON.stringify([aggregate.collect, aggregate.fold], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
+      JSON.stringify([aggregate.state, aggregate.fold], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
       ...aggregate.operands.map(boundKey),
       aggregate.filter === null ? '' : boundKey(aggregate.filter),
     ].join('|');
@@ -81,20 +81,21 @@ interface CollectSettings {
  */
 export function collectStates(
   use: AggregateUse,
-  collector: Collector,
+  aggregateState: AggregateState,
   { operand, ...settings }: CollectSettings & { readonly operand: () => Bound },
   output: 'value' | 'state' = 'value',
 ): Bound {
   const given = use.call.any(0);
-  if (given.type === 'NULL' || !isComplex(given.type)) return collect(use, collector, { ...settings, operands: [operand()] }, output);
-  if (given.type !== stateType(collector)) throw use.call.mismatch(0, `values or ${stateType(collector)}`);
-  return collect(use, collector, { ...settings, operands: [given], input: 'states' }, output);
+  if (given.type === 'NULL' || !isComplex(given.type))
+    return stateAggregator(use, aggregateState, { ...settings, operands: [operand()] }, output);
+  if (given.type !== stateType(aggregateState)) throw use.call.mismatch(0, `values or ${stateType(aggregateState)}`);
+  return stateAggregator(use, aggregateState, { ...settings, operands: [given], input: 'states' }, output);
 }
 
 /** Adds an aggregate that keeps more than a number. */
-export function collect(
+export function stateAggregator(
   { call: bound, distinct, filter, list }: AggregateUse,
-  collector: Collector,
+  aggregateState: AggregateState,
   settings: CollectSettings & { readonly operands: readonly Bound[]; readonly input?: 'values' | 'states' },
   output: 'value' | 'state' = 'value',
 ): Bound {
@@ -102,18 +103,18 @@ export function collect(
   if (bound.count > argumentsMax)
     throw bound.error(bound.at, `${bound.name} takes at most ${argumentsMax} arguments, found ${bound.count}`);
   const [operand] = operands;
-  if (distinct && !REPEATABLE.has(collector.type)) {
-    if (operand === undefined || operands.length > 1 || input === 'states' || !OF_NUMBERS.has(collector.type))
+  if (distinct && !REPEATABLE.has(aggregateState.type)) {
+    if (operand === undefined || operands.length > 1 || input === 'states' || !OF_NUMBERS.has(aggregateState.type))
       throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
-    return list.add({ kind: 'distinct', operands, filter, type, fold: { kind: 'collect', collector, output, type: nativeType(type) } });
+    return list.add({ kind: 'distinct', operands, filter, type, fold: { kind: 'state', aggregateState, output, type: nativeType(type) } });
   }
-  return list.add({ kind: 'collect', operands, filter, type, collect: { collector, input, output } });
+  return list.add({ kind: 'state', operands, filter, type, state: { aggregateState, input, output } });
 }
 
 /** What keeps the same when a value comes again: DISTINCT changes nothing. */
-const REPEATABLE: ReadonlySet<Collector['type']> = new Set(['first', 'last', 'min', 'max', 'hll', 'cardinality', 'theta', 'bloom']);
+const REPEATABLE: ReadonlySet<AggregateState['type']> = new Set(['first', 'last', 'min', 'max', 'hll', 'cardinality', 'theta', 'bloom']);
 /** What takes its numbers one by one, so that it can be given each of them once. */
-const OF_NUMBERS: ReadonlySet<Collector['type']> = new Set(['moments', 'quantiles', 'kll', 'histogram', 'fixedHistogram']);
+const OF_NUMBERS: ReadonlySet<AggregateState['type']> = new Set(['moments', 'quantiles', 'kll', 'histogram', 'fixedHistogram']);
 
 /** The first argument, which must be a number. */
 export function numericOperand({ call: bound }: AggregateUse): Bound {

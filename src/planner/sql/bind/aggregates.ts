@@ -2,7 +2,7 @@ import { isTextType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { isComplex, isInstant, isNumeric, nativeType } from '../parse/sql-type.js';
 import { and, type Bound, call, isNull, literal, not, settledType } from '../relation/bound.js';
-import { type AggregateFunction, type AggregateUse, collect, collectStates, numericOperand } from './aggregate-list.js';
+import { type AggregateFunction, type AggregateUse, collectStates, numericOperand, stateAggregator } from './aggregate-list.js';
 import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
 import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
 import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
@@ -116,7 +116,7 @@ function extreme(use: AggregateUse, kind: 'min' | 'max'): Bound {
   const type = operand.type === 'NULL' ? 'BIGINT' : operand.type;
   const valueType = nativeType(type);
   if (isTextType(valueType) && !isComplex(type))
-    return collect({ ...use, distinct: false }, { type: kind, valueType }, { operands: [operand], type, argumentsMax: 1 });
+    return stateAggregator({ ...use, distinct: false }, { type: kind, valueType }, { operands: [operand], type, argumentsMax: 1 });
   if (!isNumeric(type) && !isInstant(type) && type !== 'BOOLEAN')
     throw bound.mismatch(0, 'a number, text, BOOLEAN, TIMESTAMP, DATE or ARRAY');
   return list.add({ kind, operands: [operand.type === 'NULL' ? literal('BIGINT', null) : operand], filter, type });

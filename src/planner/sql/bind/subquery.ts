@@ -244,11 +244,11 @@ function prefixedColumn(bound: Bound, prefix: string): Bound {
 /** A query that may give several rows as one that gives one: its value is an error when it stands for several. */
 function ofOneRow(relation: Relation, only: ProjectRelation['columns'][number]): ProjectRelation {
   const valueType = nativeType(only.type);
-  const collector = { type: 'first', valueType, maxStringBytes: TEXT_BYTES_MAX } as const;
+  const aggregateState = { type: 'first', valueType, maxStringBytes: TEXT_BYTES_MAX } as const;
   const operands = [column(only.type, only.name)];
   const value: NamedAggregate = {
-    ...{ kind: 'collect', name: 'value', operands, filter: null, type: only.type },
-    collect: { collector, input: 'values', output: 'value' },
+    ...{ kind: 'state', name: 'value', operands, filter: null, type: only.type },
+    state: { aggregateState, input: 'values', output: 'value' },
   };
   const rows: NamedAggregate = { kind: 'count', name: 'rows', operands: [], filter: null, type: 'BIGINT' };
   const input: Relation = { kind: 'aggregate', input: relation, keys: [], aggregates: [rows, value] };

@@ -1,4 +1,4 @@
-import type { Collector } from '../../../model/collector.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
 import type { SqlCall } from '../parse/syntax.js';
 import { type Bound, literal, settledType } from '../relation/bound.js';
 import type { NamedWindowFunction } from '../relation/relation.js';
@@ -88,7 +88,7 @@ function settled(bound: Bound): Bound {
 }
 
 /** Collectors that take rows of results one by one. */
-const BY_ROW: ReadonlySet<Collector['type']> = new Set([
+const BY_ROW: ReadonlySet<AggregateState['type']> = new Set([
   'first',
   'last',
   'moments',
@@ -104,7 +104,7 @@ const BY_ROW: ReadonlySet<Collector['type']> = new Set([
 
 /** An aggregate as a function of frames. */
 export function aggregateOverFrame(
-  { kind, operands, filter, type, collect, fold }: BoundAggregate,
+  { kind, operands, filter, type, state, fold }: BoundAggregate,
   { name, at, session }: FunctionCall,
 ): Pick<NamedWindowFunction, 'call' | 'operands' | 'filter' | 'type'> {
   switch (kind) {
@@ -116,11 +116,17 @@ export function aggregateOverFrame(
       return { call: { kind }, operands, filter, type };
     case 'distinct':
       return { call: { kind, fold: fold ?? null }, operands, filter, type };
-    case 'collect': {
-      const { collector, input, output } = collect ?? {};
-      if (collector?.type === 'min' || collector?.type === 'max') return { call: { kind: collector.type }, operands, filter, type };
-      if (collector !== undefined && input !== undefined && output !== undefined && (input === 'states' || BY_ROW.has(collector.type)))
-        return { call: { kind, collector, input, output }, operands, filter, type };
+    case 'state': {
+      const { aggregateState, input, output } = state ?? {};
+      if (aggregateState?.type === 'min' || aggregateState?.type === 'max')
+        return { call: { kind: aggregateState.type }, operands, filter, type };
+      if (
+        aggregateState !== undefined &&
+        input !== undefined &&
+        output !== undefined &&
+        (input === 'states' || BY_ROW.has(aggregateState.type))
+      )
+        return { call: { kind, aggregateState, input, output }, operands, filter, type };
     }
   }
   throw session.source.unsupported(at, `${name} OVER`);

@@ -3,7 +3,7 @@ import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { Granularity } from '../../../model/granularity.js';
-import type { FinishStep, GroupPlan, ScanPlan, SortKey } from '../../../model/plan.js';
+import type { GroupPlan, PostStep, ScanPlan, SortKey } from '../../../model/plan.js';
 import type { RowsPlan } from '../../../model/row-source.js';
 import { type ColumnType, isArrayType, isNumberType, TIME_COLUMN } from '../../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
@@ -41,19 +41,19 @@ export function nativeQuery(plan: RowsPlan, source: PlannedSource): { readonly q
   return plan.operator === 'scan' ? scanQuery(plan, source) : groupQuery(plan, source);
 }
 
-/** The finish steps in the order that a native query has them, whatever is computed late being computed early. */
+/** The post-processing steps in the order that a native query has them, whatever is computed late being computed early. */
 interface Ending {
   readonly having: readonly Filter[];
-  readonly computed: readonly Extract<FinishStep, { step: 'compute' }>[];
+  readonly computed: readonly Extract<PostStep, { step: 'compute' }>[];
   readonly by: readonly SortKey[];
   readonly offset: number;
   readonly limit: number | null;
   readonly outputs: readonly Output[];
 }
 
-function endingOf(steps: readonly FinishStep[], produced: readonly string[]): Ending {
+function endingOf(steps: readonly PostStep[], produced: readonly string[]): Ending {
   const having: Filter[] = [];
-  const computed: Extract<FinishStep, { step: 'compute' }>[] = [];
+  const computed: Extract<PostStep, { step: 'compute' }>[] = [];
   let sort: Pick<Ending, 'by' | 'offset' | 'limit'> | null = null;
   let outputs: readonly Output[] | null = null;
   for (const step of steps) {
@@ -82,7 +82,7 @@ function endingOf(steps: readonly FinishStep[], produced: readonly string[]): En
 }
 
 function scanQuery(plan: ScanPlan, source: PlannedSource): ReturnType<typeof nativeQuery> {
-  const { having, computed, by, offset, limit, outputs } = endingOf(plan.finish, plan.columns);
+  const { having, computed, by, offset, limit, outputs } = endingOf(plan.post, plan.columns);
   if (having.length > 0 || computed.length > 0) return none('values computed from rows of a scan');
   if (plan.columns.length === 0) return none('rows without columns');
   if (plan.limit === 0) return none('LIMIT 0');
@@ -108,7 +108,7 @@ function smaller(one: number | null, other: number | null): number | null {
 function groupQuery(plan: GroupPlan, source: PlannedSource): ReturnType<typeof nativeQuery> {
   const { keys, aggregators } = plan;
   const { having, computed, by, offset, limit, outputs } = endingOf(
-    plan.finish,
+    plan.post,
     [...keys, ...aggregators].map(({ name }) => name),
   );
   const times: VirtualColumn[] = [];

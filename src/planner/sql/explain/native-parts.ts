@@ -37,15 +37,22 @@ function plainAggregation(aggregator: Aggregator): Json {
     case 'min':
     case 'max':
       return { type: `${aggregator.type.toLowerCase()}${capital(aggregator.kind)}`, name, fieldName: aggregator.column };
-    case 'collect': {
-      const { collector, columns, input, output } = aggregator;
+    case 'state': {
+      const { aggregateState, columns, input, output } = aggregator;
       const [fieldName, timeColumn] = columns;
       const isPlain =
-        (collector.type === 'first' || collector.type === 'last') && input === 'values' && output === 'value' && timeColumn !== undefined;
-      if (!isPlain || !(isNumberType(collector.valueType) || collector.valueType === 'STRING') || collector.firstOnly === true)
-        return none(`an aggregate of kind ${collector.type}`);
-      const bytes = collector.valueType === 'STRING' ? { maxStringBytes: collector.maxStringBytes } : {};
-      return { type: `${collector.valueType.toLowerCase()}${capital(collector.type)}`, name, fieldName, timeColumn, ...bytes };
+        (aggregateState.type === 'first' || aggregateState.type === 'last') &&
+        input === 'values' &&
+        output === 'value' &&
+        timeColumn !== undefined;
+      if (
+        !isPlain ||
+        !(isNumberType(aggregateState.valueType) || aggregateState.valueType === 'STRING') ||
+        aggregateState.firstOnly === true
+      )
+        return none(`an aggregate of kind ${aggregateState.type}`);
+      const bytes = aggregateState.valueType === 'STRING' ? { maxStringBytes: aggregateState.maxStringBytes } : {};
+      return { type: `${aggregateState.valueType.toLowerCase()}${capital(aggregateState.type)}`, name, fieldName, timeColumn, ...bytes };
     }
     default:
       return none('exact counts of distinct values and aggregates of distinct values');

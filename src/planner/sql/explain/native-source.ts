@@ -4,7 +4,7 @@ import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
 import { ETERNITY } from '../../../model/interval.js';
-import type { FinishStep, GroupPlan } from '../../../model/plan.js';
+import type { GroupPlan, PostStep } from '../../../model/plan.js';
 import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from '../../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
 import type { PlannedSource } from '../../../model/statement.js';
@@ -39,14 +39,14 @@ export function nativeSource(source: PlannedSource): Json {
 
 /** The columns of a subquery are read by name: those that the plan renames get their names at once. */
 function subquery(plan: RowsPlan, source: PlannedSource): Json {
-  const last = plan.finish.at(-1);
+  const last = plan.post.at(-1);
   if (last?.step !== 'project' || last.columns.every(({ name, from }) => name === from))
     return { type: 'query', query: nativeQuery(plan, source).query };
   if (plan.operator !== 'group') return { type: 'query', query: renamedScan(plan, source, last.columns) };
   const renames = new Map(last.columns.map(({ name, from }) => [from, name]));
   if (renames.size < last.columns.length) return none('a column of a subquery under two names');
   const rename = (name: string): string => renames.get(name) ?? name;
-  const steps = plan.finish.slice(0, -1).map((step): FinishStep => {
+  const steps = plan.post.slice(0, -1).map((step): PostStep => {
     switch (step.step) {
       case 'compute':
         return { ...step, name: rename(step.name), expression: renameExpression(step.expression, rename) };
@@ -62,7 +62,7 @@ function subquery(plan: RowsPlan, source: PlannedSource): Json {
   const aggregators = plan.aggregators.map((each) => ({ ...each, name: rename(each.name) }));
   const names = [...keys, ...aggregators, ...steps.flatMap((step) => (step.step === 'compute' ? [step] : []))].map(({ name }) => name);
   if (new Set(names).size < names.length) return none('columns of a subquery that take names of others');
-  return { type: 'query', query: nativeQuery({ ...plan, keys, aggregators, finish: steps }, source).query };
+  return { type: 'query', query: nativeQuery({ ...plan, keys, aggregators, post: steps }, source).query };
 }
 
 /** What a scan renames it computes, which takes names that nothing else has. */
@@ -80,7 +80,7 @@ function renamedScan(plan: RowsPlan, source: PlannedSource, outputs: readonly Ou
     ...added.map(({ name, from }): VirtualColumn => ({ name, expression: { kind: 'column', name: from }, outputType: null })),
   ];
   const columns = [...new Set([...outputs.map(({ name }) => name), ...plan.columns])];
-  return nativeQuery({ ...plan, virtualColumns, columns, finish: plan.finish.slice(0, -1) }, source).query;
+  return nativeQuery({ ...plan, virtualColumns, columns, post: plan.post.slice(0, -1) }, source).query;
 }
 
 function inlineSource(frame: Frame): Json {
@@ -110,7 +110,7 @@ function withDistinctPartners({ condition, ...join }: JoinSource): JoinSource {
   if (condition !== null || join.keys.length === 0 || known.length < join.keys.length)
     return none('semi joins by anything but columns that are equal');
   const plan: GroupPlan = {
-    ...{ operator: 'group', dataSource: '', intervals: [ETERNITY], filter: null, virtualColumns: [], emptyGroup: false, finish: [] },
+    ...{ operator: 'group', dataSource: '', intervals: [ETERNITY], filter: null, virtualColumns: [], emptyGroup: false, post: [] },
     keys: known.map(({ name, type }) => ({ kind: 'column', name, column: name, type })),
     aggregators: [],
   };

@@ -2,7 +2,7 @@ import { assert, ServiceError } from '../../../base/errors.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
 import { ETERNITY } from '../../../model/interval.js';
-import type { FinishStep, GroupKey, Plan, SortKey } from '../../../model/plan.js';
+import type { GroupKey, Plan, PostStep, SortKey } from '../../../model/plan.js';
 import type { RowsPlan } from '../../../model/row-source.js';
 import { isNumberType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
@@ -167,7 +167,7 @@ function scanPlan(clauses: Clauses): RowsPlan {
       ? first
       : undefined;
   const by = byTime === undefined ? sort.map((key) => sortKey(virtual.nameOf(key.bound), key)) : [];
-  const finish: FinishStep[] = by.length === 0 ? [] : [{ step: 'sort', by, offset, limit }];
+  const post: PostStep[] = by.length === 0 ? [] : [{ step: 'sort', by, offset, limit }];
   const columns = [...new Set([...wanted.map(({ from }) => from), ...by.map(({ column }) => column)])];
   return {
     operator: 'scan',
@@ -177,7 +177,7 @@ function scanPlan(clauses: Clauses): RowsPlan {
     timeOrder: byTime === undefined ? null : byTime.descending ? 'descending' : 'ascending',
     offset: by.length === 0 ? offset : 0,
     limit: by.length === 0 ? limit : null,
-    finish: [...finish, ...projection(columns, wanted)],
+    post: [...post, ...projection(columns, wanted)],
   };
 }
 
@@ -223,13 +223,13 @@ function windowedScan(clauses: Clauses): RowsPlan {
     timeOrder: null,
     offset: 0,
     limit: null,
-    finish: [...steps.list, ...projection([...columns, ...steps.names], wanted)],
+    post: [...steps.list, ...projection([...columns, ...steps.names], wanted)],
   };
 }
 
-/** Finish steps, with a step that computes a column before the step that reads it. */
+/** Post-processing steps, with a step that computes a column before the step that reads it. */
 class Steps {
-  readonly list: FinishStep[] = [];
+  readonly list: PostStep[] = [];
   /** Of the columns that steps have added. */
   readonly names: string[] = [];
   private readonly computed: ComputedColumns;
@@ -256,7 +256,7 @@ class Steps {
   private window({ partition, order, functions }: WindowRelation): void {
     const reached = (bound: FrameBound<Bound>): FrameBound =>
       typeof bound === 'object' ? { reach: this.computed.nameOf(bound.reach) } : bound;
-    const step: FinishStep = {
+    const step: PostStep = {
       step: 'window',
       partition: partition.filter(({ kind }) => kind !== 'literal').map((bound) => this.computed.nameOf(bound)),
       order: order.map((key) => sortKey(this.computed.nameOf(key.bound), key)),
@@ -314,18 +314,18 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
     keys,
     aggregators,
     emptyGroup: keys.length === 0,
-    finish: [...steps.list, ...projection(produced, wanted)],
+    post: [...steps.list, ...projection(produced, wanted)],
   };
 }
 
-function aggregator({ name, kind, operands, filter, type, collect, fold }: NamedAggregate, virtual: ComputedColumns): Aggregator {
+function aggregator({ name, kind, operands, filter, type, state, fold }: NamedAggregate, virtual: ComputedColumns): Aggregator {
   const rows = filter === null ? null : toFilter(filter);
   const columns = operands.map((operand) => virtual.nameOf(operand));
   const [column] = columns;
   if (kind === 'count' || column === undefined) return { kind: 'count', name, filter: rows };
-  if (kind === 'collect') {
-    assert(collect !== undefined, `aggregate ${name} does not say what it keeps`);
-    return { kind, name, filter: rows, ...collect, columns, type: nativeType(type) };
+  if (kind === 'state') {
+    assert(state !== undefined, `aggregate ${name} does not say what it keeps`);
+    return { kind, name, filter: rows, ...state, columns, type: nativeType(type) };
   }
   if (kind === 'distinct') return { kind, name, column, filter: rows, ...(fold === undefined ? {} : { fold }) };
   const native = nativeType(type);
@@ -338,10 +338,7 @@ function sortKey(column: string, { bound, descending, nulls }: RelationSortKey):
 }
 
 /** Nothing to do when the columns are there already, under their names and in their order. */
-function projection(
-  produced: readonly string[],
-  wanted: readonly { readonly name: string; readonly from: string }[],
-): readonly FinishStep[] {
+function projection(produced: readonly string[], wanted: readonly { readonly name: string; readonly from: string }[]): readonly PostStep[] {
   const same = produced.length === wanted.length && wanted.every(({ name, from }, index) => name === from && name === produced[index]);
   return same ? [] : [{ step: 'project', columns: wanted }];
 }

@@ -1,10 +1,10 @@
-import type { Collector, ExpressionFold } from '../../../../model/collector.js';
+import type { AggregateState, ExpressionFold } from '../../../../model/aggregate-state.js';
 import type { Expression } from '../../../../model/expression.js';
 import type { ColumnType } from '../../../../model/schema.js';
 import type { SqlType } from '../../../../model/statement.js';
 import { arrayOf, isArray, isInstant, nativeType } from '../../parse/sql-type.js';
 import { and, type Bound, call as boundCall, boundKey, isNull, literal, not, settledType, TRUE, text } from '../../relation/bound.js';
-import { type AggregateFunction, type AggregateUse, collect } from '../aggregate-list.js';
+import { type AggregateFunction, type AggregateUse, stateAggregator } from '../aggregate-list.js';
 
 /** Aggregates that keep values: one of them, a list of them, their bits. */
 export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
@@ -57,7 +57,7 @@ function atExtremeTime(use: AggregateUse, type: 'first' | 'last', time: Bound, b
   const valueType = nativeType(sqlType);
   const maxStringBytes = use.call.constantInteger(bytesAt, STRING_BYTES);
   const value = operand.type === 'NULL' ? literal(sqlType, null) : operand;
-  return collect(use, { type, valueType, maxStringBytes }, { operands: [value, time], type: sqlType, argumentsMax: bytesAt + 1 });
+  return stateAggregator(use, { type, valueType, maxStringBytes }, { operands: [value, time], type: sqlType, argumentsMax: bytesAt + 1 });
 }
 
 /** ANY_VALUE(x[, bytes[, aggregateMultipleValues]]): a row of several values gives all of them as one text, or the first. */
@@ -67,16 +67,16 @@ function anyValue(use: AggregateUse): Bound {
   const maxStringBytes = use.call.constantInteger(1, STRING_BYTES);
   const takesAll = use.call.arguments[2] ?? TRUE;
   if (takesAll.kind !== 'literal' || takesAll.type !== 'BOOLEAN' || takesAll.value === null) throw use.call.mismatch(2, 'TRUE or FALSE');
-  const collector = { type: 'first', valueType: nativeType(type), maxStringBytes } as const;
+  const aggregateState = { type: 'first', valueType: nativeType(type), maxStringBytes } as const;
   const value = operand.type === 'NULL' ? literal(type, null) : operand;
-  return collect(use, takesAll.value === TRUE.value ? collector : { ...collector, firstOnly: true }, {
+  return stateAggregator(use, takesAll.value === TRUE.value ? aggregateState : { ...aggregateState, firstOnly: true }, {
     operands: [value],
     type,
     argumentsMax: 3,
   });
 }
 
-type OrderedList = Extract<Collector, { type: 'list' }>;
+type OrderedList = Extract<AggregateState, { type: 'list' }>;
 
 const ACCUMULATOR = '__acc';
 const FIELD = 'value';
@@ -108,7 +108,7 @@ function listOf(use: AggregateUse, { operand, type, bytesAt, adds }: List): Boun
     const flattens = adds === 'array_concat' || adds === 'array_set_add_all';
     return ordered(use, operand, { flattens, listType: valueType, finalize: null, resultType: valueType, bytesAt }, type);
   }
-  const collector = fold(use, bytesAt, {
+  const aggregateState = fold(use, bytesAt, {
     valueType,
     resultType: valueType,
     fold: call(adds, column(ACCUMULATOR), column(FIELD)),
@@ -117,7 +117,7 @@ function listOf(use: AggregateUse, { operand, type, bytesAt, adds }: List): Boun
     foldsNulls: true,
     initial: { kind: 'literal', type: valueType, value: '' },
   });
-  return collect({ ...use, distinct: false }, collector, { operands: [operand], type, argumentsMax: bytesAt + 1 });
+  return stateAggregator({ ...use, distinct: false }, aggregateState, { operands: [operand], type, argumentsMax: bytesAt + 1 });
 }
 
 /** STRING_AGG(text[, separator[, bytes]]): nulls are left out; of none it is null. An integer separates by its digits. */
@@ -139,7 +139,7 @@ function joined(use: AggregateUse): Bound {
       { flattens: false, listType: 'ARRAY<STRING>', finalize, resultType: 'STRING', bytesAt: 2 },
       'VARCHAR',
     );
-  const collector = fold(use, 2, {
+  const aggregateState = fold(use, 2, {
     valueType: 'ARRAY<STRING>',
     resultType: 'STRING',
     fold: call(adds, column(ACCUMULATOR), column(FIELD)),
@@ -148,7 +148,11 @@ function joined(use: AggregateUse): Bound {
     foldsNulls: false,
     initial: { kind: 'literal', type: 'ARRAY<STRING>', value: '' },
   });
-  return collect({ ...withoutNulls(use, operand), distinct: false }, collector, { operands: [operand], type: 'VARCHAR', argumentsMax: 3 });
+  return stateAggregator({ ...withoutNulls(use, operand), distinct: false }, aggregateState, {
+    operands: [operand],
+    type: 'VARCHAR',
+    argumentsMax: 3,
+  });
 }
 
 /** A list whose values come in the order of ORDER BY. */
@@ -163,9 +167,9 @@ function ordered(
   if (distinct && (other !== undefined || list.flattens))
     throw bound.error(bound.at, `${bound.name}(DISTINCT ...) can only be ordered by the value it collects`);
   const order = use.order.map(({ descending, nulls }) => ({ descending, nulls }));
-  const collector: OrderedList = { type: 'list', order, distinct, ...list, maxBytes: sizeAt(use, bytesAt) };
+  const aggregateState: OrderedList = { type: 'list', order, distinct, ...list, maxBytes: sizeAt(use, bytesAt) };
   const operands = [operand, ...use.order.map((key) => key.bound)];
-  return collect({ ...use, distinct: false }, collector, { operands, type, argumentsMax: bytesAt + 1 });
+  return stateAggregator({ ...use, distinct: false }, aggregateState, { operands, type, argumentsMax: bytesAt + 1 });
 }
 
 /** The bytes that a list may have. */
@@ -180,7 +184,7 @@ function withoutNulls(use: AggregateUse, operand: Bound): AggregateUse {
 
 function bits(use: AggregateUse, operator: string, initial: bigint): Bound {
   const step = (other: string): Expression => call(operator, column(ACCUMULATOR), column(other));
-  const collector = fold(use, 1, {
+  const aggregateState = fold(use, 1, {
     valueType: 'LONG',
     resultType: 'LONG',
     fold: step(FIELD),
@@ -189,7 +193,7 @@ function bits(use: AggregateUse, operator: string, initial: bigint): Bound {
     foldsNulls: false,
     initial: { kind: 'literal', type: 'LONG', value: initial },
   });
-  return collect(use, collector, { operands: [use.call.integer(0)], type: 'BIGINT', argumentsMax: 1 });
+  return stateAggregator(use, aggregateState, { operands: [use.call.integer(0)], type: 'BIGINT', argumentsMax: 1 });
 }
 
 function fold(

@@ -1,9 +1,9 @@
-import type { Collector } from '../../../../model/collector.js';
+import type { AggregateState } from '../../../../model/aggregate-state.js';
 import { toBase64 } from '../../../../sketch/base64.js';
 import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../../sketch/fixed-histogram.js';
 import { Tuple } from '../../../../sketch/tuple.js';
 import { type Bound, call, literal, text } from '../../relation/bound.js';
-import { type AggregateFunction, type AggregateUse, collect, collectStates, numericOperand } from '../aggregate-list.js';
+import { type AggregateFunction, type AggregateUse, collectStates, numericOperand, stateAggregator } from '../aggregate-list.js';
 
 const RESOLUTION = 50;
 const RESOLUTION_MAX = 100_000;
@@ -16,8 +16,8 @@ export const DISTRIBUTION_AGGREGATES: Readonly<Record<string, AggregateFunction>
   APPROX_QUANTILE(use) {
     const resolution = use.call.constantInteger(2, RESOLUTION);
     if (resolution < 1 || resolution > RESOLUTION_MAX) throw use.call.mismatch(2, `an integer from 1 to ${RESOLUTION_MAX}`);
-    const collector = { type: 'histogram', resolution, buckets: 7, lower: null, upper: null, asBytes: true } as const;
-    return quantile(use, collector, 'approximate', 'COMPLEX<approximateHistogram>', 3);
+    const aggregateState = { type: 'histogram', resolution, buckets: 7, lower: null, upper: null, asBytes: true } as const;
+    return quantile(use, aggregateState, 'approximate', 'COMPLEX<approximateHistogram>', 3);
   },
   APPROX_QUANTILE_FIXED_BUCKETS(use) {
     if (use.call.count < 5) throw use.call.error(use.call.at, `${use.call.name} takes 5 to 6 arguments, found ${use.call.count}`);
@@ -28,8 +28,8 @@ export const DISTRIBUTION_AGGREGATES: Readonly<Record<string, AggregateFunction>
     const written = use.call.constantText(5, 'ignore').toLowerCase();
     const outliers = OUTLIER_MODES.find((mode) => mode === written);
     if (outliers === undefined) throw use.call.mismatch(5, `one of ${OUTLIER_MODES.join(', ')}`);
-    const collector = { type: 'fixedHistogram', shape: { lower, upper, number, outliers }, asBytes: true } as const;
-    const found = quantile(use, collector, 'fixed', 'COMPLEX<fixedBucketsHistogram>', 6);
+    const aggregateState = { type: 'fixedHistogram', shape: { lower, upper, number, outliers }, asBytes: true } as const;
+    const found = quantile(use, aggregateState, 'fixed', 'COMPLEX<fixedBucketsHistogram>', 6);
     return call('DOUBLE', 'coalesce', found, literal('DOUBLE', 0));
   },
   BLOOM_FILTER(use) {
@@ -44,14 +44,14 @@ export const DISTRIBUTION_AGGREGATES: Readonly<Record<string, AggregateFunction>
 
 function quantile(
   use: AggregateUse,
-  collector: Collector,
+  aggregateState: AggregateState,
   kind: 'approximate' | 'fixed',
   type: 'COMPLEX<approximateHistogram>' | 'COMPLEX<fixedBucketsHistogram>',
   argumentsMax: number,
 ): Bound {
   const fraction = constantNumber(use, 1);
   if (fraction < 0 || fraction > 1) throw use.call.mismatch(1, 'a literal number from 0 to 1');
-  const state = collectStates(use, collector, { operand: () => numericOperand(use), type, argumentsMax }, 'state');
+  const state = collectStates(use, aggregateState, { operand: () => numericOperand(use), type, argumentsMax }, 'state');
   return call('DOUBLE', ':histogram_quantile', state, text(kind), literal('DOUBLE', fraction));
 }
 
@@ -70,12 +70,12 @@ function tuples(use: AggregateUse): Bound {
   const size = sized ? bound.constantInteger(last, TUPLE_SIZE) : TUPLE_SIZE;
   if (size < 16 || size > 1 << 26 || !Number.isInteger(Math.log2(size))) throw bound.mismatch(last, 'a power of 2 from 16 on');
   const numbers = bound.arguments.slice(1, sized ? last : undefined).map((_, index) => bound.number(index + 1));
-  const collector = { type: 'tuple', size, width: Math.max(1, numbers.length) } as const;
+  const aggregateState = { type: 'tuple', size, width: Math.max(1, numbers.length) } as const;
   if (numbers.length === 0 && bound.any(0).type !== TUPLE) throw bound.mismatch(0, `a ${TUPLE}, or a key before numbers`);
   const state =
     numbers.length === 0
-      ? collectStates(use, collector, { operand: () => bound.any(0), type: TUPLE, argumentsMax: 2 }, 'state')
-      : collect(use, collector, { operands: [bound.any(0), ...numbers], type: TUPLE, argumentsMax: bound.count }, 'state');
+      ? collectStates(use, aggregateState, { operand: () => bound.any(0), type: TUPLE, argumentsMax: 2 }, 'state')
+      : stateAggregator(use, aggregateState, { operands: [bound.any(0), ...numbers], type: TUPLE, argumentsMax: bound.count }, 'state');
   // Of no rows, a state with as many numbers: those who read it could not know.
-  return call(TUPLE, 'coalesce', state, literal(TUPLE, toBase64(new Tuple(size, collector.width).encode())));
+  return call(TUPLE, 'coalesce', state, literal(TUPLE, toBase64(new Tuple(size, aggregateState.width).encode())));
 }

@@ -1,0 +1,36 @@
+import type { AggregateState } from '../../model/aggregate-state.js';
+import { Kll } from '../../sketch/kll.js';
+import { Quantiles } from '../../sketch/quantiles.js';
+import { decodeKll, decodeQuantiles, encodeQuantiles } from '../../sketch/text.js';
+import { numberFeed } from './number-feed.js';
+import type { StateOperations } from './state-operations.js';
+
+export function quantilesState({ k }: Extract<AggregateState, { type: 'quantiles' }>): StateOperations<Quantiles> {
+  return {
+    isOrdered: true,
+    emptyValue: 0n,
+    create: () => new Quantiles(k),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: encodeQuantiles,
+    decode: decodeQuantiles,
+    addNumber: (state, value) => state.add(value),
+    value: ({ count }) => BigInt(count),
+    bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
+  };
+}
+
+export function kllState({ k, valueType }: Extract<AggregateState, { type: 'kll' }>): StateOperations<Kll> {
+  return {
+    isOrdered: true,
+    emptyValue: 0n,
+    create: () => new Kll(k, valueType),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: encodeQuantiles,
+    decode: (text) => decodeKll(text, valueType),
+    addNumber: (state, value) => state.add(value),
+    value: ({ count }) => BigInt(count),
+    bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
+  };
+}

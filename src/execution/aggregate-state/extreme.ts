@@ -1,0 +1,189 @@
+import { ServiceError } from '../../base/errors.js';
+import { valueOfText } from '../../expression/value.js';
+import type { AggregateState } from '../../model/aggregate-state.js';
+import type { TextType } from '../../model/schema.js';
+import type { Address, DictionaryView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { clear } from '../block/context.js';
+import { textAt } from '../block/dictionary.js';
+import { asTexts } from '../expression/cast-texts.js';
+import type { SegmentScope } from '../expression/scope.js';
+import { RUN_BYTES } from '../expression/time-runs.js';
+import type { StringVector } from '../expression/vector.js';
+import type { IdSource } from './hash-feed.js';
+import { computedIds, idSource } from './hash-feed.js';
+import type { Feed, StateOperations } from './state-operations.js';
+
+type Extreme = Extract<AggregateState, { type: 'min' | 'max' }>;
+type End = Extreme['type'];
+
+/** The best text so far; null before any. */
+interface BestText {
+  text: string | null;
+}
+
+/** The smallest or largest text of a group; of arrays the text that keeps their order is compared. */
+export function extremeState({ type, valueType }: Extreme): StateOperations<BestText> {
+  const put = (state: BestText, text: string): void => {
+    if (state.text === null || isBetter(type, text, state.text)) state.text = text;
+  };
+  return {
+    isOrdered: false,
+    emptyValue: null,
+    create: () => ({ text: null }),
+    merge(into, { text }) {
+      if (text !== null) put(into, text);
+    },
+    bytes: ({ text }) => 48 + (text?.length ?? 0) * 2,
+    encode: ({ text }) => (text === null ? 'n' : `v${text}`),
+    decode(encoded) {
+      if (!/^[nv]/.test(encoded)) throw new ServiceError('query_invalid', 'a text that should hold a smallest or largest value does not');
+      return { text: encoded.startsWith('v') ? encoded.slice(1) : null };
+    },
+    value: ({ text }) => valueOfText(text, valueType),
+    bind: (scope, [column = '']) => extremeTexts(scope, column, { end: type, valueType }, put),
+  };
+}
+
+function isBetter(end: End, text: string, than: string): boolean {
+  return end === 'min' ? text < than : text > than;
+}
+
+/**
+ * Gives the state of each group the best of its texts in the segment, once the rows are through; groups of nulls alone get
+ * nothing. The ids of a stored dictionary have the order of their texts, so rows are compared by kernels as numbers.
+ */
+export function extremeTexts<State>(
+  scope: SegmentScope,
+  column: string,
+  { end, valueType }: { readonly end: End; readonly valueType: TextType },
+  put: (state: State, text: string) => void,
+): Feed<State> | undefined {
+  const source = scope.source(column);
+  if (source.kind === 'missing') return undefined;
+  if (source.kind === 'string' && source.column.type === valueType) {
+    const ids = idSource(scope, source);
+    if (ids !== undefined) return byIds(scope, ids, source.column.dictionary, end, put);
+  }
+  return byTexts(scope, asTexts(scope, source, valueType), end, put);
+}
+
+const FIRST_GROUPS = 1024;
+
+function byIds<State>(
+  scope: SegmentScope,
+  ids: IdSource,
+  dictionary: DictionaryView,
+  end: End,
+  put: (state: State, text: string) => void,
+): Feed<State> {
+  const { context, arena } = scope;
+  const { kernels, memory } = context;
+  const best = new BestIds(scope, end);
+  const isNull = arena.take(BLOCK_ROWS / 8);
+  const kept = arena.take(BLOCK_ROWS * 4);
+  const keptIds = arena.take(BLOCK_ROWS * 4);
+  const keptGroups = arena.take(BLOCK_ROWS * 4);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n) {
+      ids.gather(block, rows, groups, n, (found, idGroups, count) => {
+        if (!dictionary.hasNull) {
+          best.add(found, idGroups, count);
+          return;
+        }
+        kernels.filterEqU32(found, count, 0, isNull);
+        const present = kernels.compactNotMask(isNull, 0, idGroups, count, kept, keptGroups);
+        kernels.gather32(found, kept, present, keptIds);
+        best.add(keptIds, keptGroups, present);
+      });
+    },
+    end(stateOf) {
+      best.each((group, id) => {
+        const text = textAt(memory, dictionary, id);
+        if (text !== null) put(stateOf(group), text);
+      });
+    },
+  };
+}
+
+/** The smallest or largest id of each group: u32, and u8 1 where there is one. */
+class BestIds {
+  readonly #scope: SegmentScope;
+  readonly #end: End;
+  readonly #run: Address;
+  readonly #last: Address;
+  #room = 0;
+  #ids: Address = 0;
+  #seen: Address = 0;
+
+  constructor(scope: SegmentScope, end: End) {
+    this.#scope = scope;
+    this.#end = end;
+    this.#run = scope.arena.take(RUN_BYTES);
+    this.#last = scope.arena.take(8);
+  }
+
+  add(ids: Address, groups: Address, n: number): void {
+    if (n === 0) return;
+    const { kernels } = this.#scope.context;
+    this.#reserve(groups, n);
+    if (this.#end === 'min') kernels.minGroupsU32(ids, 0, groups, n, this.#ids);
+    else kernels.maxGroupsU32(ids, 0, groups, n, this.#ids);
+    kernels.presentGroups(groups, n, this.#seen);
+  }
+
+  each(visit: (group: number, id: number) => void): void {
+    const { memory } = this.#scope.context;
+    const [ids, seen] = [memory.u32(this.#ids, this.#room).slice(), memory.u8(this.#seen, this.#room).slice()];
+    seen.forEach((isSeen, group) => {
+      if (isSeen === 1) visit(group, ids[group] ?? 0);
+    });
+  }
+
+  /** Room for the largest of `groups`. */
+  #reserve(groups: Address, n: number): void {
+    const { arena, context } = this.#scope;
+    const { kernels, memory } = context;
+    memory.u32(this.#run, 3).set([0, 0, n]);
+    memory.u32(this.#last, 1)[0] = 0;
+    kernels.maxRunsU32(groups, 0, this.#run, 1, this.#last);
+    const needed = (memory.u32(this.#last, 1)[0] ?? 0) + 1;
+    if (needed <= this.#room) return;
+    const old = this.#room;
+    let room = Math.max(FIRST_GROUPS, old);
+    while (room < needed) room *= 2;
+    const [ids, seen] = [arena.take(room * 4), arena.take(room)];
+    memory.u32(ids + old * 4, room - old).fill(this.#end === 'min' ? 0xffffffff : 0);
+    clear(context, seen + old, room - old);
+    memory.u32(ids, old).set(memory.u32(this.#ids, old));
+    memory.u8(seen, old).set(memory.u8(this.#seen, old));
+    [this.#room, this.#ids, this.#seen] = [room, ids, seen];
+  }
+}
+
+/** Computed texts have ids in the order they were met. */
+function byTexts<State>(scope: SegmentScope, vector: StringVector, end: End, put: (state: State, text: string) => void): Feed<State> {
+  const { memory } = scope.context;
+  const { texts } = vector.pool;
+  const source = computedIds(scope, vector);
+  const best: number[] = [];
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n) {
+      source.gather(block, rows, groups, n, (ids, idGroups, count) => {
+        const [found, numbers] = [memory.u32(ids, count), memory.u32(idGroups, count)];
+        for (let i = 0; i < count; i++) {
+          const [id = 0, group = 0] = [found[i], numbers[i]];
+          const before = best[group];
+          if (id === before) continue;
+          const text = texts[id] ?? null;
+          if (text !== null && (before === undefined || isBetter(end, text, texts[before] ?? ''))) best[group] = id;
+        }
+      });
+    },
+    end(stateOf) {
+      best.forEach((id, group) => put(stateOf(group), texts[id] ?? ''));
+    },
+  };
+}

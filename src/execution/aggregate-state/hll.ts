@@ -1,0 +1,43 @@
+import type { AggregateState } from '../../model/aggregate-state.js';
+import { Hll } from '../../sketch/hll.js';
+import { decodeHll, encodeHll } from '../../sketch/text.js';
+import { combinationFeed, joinFeeds } from './combined-feed.js';
+import { hashFeed, hashValue } from './hash-feed.js';
+import type { StateOperations } from './state-operations.js';
+
+type Of<Type extends AggregateState['type']> = Extract<AggregateState, { type: Type }>;
+
+/** The classic aggregators have 2^11 registers. */
+const CARDINALITY_LG_K = 11;
+
+export function hllState({ lgK, target, round }: Of<'hll'>): StateOperations<Hll> {
+  return {
+    isOrdered: false,
+    emptyValue: round ? 0n : 0,
+    create: () => new Hll(lgK),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: (state) => encodeHll(state, target),
+    decode: decodeHll,
+    value: (state) => (round ? BigInt(Math.round(state.estimate())) : state.estimate()),
+    addRow: (state, [value = null]) => hashValue(value, (words) => addToHll(state, words, 0)),
+    bind: (scope, [column = '']) => hashFeed(scope, column, addToHll),
+  };
+}
+
+export function cardinalityState({ byRow, round }: Of<'cardinality'>): StateOperations<Hll> {
+  return {
+    ...hllState({ type: 'hll', lgK: CARDINALITY_LG_K, target: 8, round }),
+    bind: (scope, columns) =>
+      byRow
+        ? combinationFeed(scope, columns, addToHll)
+        : joinFeeds(
+            scope,
+            columns.map((column) => hashFeed(scope, column, addToHll)),
+          ),
+  };
+}
+
+function addToHll(state: Hll, words: Uint32Array, at: number): void {
+  state.addHash(words[at] ?? 0, words[at + 3] ?? 0, words[at + 2] ?? 0);
+}

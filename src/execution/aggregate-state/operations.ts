@@ -1,0 +1,49 @@
+import type { AggregateState } from '../../model/aggregate-state.js';
+import type { Aggregator } from '../../model/aggregator.js';
+import { bloomState } from './bloom.js';
+import { kllState, quantilesState } from './distribution.js';
+import { exactSumState } from './exact-sum.js';
+import { expressionFoldState } from './expression-fold.js';
+import { extremeState } from './extreme.js';
+import { firstLastState } from './first-last.js';
+import { fixedHistogramState, histogramState } from './histogram.js';
+import { cardinalityState, hllState } from './hll.js';
+import { momentsState } from './moments.js';
+import { orderedListState } from './ordered-list.js';
+import type { StateOperations } from './state-operations.js';
+import { thetaState } from './theta.js';
+import { tupleState } from './tuple.js';
+
+/** A aggregateState without a kind of state does not compile. */
+const KINDS: {
+  readonly [Type in AggregateState['type']]: (aggregateState: Extract<AggregateState, { type: Type }>) => StateOperations<unknown>;
+} = {
+  first: firstLastState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  last: firstLastState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  min: extremeState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  max: extremeState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  hll: hllState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  cardinality: cardinalityState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  theta: thetaState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  quantiles: quantilesState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  kll: kllState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  exactSum: exactSumState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  moments: momentsState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  tuple: tupleState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  histogram: histogramState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  fixedHistogram: fixedHistogramState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  bloom: bloomState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  list: orderedListState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  expression: expressionFoldState as (aggregateState: AggregateState) => StateOperations<unknown>,
+};
+
+/** What an aggregator keeps per group; the type of its states is known to their kind alone. */
+export function stateOperations(aggregateState: AggregateState): StateOperations<unknown> {
+  const make = KINDS[aggregateState.type] as (aggregateState: AggregateState) => StateOperations<unknown>;
+  return make(aggregateState);
+}
+
+/** Whether a plan has states whose order of merging shows. */
+export function hasOrderedStates(aggregators: readonly Aggregator[]): boolean {
+  return aggregators.some((each) => each.kind === 'state' && stateOperations(each.aggregateState).isOrdered);
+}

@@ -1,0 +1,47 @@
+import type { Value } from '../../expression/value.js';
+import type { Address } from '../../storage/view.js';
+import type { Block } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
+import type { NumberVector } from '../expression/vector.js';
+
+/**
+ * One kind of state that a `state` aggregator keeps for a group: an object of this thread's heap. A state never holds
+ * on to another: `merge` copies what it takes.
+ */
+export interface StateOperations<State> {
+  /**
+   * Whether the order of merging shows in the result. Then segments are not cut between threads, and states of segments
+   * are kept apart until all have met, to be merged in the order of the segments.
+   */
+  readonly isOrdered: boolean;
+  /** The value of no rows. */
+  readonly emptyValue: Value;
+  create(): State;
+  merge(into: State, from: State): void;
+  /** What a state takes, for the limit on memory of a query. */
+  bytes(state: State): number;
+  /** `decode(encode(state))` equals `state`. */
+  encode(state: State): string;
+  decode(text: string): State;
+  /** Takes a number in, where columns may hold states and the texts of numbers. */
+  addNumber?(state: State, value: number): void;
+  /** Takes a null in, where it counts nulls and columns may hold states and the texts of numbers. */
+  addNull?(state: State): void;
+  /** Takes in a row of results, given the values of its columns: frames of windows have such. */
+  addRow?(state: State, values: readonly Value[]): void;
+  value(state: State): Value;
+  /** Below 0, 0 or above it: how results are ordered, where their values do not say it. */
+  compare?(a: State, b: State): number;
+  /** Undefined: no row of the segment changes any state. */
+  bind(scope: SegmentScope, columns: readonly string[]): Feed<State> | undefined;
+}
+
+/** Reads rows of one segment into states. */
+export interface Feed<State> {
+  /** Rows that are null there take no part. */
+  readonly nulls: NumberVector | undefined;
+  /** Row rows[i] (0: row i) of the block belongs to groups[i]. */
+  add(block: Block, rows: Address, groups: Address, n: number, stateOf: (group: number) => State): void;
+  /** After the last row. */
+  end?(stateOf: (group: number) => State): void;
+}

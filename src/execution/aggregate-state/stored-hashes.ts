@@ -1,0 +1,86 @@
+import { SKETCH_SEED } from '../../sketch/text.js';
+import type { Address, DictionaryView } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../storage/view.js';
+import { kernelFor } from '../block/context.js';
+import type { SegmentScope } from '../expression/scope.js';
+import type { NumberVector } from '../expression/vector.js';
+import type { IdSource } from './hash-feed.js';
+import type { Feed } from './state-operations.js';
+
+/** Takes a hash in: its 128 bits in four halves of words, the lower first, from `at` on. */
+export type TakeHash<State> = (state: State, words: Uint32Array, at: number) => void;
+
+const HASH_BYTES = 16;
+const HASH_HALVES = 4;
+
+/** Up to so many texts are hashed before any row is read; of a larger dictionary the texts of rows are, as they come. */
+const TABLE_TEXTS_MAX = 1 << 16;
+
+export function dictionaryHashes<State>(
+  scope: SegmentScope,
+  { count: texts, hasNull, offsets, bytes }: DictionaryView,
+  ids: IdSource,
+  take: TakeHash<State>,
+): Feed<State> {
+  const { memory, kernels } = scope.context;
+  const isTable = texts <= TABLE_TEXTS_MAX;
+  const hashes = scope.arena.take((isTable ? texts : BLOCK_ROWS) * HASH_BYTES);
+  if (isTable) kernels.murmurTexts(bytes, offsets, 0, texts, SKETCH_SEED, hashes);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n, stateOf) {
+      ids.gather(block, rows, groups, n, (entries, entryGroups, count) => {
+        if (!isTable) kernels.murmurTexts(bytes, offsets, entries, count, SKETCH_SEED, hashes);
+        const words = memory.u32(hashes, (isTable ? texts : count) * HASH_HALVES);
+        const entryOf = memory.u32(entries, count);
+        const groupOf = memory.u32(entryGroups, count);
+        let group = -1;
+        let state: State | undefined;
+        for (let i = 0; i < count; i++) {
+          const entry = entryOf[i] ?? 0;
+          if (entry === 0 && hasNull) continue;
+          const next = groupOf[i] ?? 0;
+          if (next !== group || state === undefined) {
+            group = next;
+            state = stateOf(next);
+          }
+          take(state, words, (isTable ? entry : i) * HASH_HALVES);
+        }
+      });
+    },
+  };
+}
+
+export function numberHashes<State>(scope: SegmentScope, vector: NumberVector, take: TakeHash<State>): Feed<State> {
+  const { memory, kernels } = scope.context;
+  const { physical } = vector;
+  const isDouble = physical === 'F32' || physical === 'F64';
+  const [wide, hashes] = [scope.arena.take(BLOCK_ROWS * 8), scope.arena.take(BLOCK_ROWS * HASH_BYTES)];
+  const hash = (values: Address, rows: Address, n: number): void => {
+    if (isDouble) {
+      kernelFor(kernels, 'toF64', physical)(values, rows, n, 0n, wide);
+      kernels.murmurF64(wide, n, SKETCH_SEED, hashes);
+    } else {
+      kernelFor(kernels, 'toI64', physical)(values, rows, n, vector.base, wide);
+      kernels.murmurI64(wide, n, SKETCH_SEED, hashes);
+    }
+  };
+  return {
+    nulls: vector.mayBeNull ? vector : undefined,
+    add(block, rows, groups, n, stateOf) {
+      hash(vector.values(block), rows, n);
+      const words = memory.u32(hashes, n * HASH_HALVES);
+      const groupOf = memory.u32(groups, n);
+      let group = -1;
+      let state: State | undefined;
+      for (let i = 0; i < n; i++) {
+        const next = groupOf[i] ?? 0;
+        if (next !== group || state === undefined) {
+          group = next;
+          state = stateOf(next);
+        }
+        take(state, words, i * HASH_HALVES);
+      }
+    },
+  };
+}

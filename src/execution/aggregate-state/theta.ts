@@ -1,0 +1,20 @@
+import type { AggregateState } from '../../model/aggregate-state.js';
+import { decodeTheta, encodeTheta } from '../../sketch/text.js';
+import { Theta } from '../../sketch/theta.js';
+import { hashFeed, hashValue } from './hash-feed.js';
+import type { StateOperations } from './state-operations.js';
+
+export function thetaState({ size }: Extract<AggregateState, { type: 'theta' }>): StateOperations<Theta> {
+  return {
+    isOrdered: false,
+    emptyValue: 0,
+    create: () => new Theta(size),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: encodeTheta,
+    decode: (text) => decodeTheta(text, size),
+    value: (state) => state.estimate(),
+    addRow: (state, [value = null]) => hashValue(value, (words) => state.addHash(words[1] ?? 0, words[0] ?? 0)),
+    bind: (scope, [column = '']) => hashFeed(scope, column, (state, words, at) => state.addHash(words[at + 1] ?? 0, words[at] ?? 0)),
+  };
+}

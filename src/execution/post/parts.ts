@@ -1,0 +1,91 @@
+import type { Frame } from '../../model/frame.js';
+import type { PostStep } from '../../model/plan.js';
+import { concatFrames } from '../block/concat-frames.js';
+import type { ResultTable } from '../block/result-table.js';
+import { framesOf, tableOf } from '../block/result-table.js';
+import type { SpillSpace } from '../spill/spill-space.js';
+import { SortedRuns } from './sorted-runs.js';
+import type { LeafResult } from './steps.js';
+import { runSteps } from './steps.js';
+import { isRowWise, StreamedSteps } from './stream.js';
+
+/** Rows of a sort that are held in memory; with more than that sorted runs go to disk. */
+const HELD_ROWS_MAX = 1 << 20;
+
+type SortStep = Extract<PostStep, { step: 'sort' }>;
+
+/**
+ * Post-processing steps over a result that comes in parts, in no order, of which not all fit into memory at once. Sorts keep the
+ * best rows of the parts so far, or merge sorted runs from disk; what only looks at one row at a time streams.
+ * @param heldRowsMax  rows that a step which must see all of them may hold
+ */
+export function* postParts(
+  parts: Iterable<ResultTable>,
+  steps: readonly PostStep[],
+  leaf: LeafResult,
+  { spill, heldRowsMax }: { readonly spill: SpillSpace; readonly heldRowsMax: number },
+): Generator<Frame> {
+  const whole = steps.findIndex((step) => !isRowWise(step));
+  const rowWise = whole < 0 ? steps : steps.slice(0, whole);
+  const decisive = whole < 0 ? undefined : steps[whole];
+  const prepared = prepare(parts, rowWise, leaf);
+  const wanted = decisive?.step === 'sort' ? decisive.offset + (decisive.limit ?? Infinity) : Infinity;
+  if (decisive?.step === 'sort' && wanted > HELD_ROWS_MAX) {
+    const ending = [{ step: 'limit', offset: decisive.offset, limit: decisive.limit } as const, ...steps.slice(whole + 1)];
+    yield* streamed(sortOnDisk(prepared, decisive, leaf, spill), new StreamedSteps(ending, leaf, { heldRowsMax, spill }));
+  } else if (decisive?.step === 'sort') {
+    yield* reduced(prepared, { ...decisive, offset: 0, limit: wanted }, steps.slice(whole), leaf);
+  } else if (decisive?.step === 'topPerBucket') {
+    yield* reduced(prepared, decisive, steps.slice(whole), leaf);
+  } else {
+    yield* streamed(frames(prepared, leaf), new StreamedSteps(whole < 0 ? [] : steps.slice(whole), leaf, { heldRowsMax, spill }));
+  }
+}
+
+function* prepare(parts: Iterable<ResultTable>, steps: readonly PostStep[], leaf: LeafResult): Generator<ResultTable> {
+  for (const part of parts) yield runSteps(part, steps, leaf);
+}
+
+function* frames(parts: Iterable<ResultTable>, { check }: LeafResult): Generator<Frame> {
+  for (const part of parts) yield* framesOf(part, check);
+}
+
+function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame> {
+  try {
+    for (const frame of rows) {
+      yield* steps.push(frame);
+      if (steps.isFull) break;
+    }
+    yield* steps.end();
+  } finally {
+    steps.close();
+  }
+}
+
+/** With a step that may be taken for parts first and for what they left then. */
+function* reduced(parts: Iterable<ResultTable>, step: PostStep, ending: readonly PostStep[], leaf: LeafResult): Generator<Frame> {
+  let held: Frame[] = [];
+  let keys: readonly string[] = [];
+  let [rows, rowsReduced] = [0, 0];
+  const whole = (): ResultTable => ({ ...tableOf(concatFrames(held, leaf.check)), keys });
+  for (const part of parts) {
+    keys = part.keys;
+    const best = [...framesOf(runSteps(part, [step], leaf), leaf.check)];
+    held.push(...best);
+    rows += best.reduce((sum, frame) => sum + frame.rowCount, 0);
+    if (rows < 2 * rowsReduced + HELD_ROWS_MAX / 16) continue;
+    held = [...framesOf(runSteps(whole(), [step], leaf), leaf.check)];
+    rows = rowsReduced = held.reduce((sum, frame) => sum + frame.rowCount, 0);
+  }
+  if (held.length > 0) yield* framesOf(runSteps(whole(), ending, leaf), leaf.check);
+}
+
+function* sortOnDisk(parts: Iterable<ResultTable>, sort: SortStep, leaf: LeafResult, spill: SpillSpace): Generator<Frame> {
+  const runs = new SortedRuns(spill, leaf);
+  try {
+    for (const part of parts) runs.add(runSteps(part, [{ ...sort, offset: 0, limit: null }], leaf), sort.by);
+    yield* runs.merged();
+  } finally {
+    runs.remove();
+  }
+}

@@ -1,0 +1,112 @@
+import { compileExpression } from '../../expression/evaluate.js';
+import type { Value } from '../../expression/value.js';
+import { convert } from '../../expression/value.js';
+import type { Interval } from '../../model/interval.js';
+import type { PostStep, SortKey } from '../../model/plan.js';
+import type { ColumnType } from '../../model/schema.js';
+import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from '../block/result-table.js';
+import { fillBuckets } from './fill-buckets.js';
+import { rankColumn } from './rank.js';
+import { rowFilter } from './row-filter.js';
+import { sortedRows } from './sort.js';
+import { windowColumns } from './window.js';
+
+/** What the steps need to know of the leaf they follow. */
+export interface LeafResult {
+  readonly intervals: readonly Interval[];
+  /** What columns have for a bucket without rows, where that is not null. */
+  readonly emptyValues: ReadonlyMap<string, Value>;
+  /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
+  check(): void;
+}
+
+/** Of leaves without groups. */
+export const NO_EMPTY_VALUES: ReadonlyMap<string, Value> = new Map();
+
+export function runSteps(table: ResultTable, steps: readonly PostStep[], leaf: LeafResult): ResultTable {
+  return steps.reduce((current, step) => runStep(current, step, leaf), table);
+}
+
+function runStep(table: ResultTable, step: PostStep, leaf: LeafResult): ResultTable {
+  switch (step.step) {
+    case 'compute':
+      return { ...table, columns: [...table.columns, computeColumn(table, step, leaf)] };
+    case 'filter': {
+      const keeps = rowFilter(table, step.filter);
+      const kept: number[] = [];
+      for (let row = 0; row < table.rowCount; row++) {
+        if (row % ROWS_PER_CHECK === 0) leaf.check();
+        if (keeps(row) === true) kept.push(row);
+      }
+      return kept.length === table.rowCount ? table : pickRows(table, Uint32Array.from(kept), leaf.check);
+    }
+    case 'sort':
+      return pickRows(table, sortedRows(table, step.by, step, leaf.check), leaf.check);
+    case 'topPerBucket':
+      return topPerBucket(table, step.bucket, step.by, step.limit, leaf);
+    case 'limit': {
+      const end = step.limit === null ? table.rowCount : Math.min(table.rowCount, step.offset + step.limit);
+      return pickRows(table, ascending(Math.max(0, end - step.offset), leaf.check, step.offset), leaf.check);
+    }
+    case 'fillBuckets':
+      return fillBuckets(table, step.bucket, step.granularity, leaf);
+    case 'rank':
+      return { ...table, columns: [...table.columns, rankColumn(table, step, leaf)] };
+    case 'window':
+      return windowColumns(table, step, leaf);
+    case 'project':
+      return {
+        ...table,
+        keys: renamedKeys(table, step.columns),
+        columns: step.columns.map(({ name, from }) => ({ ...columnNamed(table, from), name })),
+      };
+  }
+}
+
+function renamedKeys(table: ResultTable, columns: readonly { readonly name: string; readonly from: string }[]): string[] {
+  return columns.filter(({ from }) => table.keys.includes(from)).map(({ name }) => name);
+}
+
+function computeColumn(
+  table: ResultTable,
+  { name, type, expression }: Extract<PostStep, { step: 'compute' }>,
+  leaf: LeafResult,
+): ResultColumn {
+  const columns = new Map(table.columns.map((column) => [column.name, column]));
+  const typeOf = (column: string): ColumnType | undefined => {
+    const found = columns.get(column);
+    return found === undefined ? undefined : typeOfResult(found);
+  };
+  const evaluate = compileExpression(expression, typeOf, leaf.check);
+  let row = 0;
+  const read = (column: string): Value => {
+    const found = columns.get(column);
+    return found === undefined ? null : valueAt(found, row);
+  };
+  const values: Value[] = new Array(table.rowCount);
+  for (; row < table.rowCount; row++) {
+    if (row % ROWS_PER_CHECK === 0) leaf.check();
+    const value = evaluate(read);
+    values[row] = value === null ? null : convert(value, type);
+  }
+  return columnOf(name, type, values);
+}
+
+function topPerBucket(table: ResultTable, bucket: string, by: readonly SortKey[], limit: number, leaf: LeafResult): ResultTable {
+  const first: SortKey = { column: bucket, descending: false, nulls: 'first', ordering: 'lexicographic' };
+  const sorted = sortedRows(table, [first, ...by], { offset: 0, limit: null }, leaf.check);
+  const buckets = columnNamed(table, bucket);
+  const kept: number[] = [];
+  let current: Value | undefined;
+  let taken = 0;
+  for (const [at, row] of sorted.entries()) {
+    if (at % ROWS_PER_CHECK === 0) leaf.check();
+    const value = valueAt(buckets, row);
+    taken = value === current ? taken + 1 : 1;
+    current = value;
+    if (taken <= limit) kept.push(row);
+  }
+  return pickRows(table, Uint32Array.from(kept), leaf.check);
+}

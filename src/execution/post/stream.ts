@@ -1,0 +1,172 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import { frameColumnType } from '../../model/frame.js';
+import type { PostStep } from '../../model/plan.js';
+import { ascending } from '../block/checked-loops.js';
+import { concatFrames } from '../block/concat-frames.js';
+import type { ResultTable } from '../block/result-table.js';
+import { framesOf, pickRows, tableOf } from '../block/result-table.js';
+import type { SpillSpace } from '../spill/spill-space.js';
+import { SortedRuns } from './sorted-runs.js';
+import type { LeafResult } from './steps.js';
+import { runSteps } from './steps.js';
+
+/** Steps that look at one row at a time. */
+export const isRowWise = ({ step }: PostStep): boolean => step === 'compute' || step === 'filter' || step === 'project';
+
+/** Rows that are held before those that are not wanted are dropped, or all are sorted and put on disk. */
+const HELD_ROWS = 1 << 18;
+
+export interface HoldingOptions {
+  /** Rows that a step which must see all of them may hold. */
+  readonly heldRowsMax: number;
+  /** Where a sort may put rows that it need not hold; undefined: nowhere. */
+  readonly spill: SpillSpace | undefined;
+  /** `HELD_ROWS`, unless a test asks for fewer. */
+  readonly heldRows?: number;
+}
+
+/**
+ * Runs post-processing steps over streamed rows: frame by frame as long as steps look at one row at a time or count rows, and
+ * holding them back from the first step on that has to see all of them. A sort holds the best rows so far, or puts sorted
+ * runs on disk. `close` when the end is not wanted.
+ */
+export class StreamedSteps {
+  readonly #first: readonly StreamedStep[];
+  readonly #rest: readonly PostStep[];
+  readonly #leaf: LeafResult;
+  readonly #options: HoldingOptions;
+  #held: Frame[] = [];
+  #heldRows = 0;
+  #foldAt: number;
+  #runs: SortedRuns | undefined;
+  /** Kinds of the columns of all frames so far; null: they differ, or cannot be put on disk. */
+  #kinds: string | null | undefined;
+
+  constructor(steps: readonly PostStep[], leaf: LeafResult, options: HoldingOptions) {
+    const whole = steps.findIndex((step) => !isRowWise(step) && step.step !== 'limit');
+    this.#first = (whole < 0 ? steps : steps.slice(0, whole)).map((step) => streamedStep(step, leaf));
+    this.#rest = whole < 0 ? [] : steps.slice(whole);
+    this.#leaf = leaf;
+    this.#options = options;
+    this.#foldAt = options.heldRows ?? HELD_ROWS;
+  }
+
+  /** No later row can come through any more: a limit is reached. */
+  get isFull(): boolean {
+    return this.#first.some(({ isFull }) => isFull());
+  }
+
+  /** Frames that can be sent on now. */
+  push(frame: Frame): Iterable<Frame> {
+    const { check } = this.#leaf;
+    const frames =
+      this.#first.length === 0
+        ? [frame]
+        : [
+            ...framesOf(
+              this.#first.reduce((table, step) => step.run(table), tableOf(frame)),
+              check,
+            ),
+          ];
+    if (this.#rest.length === 0) return frames;
+    for (const each of frames) {
+      this.#held.push(each);
+      this.#heldRows += each.rowCount;
+      this.#noteKinds(each);
+    }
+    if (this.#heldRows >= this.#foldAt) this.#fold();
+    const { heldRowsMax } = this.#options;
+    if (this.#heldRows > heldRowsMax)
+      throw new ServiceError(
+        'resource_limit',
+        `ordering needs more than ${heldRowsMax} rows at once; the limit is svc.query.scan.maxRowsQueuedForOrdering`,
+      );
+    return [];
+  }
+
+  /** What was held back. */
+  *end(): Generator<Frame> {
+    const { check } = this.#leaf;
+    const [sort, ...steps] = this.#rest;
+    if (this.#runs !== undefined && sort?.step === 'sort') {
+      this.#putOnDisk(sort);
+      const limit: PostStep = { step: 'limit', offset: sort.offset, limit: sort.limit };
+      const ending = new StreamedSteps([limit, ...steps], this.#leaf, this.#options);
+      try {
+        for (const frame of this.#runs.merged()) {
+          yield* ending.push(frame);
+          if (ending.isFull) break;
+        }
+        yield* ending.end();
+      } finally {
+        ending.close();
+        this.close();
+      }
+    } else if (this.#held.length > 0) yield* framesOf(runSteps(this.#whole(), this.#rest, this.#leaf), check);
+  }
+
+  /** Removes what is on disk. */
+  close(): void {
+    this.#runs?.remove();
+    this.#runs = undefined;
+  }
+
+  /** Makes what is held less, where the next step is a sort. */
+  #fold(): void {
+    const [sort] = this.#rest;
+    const heldRows = this.#options.heldRows ?? HELD_ROWS;
+    if (sort?.step !== 'sort') return;
+    const wanted = sort.offset + (sort.limit ?? Infinity);
+    if (wanted <= heldRows) {
+      const best = runSteps(this.#whole(), [{ ...sort, offset: 0, limit: wanted }], this.#leaf);
+      this.#held = [...framesOf(best, this.#leaf.check)];
+      this.#heldRows = best.rowCount;
+      this.#foldAt = heldRows + best.rowCount;
+    } else if (this.#options.spill !== undefined && typeof this.#kinds === 'string') this.#putOnDisk(sort);
+  }
+
+  #putOnDisk(sort: Extract<PostStep, { step: 'sort' }>): void {
+    const { spill } = this.#options;
+    if (this.#heldRows === 0 || spill === undefined) return;
+    if (typeof this.#kinds !== 'string')
+      throw new ServiceError(
+        'resource_limit',
+        `ordering more than ${this.#options.heldRows ?? HELD_ROWS} rows needs columns to have one type, and one value a row, in all segments`,
+      );
+    this.#runs ??= new SortedRuns(spill, this.#leaf);
+    this.#runs.add(runSteps(this.#whole(), [{ ...sort, offset: 0, limit: null }], this.#leaf), sort.by);
+    this.#held = [];
+    this.#heldRows = 0;
+  }
+
+  #whole(): ResultTable {
+    return tableOf(concatFrames(this.#held, this.#leaf.check));
+  }
+
+  #noteKinds({ columns }: Frame): void {
+    const kinds = columns.some(({ kind }) => kind === 'multi') ? null : columns.map((column) => frameColumnType(column)).join();
+    this.#kinds = this.#kinds === undefined || this.#kinds === kinds ? kinds : null;
+  }
+}
+
+interface StreamedStep {
+  run(table: ResultTable): ResultTable;
+  isFull(): boolean;
+}
+
+function streamedStep(step: PostStep, leaf: LeafResult): StreamedStep {
+  if (step.step !== 'limit') return { run: (table) => runSteps(table, [step], leaf), isFull: () => false };
+  const end = step.limit === null ? Infinity : step.offset + step.limit;
+  let seen = 0;
+  return {
+    run: (table) => {
+      const from = Math.min(table.rowCount, Math.max(0, step.offset - seen));
+      const to = Math.max(from, Math.min(table.rowCount, end - seen));
+      seen += table.rowCount;
+      if (from === 0 && to === table.rowCount) return table;
+      return pickRows(table, ascending(to - from, leaf.check, from), leaf.check);
+    },
+    isFull: () => seen >= end,
+  };
+}

@@ -1,0 +1,110 @@
+import type { Expression } from './expression.js';
+import type { ColumnType, TextType } from './schema.js';
+
+/**
+ * What a `state` aggregator keeps for a group when that is more than one number. Plain data; `columns` of the
+ * aggregator are what it reads, in the order named here.
+ */
+export type AggregateState =
+  /**
+   * [value, time] → the value at the smallest or largest time. Nulls are values, rows without a time do not count. At
+   * equal times the smallest (`first`) or largest (`last`) value that is not null wins, so that the answer does not
+   * depend on the order of rows. Without a time column all times are equal: any value, namely the smallest. Several
+   * values of a row are one text, or with `firstOnly` the first of them counts.
+   */
+  | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number; readonly firstOnly?: true }
+  /** [text] → the smallest or largest text or array; nulls do not count, of a row of several values each does. */
+  | { readonly type: 'min' | 'max'; readonly valueType: TextType }
+  /** [number] → count, mean and squared deviations; nulls do not count. */
+  | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' }
+  /** [number] → the exact sum, rounded once, or the mean of it; nulls do not count. */
+  | { readonly type: 'exactSum'; readonly result: 'DOUBLE' | 'FLOAT' | 'mean' }
+  /** [column] → about how many distinct values; nulls do not count, every value of a row does. `round`: a LONG, else a DOUBLE. */
+  | { readonly type: 'hll'; readonly lgK: number; readonly target: 4 | 6 | 8; readonly round: boolean }
+  /** The same over the values of all columns together, or over their combinations, of which null may be a part. */
+  | { readonly type: 'cardinality'; readonly byRow: boolean; readonly round: boolean }
+  /** [column] → about how many distinct values, as a set that can be intersected with others. `size`: a power of 2. */
+  | { readonly type: 'theta'; readonly size: number }
+  /** [number] → how many values; post-aggregators ask for quantiles. */
+  | { readonly type: 'quantiles'; readonly k: number }
+  | { readonly type: 'kll'; readonly k: number; readonly valueType: 'DOUBLE' | 'FLOAT' }
+  /** [column, number ...] → about how many distinct values, each with the sums of `width` numbers. `size`: a power of 2. */
+  | { readonly type: 'tuple'; readonly size: number; readonly width: number }
+  /** [number] → counts by `buckets` buckets of one width, or bytes. Values beyond a limit count together; null: no limit. */
+  | {
+      readonly type: 'histogram';
+      readonly resolution: number;
+      readonly buckets: number;
+      readonly lower: number | null;
+      readonly upper: number | null;
+      readonly asBytes: boolean;
+    }
+  /** [number] → counts by the buckets given, and of nulls; or bytes. */
+  | {
+      readonly type: 'fixedHistogram';
+      /** Buckets of one width over [lower, upper); values outside are left out, counted apart, or at the nearer end. */
+      readonly shape: {
+        readonly lower: number;
+        readonly upper: number;
+        readonly number: number;
+        readonly outliers: 'ignore' | 'overflow' | 'clip';
+      };
+      readonly asBytes: boolean;
+    }
+  /** [column] → a Bloom filter of its values, null among them, made for so many `entries`. */
+  | { readonly type: 'bloom'; readonly entries: number }
+  /**
+   * [value, key ...] → the values in the order of the keys, as a list of `listType`: all of them, or each once; arrays put
+   * together where it `flattens` them. `finalize` makes the result of the list, `o`.
+   */
+  | {
+      readonly type: 'list';
+      readonly order: readonly { readonly descending: boolean; readonly nulls: 'first' | 'last' }[];
+      readonly distinct: boolean;
+      readonly flattens: boolean;
+      readonly listType: ColumnType;
+      readonly finalize: Expression | null;
+      readonly resultType: ColumnType;
+      /** Of the values. */
+      readonly maxBytes: number;
+    }
+  | ExpressionFold;
+
+/**
+ * [fields ...] → what `fold` makes of the accumulator and the fields of a row, row by row; `combine` of the accumulator and
+ * the result of other rows, which has the aggregator's name; `finalize` of the result, `o`.
+ */
+export interface ExpressionFold {
+  readonly type: 'expression';
+  readonly name: string;
+  readonly fields: readonly string[];
+  readonly accumulator: string;
+  readonly fold: Expression;
+  readonly combine: Expression;
+  readonly finalize: Expression | null;
+  /** Below 0, 0 or above it for results `o1` and `o2` that are not finalized; null: they compare as values do. */
+  readonly compare: Expression | null;
+  readonly initial: Expression;
+  readonly initialCombine: Expression;
+  /** Of the accumulator, and of what comes out. */
+  readonly valueType: ColumnType;
+  readonly resultType: ColumnType;
+  readonly isNullUnlessAggregated: boolean;
+  /** Whether rows with a null among their fields take part; and results that are null. */
+  readonly foldsNulls: boolean;
+  readonly combinesNulls: boolean;
+  /** Of an accumulator that is a text or a list. */
+  readonly maxBytes: number;
+}
+
+/** Name of the column in which a `state` aggregator puts out its state beside its value. */
+export function stateColumn(name: string): string {
+  return `${STATE_PREFIX}${name}`;
+}
+
+/** Whether a column is there for aggregators to read, not for people. */
+export function isStateColumn(name: string): boolean {
+  return name.startsWith(STATE_PREFIX);
+}
+
+const STATE_PREFIX = '$state of ';
