@@ -29,7 +29,7 @@ const files = filesBelow(['test'], (path) => path.endsWith('.test.ts')).filter(
   (file) => words.length === 0 || words.some((word) => file.includes(word)),
 );
 // End-to-end tests start servers and take a while: one at a time, beside the others.
-const isEndToEnd = (file) => file.startsWith(join('test', 'api'));
+const isEndToEnd = (file) => ['api', 'differential'].some((folder) => file.startsWith(join('test', folder)));
 const endToEnd = files.filter(isEndToEnd);
 // The slowest of the last run first, so that no long one is left for the end.
 const lastSeconds = JSON.parse(readStamp('test-seconds') ?? '{}');

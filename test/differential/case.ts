@@ -1,0 +1,50 @@
+import type { Random } from './random.js';
+
+export const KINDS = ['native', 'expressions', 'sql'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** JSON as requests and answers hold it; an integer that a double cannot hold is a bigint. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json };
+
+export type Fields = { readonly [name: string]: Json };
+
+/**
+ * An expression over single values (`columns` are bound to them) or, without `columns`, over the columns of `nasty`.
+ */
+export interface ExpressionRequest {
+  readonly expression: string;
+  readonly columns?: readonly { readonly name: string; readonly type: string; readonly value: Json }[];
+}
+
+/** One request that both Dolmen and the original answer. `sql`: `{query, context}`; `native`: the query. */
+export type DifferentialCase = CaseOf<'native' | 'sql', Fields> | CaseOf<'expressions', ExpressionRequest>;
+
+interface CaseOf<K extends Kind, Request> {
+  readonly kind: K;
+  readonly request: Request;
+  /** What occurs in it (query type, functions, filters): differences are grouped by these. */
+  readonly tags: readonly string[];
+  /** `list`: rows in this order; `bag`: rows in any order. */
+  readonly order: 'list' | 'bag';
+  /** Smaller cases, the boldest first. One that is not a valid request does no harm. */
+  shrink(): Iterable<DifferentialCase>;
+}
+
+export type Generator = (random: Random) => DifferentialCase;
+
+/** What came back. `broken`: the server failed rather than refused (an internal error). */
+export type Answer = { readonly state: 'rows'; readonly rows: Json; readonly names?: Json; readonly types?: Json } | Failure;
+
+export interface Failure {
+  readonly state: 'refused' | 'broken';
+  readonly message: string;
+}
+
+/** A case on which both do not agree. */
+export interface Difference {
+  readonly case: DifferentialCase;
+  readonly dolmen: Answer;
+  readonly original: Answer;
+  /** Where the answers part first. */
+  readonly where: string;
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KINDS } from './case.js';
+import { GENERATORS } from './kinds.js';
+import { MUTES } from './mutes.js';
+import { compareCases } from './run.js';
+import { type Servers, startServers, whyNoOriginal } from './servers.js';
+
+const DIFFERENCES = fileURLToPath(new URL('../../../docs/differences.md', import.meta.url));
+const CASES = 300;
+const SEED = 9;
+
+const documented = suite('documented differences');
+
+documented('every muting rule has its row in docs/differences.md, and every row with an id its rule', () => {
+  const ids = [...readFileSync(DIFFERENCES, 'utf8').matchAll(/^\| `([^`]+)` \|/gm)].map(([, id]) => id);
+  assert.equal(ids.toSorted(), MUTES.map(({ id }) => id).toSorted());
+});
+
+documented.run();
+
+/** The answers of Dolmen and of the original to generated requests. */
+const comparison = suite<{ servers: Servers | undefined }>('comparison with the original');
+const why = whyNoOriginal();
+
+if (why === undefined) {
+  comparison.before(async (context) => {
+    context.servers = await startServers(26_000);
+  });
+  comparison.after(async (context) => {
+    await context.servers?.stop();
+  });
+} else {
+  process.stdout.write(`skipped: ${why}\n`);
+}
+
+for (const kind of KINDS) {
+  const test = why === undefined ? comparison : comparison.skip;
+  test(`${CASES} cases: ${kind}`, async ({ servers }) => {
+    if (servers === undefined) throw new Error('the servers did not start');
+    const { answered } = await compareCases(servers, GENERATORS[kind], { cases: CASES, seed: SEED, shrinks: 0 });
+    assert.ok(answered > CASES / 3, `both answered ${answered} of ${CASES} only`);
+  });
+}
+
+comparison.run();

@@ -1,0 +1,121 @@
+import type { Json } from '../case.js';
+import { expressionText } from '../expressions/expression-case.js';
+import type { Random } from '../random.js';
+import { filter } from './filters.js';
+import { LONG_COLUMNS, NUMBER_COLUMNS, STRING_COLUMNS } from './parts.js';
+
+const SIMPLE = [
+  'longSum',
+  'longMin',
+  'longMax',
+  'doubleSum',
+  'doubleMin',
+  'doubleMax',
+  'floatSum',
+  'floatMin',
+  'floatMax',
+  'longFirst',
+  'longLast',
+  'doubleFirst',
+  'doubleLast',
+  'floatFirst',
+  'floatLast',
+  'doubleAny',
+  'longAny',
+  'doubleMean',
+] as const; // prettier-ignore
+
+/** The column `x` holds moderate numbers: sums over the extremes of `d` depend on the order of rows. */
+export function aggregator(random: Random, name: string): Json {
+  const at = random.below(14);
+  if (at < 2) return { type: 'count', name };
+  if (at < 8) {
+    const type = random.pick(SIMPLE.filter((one) => !one.endsWith('Any')));
+    const isSum = /Sum|Mean/.test(type);
+    const fieldName = isSum
+      ? random.pick(['n', 'x', 'id', 'k', 'missing', 'b'])
+      : random.pick([...NUMBER_COLUMNS, 'k', 'missing', 'v0', 's']);
+    return { type, name, fieldName };
+  }
+  if (at === 8) return { type: 'filtered', aggregator: aggregator(random, name), filter: filter(random, 1) };
+  if (at === 9)
+    return {
+      type: random.pick(['stringFirst', 'stringLast']),
+      name,
+      fieldName: random.pick([...STRING_COLUMNS, 'n', 'x']),
+      maxStringBytes: 1024,
+    };
+  if (at === 10)
+    return { type: 'cardinality', name, fields: random.some<Json>(['k', 'n', 'mv', 's'], 2), byRow: random.chance(0.3), round: true };
+  if (at === 11) {
+    const expression = expressionText(random, 'N', 1);
+    return {
+      type: random.pick(['longSum', 'doubleSum', 'longMax', 'doubleMin']),
+      name,
+      expression: random.chance(0.5) ? 'n + 1' : expression.length > 60 ? 'x * 2' : expression,
+    };
+  }
+  if (at === 12) return { type: 'grouping', name, groupings: random.some<Json>(['d0', 'd1', 'k'], 2) };
+  return {
+    type: 'expression',
+    name,
+    fields: [random.pick(LONG_COLUMNS)],
+    initialValue: '0',
+    fold: random.pick(['__acc + 1', '__acc + if(isnull(n), 0, 1)']),
+    combine: `__acc + ${name}`,
+  };
+}
+
+const NUMERIC = new Set<string>(['count', 'cardinality', ...SIMPLE]);
+
+export function postAggregator(random: Random, name: string, inputs: readonly string[], depth = 1): Json {
+  const field = (): Json => {
+    const at = random.below(depth > 0 ? 6 : 4);
+    if (at < 2 && inputs.length > 0)
+      return { type: random.pick(['fieldAccess', 'finalizingFieldAccess']), name: 'p', fieldName: random.pick(inputs) };
+    if (at < 4) return { type: 'constant', name: 'c', value: random.pick([0, 1, 2.5, -3, 100]) };
+    return postAggregator(random, 'q', inputs, depth - 1);
+  };
+  const at = random.below(8);
+  if (at < 4)
+    return {
+      type: 'arithmetic',
+      name,
+      fn: random.pick(['+', '-', '*', '/', 'quotient', 'pow']),
+      fields: random.list(2, 3, field),
+      ...(random.chance(0.1) ? { ordering: 'numericFirst' } : {}),
+    };
+  if (at < 5)
+    return { type: random.pick(['doubleGreatest', 'doubleLeast', 'longGreatest', 'longLeast']), name, fields: random.list(1, 3, field) };
+  if (at < 7)
+    return {
+      type: 'expression',
+      name,
+      expression: random.pick(
+        inputs.length > 0
+          ? [
+              `${inputs[0]} * 2`,
+              `nvl(${inputs[0]}, -1)`,
+              `if(${inputs.at(-1)} > 1, 'big', 'small')`,
+              `${inputs[0]} / 0`,
+              `concat(${inputs[0]}, 'x')`,
+            ]
+          : ['1 + 1', "'x'"],
+      ),
+    };
+  return { type: 'constant', name, value: random.pick([1, 2.5]) };
+}
+
+/** Aggregators `a0`…, and post-aggregators `p0`… over those that give numbers. */
+export function aggregations(random: Random): {
+  readonly aggregations: Json;
+  readonly postAggregations: Json;
+  readonly numeric: readonly string[];
+  readonly all: readonly string[];
+} {
+  const list = Array.from({ length: random.below(4) }, (_, at) => aggregator(random, `a${at}`));
+  const numeric = list.filter((one) => NUMERIC.has((one as { type: string }).type)).map((one) => (one as { name: string }).name);
+  const posts = Array.from({ length: random.chance(0.4) ? 1 + random.below(2) : 0 }, (_, at) => postAggregator(random, `p${at}`, numeric));
+  const all = [...list.map((_, at) => `a${at}`), ...posts.map((_, at) => `p${at}`)];
+  return { aggregations: list, postAggregations: posts, numeric, all };
+}

@@ -1,0 +1,182 @@
+import type { Json } from '../case.js';
+import { expressionText } from '../expressions/expression-case.js';
+import type { Random } from '../random.js';
+import { STRINGS } from '../tables.js';
+import { ARRAY_COLUMNS, anyColumn, EVERYTHING, extractionFn, NUMBER_COLUMNS, ORDERINGS, timeExtractionFn } from './parts.js';
+
+const SHORT = STRINGS.filter((value) => value === null || value.length < 20);
+const NUMBERS = [
+  '0',
+  '1',
+  '2',
+  '-1',
+  '10',
+  '1.5',
+  '0.1',
+  '-0.5',
+  '100',
+  '1e3',
+  '9007199254740993',
+  '9223372036854775807',
+  '',
+  'x',
+  '1425797999999',
+];
+
+function stringValue(random: Random): string | null {
+  return random.chance(0.6) ? random.pick(['a', 'b', 'c', 'A', '', '1', '10', '2', 'abc', null]) : random.pick(SHORT);
+}
+
+function valueFor(random: Random, column: string): string | null {
+  const isNumber = (NUMBER_COLUMNS as readonly string[]).includes(column) || column === '__time';
+  return random.chance(isNumber ? 0.85 : 0.1) ? random.pick(NUMBERS) : stringValue(random);
+}
+
+export function filter(random: Random, depth: number): Json {
+  const at = random.below(depth > 0 ? 26 : 20);
+  const column = anyColumn(random);
+  const extraction = (): { readonly [name: string]: Json } =>
+    random.chance(0.2) ? { extractionFn: column === '__time' ? timeExtractionFn(random) : extractionFn(random) } : {};
+  switch (at) {
+    case 0:
+    case 1:
+      return { type: 'selector', dimension: column, value: valueFor(random, column), ...extraction() };
+    case 2:
+    case 3:
+      return { type: 'in', dimension: column, values: random.list(0, 4, () => valueFor(random, column)), ...extraction() };
+    case 4:
+    case 5:
+    case 6:
+      return boundFilter(random, column, extraction());
+    case 7:
+    case 8:
+      return equalsFilter(random, column);
+    case 9:
+    case 10:
+      return rangeFilter(random, column);
+    case 11:
+      return { type: 'null', column };
+    case 12: {
+      const pattern = random.pick<readonly [string, string?]>([
+        ['a%'],
+        ['%b%'],
+        ['_'],
+        ['%'],
+        [''],
+        ['a\\%'],
+        ['a!%', '!'],
+        ['%😀%'],
+        ['1%'],
+        ['!_%', '!'],
+        ['%_1%'],
+      ]);
+      return {
+        type: 'like',
+        dimension: column,
+        pattern: pattern[0],
+        ...(pattern[1] === undefined ? {} : { escape: pattern[1] }),
+        ...extraction(),
+      };
+    }
+    case 13:
+      return {
+        type: 'regex',
+        dimension: column,
+        pattern: random.pick(['^a', '[0-9]+', '.', '^$', '(?i)A', '\\d', 'a|b', '\\.']),
+        ...extraction(),
+      };
+    case 14:
+    case 15:
+      return { type: 'search', dimension: column, query: searchSpec(random), ...extraction() };
+    case 16:
+      return {
+        type: 'interval',
+        dimension: random.pick(['__time', 'ts', column]),
+        intervals: [random.pick([EVERYTHING, '2015-01-01/2016-01-01', '1970-01-01/2000-01-01'])],
+      };
+    case 17:
+      return { type: 'expression', expression: expressionText(random, 'C', 1) };
+    case 18:
+      return {
+        type: 'columnComparison',
+        dimensions: random.some<Json>(['k', 'mv', 's', 'b', 'n', 'x', 'l', column], 2).concat('k').slice(0, 2),
+      };
+    case 19:
+      return random.pick<Json>([
+        { type: 'true' },
+        { type: 'false' },
+        { type: 'arrayContainsElement', column: 'al', elementMatchValueType: 'LONG', elementMatchValue: random.pick([1, 2, null, 9]) },
+        { type: 'arrayContainsElement', column: 'as', elementMatchValueType: 'STRING', elementMatchValue: random.pick(['a', '', null]) },
+      ]);
+    case 20:
+    case 21:
+      return { type: 'not', field: filter(random, depth - 1) };
+    case 22:
+      return { type: random.pick(['istrue', 'isfalse']), field: filter(random, depth - 1) };
+    default:
+      return { type: random.pick(['and', 'or']), fields: random.list(1, 3, () => filter(random, depth - 1)) };
+  }
+}
+
+export function searchSpec(random: Random): Json {
+  const caseSensitive = random.chance(0.5);
+  return random.pick<Json>([
+    { type: 'contains', value: random.pick(['a', 'B', '', '1', 'ß', '😀', 'İ']), caseSensitive },
+    { type: 'insensitive_contains', value: random.pick(['a', 'B', 'AB', '1', 'SS', 'ı']) },
+    { type: 'fragment', values: random.some(['a', 'b', 'A', '1', ''], 2), caseSensitive },
+    { type: 'regex', pattern: random.pick(['^a', '[0-9]', 'b$']) },
+  ]);
+}
+
+function boundFilter(random: Random, column: string, extraction: { readonly [name: string]: Json }): Json {
+  return {
+    type: 'bound',
+    dimension: column,
+    ...(random.chance(0.65) ? { lower: valueFor(random, column) ?? '' } : {}),
+    ...(random.chance(0.65) ? { upper: valueFor(random, column) ?? '' } : {}),
+    ...(random.chance(0.4) ? { lowerStrict: random.chance(0.5) } : {}),
+    ...(random.chance(0.4) ? { upperStrict: random.chance(0.5) } : {}),
+    ...(random.chance(0.7) ? { ordering: random.pick(ORDERINGS) } : {}),
+    ...extraction,
+  };
+}
+
+/** A typed value that may or may not fit the column. */
+function typedValue(random: Random, column: string): { readonly type: string; readonly value: Json } {
+  if ((ARRAY_COLUMNS as readonly string[]).includes(column) && random.chance(0.7)) {
+    return random.pick<{ readonly type: string; readonly value: Json }>([
+      { type: 'ARRAY<LONG>', value: [1, 2] },
+      { type: 'ARRAY<LONG>', value: [1] },
+      { type: 'ARRAY<STRING>', value: ['a', null] },
+      { type: 'ARRAY<STRING>', value: ['a'] },
+      { type: 'ARRAY<DOUBLE>', value: [0.1] },
+    ]);
+  }
+  const type = random.pick(['STRING', 'LONG', 'DOUBLE', 'FLOAT']);
+  if (type === 'STRING') return { type, value: valueFor(random, column) ?? 'a' };
+  if (type === 'LONG')
+    return { type, value: random.pick([0, 1, 2, -1, 10, 100, 1_425_797_999_999, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n]) };
+  return { type, value: random.pick([0, 1, 0.1, 0.2, 1.5, -0.5, 2.5, 100, 1e15, 9.5, 1 / 3]) };
+}
+
+function equalsFilter(random: Random, column: string): Json {
+  const { type, value } = typedValue(random, column);
+  return { type: 'equals', column, matchValueType: type, matchValue: value };
+}
+
+function rangeFilter(random: Random, column: string): Json {
+  const { type, value } = typedValue(random, column);
+  let other = typedValue(random, column);
+  for (let tries = 0; other.type !== type && tries < 50; tries++) other = typedValue(random, column);
+  const both = other.type === type && random.chance(0.5);
+  const lowerFirst = random.chance(0.5);
+  return {
+    type: 'range',
+    column,
+    matchValueType: type,
+    ...(both || lowerFirst ? { lower: value } : {}),
+    ...(both ? { upper: other.value } : lowerFirst ? {} : { upper: value }),
+    ...(random.chance(0.4) ? { lowerOpen: random.chance(0.5) } : {}),
+    ...(random.chance(0.4) ? { upperOpen: random.chance(0.5) } : {}),
+  };
+}

@@ -1,0 +1,240 @@
+import type { DifferentialCase, Fields, Json } from '../case.js';
+import { shrinkJson } from '../json-shrink.js';
+import type { Random } from '../random.js';
+import { aggregations } from './aggregators.js';
+import { filter, searchSpec } from './filters.js';
+import { anyColumn, buckets, dimension, intervals, ORDERINGS, STRING_COLUMNS, virtualColumns } from './parts.js';
+
+/** Native queries of all types over `nasty`. */
+export function nativeCase(random: Random): DifferentialCase {
+  const make = random.pick([
+    timeseries,
+    topN,
+    topN,
+    groupBy,
+    groupBy,
+    groupBy,
+    scan,
+    scan,
+    search,
+    segmentMetadata,
+    timeBoundary,
+    timeseries,
+  ]);
+  return nativeCaseOf(make(random));
+}
+
+/** The same query, and what is smaller than it. */
+function nativeCaseOf(query: Fields): DifferentialCase {
+  return {
+    kind: 'native',
+    request: query,
+    tags: tagsOf(query),
+    order: hasOrder(query) ? 'list' : 'bag',
+    *shrink() {
+      for (const smaller of shrinkJson(query))
+        if (typeof smaller === 'object' && smaller !== null && 'queryType' in smaller) yield nativeCaseOf(smaller);
+    },
+  };
+}
+
+/** Groups without a limit spec and rows of a scan without an order come in any order. */
+function hasOrder(query: Fields): boolean {
+  if (query['queryType'] === 'groupBy') return 'limitSpec' in query;
+  return query['queryType'] !== 'scan' || (query['order'] ?? 'none') !== 'none';
+}
+
+/** The query's type and the types of everything within it. */
+function tagsOf(query: Json): string[] {
+  const tags: string[] = [];
+  const visit = (value: Json): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      for (const item of value) visit(item);
+      return;
+    }
+    for (const [name, part] of Object.entries(value)) {
+      if ((name === 'queryType' || name === 'type') && typeof part === 'string') tags.push(part);
+      if (['having', 'subtotalsSpec', 'limitSpec', 'skipEmptyBuckets', 'ordering'].includes(name))
+        tags.push(typeof part === 'string' ? part : name);
+      visit(part);
+    }
+  };
+  visit(query);
+  return tags;
+}
+
+function common(random: Random): Fields {
+  const columns = random.chance(0.35) ? { virtualColumns: virtualColumns(random) } : {};
+  return {
+    dataSource: random.chance(0.03) ? 'nowhere' : 'nasty',
+    ...columns,
+    ...(random.chance(0.6) ? { filter: filter(random, 2) } : {}),
+  };
+}
+
+function timeseries(random: Random): Fields {
+  const { aggregations: aggregators, postAggregations } = aggregations(random);
+  return {
+    queryType: 'timeseries',
+    ...common(random),
+    ...buckets(random),
+    aggregations: aggregators,
+    postAggregations,
+    ...(random.chance(0.2) ? { descending: true } : {}),
+    ...(random.chance(0.2) ? { limit: 1 + random.below(5) } : {}),
+    ...(random.chance(0.5)
+      ? { context: { skipEmptyBuckets: random.chance(0.7), ...(random.chance(0.2) ? { grandTotal: true } : {}) } }
+      : {}),
+  };
+}
+
+function topN(random: Random): Fields {
+  const { aggregations: aggregators, postAggregations, numeric } = aggregations(random);
+  const named = random.below(3);
+  const ordering = random.pick(ORDERINGS);
+  const metric: Json =
+    named === 0 && numeric.length > 0
+      ? random.pick<Json>([
+          random.pick(numeric),
+          { type: 'numeric', metric: random.pick(numeric) },
+          { type: 'inverted', metric: { type: 'numeric', metric: random.pick(numeric) } },
+        ])
+      : random.pick<Json>([
+          { type: 'dimension', ordering },
+          { type: 'dimension', ordering, previousStop: random.pick(['a', '1', 'B', '']) },
+          { type: 'inverted', metric: { type: 'dimension', ordering } },
+        ]);
+  return {
+    queryType: 'topN',
+    ...common(random),
+    ...buckets(random),
+    dimension: dimension(random, 'd0'),
+    metric,
+    threshold: random.pick([1, 2, 3, 5, 1000]),
+    aggregations: aggregators,
+    postAggregations,
+  };
+}
+
+function groupBy(random: Random): Fields {
+  const { aggregations: aggregators, postAggregations, numeric, all } = aggregations(random);
+  const dimensions = Array.from({ length: random.below(4) }, (_, at) => dimension(random, `d${at}`));
+  const names = dimensions.map((one) => (typeof one === 'string' ? one : outputNameOf(one as Fields)));
+  const distinct = new Set(names).size === names.length;
+  const kept = distinct ? dimensions : dimensions.slice(0, 1);
+  const keptNames = distinct ? names : names.slice(0, 1);
+  return {
+    queryType: 'groupBy',
+    ...common(random),
+    ...buckets(random),
+    dimensions: kept,
+    aggregations: aggregators,
+    postAggregations,
+    ...(random.chance(0.3) ? { having: having(random, numeric, keptNames, 1) } : {}),
+    ...(random.chance(0.5) ? { limitSpec: limitSpec(random, [...keptNames, ...all]) } : {}),
+    ...(random.chance(0.12) && keptNames.length > 0
+      ? { subtotalsSpec: random.list(1, 3, () => (random.chance(0.3) ? [] : keptNames.filter(() => random.chance(0.6)))) }
+      : {}),
+  };
+}
+
+function outputNameOf(one: Fields): string {
+  const delegate = one['delegate'] as Fields | undefined;
+  return String(delegate?.['outputName'] ?? one['outputName']);
+}
+
+/** Ordered by every output in the end, so that the order is whole. */
+function limitSpec(random: Random, names: readonly string[]): Json {
+  const first = random.some(names.length > 0 ? names : ['none'], 2);
+  const ordered = [...first, ...names.filter((name) => !first.includes(name))];
+  const columns = ordered.map((name, at) => ({
+    dimension: name,
+    direction: random.pick(['ascending', 'descending']),
+    ...(at < first.length && random.chance(0.6) ? { dimensionOrder: random.pick(ORDERINGS) } : {}),
+  }));
+  return {
+    type: 'default',
+    ...(names.length > 0 ? { columns } : {}),
+    ...(random.chance(0.7) ? { limit: 1 + random.below(20) } : {}),
+    ...(random.chance(0.2) ? { offset: random.below(5) } : {}),
+  };
+}
+
+function having(random: Random, numeric: readonly string[], names: readonly string[], depth: number): Json {
+  const at = random.below(depth > 0 ? 7 : 4);
+  const aggregation = numeric.length > 0 ? random.pick(numeric) : 'a0';
+  if (at < 2) return { type: random.pick(['greaterThan', 'equalTo', 'lessThan']), aggregation, value: random.pick([0, 1, 5, 2.5, -1]) };
+  if (at < 3) return { type: 'dimSelector', dimension: names[0] ?? 'd0', value: random.pick(['a', '', '1', null]) };
+  if (at < 4)
+    return {
+      type: 'filter',
+      filter: random.chance(0.5)
+        ? { type: 'bound', dimension: aggregation, lower: '1', ordering: 'numeric' }
+        : { type: 'selector', dimension: names[0] ?? aggregation, value: random.pick(['a', '1', null]) },
+    };
+  if (at === 4) return { type: 'not', havingSpec: having(random, numeric, names, depth - 1) };
+  return { type: random.pick(['and', 'or']), havingSpecs: random.list(1, 2, () => having(random, numeric, names, depth - 1)) };
+}
+
+function scan(random: Random): Fields {
+  const order = random.pick(['none', 'ascending', 'descending']);
+  const cut =
+    order === 'none'
+      ? {}
+      : { ...(random.chance(0.5) ? { limit: 1 + random.below(30) } : {}), ...(random.chance(0.2) ? { offset: random.below(10) } : {}) };
+  return {
+    queryType: 'scan',
+    ...common(random),
+    intervals: intervals(random),
+    columns: [
+      '__time',
+      'id',
+      ...random.some(['s', 'k', 'mv', 'mv2', 'n', 'l', 'd', 'f', 'x', 'b', 'al', 'ad', 'as', 'j', 'v0', 'missing'], 5),
+    ],
+    resultFormat: random.pick(['list', 'compactedList']),
+    ...(order === 'none' ? {} : { order }),
+    ...cut,
+  };
+}
+
+function search(random: Random): Fields {
+  const { granularity, intervals: within } = buckets(random);
+  return {
+    queryType: 'search',
+    ...common(random),
+    granularity: random.chance(0.7) ? 'all' : granularity,
+    intervals: within,
+    query: searchSpec(random),
+    ...(random.chance(0.8)
+      ? { searchDimensions: random.chance(0.7) ? random.some<Json>([...STRING_COLUMNS, 'n', 'x', 'v0'], 3) : [dimension(random, 'd0')] }
+      : {}),
+    ...(random.chance(0.6) ? { sort: { type: random.pick(['lexicographic', 'alphanumeric', 'strlen', 'numeric', 'version']) } } : {}),
+    ...(random.chance(0.3) ? { limit: 1 + random.below(10) } : {}),
+  };
+}
+
+function segmentMetadata(random: Random): Fields {
+  return {
+    queryType: 'segmentMetadata',
+    dataSource: 'nasty',
+    intervals: intervals(random),
+    merge: true,
+    analysisTypes: random.some<Json>(
+      ['cardinality', 'minmax', 'interval', 'timestampSpec', 'queryGranularity', 'aggregators', 'rollup'],
+      4,
+    ),
+    ...(random.chance(0.5) ? { toInclude: { type: 'list', columns: random.some<Json>([anyColumn(random), 's', 'n', 'd', 'mv'], 3) } } : {}),
+    ...(random.chance(0.4) ? { aggregatorMergeStrategy: random.pick(['strict', 'lenient', 'earliest', 'latest']) } : {}),
+  };
+}
+
+function timeBoundary(random: Random): Fields {
+  return {
+    queryType: 'timeBoundary',
+    dataSource: 'nasty',
+    ...(random.chance(0.5) ? { intervals: intervals(random) } : {}),
+    ...(random.chance(0.5) ? { bound: random.pick(['minTime', 'maxTime']) } : {}),
+    ...(random.chance(0.5) ? { filter: filter(random, 1) } : {}),
+  };
+}

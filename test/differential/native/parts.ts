@@ -1,0 +1,209 @@
+import type { Json } from '../case.js';
+import { expressionText } from '../expressions/expression-case.js';
+import type { Random } from '../random.js';
+
+/** Parts that several types of native queries share: data source columns, intervals, granularities, virtual columns. */
+
+export const STRING_COLUMNS = ['s', 'k', 'mv', 'mv2', 'b'] as const;
+export const LONG_COLUMNS = ['n', 'l', 'ts', 'id'] as const;
+export const DOUBLE_COLUMNS = ['d', 'x', 'f'] as const;
+export const NUMBER_COLUMNS = [...LONG_COLUMNS, ...DOUBLE_COLUMNS] as const;
+export const ARRAY_COLUMNS = ['al', 'ad', 'as'] as const;
+
+export const EVERYTHING = '0001-01-01/+10000-01-01';
+const ZONES = ['UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', '-08:00'];
+
+export function anyColumn(random: Random): string {
+  const at = random.below(12);
+  if (at < 6) return random.pick(STRING_COLUMNS);
+  if (at < 10) return random.pick(NUMBER_COLUMNS);
+  return at === 10 ? '__time' : random.pick(['missing', 'v0', 'as', 'al']);
+}
+
+export function intervals(random: Random): Json {
+  if (random.chance(0.6)) return [EVERYTHING];
+  return random.list(1, 2, () =>
+    random.pick([
+      '2000-01-01/2020-01-01',
+      '2015-01-01/2016-01-01',
+      '2015-09-12/2015-09-13',
+      '2015-03-08T06:00:00/2015-03-08T09:00:00',
+      '1900-01-01/1900-01-02',
+      '0001-01-01/1970-01-01',
+      '2015-09-12T00:46:58.000/P1D',
+    ]),
+  );
+}
+
+/** Granularities with the intervals that they cut into a bearable number of buckets. */
+const BUCKETS: readonly {
+  readonly names: readonly string[];
+  readonly periods: readonly string[];
+  readonly intervals: readonly string[];
+}[] = [
+  { names: ['all', 'ALL'], periods: ['P100Y', 'P50Y'], intervals: [EVERYTHING] },
+  {
+    names: ['year', 'quarter', 'month'],
+    periods: ['P1Y', 'P3M', 'P1M', 'P8W', 'P5Y'],
+    intervals: ['2000-01-01/2020-01-01', '1999-06-01/2002-01-01'],
+  },
+  {
+    names: ['day', 'hour', 'six_hour', 'week'],
+    periods: ['P1D', 'PT1H', 'PT6H', 'P1W', 'P1DT1H'],
+    intervals: [
+      '2015-03-07/2015-03-10',
+      '2015-03-28/2015-03-31',
+      '2015-10-24/2015-10-27',
+      '2015-10-31/2015-11-03',
+      '2015-09-12/2015-09-14',
+    ],
+  },
+];
+
+export function buckets(random: Random): { readonly granularity: Json; readonly intervals: Json } {
+  if (random.chance(0.4)) return { granularity: random.pick<Json>(['all', 'ALL', { type: 'all' }]), intervals: intervals(random) };
+  const { names, periods, intervals: within } = random.pick(BUCKETS);
+  const origin = random.chance(0.2) ? { origin: random.pick(['2015-03-08T07:30:00Z', '2000-01-01T00:00:00-05:00']) } : {};
+  if (random.chance(0.3)) return { granularity: random.pick(names), intervals: [random.pick(within)] };
+  if (random.chance(0.1))
+    return {
+      granularity: { type: 'duration', duration: random.pick([86_400_000, 5_400_000]), ...origin },
+      intervals: ['2015-09-12/2015-09-14'],
+    };
+  const timeZone = random.chance(0.7) ? { timeZone: random.pick(ZONES) } : {};
+  return { granularity: { type: 'period', period: random.pick(periods), ...timeZone, ...origin }, intervals: [random.pick(within)] };
+}
+
+export function virtualColumns(random: Random): Json {
+  if (random.chance(0.15)) {
+    return [
+      random.pick<Json>([
+        { type: 'list-filtered', name: 'v0', delegate: 'mv', values: ['a', 'b', null], isAllowList: random.chance(0.5) },
+        { type: 'regex-filtered', name: 'v0', delegate: 'mv', pattern: '^[ab]' },
+        { type: 'prefix-filtered', name: 'v0', delegate: 'mv', prefix: 'a' },
+        {
+          type: 'nested-field',
+          columnName: 'j',
+          outputName: 'v0',
+          path: random.pick(['$.a', '$.b', '$.a.b', '$.a[0]', '$.missing']),
+          expectedType: random.pick(['STRING', 'LONG', 'DOUBLE']),
+        },
+        { type: 'nested-field', columnName: 'j2', outputName: 'v0', path: random.pick(['$.p', '$.q', '$.r', '$.r[1]']) },
+      ]),
+    ];
+  }
+  const outputType = random.pick([undefined, 'STRING', 'LONG', 'DOUBLE']);
+  const letter = outputType === 'LONG' ? 'L' : outputType === 'DOUBLE' ? 'D' : 'S';
+  const expression = expressionText(random, letter, 1);
+  return [{ type: 'expression', name: 'v0', expression, ...(outputType === undefined ? {} : { outputType }) }];
+}
+
+export function extractionFn(random: Random, depth = 1): Json {
+  const at = random.below(depth > 0 ? 14 : 12);
+  switch (at) {
+    case 0:
+      return {
+        type: 'regex',
+        expr: random.pick(['^(.)', '(b)', '([0-9]+)', '.', '(x)?']),
+        ...(random.chance(0.4) ? { index: random.below(2) } : {}),
+        ...(random.chance(0.4) ? { replaceMissingValue: true, replaceMissingValueWith: random.pick(['none', '', null]) } : {}),
+      };
+    case 1:
+      return { type: 'partial', expr: random.pick(['a', '^1', 'b$']) };
+    case 2:
+      return { type: 'searchQuery', query: { type: 'contains', value: 'a', caseSensitive: random.chance(0.5) } };
+    case 3:
+    case 4:
+      return { type: 'substring', index: random.below(3), ...(random.chance(0.6) ? { length: 1 + random.below(2) } : {}) };
+    case 5:
+      return { type: 'strlen' };
+    case 6:
+      return { type: 'upper' };
+    case 7:
+      return { type: 'lower' };
+    case 8:
+    case 9:
+      return {
+        type: 'lookup',
+        lookup: {
+          type: 'map',
+          map: random.pick([
+            { a: 'x', b: 'x', '': 'empty' },
+            { a: 'b', b: 'c', c: 'a' },
+            { a: '', '1': 'one' },
+          ]),
+          isOneToOne: random.chance(0.2),
+        },
+        ...(random.chance(0.5)
+          ? { retainMissingValue: true }
+          : random.chance(0.5)
+            ? { replaceMissingValueWith: random.pick(['gone', '']) }
+            : {}),
+        ...(random.chance(0.2) ? { injective: random.chance(0.5) } : {}),
+      };
+    case 10:
+      return { type: 'registeredLookup', lookup: 'lookyloo', retainMissingValue: random.chance(0.5) };
+    case 11:
+      return {
+        type: 'stringFormat',
+        format: random.pick(['<%s>', 'x', '%s%%']),
+        nullHandling: random.pick(['nullString', 'emptyString', 'returnNull']),
+      };
+    case 12:
+      return { type: 'cascade', extractionFns: [extractionFn(random, 0), extractionFn(random, 0)] };
+    default:
+      return { type: 'bucket', size: random.pick([1, 5, 2.5]), offset: random.pick([0, 1, 0.5]) };
+  }
+}
+
+export function timeExtractionFn(random: Random): Json {
+  if (random.chance(0.3))
+    return { type: 'time', timeFormat: "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", resultFormat: random.pick(['yyyy', 'MM/yy']), joda: true };
+  return {
+    type: 'timeFormat',
+    ...(random.chance(0.8)
+      ? { format: random.pick(['yyyy', 'yyyy-MM-dd HH', 'EEEE', 'MMM', 'w', 'e', "hh 'h' a", 'D', 'xxxx', 'SSS', 'Z', 'ZZ', 'G']) }
+      : {}),
+    ...(random.chance(0.6) ? { timeZone: random.pick(ZONES) } : {}),
+    ...(random.chance(0.3) ? { locale: 'en' } : {}),
+    ...(random.chance(0.4)
+      ? { granularity: random.pick<Json>(['day', 'month', 'year', { type: 'period', period: 'P1M', timeZone: 'Europe/Berlin' }]) }
+      : {}),
+    ...(random.chance(0.1) ? { asMillis: true } : {}),
+  };
+}
+
+export function dimension(random: Random, outputName: string): Json {
+  const column = anyColumn(random);
+  const at = random.below(10);
+  if (at < 3) return column;
+  if (at < 6) {
+    const outputType = random.pick([undefined, 'STRING', 'LONG', 'DOUBLE', 'FLOAT', 'STRING']);
+    const fixed = ['as', 'al', 'ad'].includes(column) ? undefined : outputType;
+    return { type: 'default', dimension: column, outputName, ...(fixed === undefined ? {} : { outputType: fixed }) };
+  }
+  if (at < 8)
+    return {
+      type: 'extraction',
+      dimension: column,
+      outputName,
+      extractionFn: column === '__time' ? timeExtractionFn(random) : extractionFn(random),
+    };
+  if (at === 8) {
+    const delegate = { type: 'default', dimension: random.pick(['mv', 'mv2', 'k']), outputName };
+    return random.pick<Json>([
+      { type: 'listFiltered', delegate, values: random.some(['a', 'b', '', '1', null], 3), isWhitelist: random.chance(0.7) },
+      { type: 'regexFiltered', delegate, pattern: random.pick(['^a', '[0-9]', '^$']) },
+      { type: 'prefixFiltered', delegate, prefix: random.pick(['a', '1', '']) },
+    ]);
+  }
+  return {
+    type: 'lookup',
+    dimension: random.pick(['k', 'mv', 's']),
+    outputName,
+    ...(random.chance(0.5) ? { name: 'lookyloo' } : { lookup: { type: 'map', map: { a: 'x', b: '' }, isOneToOne: false } }),
+    ...(random.chance(0.5) ? { retainMissingValue: true } : {}),
+  };
+}
+
+export const ORDERINGS = ['lexicographic', 'alphanumeric', 'strlen', 'numeric', 'version'] as const;
