@@ -1,14 +1,15 @@
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
-import { createPlanning } from '../cluster/planning.js';
 import { type Cluster, createCluster } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { ROLES, type Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
 import { createEngine } from '../execution/run/local-engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
+import type { SqlSchema } from '../planner/sql/catalog/schema.js';
 import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
+import { planSql } from '../planner/sql/plan-sql.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { Route } from '../server/http.types.js';
@@ -47,9 +48,8 @@ export async function openRoles({
   readonly version: string;
 }): Promise<OpenRoles> {
   const engine = openEngine(configuration, processing);
-  const planning = createPlanning(Date.now);
   // A process that is not given tasks does without ingestion.
-  const validate = async (payload: unknown) => (await import('../ingestion/task.js')).validateTask(payload, planning);
+  const validate = async (payload: unknown) => (await import('../ingestion/task.js')).validateTask(payload, Date.now());
   let cluster: Cluster;
   try {
     cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, validate, version });
@@ -70,7 +70,7 @@ export async function openRoles({
     async start() {
       const started = cluster.start();
       // While segments are still being verified, or members written down, the SQL parser is loaded.
-      if (cluster.broker !== undefined) planning.planSql({ query: WARM_UP, context: {}, parameters: [] });
+      if (cluster.broker !== undefined) planSql({ query: WARM_UP, context: {}, parameters: [] }, NO_TABLES, Date.now());
       await started;
     },
     async stop() {
@@ -80,6 +80,8 @@ export async function openRoles({
     },
   };
 }
+
+const NO_TABLES: SqlSchema = { tables: () => [], table: () => undefined };
 
 /** Goes through every step that a statement goes through. */
 const WARM_UP = "SELECT k, SUM(v) AS s FROM (VALUES ('a', 1), ('b', 2)) AS t (k, v) GROUP BY 1 ORDER BY 2 DESC LIMIT 1";

@@ -1,28 +1,10 @@
-import type { Aggregator, VirtualColumn } from '../model/aggregator.js';
-import type { Filter } from '../model/filter.js';
 import type { Frame } from '../model/frame.js';
 import type { EpochMs } from '../model/interval.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
-import type { PlannedStatement } from '../model/statement.js';
 import type { DeepStorage } from '../storage/contract.js';
 
 export type { PublishRequest, PushedSegment } from '../model/publication.js';
-
-/** What ingestion borrows from the planner, which lies above it. */
-export interface Planning {
-  planSql(request: {
-    readonly query: string;
-    readonly context: Readonly<Record<string, unknown>>;
-    readonly parameters: readonly unknown[];
-    /** A `StatementSchema` as JSON: the tables there are. Left out: external sources only. */
-    readonly schema?: unknown;
-  }): PlannedStatement;
-  /** A native filter (JSON); errors name `path`. */
-  parseFilter(value: unknown, path: string): Filter;
-  /** A native aggregator (JSON) over rows of the input, and the columns it computes for itself; errors name `path`. */
-  parseAggregator(value: unknown, path: string): { readonly aggregator: Aggregator; readonly virtualColumns: readonly VirtualColumn[] };
-}
 
 /** A plan whose rows are not the task's own to read. */
 export interface TableQuery {
@@ -42,7 +24,6 @@ export interface TaskContext {
   readonly maxHttpBytes: number;
   /** Name of the kernel set. */
   readonly kernels: string;
-  readonly planning: Planning;
   readonly storage: Pick<DeepStorage, 'push'>;
   readonly signal: AbortSignal;
   now(): EpochMs;

@@ -1,6 +1,7 @@
 import { ServiceError } from '../base/errors.js';
+import type { EpochMs } from '../model/interval.js';
 import { runIndexTask } from './batch/index-task.js';
-import type { Planning, TaskContext, TaskDescription, TaskOutcome } from './contract.js';
+import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
 import { Fields } from './task-spec/fields.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
@@ -10,15 +11,16 @@ const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 
 /**
  * Checks a task payload as far as that goes without reading any input.
+ * @param now  the instant of CURRENT_TIMESTAMP in a statement
  * @throws ServiceError `input_invalid` or `unsupported` naming the field
  */
-export function validateTask(payload: unknown, planning: Planning): TaskDescription {
+export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   const fields = new Fields(payload, '');
   const type = fields.type(TYPES);
   fields.accept(KEYS);
   const common = { id: fields.optionalString('id'), groupId: fields.optionalString('groupId'), context: contextOf(fields) };
-  if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, planning)) };
-  const spec = parseIndexSpec(fields.object('spec'), type, planning);
+  if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
+  const spec = parseIndexSpec(fields.object('spec'), type);
   return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
 }
 
@@ -30,8 +32,8 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
   try {
     const fields = new Fields(payload, '');
     const type = fields.type(TYPES);
-    if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.planning), context);
-    return await runIndexTask(parseIndexSpec(fields.object('spec'), type, context.planning), context);
+    if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
+    return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);
   } catch (error) {
     const errorMessage = error instanceof Error ? error.message : String(error);
     context.log(`failed: ${errorMessage}`);

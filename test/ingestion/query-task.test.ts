@@ -1,10 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
-import { parseAggregator } from '../../src/planner/native/column/columns.js';
-import { parseFilter } from '../../src/planner/native/filter/filter.js';
-import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { run, type TaskRun } from './run-task.js';
 
 const HOUR = 3_600_000;
@@ -23,15 +19,13 @@ const SIGNATURE = [
   { name: 'v', type: 'long' },
 ];
 
-const plan: Planning['planSql'] = (request) => planSql(request, { tables: () => [], table: () => undefined }, 0);
-
 function extern(data: readonly unknown[] = EDITS, signature: readonly unknown[] = SIGNATURE): string {
   const literal = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", "''")}'`;
   return `TABLE(EXTERN(${literal({ type: 'inline', data: data.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n') })}, '{"type":"json"}', ${literal(signature)}))`;
 }
 
 function runSql(query: string, context: Record<string, unknown> = {}, parameters: readonly unknown[] = []): Promise<TaskRun> {
-  return run({ type: 'query_controller', spec: { query, context, parameters } }, { planSql: plan });
+  return run({ type: 'query_controller', spec: { query, context, parameters } });
 }
 
 interface Report {
@@ -193,10 +187,7 @@ const refusedContexts: readonly { readonly context: Record<string, unknown>; rea
 for (const { context, message } of refusedContexts) {
   queries(`refused context: ${JSON.stringify(context)}`, () => {
     const query = `INSERT INTO edits SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern()} PARTITIONED BY DAY`;
-    assert.throws(
-      () => validateTask({ type: 'query_controller', spec: { query, context } }, { planSql: plan, parseFilter, parseAggregator }),
-      message,
-    );
+    assert.throws(() => validateTask({ type: 'query_controller', spec: { query, context } }, 0), message);
   });
 }
 
@@ -218,6 +209,6 @@ queries('maxParseExceptions lets bad lines pass', async () => {
 
 queries('an unknown table is refused at submission', () => {
   const payload = { type: 'query_controller', spec: { query: 'INSERT INTO edits SELECT * FROM other PARTITIONED BY DAY' } };
-  assert.throws(() => validateTask(payload, { planSql: plan, parseFilter, parseAggregator }), /other/);
+  assert.throws(() => validateTask(payload, 0), /other/);
 });
 queries.run();

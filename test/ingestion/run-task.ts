@@ -2,13 +2,11 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createEngine } from '../../src/execution/run/local-engine.js';
-import type { Planning, PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
+import type { PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import { parseAggregator } from '../../src/planner/native/column/columns.js';
-import { parseFilter } from '../../src/planner/native/filter/filter.js';
 import { createSegmentStore } from '../../src/storage/segment-store.js';
 import { cellsOf } from './blocks.js';
 
@@ -24,10 +22,7 @@ export interface TaskRun {
 }
 
 /** Runs a task against a scratch directory, with a metadata store that only remembers; reads back what was published. */
-export async function run(
-  payload: unknown,
-  options: Partial<TaskContext> & { readonly planSql?: Planning['planSql'] } = {},
-): Promise<TaskRun> {
+export async function run(payload: unknown, options: Partial<TaskContext> = {}): Promise<TaskRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-task-'));
   const published: PublishRequest[] = [];
   const log: string[] = [];
@@ -44,7 +39,6 @@ export async function run(
     maxBytesInMemory: 1 << 28,
     maxHttpBytes: 1 << 20,
     kernels: 'reference',
-    planning: { planSql: options.planSql ?? refused, parseFilter, parseAggregator },
     storage: {
       async push(localFile, key) {
         mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });

@@ -1,22 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import type { Planning } from '../../src/ingestion/contract.js';
 import { validateTask } from '../../src/ingestion/task.js';
 import { ETERNITY } from '../../src/model/interval.js';
-import type { PlannedStatement } from '../../src/model/statement.js';
-import { parseAggregator } from '../../src/planner/native/column/columns.js';
-
-const planning: Planning = {
-  planSql: () => {
-    throw new ServiceError('sql_invalid', 'no SQL here');
-  },
-  parseFilter: (value, path) => {
-    if (value === 'bad') throw new ServiceError('input_invalid', `${path}: bad filter`);
-    return { kind: 'true' };
-  },
-  parseAggregator,
-};
 
 /** A spec with everything in its place; `change` is laid over it, level by level. */
 function task(change: Record<string, unknown> = {}): unknown {
@@ -66,23 +52,23 @@ const DAY = { start: Date.UTC(2015, 8, 12), end: Date.UTC(2015, 8, 13) };
 const specs = suite('task specs');
 
 specs('a description: datasource, widest publish, defaults written out', () => {
-  const description = validateTask(task({ id: 'mine', context: { priority: 7 } }), planning);
+  const description = validateTask(task({ id: 'mine', context: { priority: 7 } }), 0);
   assert.is(description.dataSource, 'edits');
   assert.is(description.id, 'mine');
   assert.is(description.groupId, null);
   assert.equal(description.context, { priority: 7 });
   assert.equal(description.mode, { kind: 'replace', intervals: [DAY] });
   assert.equal((description.spec['ioConfig'] as Record<string, unknown>)['dropExisting'], false);
-  assert.equal(validateTask(task(schema({ granularitySpec: { intervals: [] } })), planning).mode, {
+  assert.equal(validateTask(task(schema({ granularitySpec: { intervals: [] } })), 0).mode, {
     kind: 'replace',
     intervals: [ETERNITY],
   });
-  assert.equal(validateTask(task(io({ appendToExisting: true })), planning).mode, { kind: 'append' });
+  assert.equal(validateTask(task(io({ appendToExisting: true })), 0).mode, { kind: 'append' });
 });
 
 specs('the spec with defaults is a spec', () => {
-  const { spec, type } = validateTask(task(), planning);
-  assert.equal(validateTask({ type, spec }, planning).spec, spec);
+  const { spec, type } = validateTask(task(), 0);
+  assert.equal(validateTask({ type, spec }, 0).spec, spec);
 });
 
 const accepted: readonly { readonly name: string; readonly change: Record<string, unknown> }[] = [
@@ -123,8 +109,7 @@ const accepted: readonly { readonly name: string; readonly change: Record<string
   { name: 'a time that is missing', change: schema({ timestampSpec: { missingValue: '2015-01-01' } }) },
   { name: 'an index task', change: { type: 'index', spec: { ioConfig: { type: 'index' }, tuningConfig: { type: 'index' } } } },
 ];
-for (const { name, change } of accepted)
-  specs(`accepted: ${name}`, () => assert.is(validateTask(task(change), planning).dataSource, 'edits'));
+for (const { name, change } of accepted) specs(`accepted: ${name}`, () => assert.is(validateTask(task(change), 0).dataSource, 'edits'));
 
 const refused: readonly {
   readonly name: string;
@@ -245,7 +230,7 @@ const refused: readonly {
     change: schema({ transformSpec: { transforms: [{ type: 'expression', name: 'p', expression: 'upper(' }] } }),
     message: /transforms\[0\]\.expression: /,
   },
-  { name: 'a filter that is none', change: schema({ transformSpec: { filter: 'bad' } }), message: /transformSpec\.filter: bad filter/ },
+  { name: 'a filter that is none', change: schema({ transformSpec: { filter: 'bad' } }), message: /transformSpec\.filter: / },
   {
     name: 'a dimension that is excluded',
     change: schema({ dimensionsSpec: { dimensionExclusions: ['page'] } }),
@@ -287,7 +272,7 @@ const refused: readonly {
 for (const { name, change, message, code = 'input_invalid' } of refused) {
   specs(`refused: ${name}`, () => {
     try {
-      validateTask(task(change), planning);
+      validateTask(task(change), 0);
     } catch (error) {
       assert.instance(error, ServiceError);
       assert.match((error as ServiceError).message, message);
@@ -298,57 +283,49 @@ for (const { name, change, message, code = 'input_invalid' } of refused) {
   });
 }
 
-const select = {
-  plan: { operator: 'scan' },
-  source: { kind: 'external', inputSource: {}, inputFormat: {}, signature: [] },
-  columns: [
-    { name: '__time', sqlType: 'TIMESTAMP', nativeType: 'LONG' },
-    { name: 'a', sqlType: 'VARCHAR', nativeType: 'STRING' },
-  ],
-};
-const replace = {
-  kind: 'replace',
-  dataSource: 'edits',
-  overwrite: 'all',
-  partitionedBy: { kind: 'period', period: 'P1D', timeZone: 'UTC', origin: null },
-  clusteredBy: [],
-  query: select,
-};
-const statements: readonly { readonly name: string; readonly statement: unknown; readonly mode?: unknown; readonly message?: RegExp }[] = [
-  { name: 'REPLACE … OVERWRITE ALL', statement: replace, mode: { kind: 'replace', intervals: [ETERNITY] } },
-  { name: 'REPLACE … OVERWRITE WHERE', statement: { ...replace, overwrite: [DAY] }, mode: { kind: 'replace', intervals: [DAY] } },
-  { name: 'INSERT', statement: { ...replace, kind: 'insert', overwrite: null }, mode: { kind: 'append' } },
-  { name: 'SELECT', statement: { kind: 'select', ...select }, mode: { kind: 'append' } },
+const EXTERN = `TABLE(EXTERN('{"type":"inline","data":""}', '{"type":"json"}', '[{"name":"t","type":"long"},{"name":"a","type":"string"}]'))`;
+const SELECT = `SELECT MILLIS_TO_TIMESTAMP(t) AS __time, a FROM ${EXTERN}`;
+const DAILY = `${SELECT} PARTITIONED BY DAY`;
+const statements: readonly { readonly name: string; readonly query: string; readonly mode?: unknown; readonly message?: RegExp }[] = [
+  { name: 'REPLACE … OVERWRITE ALL', query: `REPLACE INTO edits OVERWRITE ALL ${DAILY}`, mode: { kind: 'replace', intervals: [ETERNITY] } },
+  {
+    name: 'REPLACE … OVERWRITE WHERE',
+    query: `REPLACE INTO edits OVERWRITE WHERE __time >= TIMESTAMP '2015-09-12' AND __time < TIMESTAMP '2015-09-13' ${DAILY}`,
+    mode: { kind: 'replace', intervals: [DAY] },
+  },
+  { name: 'INSERT', query: `INSERT INTO edits ${DAILY}`, mode: { kind: 'append' } },
+  { name: 'SELECT', query: SELECT, mode: { kind: 'append' } },
   {
     name: 'a WHERE off the partitions',
-    statement: { ...replace, overwrite: [{ start: DAY.start + 1, end: DAY.end }] },
-    message: /does not begin and end where PARTITIONED BY cuts/,
+    query: `REPLACE INTO edits OVERWRITE WHERE __time >= TIMESTAMP '2015-09-12 00:00:01' AND __time < TIMESTAMP '2015-09-13' ${DAILY}`,
+    message: /OVERWRITE WHERE must begin and end where partitions of PARTITIONED BY do/,
   },
   {
     name: 'REPLACE from a table',
-    statement: { ...replace, query: { ...select, source: { kind: 'table', name: 'other' } } },
+    query: 'REPLACE INTO edits OVERWRITE ALL SELECT * FROM other PARTITIONED BY DAY',
     mode: { kind: 'replace', intervals: [ETERNITY] },
   },
-  { name: 'no __time', statement: { ...replace, query: { ...select, columns: select.columns.slice(1) } }, message: /no column __time/ },
+  { name: 'no __time', query: `INSERT INTO edits SELECT a FROM ${EXTERN} PARTITIONED BY DAY`, message: /the query needs a column __time/ },
   {
-    name: 'a __time that is text',
-    statement: {
-      ...replace,
-      query: { ...select, columns: [{ name: '__time', sqlType: 'VARCHAR', nativeType: 'STRING' }, select.columns[1]] },
-    },
-    message: /__time is VARCHAR/,
+    name: 'a __time that is a string',
+    query: `INSERT INTO edits SELECT a AS __time, t FROM ${EXTERN} PARTITIONED BY DAY`,
+    message: /__time must be a TIMESTAMP, found VARCHAR/,
   },
   {
     name: 'a column named twice',
-    statement: { ...replace, query: { ...select, columns: [...select.columns, select.columns[1]] } },
-    message: /called "a"/,
+    query: `INSERT INTO edits SELECT MILLIS_TO_TIMESTAMP(t) AS __time, a, t AS a FROM ${EXTERN} PARTITIONED BY DAY`,
+    message: /two columns named a/,
   },
-  { name: 'EXPLAIN', statement: { kind: 'explain', query: select }, message: /EXPLAIN/ },
+  { name: 'EXPLAIN', query: `EXPLAIN PLAN FOR ${SELECT}`, message: /EXPLAIN/ },
 ];
-for (const { name, statement, mode, message } of statements) {
+const other = [
+  { name: '__time', type: 'LONG' },
+  { name: 'a', type: 'STRING' },
+];
+for (const { name, query, mode, message } of statements) {
   specs(`SQL: ${name}`, () => {
-    const payload = { type: 'query_controller', spec: { query: 'the text', context: { maxNumTasks: 2 } } };
-    const validate = (): unknown => validateTask(payload, { ...planning, planSql: () => statement as PlannedStatement }).mode;
+    const payload = { type: 'query_controller', spec: { query, context: { maxNumTasks: 2 }, schema: { tables: { other } } } };
+    const validate = (): unknown => validateTask(payload, 0).mode;
     if (message === undefined) assert.equal(validate(), mode);
     else assert.throws(validate, message);
   });

@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stringifyJson } from '../../src/base/json.js';
-import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { run, type TaskRun } from './run-task.js';
 
 /** Arrays and JSON on their way from input to segment files and back out of them. */
@@ -228,10 +227,7 @@ values('REPLACE stores the arrays and the JSON of EXTERN; mvd makes strings of s
   const statement = (columns: string): string =>
     `REPLACE INTO x OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, ${columns} FROM TABLE(EXTERN('${JSON.stringify({ type: 'inline', data })}', '{"type":"json"}', '${JSON.stringify(signature)}')) PARTITIONED BY ALL`;
   const runSql = (query: string, context: Record<string, unknown> = {}): Promise<TaskRun> =>
-    run(
-      { type: 'query_controller', spec: { query, context, parameters: [] } },
-      { planSql: (request) => planSql(request, { tables: () => [], table: () => undefined }, 0) },
-    );
+    run({ type: 'query_controller', spec: { query, context, parameters: [] } });
   const stored = await runSql(statement('a, l, j'));
   assert.equal(
     ['a', 'l', 'j'].map((name) => typeOf(stored, name)),

@@ -5,7 +5,6 @@ import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
-import { createPlanning } from '../planning.js';
 import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
 import { taskStorage } from './task-storage.js';
 
@@ -50,7 +49,6 @@ async function run(taskId: string, payload: unknown, settings: TaskSettings): Pr
     maxBytesInMemory: settings.maxBytesInMemory,
     maxHttpBytes: settings.maxHttpBytes,
     kernels: settings.kernels,
-    planning: createPlanning(Date.now),
     storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId),
     signal: cancellation.signal,
     now: Date.now,

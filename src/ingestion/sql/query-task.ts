@@ -1,15 +1,16 @@
 import { ServiceError } from '../../base/errors.js';
 import { formatInterval } from '../../base/interval.js';
 import type { Frame } from '../../model/frame.js';
-import { bucketsOf } from '../../model/granularity.js';
-import { ETERNITY, type Interval } from '../../model/interval.js';
+import { type EpochMs, ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import { schemaOfTask } from '../../planner/sql/catalog/statement-schema.js';
+import { planSql } from '../../planner/sql/plan-sql.js';
 import { buildSegments } from '../builder/build-segments.js';
 import { RowStore } from '../builder/row-store.js';
 import { allRows, columnPlan, timesOf } from '../builder/run-buffer.js';
-import type { Planning, TaskContext, TaskDescription, TaskOutcome } from '../contract.js';
+import type { TaskContext, TaskDescription, TaskOutcome } from '../contract.js';
 import { ProgressReporter } from '../report/progress.js';
 import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
@@ -34,8 +35,11 @@ export interface QueryTask {
 /** What public clients see as the datasource of a plain SELECT. */
 const SELECT_DATA_SOURCE = '__query_select';
 
-/** @throws ServiceError for SQL that does not plan, or that a task cannot run */
-export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
+/**
+ * @param now  the instant of CURRENT_TIMESTAMP
+ * @throws ServiceError for SQL that does not plan, or that a task cannot run
+ */
+export function parseQueryTask(fields: Fields, now: EpochMs): QueryTask {
   const spec = fields.object('spec');
   spec.accept(['query', 'context', 'parameters', 'schema']);
   const contextFields = spec.optionalObject('context') ?? new Fields({}, 'spec.context');
@@ -44,41 +48,21 @@ export function parseQueryTask(fields: Fields, planning: Planning): QueryTask {
   const query = spec.string('query');
   const parameters = spec.array('parameters');
   const schema = spec.value('schema');
-  const statement = planning.planSql({ query, context, parameters, schema });
+  const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
   if (statement.kind !== 'select') checkOutput(statement, settings);
   return { query, context, parameters, schema, statement, settings };
 }
 
-function checkOutput({ query: { columns }, partitionedBy, overwrite }: WriteStatement, settings: QuerySettings): void {
-  const { segmentSortOrder } = settings;
+/** What the planner does not know: settings of the task against the columns of the SELECT. */
+function checkOutput({ query: { columns } }: WriteStatement, settings: QuerySettings): void {
   for (const column of columns) storedType(column, settings);
   const names = columns.map(({ name }) => name);
-  const unknown = segmentSortOrder?.find((name) => !names.includes(name));
+  const unknown = settings.segmentSortOrder?.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new ServiceError('sql_plan_invalid', `context.segmentSortOrder: the SELECT has no column "${unknown}"`);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new ServiceError('sql_plan_invalid', `two columns of the SELECT are called "${twice}"`);
-  const time = columns.find(({ name }) => name === TIME_COLUMN);
-  if (time === undefined && partitionedBy.kind !== 'all')
-    throw new ServiceError('sql_plan_invalid', `the SELECT has no column ${TIME_COLUMN}, which PARTITIONED BY needs unless it is ALL`);
-  if (time !== undefined && time.nativeType !== 'LONG')
-    throw new ServiceError(
-      'sql_plan_invalid',
-      `${TIME_COLUMN} is ${time.sqlType}; expected TIMESTAMP, for example TIME_PARSE("time") AS __time`,
-    );
-  if (names.length === (time === undefined ? 0 : 1))
+  if (names.every((name) => name === TIME_COLUMN))
     throw new ServiceError('sql_plan_invalid', `the SELECT has no column besides ${TIME_COLUMN}`);
-  if (overwrite === null || overwrite === 'all') return;
-  const buckets = bucketsOf(partitionedBy);
-  for (const interval of overwrite) {
-    if (buckets.floor(interval.start) !== interval.start || buckets.floor(interval.end) !== interval.end) {
-      throw new ServiceError(
-        'sql_plan_invalid',
-        `OVERWRITE WHERE ${formatInterval(interval)} does not begin and end where PARTITIONED BY cuts`,
-      );
-    }
-  }
 }
 
 export function describeQueryTask({

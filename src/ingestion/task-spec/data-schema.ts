@@ -9,10 +9,10 @@ import type { EpochMs, Interval } from '../../model/interval.js';
 import { type ColumnType, JSON_TYPE, parseColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';
-import type { Planning } from '../contract.js';
 import type { Fields } from './fields.js';
 import { INERT_KEYS } from './inert-keys.js';
 import { type Metric, parseMetric } from './metric.js';
+import { filterOf } from './native-parts.js';
 import { parseSpatialDimensions, type SpatialDimension, spatialColumn, withSpatialTransforms } from './spatial.js';
 
 export interface DataSchema {
@@ -51,7 +51,7 @@ export interface GranularitySpec {
   readonly intervals: readonly Interval[];
 }
 
-export function parseDataSchema(fields: Fields, planning: Planning): DataSchema {
+export function parseDataSchema(fields: Fields): DataSchema {
   fields.accept([
     'dataSource',
     'timestampSpec',
@@ -64,7 +64,7 @@ export function parseDataSchema(fields: Fields, planning: Planning): DataSchema 
   ]);
   for (const key of ['projections', 'parser']) if (fields.has(key) && fields.value(key) !== null) throw fields.unsupported(key);
   const timestamp = parseTimestampSpec(fields.object('timestampSpec'));
-  const metrics = fields.elements('metricsSpec').map((each) => parseMetric(each, planning));
+  const metrics = fields.elements('metricsSpec').map((each) => parseMetric(each));
   const dimensions = parseDimensionsSpec(fields.object('dimensionsSpec'), timestamp, metrics);
   checkNames(fields, dimensions.declared, metrics);
   const transformSpec = fields.optionalObject('transformSpec');
@@ -76,7 +76,7 @@ export function parseDataSchema(fields: Fields, planning: Planning): DataSchema 
     metrics,
     granularity: parseGranularitySpec(fields.optionalObject('granularitySpec')),
     transforms: withSpatialTransforms(transformSpec?.elements('transforms').map(parseTransform) ?? [], dimensions.spatial),
-    filter: transformSpec?.has('filter') === true ? planning.parseFilter(transformSpec.value('filter'), transformSpec.at('filter')) : null,
+    filter: transformSpec === null ? null : filterOf(transformSpec, 'filter'),
     source: {
       aggregators: fields.array('metricsSpec'),
       timestampSpec: fields.value('timestampSpec'),

@@ -2,7 +2,6 @@ import { condenseIntervals } from '../../base/interval.js';
 import { bucketsOf } from '../../model/granularity.js';
 import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
-import type { Planning } from '../contract.js';
 import { type InputFormat, parseInputFormat } from '../format/input-format.js';
 import { type InputSource, parseInputSource } from '../source/input-source.js';
 import { type DataSchema, type GranularitySpec, parseDataSchema } from './data-schema.js';
@@ -23,7 +22,7 @@ export interface IndexSpec {
 }
 
 /** @throws ServiceError `input_invalid` or `unsupported` naming the field */
-export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'index', planning: Planning): IndexSpec {
+export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'index'): IndexSpec {
   fields.accept(['dataSchema', 'ioConfig', 'tuningConfig']);
   const io = fields.object('ioConfig');
   io.accept(['inputSource', 'inputFormat', 'appendToExisting', 'dropExisting', 'firehose']);
@@ -31,7 +30,7 @@ export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'ind
   if (io.has('firehose')) throw io.unsupported('firehose', 'give an inputSource and an inputFormat');
   const appendToExisting = io.boolean('appendToExisting', false);
   const dropExisting = io.boolean('dropExisting', false);
-  const dataSchema = parseDataSchema(fields.object('dataSchema'), planning);
+  const dataSchema = parseDataSchema(fields.object('dataSchema'));
   if (appendToExisting && dropExisting) throw io.invalid('dropExisting', 'cannot be true with appendToExisting');
   if (dropExisting && dataSchema.granularity.intervals.length === 0)
     throw io.invalid('dropExisting', 'needs granularitySpec.intervals, which it replaces');

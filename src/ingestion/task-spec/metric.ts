@@ -6,8 +6,8 @@ import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
-import type { Planning } from '../contract.js';
 import type { Fields } from './fields.js';
+import { aggregatorOf } from './native-parts.js';
 
 /** An aggregator of `metricsSpec`: what of the input it reads, and how rows of a group become one value or state. */
 export interface Metric {
@@ -34,11 +34,11 @@ const QUERY_ONLY = ['longAny', 'doubleAny', 'floatAny', 'stringAny', 'doubleMean
 /** A query does not mind what it says; ingestion reads states where it is true. */
 const INPUT_FLAGS: Readonly<Record<string, string>> = { hyperUnique: 'isInputHyperUnique' };
 
-export function parseMetric(fields: Fields, planning: Planning): Metric {
+export function parseMetric(fields: Fields): Metric {
   const innermost = innermostOf(fields);
   const type = innermost.string('type');
   if (QUERY_ONLY.includes(type)) throw innermost.invalid('type', `aggregator "${type}" is for queries only`);
-  const { aggregator, virtualColumns } = parseAggregator(fields, planning);
+  const { aggregator, virtualColumns } = aggregatorOf(fields);
   if (aggregator.kind === 'distinct') throw innermost.unsupported('type');
   if (aggregator.kind === 'state') {
     const flag = INPUT_FLAGS[type];
@@ -51,15 +51,6 @@ export function parseMetric(fields: Fields, planning: Planning): Metric {
 /** An aggregator below all filters. */
 function innermostOf(fields: Fields): Fields {
   return fields.value('type') === 'filtered' && fields.has('aggregator') ? innermostOf(fields.object('aggregator')) : fields;
-}
-
-function parseAggregator(fields: Fields, planning: Planning): ReturnType<Planning['parseAggregator']> {
-  try {
-    return planning.parseAggregator(fields.members, fields.path);
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'query_invalid') throw error;
-    throw new ServiceError('input_invalid', error.message, error);
-  }
 }
 
 type NumberAggregator = Exclude<Aggregator, { kind: 'state' | 'distinct' }>;
