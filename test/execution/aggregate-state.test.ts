@@ -251,7 +251,7 @@ function distinct(members: readonly Row[], column: string): number {
   return new Set(members.flatMap((row) => row[column]).filter((value) => value !== null)).size;
 }
 
-sketches('of distinct values are the same whatever the layout, and near the truth', async () => {
+sketches('of distinct values are the same whatever the indexLayout, and near the truth', async () => {
   const plan = planOf([
     collect({ type: 'hll', lgK: 12, target: 4, round: false }, ['plain'], { ...everyRow, name: 'hll' }),
     collect({ type: 'theta', size: 64 }, ['holes'], { ...everyRow, name: 'theta' }),

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { concatFrames } from '../../src/execution/block/concat-frames.js';
 import type { RunContext } from '../../src/execution/block/context.js';
 import { noCounts } from '../../src/execution/block/row-counts.js';
-import { endGroups, shapeOf } from '../../src/execution/group/operator.js';
+import { endGroups, layoutOf } from '../../src/execution/group/operator.js';
 import { runMorsels } from '../../src/execution/group/run.js';
 import type { GroupTableParts } from '../../src/execution/group/table/group-table.js';
 import { SpillSpace } from '../../src/execution/spill/spill-space.js';
@@ -127,7 +127,7 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
   const parts: GroupTableParts[] = [];
   let rows = 0;
   try {
-    const shape = shapeOf({ plan: groupPlan, views: [placed.view], dictionaries: {} }, groupBytesMax);
+    const shape = layoutOf({ plan: groupPlan, views: [placed.view], dictionaries: {} }, groupBytesMax);
     const morsels = () => [{ view: 0, start: 0, end: ROWS }];
     for (let other = 0; other < others; other++) {
       const left = morsels();

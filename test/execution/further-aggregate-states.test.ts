@@ -10,7 +10,7 @@ const rows = rowsOf(3000);
 
 const further = suite('further states');
 
-further('of sets are the same whatever the layout', async () => {
+further('of sets are the same whatever the indexLayout', async () => {
   const plan = planOf([
     collect({ type: 'bloom', entries: 600 }, ['plain'], { name: 'texts', type: 'COMPLEX<bloom>' }),
     collect({ type: 'bloom', entries: 600 }, ['holes'], { name: 'numbers', type: 'COMPLEX<bloom>' }),

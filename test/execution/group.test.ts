@@ -51,7 +51,7 @@ function sameGroups(actual: Map<string, Value[]>, expected: Map<string, Value[]>
 
 const groups = suite('grouped aggregation');
 
-groups('agrees with the oracle over any data, plan, kernel set, batch size and layout', async () => {
+groups('agrees with the oracle over any data, plan, kernel set, batch size and indexLayout', async () => {
   await fc.assert(
     fc.asyncProperty(
       arbitraryPieces,

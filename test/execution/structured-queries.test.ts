@@ -17,7 +17,7 @@ import { openFrames } from './segments.js';
 
 const START = Date.UTC(2024, 0, 1);
 
-/** Random arrays and documents, grouped and filtered: the definition, written down row by row, against the engine in every layout. */
+/** Random arrays and documents, grouped and filtered: the definition, written down row by row, against the engine in every indexLayout. */
 const queries = suite('arrays and JSON in every way of reading rows');
 
 interface Row {

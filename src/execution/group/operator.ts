@@ -8,12 +8,12 @@ import type { RowCounts } from '../block/row-counts.js';
 import { postParts } from '../post/parts.js';
 import type { LeafResult } from '../post/steps.js';
 import { runSteps } from '../post/steps.js';
-import type { GroupShape } from './key/layout.js';
-import { queryColumns, shapeGroups } from './key/layout.js';
+import type { GroupLayout } from './key/layout.js';
+import { queryColumns, layoutGroups } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
 import { mergeSpilled } from './spill/merge-spilled.js';
-import type { FoldScope } from './table/distinct-combine.js';
+import type { CombineScope } from './table/distinct-combine.js';
 import type { GroupTableParts } from './table/group-table.js';
 import { GroupTable } from './table/group-table.js';
 import { freeParts, mergeTable } from './table/merge-tables.js';
@@ -21,8 +21,8 @@ import { partialRows } from './table/partial.js';
 import { groupRows } from './table/result.js';
 
 /** How a plan runs over the segments at hand. */
-export function shapeOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupShape {
-  return shapeGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax);
+export function layoutOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupLayout {
+  return layoutGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax);
 }
 
 /** Joins the tables of other threads, and gives the result as it is asked for; frees the table. */
@@ -33,9 +33,9 @@ export function* endGroups(
   heldRowsMax: number,
   counts: RowCounts,
 ): Generator<Frame> {
-  const { context, shape } = table;
-  const { post } = shape.plan;
-  const leaf = leafOf(shape, context);
+  const { context, layout } = table;
+  const { post } = layout.plan;
+  const leaf = leafOf(layout, context);
   const waiting = [...others];
   let startMs = performance.now();
   /** Time since the last look at the clock. */
@@ -83,7 +83,7 @@ function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolea
     (sum, { states }) =>
       sum +
       pairBytes(
-        table.shape,
+        table.layout,
         states.map(({ pairs }) => pairs?.count ?? 0),
       ),
     0,
@@ -93,7 +93,7 @@ function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolea
 
 /** Partition by partition. */
 function* rowsOfParts(
-  scope: FoldScope,
+  scope: CombineScope,
   table: GroupTable,
   others: readonly GroupTableParts[],
   ending: 'final' | 'partial',
@@ -106,7 +106,7 @@ function* rowsOfParts(
     const arena = context.memory.arena();
     try {
       const rows =
-        ending === 'partial' ? partialRows({ context, arena }, part) : groupRows({ context, arena }, part, table.shape.plan.post);
+        ending === 'partial' ? partialRows({ context, arena }, part) : groupRows({ context, arena }, part, table.layout.plan.post);
       counts.rowsToFinish += rows.rowCount;
       yield rows;
     } finally {
@@ -115,7 +115,7 @@ function* rowsOfParts(
   }
   if (!isEmpty || ending === 'partial') return;
   // No group at all may still be one row.
-  const none = new GroupTable(table.shape, context);
+  const none = new GroupTable(table.layout, context);
   try {
     yield groupRows(scope, none, []);
   } finally {
@@ -127,7 +127,7 @@ function* framesOfAll(parts: Iterable<ResultTable>, check: Check): Generator<Fra
   for (const part of parts) yield* framesOf(part, check);
 }
 
-function leafOf({ plan, aggregators }: GroupShape, { check }: RunContext): LeafResult {
+function leafOf({ plan, aggregators }: GroupLayout, { check }: RunContext): LeafResult {
   const emptyValues = new Map<string, Value>();
   for (const each of aggregators) {
     const counts = each.kind === 'count' || (each.kind === 'distinct' && each.fold === undefined);

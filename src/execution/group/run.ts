@@ -14,7 +14,7 @@ import { SegmentScope } from '../expression/scope.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
 import type { Match, Predicate } from '../filter/predicate.js';
 import { ALL, NONE } from '../filter/predicate.js';
-import type { GroupShape } from './key/layout.js';
+import type { GroupLayout } from './key/layout.js';
 import { SegmentGroups } from './segment/segment-groups.js';
 import { GroupTable } from './table/group-table.js';
 
@@ -37,7 +37,7 @@ export interface MorselCut {
 }
 
 /**
- * Cuts segments into morsels. A thread folds its local groups once per segment, so segments stay whole where there are
+ * Cuts segments into morsels. A thread combines its local groups once per segment, so segments stay whole where there are
  * enough of them for every thread, and where states merge in the order of segments.
  */
 export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, { threads, morselRows }: MorselCut): Morsel[] {
@@ -53,15 +53,15 @@ export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, { thre
 }
 
 /** Runs morsels, as `next` deals them out, into a table of this thread. The table's memory is the caller's. */
-export function runMorsels(shape: GroupShape, context: RunContext, next: () => Morsel | undefined, counts: RowCounts): GroupTable {
-  const table = new GroupTable(shape, context);
+export function runMorsels(layout: GroupLayout, context: RunContext, next: () => Morsel | undefined, counts: RowCounts): GroupTable {
+  const table = new GroupTable(layout, context);
   let open: OpenSegment | undefined;
   try {
     for (let morsel = next(); morsel !== undefined; morsel = next()) {
       if (open?.index !== morsel.view) {
         open?.close(table);
         open = undefined;
-        open = openSegment(shape, context, morsel.view, counts);
+        open = openSegment(layout, context, morsel.view, counts);
       }
       open?.run(morsel, table);
     }
@@ -79,8 +79,8 @@ export function runMorsels(shape: GroupShape, context: RunContext, next: () => M
  * are added.
  */
 export function addView(table: GroupTable, context: RunContext, view: SegmentView, order: number, counts: RowCounts): void {
-  if (!meets(view, table.shape.plan.intervals)) return;
-  const open = openView(table.shape, context, { view, index: order }, counts);
+  if (!meets(view, table.layout.plan.intervals)) return;
+  const open = openView(table.layout, context, { view, index: order }, counts);
   try {
     open.run({ start: 0, end: view.rowCount }, table);
     open.close(table);
@@ -92,18 +92,18 @@ export function addView(table: GroupTable, context: RunContext, view: SegmentVie
 
 interface OpenSegment {
   readonly index: number;
-  /** May fold what it has into the table already, and begin again. */
+  /** May combine what it has into the table already, and begin again. */
   run(range: RowRange, table: GroupTable): void;
   close(table: GroupTable): void;
   drop(): void;
 }
 
-/** The groups of a segment may take this part of the memory of a thread's groups before they are folded into its table. */
+/** The groups of a segment may take this part of the memory of a thread's groups before they are combined into its table. */
 const SEGMENT_PART = 1 / 4;
 
-function openSegment(shape: GroupShape, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
-  const view = shape.columns.views[index];
-  return view === undefined ? undefined : openView(shape, context, { view, index }, counts);
+function openSegment(layout: GroupLayout, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
+  const view = layout.columns.views[index];
+  return view === undefined ? undefined : openView(layout, context, { view, index }, counts);
 }
 
 interface PlacedView {
@@ -111,7 +111,7 @@ interface PlacedView {
   readonly index: number;
 }
 
-function openView(shape: GroupShape, unsampled: RunContext, placed: PlacedView, counts: RowCounts): OpenSegment {
+function openView(layout: GroupLayout, unsampled: RunContext, placed: PlacedView, counts: RowCounts): OpenSegment {
   const context = unsampled.sampled(placed.view.rowCount);
   const { view, index } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
@@ -122,11 +122,11 @@ function openView(shape: GroupShape, unsampled: RunContext, placed: PlacedView, 
     return lastMs - startMs;
   };
   context.beginSegment();
-  const ranges = rowsWithin(context, view, shape.plan.intervals);
-  let bound = bindSegment(shape, context, placed, ranges);
+  const ranges = rowsWithin(context, view, layout.plan.intervals);
+  let bound = bindSegment(layout, context, placed, ranges);
   counts.bindMs += lap();
-  const fold = (table: GroupTable): void => {
-    foldBounded(bound, table);
+  const combine = (table: GroupTable): void => {
+    combineBounded(bound, table);
     counts.readMs += lap();
     if (context.times !== undefined) counts.kernels = context.times.totals();
     bound.arena.release();
@@ -144,13 +144,13 @@ function openView(shape: GroupShape, unsampled: RunContext, placed: PlacedView, 
         for (let at = from; at < to && bound.groups !== undefined; ) {
           at = runRange({ ...bound, groups: bound.groups, context, counts, lap }, at, to, view.rowCount);
           if (at >= to) break;
-          fold(table);
-          bound = bindSegment(shape, context, placed, ranges);
+          combine(table);
+          bound = bindSegment(layout, context, placed, ranges);
           counts.bindMs += lap();
         }
       }
     },
-    close: fold,
+    close: combine,
     drop: () => bound.arena.release(),
   };
 }
@@ -166,15 +166,15 @@ interface BoundSegment {
   readonly bytesAtFirst: number;
 }
 
-function bindSegment(shape: GroupShape, context: RunContext, { view, index }: PlacedView, ranges: readonly RowRange[]): BoundSegment {
-  const { plan } = shape;
+function bindSegment(layout: GroupLayout, context: RunContext, { view, index }: PlacedView, ranges: readonly RowRange[]): BoundSegment {
+  const { plan } = layout;
   const arena = context.memory.arena();
   try {
-    const scope = new SegmentScope(context, view, shape.columns.virtualColumns, arena);
+    const scope = new SegmentScope(context, view, layout.columns.virtualColumns, arena);
     const predicate = bindPlanFilter(scope, plan.filter);
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
-    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, shape, { everyRow, order: index });
+    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, layout, { everyRow, order: index });
     if (plan.refusesMultiValues === true && groups !== undefined) refuseMultiValues(plan, groups);
     const bits = takeBits(arena);
     return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };
@@ -196,11 +196,11 @@ function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
 }
 
 /** Empties the table first where it might not hold them all. */
-function foldBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
+function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
   if (groups === undefined) return;
-  const bytes = table.bytesWith(groups.numbering.groupCount, arena.bytes - bytesAtFirst + groups.heapBytes);
+  const bytes = table.bytesWith(groups.groupIndex.groupCount, arena.bytes - bytesAtFirst + groups.heapBytes);
   if (table.canSpill && (bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes))) table.spill(0);
-  groups.foldInto(table);
+  groups.combineInto(table);
 }
 
 interface RangeRun extends Pick<BoundSegment, 'predicate' | 'bits' | 'arena' | 'bytesAtFirst'> {

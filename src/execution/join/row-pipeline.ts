@@ -13,7 +13,7 @@ import type { RunContext } from '../block/context.js';
 import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { columnsRead } from '../expression/columns-of-plan.js';
-import { queryColumns, shapeGroups } from '../group/key/layout.js';
+import { queryColumns, layoutGroups } from '../group/key/layout.js';
 import { endGroups } from '../group/operator.js';
 import { addView } from '../group/run.js';
 import { GroupTable } from '../group/table/group-table.js';
@@ -159,7 +159,7 @@ function groupOperator(plan: GroupPlan, options: PipelineOptions, context: RunCo
     const view = { ...EMPTY_VIEW, columns: viewOfColumns(columns) };
     const after = viewAfter(view, stages, builds);
     const shared = dictionariesAfter(stages, builds, [EMPTY_VIEW.id], {});
-    return new GroupTable(shapeGroups(shaped, queryColumns(shaped, [after], shared, 'open'), context.groupBytesMax), context);
+    return new GroupTable(layoutGroups(shaped, queryColumns(shaped, [after], shared, 'open'), context.groupBytesMax), context);
   };
   const open = (chunk: Frame): void => {
     table ??= tableFor(plan, [...columnsOf(chunk), ...options.columns]);
@@ -182,11 +182,11 @@ function groupOperator(plan: GroupPlan, options: PipelineOptions, context: RunCo
       if (within === undefined) return;
       const full = table ?? tableFor(within, options.columns);
       table = undefined;
-      if (within === plan || full.shape.plan === within) yield* endGroups(full, [], 'final', options.heldRowsMax, counts);
+      if (within === plan || full.layout.plan === within) yield* endGroups(full, [], 'final', options.heldRowsMax, counts);
       else {
         // Buckets are filled, and named, within the intervals of the rows, which are known only now.
-        const shape = { ...full.shape, plan: within, keys: full.shape.keys.map((key, index) => keyWithin(key, within, index)) };
-        const narrowed = new GroupTable(shape, context);
+        const layout = { ...full.layout, plan: within, keys: full.layout.keys.map((key, index) => keyWithin(key, within, index)) };
+        const narrowed = new GroupTable(layout, context);
         yield* endGroups(narrowed, [full.detach()], 'final', options.heldRowsMax, counts);
       }
     },
@@ -195,7 +195,7 @@ function groupOperator(plan: GroupPlan, options: PipelineOptions, context: RunCo
 }
 
 /** The one bucket of granularity `all` begins where the intervals do. */
-function keyWithin<Key extends GroupTable['shape']['keys'][number]>(key: Key, { keys, intervals }: GroupPlan, index: number): Key {
+function keyWithin<Key extends GroupTable['layout']['keys'][number]>(key: Key, { keys, intervals }: GroupPlan, index: number): Key {
   const start = intervals[0]?.start;
   if (key.domain.kind !== 'constant' || keys[index]?.kind !== 'time' || start === undefined) return key;
   return { ...key, domain: { ...key.domain, value: BigInt(start) } };

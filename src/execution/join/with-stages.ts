@@ -12,8 +12,8 @@ import type { RowRange } from '../block/row-ranges.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { columnsRead } from '../expression/columns-of-plan.js';
-import type { GroupShape } from '../group/key/layout.js';
-import { queryColumns, shapeGroups } from '../group/key/layout.js';
+import type { GroupLayout } from '../group/key/layout.js';
+import { queryColumns, layoutGroups } from '../group/key/layout.js';
 import type { Morsel } from '../group/run.js';
 import { addView } from '../group/run.js';
 import { GroupTable } from '../group/table/group-table.js';
@@ -38,28 +38,28 @@ export function hasStages<Plan extends { readonly stages?: readonly Stage[] }>(p
   return plan.stages !== undefined && plan.stages.length > 0;
 }
 
-export function stagedShape(
+export function stagedLayout(
   plan: WithStages<GroupPlan>,
   { views, dictionaries }: SegmentData,
   builds: Builds,
   groupBytesMax: number,
-): GroupShape {
+): GroupLayout {
   const after = views.map((view) => viewAfter(view, plan.stages, builds));
   const ids = views.map(({ id }) => id);
   const shared = dictionariesAfter(plan.stages, builds, ids, dictionaries);
-  return shapeGroups(plan, queryColumns(plan, after, shared, 'closed'), groupBytesMax);
+  return layoutGroups(plan, queryColumns(plan, after, shared, 'closed'), groupBytesMax);
 }
 
 /** As `runMorsels`, of rows that go through the stages first. */
 export function runStagedMorsels(
-  shape: GroupShape,
+  layout: GroupLayout,
   context: RunContext,
   { plan, views, builds }: { readonly plan: WithStages<GroupPlan>; readonly views: readonly SegmentView[]; readonly builds: Builds },
   next: () => Morsel | undefined,
   counts: RowCounts,
 ): GroupTable {
   const stages = new StageRun(context, plan.stages, columnsRead(plan), builds);
-  const table = new GroupTable(shape, context);
+  const table = new GroupTable(layout, context);
   try {
     for (let morsel = next(); morsel !== undefined; morsel = next()) {
       const view = views[morsel.view];

@@ -19,7 +19,7 @@ import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { noCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
-import { endGroups, shapeOf } from '../group/operator.js';
+import { endGroups, layoutOf } from '../group/operator.js';
 import type { Morsel, MorselCut } from '../group/run.js';
 import { morselsOf, runMorsels } from '../group/run.js';
 import type { GroupTable, GroupTableParts } from '../group/table/group-table.js';
@@ -29,7 +29,7 @@ import { placeBuildSide } from '../join/build-side.js';
 import type { PipelineOptions } from '../join/row-pipeline.js';
 import { RowPipeline } from '../join/row-pipeline.js';
 import type { Builds } from '../join/with-stages.js';
-import { boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedPieces, stagedShape } from '../join/with-stages.js';
+import { boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedPieces, stagedLayout } from '../join/with-stages.js';
 import { NO_EMPTY_VALUES, runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { scanFrames } from '../scan/operator.js';
@@ -277,9 +277,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         placed.push(placeFrame(concatFrames(chunk, context.check), context.memory));
       }
       const views = placed.map(({ view }) => view);
-      const shape = shapeOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
+      const layout = layoutOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
       const morsels = views.map((view, index): Morsel => ({ view: index, start: 0, end: view.rowCount })).reverse();
-      const table = runMorsels(shape, context, () => morsels.pop(), counts);
+      const table = runMorsels(layout, context, () => morsels.pop(), counts);
       yield* items(endGroups(table, [], ending, control.heldRowsMax, counts), counts);
     } finally {
       for (const each of placed) each.release();
@@ -315,8 +315,8 @@ function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowC
   const { control, plan, data, builds } = request;
   const { groupBytesMax } = control;
   const [context, next] = [thread.context(control), morselTaker(request, thread.memory)];
-  if (!hasStages(plan)) return runMorsels(shapeOf({ plan, ...data }, groupBytesMax), context, next, counts);
-  return runStagedMorsels(stagedShape(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
+  if (!hasStages(plan)) return runMorsels(layoutOf({ plan, ...data }, groupBytesMax), context, next, counts);
+  return runStagedMorsels(stagedLayout(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
 }
 
 /** Threads of a query cut the same morsels and share one counter, so a fast thread takes more. */

@@ -6,12 +6,12 @@ import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import { expander } from './expansion.js';
-import type { GroupShape } from './layout.js';
-import { hashLayout } from './layout.js';
+import type { GroupLayout } from './layout.js';
+import { hashIndexLayout } from './layout.js';
 import { LocalHash } from './local-hash.js';
 import type { LocalKey } from './local-key.js';
 
-/** One group number a row. */
+/** One group index a row. */
 export interface NarrowIds {
   readonly type: Narrow;
   readonly at: Address;
@@ -21,7 +21,7 @@ export interface NarrowIds {
 const NARROW_GROUPS_MAX = 4096;
 
 /** How the groups of one segment are numbered. */
-export type Numbering = {
+export type GroupIndex = {
   /** dense: all cells; hash: groups met so far. */
   readonly groupCount: number;
   /** dense, of run keys and constants only: rows [start, end) as runs of groups. */
@@ -38,11 +38,11 @@ export type Numbering = {
       /** Where all keys are narrow ids and groups few: the group of every row of a block, for `tally` kernels. */
       readonly narrow: ((block: Block) => NarrowIds) | undefined;
     }
-  | { readonly kind: 'hash'; readonly table: LocalHash; readonly layout: ReturnType<typeof hashLayout> }
+  | { readonly kind: 'hash'; readonly table: LocalHash; readonly indexLayout: ReturnType<typeof hashIndexLayout> }
 );
 
-/** The key with the most values moves fastest, so that folding goes over long stretches of it. */
-export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): Numbering {
+/** The key with the most values moves fastest, so that combining goes over long stretches of it. */
+export function denseGroupIndex(scope: SegmentScope, keys: readonly LocalKey[]): GroupIndex {
   const { arena, context } = scope;
   const { kernels } = context;
   const strides: number[] = keys.map(() => 1);
@@ -65,7 +65,7 @@ export function denseNumbering(scope: SegmentScope, keys: readonly LocalKey[]): 
     from: number,
     visit: (rows: Address, groups: Address, n: number) => void,
   ): void => {
-    // One key of u32 ids over whole blocks is its own group number.
+    // One key of u32 ids over whole blocks is its own group index.
     if (varying.length === 1 && only?.key.kind === 'ids' && only.key.physical === 'U32' && rows === 0) {
       visit(0, only.key.at(block), n);
       return;
@@ -110,11 +110,11 @@ function narrowIds(
   };
 }
 
-export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: readonly LocalKey[]): Numbering {
+export function hashGroupIndex(scope: SegmentScope, layout: GroupLayout, keys: readonly LocalKey[]): GroupIndex {
   const { arena, context } = scope;
   const { kernels, memory } = context;
-  const layout = hashLayout(shape.keys.map((key) => key.domain));
-  const { words, places, flagWord } = layout;
+  const indexLayout = hashIndexLayout(layout.keys.map((key) => key.domain));
+  const { words, places, flagWord } = indexLayout;
   const table = new LocalHash(scope, words);
   const expand = expander(scope, keys);
   const packed = arena.take(BLOCK_ROWS * words * 8);
@@ -166,7 +166,7 @@ export function hashNumbering(scope: SegmentScope, shape: GroupShape, keys: read
   return {
     kind: 'hash',
     table,
-    layout,
+    indexLayout,
     get groupCount() {
       return table.count;
     },
@@ -184,7 +184,7 @@ type NumberPiece = (
   visit: (rows: Address, groups: Address, n: number) => void,
 ) => void;
 
-function inPieces(expand: ReturnType<typeof expander>, number: NumberPiece): Numbering['number'] {
+function inPieces(expand: ReturnType<typeof expander>, number: NumberPiece): GroupIndex['number'] {
   if (expand === undefined) return (block, rows, n, visit) => number(block, rows, n, [], 0, visit);
   return (block, rows, n, visit) => {
     const expanded = expand(block, rows, n);
@@ -194,7 +194,7 @@ function inPieces(expand: ReturnType<typeof expander>, number: NumberPiece): Num
 }
 
 /** Runs of several keys are cut at each other's ends. */
-function combinedRuns(scope: SegmentScope, keys: readonly LocalKey[], strides: readonly number[]): Numbering['runs'] {
+function combinedRuns(scope: SegmentScope, keys: readonly LocalKey[], strides: readonly number[]): GroupIndex['runs'] {
   const { memory } = scope.context;
   const cutters = keys.flatMap((key, index) => (key.kind === 'runs' ? [{ runs: key.runs, stride: strides[index] ?? 1 }] : []));
   const [first] = cutters;

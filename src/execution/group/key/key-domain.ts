@@ -18,9 +18,9 @@ import { timeGrains } from '../../expression/time-grains.js';
  * and how tables of every thread write them: as ids below `card`, or `wide` as 64 bits of their own. Decided once per
  * query from the plan and the views, so that all threads agree.
  */
-export type Domain = { readonly type: ColumnType } & DomainKind;
+export type KeyDomain = { readonly type: ColumnType } & KeyDomainKind;
 
-type DomainKind =
+type KeyDomainKind =
   /** Datasource-wide ids; 0 is null. */
   | { readonly kind: 'dictionary'; readonly dictionary: GlobalDictionaryView; readonly card: number }
   /** The dictionary of the only segment; null is id 0, or the id after the last when the dictionary has none. */
@@ -51,7 +51,7 @@ export interface QueryColumns {
 const LONGS_CARD_MAX = 1 << 20;
 export const BUCKETS_MAX = 4_000_000;
 
-export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
+export function keyDomain(columns: QueryColumns, key: GroupKey): KeyDomain {
   if (key.kind === 'column') return columnDomain(columns, key.column, key.type);
   const { granularity } = key;
   const [first] = columns.intervals;
@@ -64,14 +64,14 @@ export function keyDomain(columns: QueryColumns, key: GroupKey): Domain {
   return { kind: 'buckets', type: 'LONG', boundaries, card: Math.max(1, boundaries.length - 1) };
 }
 
-export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
+export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): KeyDomain {
   const domain = domainOverViews(columns, column, type);
   if (columns.pieces === undefined) return domain;
   if (domain.kind === 'local') return { kind: 'interned', type: domain.type };
   return columns.pieces === 'open' && domain.kind === 'longs' ? { kind: 'wide', type: domain.type } : domain;
 }
 
-function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null): Domain {
+function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null): KeyDomain {
   const name = storedName(columns.virtualColumns, column);
   const stored = Object.hasOwn(columns.virtualColumns, name)
     ? undefined
@@ -99,7 +99,7 @@ function storedType(column: SegmentView['columns'][string] | undefined): ColumnT
 }
 
 /** Numbers are kept as they are, unless they come from runs of time: then there are few. */
-function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null): Domain {
+function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null): KeyDomain {
   const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, 0));
   const few = !isNumberType(type) || timeGrains(virtual.expression) !== undefined;
   return { kind: few ? 'interned' : 'wide', type };
@@ -116,7 +116,7 @@ function typeOfColumn(columns: QueryColumns, column: string, depth: number): Col
   return types.size === 0 ? undefined : widestType(types);
 }
 
-function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>, type: TextType): Domain {
+function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>, type: TextType): KeyDomain {
   const dictionary = Object.hasOwn(columns.dictionaries, name) ? columns.dictionaries[name] : undefined;
   const isSame = [...types].every((each) => each === type);
   const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && isSame;
@@ -180,13 +180,13 @@ export class ValuePool {
 }
 
 /** Id that stands for null; ids of `longs` and `buckets` never do. */
-export function nullIdOf(domain: Domain): number {
+export function nullIdOf(domain: KeyDomain): number {
   if (domain.kind === 'local') return domain.column.dictionary.hasNull ? 0 : domain.column.dictionary.count;
   return domain.kind === 'longs' || domain.kind === 'buckets' ? -1 : 0;
 }
 
 /** What an id of a domain stands for; of types kept as texts, the text. */
-export function valueOfId(memory: KernelMemory, domain: Domain, pool: readonly Scalar[]): (id: number) => Scalar {
+export function valueOfId(memory: KernelMemory, domain: KeyDomain, pool: readonly Scalar[]): (id: number) => Scalar {
   switch (domain.kind) {
     case 'dictionary':
       return (id) => globalTextAt(memory, domain.dictionary, id);

@@ -4,31 +4,31 @@ import type { ColumnType } from '../../../model/schema.js';
 import { stateOperations } from '../../aggregate-state/operations.js';
 import type { StateOperations } from '../../aggregate-state/state-operations.js';
 import { virtualColumnsByName } from '../../expression/scope.js';
-import type { Domain, QueryColumns } from './key-domain.js';
+import type { KeyDomain, QueryColumns } from './key-domain.js';
 import { columnDomain, keyDomain } from './key-domain.js';
 
 /** An aggregator, and what its column is when no rows took part: of merged counts 0 rather than null. */
 export type GroupAggregator = Aggregator & { readonly emptyIsZero?: boolean };
 
 /** What a group plan comes to over certain segments; the same on every thread. */
-export interface GroupShape {
+export interface GroupLayout {
   readonly plan: GroupPlan;
   readonly columns: QueryColumns;
-  readonly keys: readonly KeyShape[];
-  readonly aggregators: readonly AggregatorShape[];
-  readonly layout: GroupLayout;
+  readonly keys: readonly KeyLayout[];
+  readonly aggregators: readonly AggregatorLayout[];
+  readonly indexLayout: IndexLayout;
 }
 
-export interface KeyShape {
+export interface KeyLayout {
   readonly name: string;
-  readonly domain: Domain;
+  readonly domain: KeyDomain;
 }
 
-export type AggregatorShape = { readonly name: string; readonly aggregator: GroupAggregator; readonly type: ColumnType } & (
+export type AggregatorLayout = { readonly name: string; readonly aggregator: GroupAggregator; readonly type: ColumnType } & (
   | { readonly kind: 'count' }
   /** `nullable`: a group may have rows of which none took part. */
   | { readonly kind: 'sum' | 'min' | 'max'; readonly state: 'I64' | 'F64'; readonly nullable: boolean }
-  | { readonly kind: 'distinct'; readonly domain: Domain; readonly store: DistinctStore; readonly fold: DistinctFold | undefined }
+  | { readonly kind: 'distinct'; readonly domain: KeyDomain; readonly store: DistinctStore; readonly fold: DistinctFold | undefined }
   | { readonly kind: 'state'; readonly states: StateOperations<unknown> }
 );
 
@@ -39,7 +39,7 @@ export type DistinctStore = { readonly kind: 'bits'; readonly bitsPerGroup: numb
  * `dense`: the number of a group is the sum of its key ids times their strides. `hash`: groups are numbered as they
  * appear; a key is packed into `words` u64: ids take halves of words, wide values words, and null flags the last.
  */
-export type GroupLayout =
+export type IndexLayout =
   | { readonly kind: 'dense'; readonly strides: readonly number[]; readonly cells: number }
   | { readonly kind: 'hash'; readonly words: number; readonly places: readonly KeyPlace[]; readonly flagWord: number | null };
 
@@ -54,16 +54,16 @@ const STATE_BYTES = 9;
 const DISTINCT_BITS_MAX = 1 << 26;
 
 /** @param groupBytesMax  what a table may hold: one that has a cell for every possible group takes at most half of it */
-export function shapeGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number): GroupShape {
-  const keys = plan.keys.map((key): KeyShape => ({ name: key.name, domain: keyDomain(columns, key) }));
+export function layoutGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number): GroupLayout {
+  const keys = plan.keys.map((key): KeyLayout => ({ name: key.name, domain: keyDomain(columns, key) }));
   const cellBytes = 1 + plan.aggregators.length * STATE_BYTES;
-  const layout = layoutOf(
+  const indexLayout = indexLayoutOf(
     keys.map((key) => key.domain),
     Math.min(DENSE_CELLS_MAX, groupBytesMax / 2 / cellBytes),
   );
   const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
-  const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, layout, bitsMax));
-  return { plan, columns, keys, aggregators, layout };
+  const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, indexLayout, bitsMax));
+  return { plan, columns, keys, aggregators, indexLayout };
 }
 
 export function queryColumns(
@@ -75,18 +75,18 @@ export function queryColumns(
   return { views, dictionaries, virtualColumns: virtualColumnsByName(plan.virtualColumns), intervals: plan.intervals, pieces };
 }
 
-function layoutOf(domains: readonly Domain[], cellsMax: number): GroupLayout {
+function indexLayoutOf(domains: readonly KeyDomain[], cellsMax: number): IndexLayout {
   const strides: number[] = [];
   let cells = 1;
   for (const domain of domains) {
-    if (domain.kind === 'interned' || domain.kind === 'wide') return hashLayout(domains);
+    if (domain.kind === 'interned' || domain.kind === 'wide') return hashIndexLayout(domains);
     strides.push(cells);
     cells *= domain.card;
   }
-  return cells <= Math.max(1, cellsMax) ? { kind: 'dense', strides, cells } : hashLayout(domains);
+  return cells <= Math.max(1, cellsMax) ? { kind: 'dense', strides, cells } : hashIndexLayout(domains);
 }
 
-export function hashLayout(domains: readonly Domain[]): Extract<GroupLayout, { kind: 'hash' }> {
+export function hashIndexLayout(domains: readonly KeyDomain[]): Extract<IndexLayout, { kind: 'hash' }> {
   let halves = 0;
   let wides = 0;
   const idCount = domains.filter((domain) => domain.kind !== 'wide' && domain.kind !== 'constant').length;
@@ -105,7 +105,7 @@ export function hashLayout(domains: readonly Domain[]): Extract<GroupLayout, { k
   return { kind: 'hash', words: idWords + wides + (wides > 0 ? 1 : 0), places, flagWord: wides > 0 ? idWords + wides : null };
 }
 
-function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, layout: GroupLayout, bitsMax: number): AggregatorShape {
+function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, indexLayout: IndexLayout, bitsMax: number): AggregatorLayout {
   const { name } = aggregator;
   switch (aggregator.kind) {
     case 'count':
@@ -118,7 +118,7 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
       const isOwn = own.type === valueType || (own.type === 'LONG' && fold?.kind === 'sum');
       const domain = isOwn ? own : columnDomain(columns, aggregator.column, valueType);
       const type = fold === undefined ? 'LONG' : fold.type;
-      return { kind: 'distinct', name, aggregator, type, domain, store: distinctStore(domain, layout, bitsMax), fold };
+      return { kind: 'distinct', name, aggregator, type, domain, store: distinctStore(domain, indexLayout, bitsMax), fold };
     }
     case 'state':
       return { kind: 'state', name, aggregator, type: aggregator.type, states: stateOperations(aggregator.aggregateState) };
@@ -136,11 +136,11 @@ function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, lay
   }
 }
 
-function distinctStore(domain: Domain, layout: GroupLayout, bitsMax: number): DistinctStore {
+function distinctStore(domain: KeyDomain, indexLayout: IndexLayout, bitsMax: number): DistinctStore {
   if (domain.kind === 'wide') return { kind: 'pairs', words: 2 };
   if (domain.kind === 'interned') return { kind: 'pairs', words: 1 };
   const bitsPerGroup = Math.ceil(domain.card / 64) * 64;
-  return layout.kind === 'dense' && layout.cells * bitsPerGroup <= bitsMax ? { kind: 'bits', bitsPerGroup } : { kind: 'pairs', words: 1 };
+  return indexLayout.kind === 'dense' && indexLayout.cells * bitsPerGroup <= bitsMax ? { kind: 'bits', bitsPerGroup } : { kind: 'pairs', words: 1 };
 }
 
 /** False only for a column that every segment stores as numbers without nulls. */

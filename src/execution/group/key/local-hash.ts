@@ -19,7 +19,7 @@ export class LocalHash {
     this.#slots = takeZeroed(scope.arena, scope.context, this.#capacity * 2 * 4);
   }
 
-  /** Writes the group numbers of `n` packed keys. */
+  /** Writes the group indexes of `n` packed keys. */
   find(packed: Address, n: number, out: Address): void {
     if (this.count + n > this.#capacity) this.#grow(this.count + n);
     this.count = this.#scope.context.kernels.hashKeys(packed, n, this.#words, this.#slots, this.#capacity * 2, this.keys, this.count, out);

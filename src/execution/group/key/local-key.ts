@@ -17,7 +17,7 @@ import { timeFunction } from '../../expression/time-function.js';
 import type { Runs } from '../../expression/time-runs.js';
 import { bucketRuns } from '../../expression/time-runs.js';
 import type { NumberVector, StringVector } from '../../expression/vector.js';
-import type { Domain, QueryColumns, ValuePool } from './key-domain.js';
+import type { KeyDomain, QueryColumns, ValuePool } from './key-domain.js';
 import { BUCKETS_MAX } from './key-domain.js';
 
 /** A group key (or a column to count distinct values of) bound to one segment. */
@@ -37,14 +37,14 @@ type LocalValues =
   | { readonly kind: 'runs'; readonly runs: Runs }
   | { readonly kind: 'numbers'; readonly vector: NumberVector };
 
-export function bindGroupKey(scope: SegmentScope, key: GroupKey, domain: Domain, columns: QueryColumns): LocalKey {
+export function bindGroupKey(scope: SegmentScope, key: GroupKey, domain: KeyDomain, columns: QueryColumns): LocalKey {
   if (key.kind === 'column') return bindColumn(scope, key.column, domain, columns);
   if (domain.kind === 'constant') return constantKey();
   if (domain.kind === 'interned' && key.granularity.kind !== 'none') return bucketStarts(scope, key.granularity);
   return bindColumn(scope, TIME_COLUMN, domain, columns);
 }
 
-export function bindColumn(scope: SegmentScope, column: string, domain: Domain, columns: QueryColumns): LocalKey {
+export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomain, columns: QueryColumns): LocalKey {
   const name = storedName(columns.virtualColumns, column);
   switch (domain.kind) {
     case 'constant':
@@ -100,7 +100,7 @@ function internedKey(scope: SegmentScope, values: readonly (string | null)[]): L
   return { kind: 'constant', card: 1, toGlobal: (pool) => internIds(scope, pool, values) };
 }
 
-function bucketKey(scope: SegmentScope, domain: Extract<Domain, { kind: 'buckets' }>): LocalKey {
+function bucketKey(scope: SegmentScope, domain: Extract<KeyDomain, { kind: 'buckets' }>): LocalKey {
   const source = scope.source(TIME_COLUMN);
   if (source.kind !== 'number') throw new ServiceError('unsupported', 'grouping by time needs rows that have a __time column');
   const { runs, first, card } = bucketRuns(scope, source.column, domain.boundaries);

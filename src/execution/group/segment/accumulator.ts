@@ -14,7 +14,7 @@ import { decimalExtreme, decimalSum } from './decimal-accumulator.js';
 export interface LocalStates {
   /** Groups there is room for now. */
   readonly capacity: number;
-  /** f64 sums are kept this many times over (1 or 4) while rows are added by group number. */
+  /** f64 sums are kept this many times over (1 or 4) while rows are added by group index. */
   readonly copies: 1 | 4;
 }
 
@@ -29,11 +29,11 @@ export interface Tallying {
 
 /**
  * The state of one aggregator over the groups of one segment. `addRuns` and `addGroups` get only rows that take part;
- * `fold` adds the states of some groups (row numbers `cells` from `base` on, `groups` their numbers there) to the table.
+ * `combine` adds the states of some groups (row numbers `cells` from `base` on, `groups` their numbers there) to the table.
  */
 export interface Accumulator {
   readonly bytesPerGroup: number;
-  /** The state of a group without rows is 0 and folds to nothing. */
+  /** The state of a group without rows is 0 and combines to nothing. */
   readonly sums: boolean;
   /** It reads stored columns only: `addRuns` without a mask takes blocks of STRETCH_ROWS, `tally` of TALLY_ROWS. */
   readonly takesStretches: boolean;
@@ -47,9 +47,9 @@ export interface Accumulator {
   readonly narrowValues?: (block: Block) => Address;
   /** Present where a group's count can share the word of its sum (`countSumGroups`). From the call on it does, in `state`. */
   readonly pack?: () => void;
-  /** Once, before the first fold: brings states to what fold expects. `counts`: i64 rows that took part, or 0. */
+  /** Once, before the first combine: brings states to what combine expects. `counts`: i64 rows that took part, or 0. */
   finish(groupCount: number, counts: Address): void;
-  fold(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
+  combine(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
 }
 
 /** @param rows  where the rows of each group are counted: `state` of i64, or of words that are shared with a sum */
@@ -68,7 +68,7 @@ export function countAccumulator(
     addRuns: () => undefined,
     addGroups: () => undefined,
     finish: () => undefined,
-    fold(base, cells, groups, n, table) {
+    combine(base, cells, groups, n, table) {
       const [from, to] = [rows.state + base * 8, table.states[index]?.at ?? 0];
       if (rows.words === undefined) kernels.sumGroupsI64(from, cells, groups, n, to);
       else kernels.foldCountSums(from, cells, groups, n, to, 0);
@@ -114,7 +114,7 @@ function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accu
     finish: (groupCount, counts) => {
       if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
     },
-    fold(base, cells, groups, n, table) {
+    combine(base, cells, groups, n, table) {
       const [from, to] = [self.state + base * 8, table.states[index]?.at ?? 0];
       if (isPacked) kernels.foldCountSums(from, cells, groups, n, 0, to);
       else kernels.sumGroupsI64(from, cells, groups, n, to);
@@ -158,7 +158,7 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
     finish: (groupCount) => {
       if (copies === 4) kernels.foldSums(self.state, groupCount, self.state);
     },
-    fold: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
+    combine: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
   };
   return self;
 }
@@ -180,9 +180,9 @@ export function extremeAccumulator(scope: SegmentScope, index: number, vector: N
     addRuns: (block, mask, runs, runCount) => byRuns(vector.values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => byGroups(vector.values(block), rows, groups, n, self.state),
     finish: () => undefined,
-    fold: narrow
-      ? foldNarrow(scope, index, vector, kind, () => self.state)
-      : foldWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
+    combine: narrow
+      ? combineNarrow(scope, index, vector, kind, () => self.state)
+      : combineWide(kernels, index, physical === 'I64' ? 'I64' : 'F64', kind, () => self.state),
   };
   return self;
 }
@@ -202,19 +202,19 @@ export function initialExtremes(
   else memory.u32(state + from * 4, n).fill(kind === 'min' ? 0xffffffff : 0);
 }
 
-function foldWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 'min' | 'max', state: () => Address): Accumulator['fold'] {
+function combineWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 'min' | 'max', state: () => Address): Accumulator['combine'] {
   const byGroups = kernelFor(kernels, `${kind}Groups`, type);
   return (from, cells, groups, n, table) => byGroups(state() + from * 8, cells, groups, n, table.states[index]?.at ?? 0);
 }
 
-/** Only groups that some row took part in are folded, so the initial state never meets the base. */
-function foldNarrow(
+/** Only groups that some row took part in are combined, so the initial state never meets the base. */
+function combineNarrow(
   scope: SegmentScope,
   index: number,
   vector: NumberVector,
   kind: 'min' | 'max',
   state: () => Address,
-): Accumulator['fold'] {
+): Accumulator['combine'] {
   const { kernels } = scope.context;
   const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
   const wide = scope.arena.take(BLOCK_ROWS * 8);

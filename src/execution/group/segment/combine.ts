@@ -13,8 +13,8 @@ import type { GroupTable } from '../table/group-table.js';
 import type { RowClass, SegmentGroups } from './segment-groups.js';
 
 /** Adds the groups of one segment to a thread's table: per group, never per row, and by kernels only. */
-export function foldSegment(groups: SegmentGroups, table: GroupTable): void {
-  const { scope, numbering, keys, classes } = groups;
+export function combineSegment(groups: SegmentGroups, table: GroupTable): void {
+  const { scope, groupIndex, keys, classes } = groups;
   const { arena, context } = scope;
   const { kernels } = context;
   const remaps = keys.map((key, index) => {
@@ -22,7 +22,7 @@ export function foldSegment(groups: SegmentGroups, table: GroupTable): void {
     assert(pool !== undefined, `no pool of key ${index}`);
     return key.toGlobal(pool);
   });
-  const { groupCount } = numbering;
+  const { groupCount } = groupIndex;
   const [everyRow, ...others] = classes;
   if (everyRow === undefined) return;
   const writer = new GroupWriter({ context, arena }, table);
@@ -30,16 +30,16 @@ export function foldSegment(groups: SegmentGroups, table: GroupTable): void {
   const keepsNumbers = others.length > 0 || classes.some((each) => each.distincts.length > 0);
   const groupOf = keepsNumbers ? arena.take(groupCount * 4) : 0;
   if (keepsNumbers) clear(context, groupOf, groupCount * 4);
-  const foldCells = (base: number, cells: Address, n: number): void => {
+  const combineCells = (base: number, cells: Address, n: number): void => {
     const numbers = writer.finish(n);
     if (keepsNumbers) kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
     if (table.present !== 0) kernels.presentGroups(numbers, n, table.present);
-    foldClass(context, everyRow, base, cells, numbers, n, table);
+    combineClass(context, everyRow, base, cells, numbers, n, table);
   };
-  if (numbering.kind === 'dense') foldDense(groups, numbering.strides, everyRow, remaps, writer, foldCells);
-  else foldHash(groups, numbering, remaps, writer, foldCells);
-  for (const each of others) foldOtherClass({ context, arena }, each, groupCount, groupOf, table);
-  for (const each of classes) for (const distinct of each.distincts) distinct.fold(table, groupOf, groupCount);
+  if (groupIndex.kind === 'dense') combineDense(groups, groupIndex.strides, everyRow, remaps, writer, combineCells);
+  else combineHash(groups, groupIndex, remaps, writer, combineCells);
+  for (const each of others) combineOtherClass({ context, arena }, each, groupCount, groupOf, table);
+  for (const each of classes) for (const distinct of each.distincts) distinct.combine(table, groupOf, groupCount);
 }
 
 interface Scratch {
@@ -47,7 +47,7 @@ interface Scratch {
   readonly arena: Arena;
 }
 
-function foldClass(
+function combineClass(
   context: RunContext,
   each: RowClass,
   base: number,
@@ -60,23 +60,23 @@ function foldClass(
     const seen = table.states[index]?.seen ?? 0;
     if (seen !== 0) context.kernels.presentGroups(numbers, n, seen);
   }
-  for (const accumulator of each.accumulators) accumulator.fold(base, cells, numbers, n, table);
+  for (const accumulator of each.accumulators) accumulator.combine(base, cells, numbers, n, table);
 }
 
 /** Cells of a stretch of the fastest key that have rows; all other keys are the same along it. */
-function foldDense(
+function combineDense(
   groups: SegmentGroups,
   strides: readonly number[],
   everyRow: RowClass,
   remaps: readonly Address[],
   writer: GroupWriter,
-  foldCells: (base: number, cells: Address, n: number) => void,
+  combineCells: (base: number, cells: Address, n: number) => void,
 ): void {
   const { keys, scope } = groups;
   const { memory } = scope.context;
   const [fast = 0, ...slow] = byCardDescending(keys);
   const stretch = keys[fast]?.card ?? 1;
-  const stretches = groups.numbering.groupCount / stretch;
+  const stretches = groups.groupIndex.groupCount / stretch;
   const cells = scope.arena.take(BLOCK_ROWS * 4);
   const bits = scope.arena.take(BLOCK_ROWS / 8);
   const slowIds = slow.map((index) => {
@@ -99,7 +99,7 @@ function foldDense(
         if (isVarying(keys[fast])) writer.putIds(fast, remaps[fast] ?? 0, from, cells, n);
         else writer.putConstantKey(fast, remaps[fast] ?? 0, n);
       }
-      foldCells(base, cells, n);
+      combineCells(base, cells, n);
     }
   }
 }
@@ -108,28 +108,28 @@ function isVarying(key: LocalKey | undefined): boolean {
   return key !== undefined && key.kind !== 'constant';
 }
 
-function foldHash(
+function combineHash(
   groups: SegmentGroups,
-  numbering: Extract<SegmentGroups['numbering'], { kind: 'hash' }>,
+  groupIndex: Extract<SegmentGroups['groupIndex'], { kind: 'hash' }>,
   remaps: readonly Address[],
   writer: GroupWriter,
-  foldCells: (base: number, cells: Address, n: number) => void,
+  combineCells: (base: number, cells: Address, n: number) => void,
 ): void {
   const { keys, scope } = groups;
-  const { table, layout } = numbering;
-  foldPackedKeys(
+  const { table, indexLayout } = groupIndex;
+  combinePackedKeys(
     scope,
     {
       keys: table.keys,
       count: table.count,
-      words: layout.words,
-      places: layout.places,
-      flagWord: layout.flagWord,
+      words: indexLayout.words,
+      places: indexLayout.places,
+      flagWord: indexLayout.flagWord,
       isConstant: keys.map((key) => key.kind === 'constant'),
     },
     remaps,
     writer,
-    foldCells,
+    combineCells,
   );
 }
 
@@ -143,12 +143,12 @@ export interface PackedKeys {
 }
 
 /** Gives the groups of packed keys, blocks at a time, their numbers in the table. */
-export function foldPackedKeys(
+export function combinePackedKeys(
   scratch: Scratch,
   packed: PackedKeys,
   remaps: readonly Address[],
   writer: GroupWriter,
-  foldCells: (base: number, cells: Address, n: number) => void,
+  combineCells: (base: number, cells: Address, n: number) => void,
 ): void {
   const { arena, context } = scratch;
   const { kernels } = context;
@@ -182,12 +182,12 @@ export function foldPackedKeys(
       kernels.gather64(at + flagWord * 8, wholes, n, wide);
       writer.putFlags(wide, n);
     }
-    foldCells(base, identity, n);
+    combineCells(base, identity, n);
   }
 }
 
 /** The other classes see a part of the groups that the first one numbered. */
-function foldOtherClass(scratch: Scratch, each: RowClass, groupCount: number, groupOf: Address, table: GroupTable): void {
+function combineOtherClass(scratch: Scratch, each: RowClass, groupCount: number, groupOf: Address, table: GroupTable): void {
   if (each.accumulators.length === 0 && each.seen.length === 0) return;
   const { arena, context } = scratch;
   const cells = arena.take(BLOCK_ROWS * 4);
@@ -197,7 +197,7 @@ function foldOtherClass(scratch: Scratch, each: RowClass, groupCount: number, gr
     const n = listNonZero(context, each, base, Math.min(BLOCK_ROWS, groupCount - base), bits, cells);
     if (n === 0) continue;
     context.kernels.gather32(groupOf + base * 4, cells, n, numbers);
-    foldClass(context, each, base, cells, numbers, n, table);
+    combineClass(context, each, base, cells, numbers, n, table);
   }
 }
 
@@ -222,40 +222,40 @@ export class GroupWriter {
   constructor({ context, arena }: Scratch, table: GroupTable) {
     this.#context = context;
     this.#table = table;
-    const { layout } = table.shape;
+    const { indexLayout } = table.layout;
     this.#numbers = arena.take(BLOCK_ROWS * 4);
-    this.#packed = layout.kind === 'hash' ? arena.take(BLOCK_ROWS * 8 * layout.words) : 0;
+    this.#packed = indexLayout.kind === 'hash' ? arena.take(BLOCK_ROWS * 8 * indexLayout.words) : 0;
     this.#ids = arena.take(BLOCK_ROWS * 4);
     this.#run = arena.take(RUN_BYTES);
   }
 
   start(n: number): void {
-    const { layout } = this.#table.shape;
+    const { indexLayout } = this.#table.layout;
     this.#constant = 0;
     this.#accumulate = 0;
-    if (layout.kind === 'hash') clear(this.#context, this.#packed, n * layout.words * 8);
+    if (indexLayout.kind === 'hash') clear(this.#context, this.#packed, n * indexLayout.words * 8);
   }
 
   /** One id of the domain for all groups of the block. */
   putConstant(key: number, id: number, n: number): void {
-    const { layout } = this.#table.shape;
-    if (layout.kind === 'dense') {
-      this.#constant += id * (layout.strides[key] ?? 0);
+    const { indexLayout } = this.#table.layout;
+    if (indexLayout.kind === 'dense') {
+      this.#constant += id * (indexLayout.strides[key] ?? 0);
       return;
     }
-    const place = layout.places[key];
+    const place = indexLayout.places[key];
     if (place?.kind !== 'half') return;
     this.#oneRun(id, n);
-    this.#context.kernels.keyWordRuns(this.#run, 1, 0, n, layout.words, place.word, place.shift, 0, this.#packed);
+    this.#context.kernels.keyWordRuns(this.#run, 1, 0, n, indexLayout.words, place.word, place.shift, 0, this.#packed);
   }
 
   /** A key that is constant in the segment: its one id, or null in a wide domain. */
   putConstantKey(key: number, remap: Address, n: number): void {
-    const { layout } = this.#table.shape;
-    const place = layout.kind === 'hash' ? layout.places[key] : undefined;
-    if (layout.kind === 'hash' && place?.kind === 'word') {
+    const { indexLayout } = this.#table.layout;
+    const place = indexLayout.kind === 'hash' ? indexLayout.places[key] : undefined;
+    if (indexLayout.kind === 'hash' && place?.kind === 'word') {
       this.#oneRun(1, n);
-      this.#context.kernels.keyWordRuns(this.#run, 1, 0, n, layout.words, layout.flagWord ?? 0, place.flag, 0, this.#packed);
+      this.#context.kernels.keyWordRuns(this.#run, 1, 0, n, indexLayout.words, indexLayout.flagWord ?? 0, place.flag, 0, this.#packed);
       return;
     }
     this.putConstant(key, remap === 0 ? 0 : (this.#context.memory.u32(remap, 1)[0] ?? 0), n);
@@ -264,9 +264,9 @@ export class GroupWriter {
   /** Local ids `from + ids[i]`; `remap` 0 when they are the domain's. */
   putIds(key: number, remap: Address, from: number, ids: Address, n: number): void {
     const { kernels } = this.#context;
-    const { layout } = this.#table.shape;
-    if (layout.kind === 'dense') {
-      const stride = layout.strides[key] ?? 0;
+    const { indexLayout } = this.#table.layout;
+    if (indexLayout.kind === 'dense') {
+      const stride = indexLayout.strides[key] ?? 0;
       if (remap === 0) {
         kernels.keyDenseU32(ids, 0, n, stride, this.#accumulate, this.#numbers);
         this.#constant += from * stride;
@@ -274,34 +274,34 @@ export class GroupWriter {
       this.#accumulate = 1;
       return;
     }
-    const place = layout.places[key];
+    const place = indexLayout.places[key];
     if (place?.kind !== 'half') return;
     if (remap === 0 && from !== 0) {
       kernels.keyDenseU32(ids, 0, n, 1, 0, this.#ids);
       this.#oneRun(from, n);
       kernels.keyRuns(this.#run, 1, 0, n, 1, 1, this.#ids);
-      kernels.keyWordU32(this.#ids, 0, n, layout.words, place.word, place.shift, 0, this.#packed);
-    } else if (remap === 0) kernels.keyWordU32(ids, 0, n, layout.words, place.word, place.shift, 0, this.#packed);
-    else kernels.keyWordU32(remap + from * 4, ids, n, layout.words, place.word, place.shift, 0, this.#packed);
+      kernels.keyWordU32(this.#ids, 0, n, indexLayout.words, place.word, place.shift, 0, this.#packed);
+    } else if (remap === 0) kernels.keyWordU32(ids, 0, n, indexLayout.words, place.word, place.shift, 0, this.#packed);
+    else kernels.keyWordU32(remap + from * 4, ids, n, indexLayout.words, place.word, place.shift, 0, this.#packed);
   }
 
   putWide(key: number, values: Address, n: number): void {
-    const { layout } = this.#table.shape;
-    const place = layout.kind === 'hash' ? layout.places[key] : undefined;
-    if (layout.kind === 'hash' && place?.kind === 'word')
-      this.#context.kernels.keyWordI64(values, 0, n, layout.words, place.word, 0, 0, this.#packed);
+    const { indexLayout } = this.#table.layout;
+    const place = indexLayout.kind === 'hash' ? indexLayout.places[key] : undefined;
+    if (indexLayout.kind === 'hash' && place?.kind === 'word')
+      this.#context.kernels.keyWordI64(values, 0, n, indexLayout.words, place.word, 0, 0, this.#packed);
   }
 
   putFlags(flags: Address, n: number): void {
-    const { layout } = this.#table.shape;
-    if (layout.kind === 'hash' && layout.flagWord !== null)
-      this.#context.kernels.keyWordI64(flags, 0, n, layout.words, layout.flagWord, 0, 0, this.#packed);
+    const { indexLayout } = this.#table.layout;
+    if (indexLayout.kind === 'hash' && indexLayout.flagWord !== null)
+      this.#context.kernels.keyWordI64(flags, 0, n, indexLayout.words, indexLayout.flagWord, 0, 0, this.#packed);
   }
 
   /** u32 numbers of the n groups in the table. */
   finish(n: number): Address {
     const { kernels, memory } = this.#context;
-    if (this.#table.shape.layout.kind === 'hash') {
+    if (this.#table.layout.indexLayout.kind === 'hash') {
       this.#table.findGroups(this.#packed, n, this.#numbers);
       return this.#numbers;
     }

@@ -32,7 +32,7 @@ export function decimalSum(scope: SegmentScope, index: number, { physical, base,
         divide(scratch, n, self.state + from * 8);
       }
     },
-    fold: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
+    combine: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
   };
   return self;
 }
@@ -47,7 +47,7 @@ export function decimalExtreme(
   const { kernels } = scope.context;
   const byRuns = kernelFor(kernels, `${kind}Runs`, physical);
   const byGroups = kernelFor(kernels, `${kind}Groups`, physical);
-  const foldGroups = kernelFor(kernels, `${kind}Groups`, 'F64');
+  const combineGroups = kernelFor(kernels, `${kind}Groups`, 'F64');
   const wide = scope.arena.take(BLOCK_ROWS * 8);
   const divide = divider(scope, scale);
   const self: Accumulator = {
@@ -59,10 +59,10 @@ export function decimalExtreme(
     addRuns: (block, mask, runs, runCount) => byRuns(values(block), mask, runs, runCount, self.state),
     addGroups: (block, rows, groups, n) => byGroups(values(block), rows, groups, n, self.state),
     finish: () => undefined,
-    fold(from, cells, groups, n, table) {
+    combine(from, cells, groups, n, table) {
       kernels.toF64U32(self.state + from * 4, cells, n, base, wide);
       divide(wide, n, wide);
-      foldGroups(wide, 0, groups, n, table.states[index]?.at ?? 0);
+      combineGroups(wide, 0, groups, n, table.states[index]?.at ?? 0);
     },
   };
   return self;

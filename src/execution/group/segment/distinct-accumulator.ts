@@ -8,8 +8,8 @@ import { unionOfNulls } from '../../expression/arithmetic.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import type { LocalKey } from '../key/local-key.js';
-import type { DistinctShape } from '../table/distinct-combine.js';
-import { DistinctWriter, foldPairs, foldWidePairs, globalIds, multiplesOf } from '../table/distinct-combine.js';
+import type { DistinctLayout } from '../table/distinct-combine.js';
+import { DistinctWriter, combinePairs, combineWidePairs, globalIds, multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
 
 type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;
@@ -27,7 +27,7 @@ export interface DistinctAccumulator {
   /** Rows of positions i of n belong to groups[i]. */
   addGroups(block: Block, rows: Address, groups: Address, n: number): void;
   /** `groupOf`: u32 per local group, its number in the table (of those that exist). */
-  fold(table: GroupTable, groupOf: Address, groupCount: number): void;
+  combine(table: GroupTable, groupOf: Address, groupCount: number): void;
 }
 
 /**
@@ -37,31 +37,31 @@ export interface DistinctAccumulator {
 export function distinctAccumulator(
   scope: SegmentScope,
   index: number,
-  shape: DistinctShape,
+  layout: DistinctLayout,
   key: LocalKey,
   { groupCountMax, everyRow }: { readonly groupCountMax: number; readonly everyRow: boolean },
 ): DistinctAccumulator {
   if (everyRow && groupCountMax === 1 && key.kind === 'ids' && key.usesAll && key.card > 0)
-    return wholeDictionary(scope, index, shape, key);
-  if (key.kind === 'constant' && shape.domain.kind === 'wide')
-    return { readsRows: false, addGroups: () => undefined, fold: () => undefined };
+    return wholeDictionary(scope, index, layout, key);
+  if (key.kind === 'constant' && layout.domain.kind === 'wide')
+    return { readsRows: false, addGroups: () => undefined, combine: () => undefined };
   if (key.kind === 'numbers') return wideDistinct(scope, index, key);
   return groupCountMax <= MARKED_GROUPS_MAX && groupCountMax * key.card <= MARKS_MAX
-    ? markedDistinct(scope, index, shape, key, groupCountMax)
-    : pairedDistinct(scope, index, shape, key);
+    ? markedDistinct(scope, index, layout, key, groupCountMax)
+    : pairedDistinct(scope, index, layout, key);
 }
 
 /** All values of a dictionary are used by some row, so when every row takes part none has to be read. */
-function wholeDictionary(scope: SegmentScope, index: number, shape: DistinctShape, key: IdKey): DistinctAccumulator {
+function wholeDictionary(scope: SegmentScope, index: number, layout: DistinctLayout, key: IdKey): DistinctAccumulator {
   return {
     readsRows: false,
     addGroups: () => undefined,
-    fold(table, groupOf) {
+    combine(table, groupOf) {
       const { kernels, memory } = scope.context;
       const ids = multiplesOf(scope, 1);
       const global = scope.arena.take(BLOCK_ROWS * 4);
       const remap = key.toGlobal(poolOf(table, index));
-      const writer = new DistinctWriter(scope, table, index, shape);
+      const writer = new DistinctWriter(scope, table, index, layout);
       const group = memory.u32(groupOf, 1)[0] ?? 0;
       for (let from = 0; from < key.card; from += BLOCK_ROWS) {
         const n = Math.min(BLOCK_ROWS, key.card - from);
@@ -74,7 +74,7 @@ function wholeDictionary(scope: SegmentScope, index: number, shape: DistinctShap
 }
 
 /** A byte per (group, id). */
-function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape, key: IdKey, groupCount: number): DistinctAccumulator {
+function markedDistinct(scope: SegmentScope, index: number, layout: DistinctLayout, key: IdKey, groupCount: number): DistinctAccumulator {
   const { memory, kernels } = scope.context;
   const { card } = key;
   const marks = takeZeroed(scope.arena, scope.context, groupCount * card);
@@ -96,12 +96,12 @@ function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
         kernels.presentGroups(scratch, count, marks);
       });
     },
-    fold(table, groupOf) {
+    combine(table, groupOf) {
       const bits = scope.arena.take(BLOCK_ROWS / 8);
       const ids = scope.arena.take(BLOCK_ROWS * 4);
       const global = scope.arena.take(BLOCK_ROWS * 4);
       const remap = key.toGlobal(poolOf(table, index));
-      const writer = new DistinctWriter(scope, table, index, shape);
+      const writer = new DistinctWriter(scope, table, index, layout);
       const groups = memory.u32(groupOf, groupCount).slice();
       for (let group = 0; group < groupCount; group++) {
         for (let from = 0; from < card; from += BLOCK_ROWS) {
@@ -118,7 +118,7 @@ function markedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
 }
 
 /** A set of (group, id). */
-function pairedDistinct(scope: SegmentScope, index: number, shape: DistinctShape, key: IdKey): DistinctAccumulator {
+function pairedDistinct(scope: SegmentScope, index: number, layout: DistinctLayout, key: IdKey): DistinctAccumulator {
   const { kernels } = scope.context;
   const set = new PairSet(
     scope.context,
@@ -137,7 +137,7 @@ function pairedDistinct(scope: SegmentScope, index: number, shape: DistinctShape
         set.add(packed, count);
       });
     },
-    fold: (table, groupOf) => foldPairs(scope, table, index, shape, set.keys, set.count, groupOf, key.toGlobal(poolOf(table, index))),
+    combine: (table, groupOf) => combinePairs(scope, table, index, layout, set.keys, set.count, groupOf, key.toGlobal(poolOf(table, index))),
   };
 }
 
@@ -175,7 +175,7 @@ function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey,
       }
       set.add(packed, count);
     },
-    fold: (table, groupOf) => foldWidePairs(scope, table, index, set.keys, set.count, groupOf),
+    combine: (table, groupOf) => combineWidePairs(scope, table, index, set.keys, set.count, groupOf),
   };
 }
 

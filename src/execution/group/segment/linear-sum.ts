@@ -76,7 +76,7 @@ export function linearSum(
         kernels.addI64(self.state + from * 8, scratch, 0, n, self.state + from * 8);
       }
     },
-    fold: (from, cells, groups, n, table) => kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
+    combine: (from, cells, groups, n, table) => kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
   };
   return { accumulator: self, nulls, needsCounts: perRow !== 0n };
 

@@ -11,15 +11,15 @@ import type { NumberVector } from '../../expression/vector.js';
 import { bindFilter } from '../../filter/bind.js';
 import type { Match, Predicate } from '../../filter/predicate.js';
 import { ALL, NONE } from '../../filter/predicate.js';
-import type { NarrowIds, Numbering } from '../key/group-index.js';
-import { denseNumbering, hashNumbering } from '../key/group-index.js';
-import type { GroupShape } from '../key/layout.js';
+import type { NarrowIds, GroupIndex } from '../key/group-index.js';
+import { denseGroupIndex, hashGroupIndex } from '../key/group-index.js';
+import type { GroupLayout } from '../key/layout.js';
 import type { LocalKey } from '../key/local-key.js';
 import { bindColumn, bindGroupKey } from '../key/local-key.js';
 import type { GroupTable } from '../table/group-table.js';
 import type { Accumulator, LocalStates, Tallying } from './accumulator.js';
 import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
-import { foldSegment } from './combine.js';
+import { combineSegment } from './combine.js';
 import type { DistinctAccumulator } from './distinct-accumulator.js';
 import { distinctAccumulator } from './distinct-accumulator.js';
 import { linearSum } from './linear-sum.js';
@@ -53,12 +53,12 @@ const PAIR_GROUPS_MAX = 512;
 /** Of a segment whose rows are counted in the upper bits of words (`countSumGroups`). */
 const WORD_ROWS_MAX = (1 << 23) - 1;
 
-/** The groups of one segment: local ids, local states; folded into the thread's table when its rows are through. */
+/** The groups of one segment: local ids, local states; combined into the thread's table when its rows are through. */
 export class SegmentGroups {
   readonly scope: SegmentScope;
-  readonly shape: GroupShape;
+  readonly layout: GroupLayout;
   readonly keys: readonly LocalKey[];
-  readonly numbering: Numbering;
+  readonly groupIndex: GroupIndex;
   readonly classes: RowClass[] = [];
   /** Rows of a block that `addRows` takes when all of them pass the query's filter. */
   readonly blockRows: number;
@@ -76,17 +76,17 @@ export class SegmentGroups {
    * @param everyRow  whether all rows of the segment will be added, by this thread or another
    * @param order     place of the segment in the query
    */
-  constructor(scope: SegmentScope, shape: GroupShape, { everyRow, order }: { readonly everyRow: boolean; readonly order: number }) {
+  constructor(scope: SegmentScope, layout: GroupLayout, { everyRow, order }: { readonly everyRow: boolean; readonly order: number }) {
     this.scope = scope;
-    this.shape = shape;
+    this.layout = layout;
     const { arena } = scope;
-    this.keys = shape.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(shape, index), shape.columns));
+    this.keys = layout.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(layout, index), layout.columns));
     const cells = this.keys.reduce((product, key) => product * key.card, 1);
     const roomForCells = Math.max(65536, scope.view.rowCount * 8);
     const dense =
       cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
-    this.numbering = dense ? denseNumbering(scope, this.keys) : hashNumbering(scope, shape, this.keys);
+    this.groupIndex = dense ? denseGroupIndex(scope, this.keys) : hashGroupIndex(scope, layout, this.keys);
     this.#states = {
       capacity: dense ? cells : BLOCK_ROWS * 2,
       copies: dense && !this.#usesRuns && (cells <= 256 || this.#narrow !== undefined) ? 4 : 1,
@@ -111,7 +111,7 @@ export class SegmentGroups {
   }
 
   get #narrow(): ((block: Block) => NarrowIds) | undefined {
-    return this.numbering.kind === 'dense' ? this.numbering.narrow : undefined;
+    return this.groupIndex.kind === 'dense' ? this.groupIndex.narrow : undefined;
   }
 
   /** What the groups hold outside of kernel memory. */
@@ -119,17 +119,17 @@ export class SegmentGroups {
     return this.classes.reduce((sum, { readers }) => sum + readers.reduce((bytes, { heapBytes = 0 }) => bytes + heapBytes, 0), 0);
   }
 
-  foldInto(table: GroupTable): void {
-    const { groupCount } = this.numbering;
+  combineInto(table: GroupTable): void {
+    const { groupCount } = this.groupIndex;
     if (groupCount === 0) return;
     for (const { accumulators, state, counts } of this.classes)
       for (const accumulator of accumulators) accumulator.finish(groupCount, counts ? state : 0);
-    foldSegment(this, table);
+    combineSegment(this, table);
   }
 
   #addRuns(block: Block, start: number, end: number, match: Match): void {
     const { kernels } = this.scope.context;
-    const runCount = this.numbering.runs(block, start, end, this.#runs);
+    const runCount = this.groupIndex.runs(block, start, end, this.#runs);
     for (const each of this.classes) {
       const mask = this.#maskOf(each, block, match);
       if (mask === NONE) continue;
@@ -155,8 +155,8 @@ export class SegmentGroups {
     const rows = listed < 0 ? 0 : this.#rows;
     const n = listed < 0 ? block.rows : listed;
     if (n === 0) return;
-    this.numbering.number(block, rows, n, (positionRows, groups, count) => {
-      this.#reserve(this.numbering.groupCount);
+    this.groupIndex.number(block, rows, n, (positionRows, groups, count) => {
+      this.#reserve(this.groupIndex.groupCount);
       for (const each of this.classes) this.#addPositions(each, block, positionRows, groups, count);
     });
   }
@@ -230,10 +230,10 @@ export class SegmentGroups {
   }
 
   #bindAggregators(groupCountMax: number, wholeSegment: boolean, order: number): void {
-    const { scope, shape } = this;
+    const { scope, layout } = this;
     const everyRow = this.#classOf(undefined, undefined, undefined);
     const filters = new Map<string, Predicate>();
-    shape.aggregators.forEach((each, index) => {
+    layout.aggregators.forEach((each, index) => {
       const { aggregator } = each;
       const filterKey =
         aggregator.filter === null
@@ -252,7 +252,7 @@ export class SegmentGroups {
         return;
       }
       if (each.kind === 'distinct') {
-        const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, shape.columns);
+        const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, layout.columns);
         const rows = this.#classOf(filter, undefined, everyRow);
         const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: wholeSegment && filter === undefined });
         rows.distincts.push(distinct);
@@ -319,7 +319,7 @@ export class SegmentGroups {
       this.#tallying = { groupCount: cells, scratch: takeZeroed(arena, context, cells * 32), steps: tallySteps(adding, cells) };
       return;
     }
-    // A stored dictionary has no entry without a row. Sums may be folded before that row came, in another thread's part.
+    // A stored dictionary has no entry without a row. Sums may be combined before that row came, in another thread's part.
     const [key, second] = this.keys;
     everyRow.allPresent = key?.kind === 'ids' && key.usesAll && second === undefined && adding.every(({ sums }) => sums);
   }
@@ -388,12 +388,12 @@ export class SegmentGroups {
   }
 
   #hasWideConstant(): boolean {
-    return this.keys.some((key, index) => key.kind === 'constant' && domainAt(this.shape, index).kind === 'wide');
+    return this.keys.some((key, index) => key.kind === 'constant' && domainAt(this.layout, index).kind === 'wide');
   }
 }
 
-function domainAt(shape: GroupShape, index: number) {
-  const key = shape.keys[index];
+function domainAt(layout: GroupLayout, index: number) {
+  const key = layout.keys[index];
   assert(key !== undefined, `no group key ${index}`);
   return key.domain;
 }

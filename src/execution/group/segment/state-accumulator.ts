@@ -9,7 +9,7 @@ import type { DistinctAccumulator } from './distinct-accumulator.js';
 const BLOCKS_BETWEEN_MEASURES = 32;
 
 /**
- * The states of a `state` aggregator over the groups of one segment, folded when its rows are through.
+ * The states of a `state` aggregator over the groups of one segment, combined when its rows are through.
  * @param order  place of the segment in the query
  * @returns undefined when no row of the segment changes any state
  */
@@ -29,7 +29,7 @@ export function stateAccumulator(
   if (feed === undefined) return undefined;
   const states: unknown[] = [];
   const bytesEach = Math.max(1, kind.bytes(kind.create()));
-  // Where groups can spill, those of a segment are folded in time.
+  // Where groups can spill, those of a segment are combined in time.
   const roomFor = spill === undefined ? groupBytesMax / bytesEach : Infinity;
   let count = 0;
   const refuse = (): never => {
@@ -67,7 +67,7 @@ export function stateAccumulator(
         feed.add(block, rows, groups, n, stateOf);
         if (++blocks % BLOCKS_BETWEEN_MEASURES === 0) measure();
       },
-      fold(table, groupOf, groupCount) {
+      combine(table, groupOf, groupCount) {
         feed.end?.(stateOf);
         const numbers = memory.u32(groupOf, groupCount).slice();
         const objects = table.states[index]?.objects;

@@ -4,7 +4,7 @@ import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import type { RunContext } from '../../block/context.js';
 import type { SpillFile } from '../../spill/spill-file.js';
 import type { SpillSpace } from '../../spill/spill-space.js';
-import type { AggregatorShape, GroupShape } from '../key/layout.js';
+import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import type { GroupTableParts } from '../table/group-table.js';
 import { listGroups } from '../table/result.js';
 import { PARTITIONS, PartitionedGroups } from './partition.js';
@@ -41,13 +41,13 @@ export interface SpilledGroups {
 
 /** Appends the groups of tables to a file of its own. */
 export class GroupSpill {
-  readonly #shape: GroupShape;
+  readonly #layout: GroupLayout;
   readonly #context: RunContext;
   readonly file: SpillFile;
   readonly #chunks: SpilledChunk[] = [];
 
-  constructor(shape: GroupShape, context: RunContext, space: SpillSpace) {
-    this.#shape = shape;
+  constructor(layout: GroupLayout, context: RunContext, space: SpillSpace) {
+    this.#layout = layout;
     this.#context = context;
     this.file = space.create();
   }
@@ -57,8 +57,8 @@ export class GroupSpill {
     const arena = this.#context.memory.arena();
     try {
       const scope = { context: this.#context, arena };
-      const listed = this.#shape.layout.kind === 'dense' ? listGroups(scope, parts) : undefined;
-      const groups = new PartitionedGroups(scope, this.#shape, parts, listed, level);
+      const listed = this.#layout.indexLayout.kind === 'dense' ? listGroups(scope, parts) : undefined;
+      const groups = new PartitionedGroups(scope, this.#layout, parts, listed, level);
       for (let partition = 0; partition < PARTITIONS; partition++) this.#writePartition(parts, groups, partition);
     } finally {
       arena.release();
@@ -84,14 +84,14 @@ export class GroupSpill {
     const groupCount = groups.countOf(partition);
     if (groupCount === 0) return;
     this.#context.check();
-    const pairCounts = this.#shape.aggregators.map((_, index) => groups.pairCountOf(partition, index));
-    const planes = planesOf(this.#shape, groupCount, pairCounts);
+    const pairCounts = this.#layout.aggregators.map((_, index) => groups.pairCountOf(partition, index));
+    const planes = planesOf(this.#layout, groupCount, pairCounts);
     const arena = memory.arena();
     try {
       const at = arena.take(planes.bytes);
       const scope = { context: this.#context, arena };
       groups.copyKeys(scope, partition, at);
-      this.#shape.aggregators.forEach((aggregator, index) => {
+      this.#layout.aggregators.forEach((aggregator, index) => {
         const from = parts.states[index];
         const plane = planes.states[index];
         if (from === undefined || plane === undefined) return;
@@ -115,9 +115,9 @@ export class GroupSpill {
 }
 
 /** Reads a chunk back, as a table to be merged into another. Its memory goes with it. */
-export function readChunk(shape: GroupShape, { memory }: RunContext, file: SpillFile, chunk: SpilledChunk): GroupTableParts {
+export function readChunk(layout: GroupLayout, { memory }: RunContext, file: SpillFile, chunk: SpilledChunk): GroupTableParts {
   const { groupCount, pairCounts, offset } = chunk;
-  const planes = planesOf(shape, groupCount, pairCounts);
+  const planes = planesOf(layout, groupCount, pairCounts);
   const at = memory.allocate(planes.bytes);
   try {
     file.read(offset, memory.u8(at, planes.bytes));
@@ -126,7 +126,7 @@ export function readChunk(shape: GroupShape, { memory }: RunContext, file: Spill
     throw error;
   }
   const address = (plane: number | undefined): Address => (plane === undefined ? 0 : at + plane);
-  const isDense = shape.layout.kind === 'dense';
+  const isDense = layout.indexLayout.kind === 'dense';
   return {
     groupCount,
     present: 0,
@@ -154,7 +154,7 @@ function readCollected(file: SpillFile, place: SpilledChunk['objects'][number]):
 }
 
 /** Bytes of sets of distinct values. @param pairCounts  per aggregator */
-export function pairBytes({ aggregators }: GroupShape, pairCounts: readonly number[]): number {
+export function pairBytes({ aggregators }: GroupLayout, pairCounts: readonly number[]): number {
   return aggregators.reduce((sum, aggregator, index) => sum + (pairCounts[index] ?? 0) * pairWordsOf(aggregator) * 8, 0);
 }
 
@@ -167,7 +167,7 @@ interface StatePlanes {
 
 /** Where the arrays of a chunk begin; keys or cells begin at 0. */
 function planesOf(
-  shape: GroupShape,
+  layout: GroupLayout,
   groupCount: number,
   pairCounts: readonly number[],
 ): { readonly bytes: number; readonly states: readonly StatePlanes[] } {
@@ -178,8 +178,8 @@ function planesOf(
     bytes += Math.ceil(size / 64) * 64 + 64;
     return at;
   };
-  plane(groupCount * (shape.layout.kind === 'dense' ? 4 : shape.layout.words * 8));
-  const states = shape.aggregators.map((aggregator, index): StatePlanes => {
+  plane(groupCount * (layout.indexLayout.kind === 'dense' ? 4 : layout.indexLayout.words * 8));
+  const states = layout.aggregators.map((aggregator, index): StatePlanes => {
     const none = { at: undefined, seen: undefined, bits: undefined, pairs: undefined };
     switch (aggregator.kind) {
       case 'count':
@@ -199,10 +199,10 @@ function planesOf(
   return { bytes, states };
 }
 
-function bitBytesOf(aggregator: AggregatorShape): number {
+function bitBytesOf(aggregator: AggregatorLayout): number {
   return aggregator.kind === 'distinct' && aggregator.store.kind === 'bits' ? aggregator.store.bitsPerGroup / 8 : 0;
 }
 
-function pairWordsOf(aggregator: AggregatorShape): number {
+function pairWordsOf(aggregator: AggregatorLayout): number {
   return aggregator.kind === 'distinct' && aggregator.store.kind === 'pairs' ? aggregator.store.words : 0;
 }

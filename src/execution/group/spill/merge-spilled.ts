@@ -1,7 +1,7 @@
 import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../storage/view.js';
 import { SpillFile } from '../../spill/spill-file.js';
-import type { FoldScope } from '../table/distinct-combine.js';
+import type { CombineScope } from '../table/distinct-combine.js';
 import type { GroupTableParts } from '../table/group-table.js';
 import { GroupTable } from '../table/group-table.js';
 import type { Remaps } from '../table/merge-tables.js';
@@ -24,8 +24,8 @@ interface ChunkSource {
  * The groups of tables of which some have spilled, as one table per partition: each group is in one of them. A table is
  * to be used before the next is asked for. Frees `others`; `table` stays the caller's and is empty afterwards.
  */
-export function* mergeSpilled(scope: FoldScope, table: GroupTable, others: readonly GroupTableParts[]): Generator<GroupTable> {
-  const { context, shape } = table;
+export function* mergeSpilled(scope: CombineScope, table: GroupTable, others: readonly GroupTableParts[]): Generator<GroupTable> {
+  const { context, layout } = table;
   const { spill } = context;
   assert(spill !== undefined, 'groups that were spilled have a place to be spilled to');
   const waiting = [...others];
@@ -40,7 +40,7 @@ export function* mergeSpilled(scope: FoldScope, table: GroupTable, others: reado
           files.push(file);
           sources.push({ file, chunks: parts.spilled.chunks, remaps });
         }
-        const rest = new GroupSpill(shape, context, spill);
+        const rest = new GroupSpill(layout, context, spill);
         files.push(rest.file);
         rest.write(parts, 0);
         sources.push({ file: rest.file, chunks: rest.chunks, remaps });
@@ -62,17 +62,17 @@ export function* mergeSpilled(scope: FoldScope, table: GroupTable, others: reado
 }
 
 /** @param level  how many times the groups were partitioned before */
-function* mergePartition(scope: FoldScope, like: GroupTable, sources: readonly ChunkSource[], level: number): Generator<GroupTable> {
+function* mergePartition(scope: CombineScope, like: GroupTable, sources: readonly ChunkSource[], level: number): Generator<GroupTable> {
   if (sources.every(({ chunks }) => chunks.length === 0)) return;
-  const { context, shape } = like;
-  const table = new GroupTable(shape, context, like);
+  const { context, layout } = like;
+  const table = new GroupTable(layout, context, like);
   try {
     for (const { file, chunks, remaps } of sources) {
       for (const chunk of chunks) {
         context.check();
-        const isTooMuch = table.bytesWith(chunk.groupCount, pairBytes(shape, chunk.pairCounts)) > context.groupBytesMax;
+        const isTooMuch = table.bytesWith(chunk.groupCount, pairBytes(layout, chunk.pairCounts)) > context.groupBytesMax;
         if (isTooMuch && table.canSpill && level < LEVELS_MAX) table.spill(level);
-        mergeTable(table, readChunk(shape, context, file, chunk), remaps);
+        mergeTable(table, readChunk(layout, context, file, chunk), remaps);
       }
     }
     if (!table.hasSpilled) {
@@ -91,12 +91,12 @@ function* mergePartition(scope: FoldScope, like: GroupTable, sources: readonly C
 }
 
 /** Ids in `table` of the values that another thread interned. */
-function remapsInto(scope: FoldScope, table: GroupTable, parts: GroupTableParts): Remaps {
-  const { shape } = table;
-  const keys = shape.keys.map(
+function remapsInto(scope: CombineScope, table: GroupTable, parts: GroupTableParts): Remaps {
+  const { layout } = table;
+  const keys = layout.keys.map(
     (key, index): Address => (key.domain.kind === 'interned' ? internAll(scope, table.pools[index], parts.pools[index] ?? []) : 0),
   );
-  const distinct = shape.aggregators.map(
+  const distinct = layout.aggregators.map(
     (aggregator, index): Address =>
       aggregator.kind === 'distinct' && aggregator.domain.kind === 'interned'
         ? internAll(scope, table.distinctPools[index], parts.distinctPools[index] ?? [])

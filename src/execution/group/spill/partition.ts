@@ -5,8 +5,8 @@ import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
-import type { GroupShape } from '../key/layout.js';
-import type { FoldScope } from '../table/distinct-combine.js';
+import type { GroupLayout } from '../key/layout.js';
+import type { CombineScope } from '../table/distinct-combine.js';
 import type { GroupTableParts } from '../table/group-table.js';
 
 /** A power of two: a partition is some bits of the hash of a key. */
@@ -22,7 +22,7 @@ const GROUPS_PER_CHECK = 1 << 16;
  */
 export class PartitionedGroups {
   readonly #context: RunContext;
-  readonly #shape: GroupShape;
+  readonly #layout: GroupLayout;
   readonly #parts: GroupTableParts;
   /** Group numbers by partition, in kernel memory and here. */
   readonly #order: Uint32Array;
@@ -35,11 +35,11 @@ export class PartitionedGroups {
   readonly #objects: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array } | undefined)[];
 
   /** @param listed  numbers of the groups that exist; undefined: all */
-  constructor({ context, arena }: FoldScope, shape: GroupShape, parts: GroupTableParts, listed: Uint32Array | undefined, level: number) {
+  constructor({ context, arena }: CombineScope, layout: GroupLayout, parts: GroupTableParts, listed: Uint32Array | undefined, level: number) {
     this.#context = context;
-    this.#shape = shape;
+    this.#layout = layout;
     this.#parts = parts;
-    const partitionOf = partitionsOf(context, shape, parts, level);
+    const partitionOf = partitionsOf(context, layout, parts, level);
     const groups = listed ?? ascending(parts.groupCount, context.check);
     const byPartition = sortByPartition(context, groups.length, (at) => partitionOf[groups[at] ?? 0] ?? 0);
     this.#starts = byPartition.starts;
@@ -61,7 +61,7 @@ export class PartitionedGroups {
         ? undefined
         : sortByPartition(context, objects.groups.length, (at) => partitionOf[objects.groups[at] ?? 0] ?? 0),
     );
-    this.#pairs = shape.aggregators.map((aggregator, index) => {
+    this.#pairs = layout.aggregators.map((aggregator, index) => {
       const pairs = parts.states[index]?.pairs;
       if (aggregator.kind !== 'distinct' || aggregator.store.kind !== 'pairs' || pairs === undefined) return undefined;
       const { words } = aggregator.store;
@@ -96,12 +96,12 @@ export class PartitionedGroups {
   /** Packed keys, or cells. */
   copyKeys({ arena }: { readonly arena: Arena }, partition: number, out: Address): void {
     const { kernels, memory } = this.#context;
-    const { layout } = this.#shape;
-    if (layout.kind === 'dense') {
+    const { indexLayout } = this.#layout;
+    if (indexLayout.kind === 'dense') {
       memory.u32(out, this.countOf(partition)).set(this.#order.subarray(this.#starts[partition], this.#starts[partition + 1]));
       return;
     }
-    const { words } = layout;
+    const { words } = indexLayout;
     const index = arena.take(BLOCK_ROWS * 4);
     const values = arena.take(BLOCK_ROWS * 8);
     this.#eachBlock(partition, (order, from, n) => {
@@ -198,24 +198,24 @@ function sortByPartition(
 }
 
 /** The partition of each group. */
-function partitionsOf(context: RunContext, shape: GroupShape, parts: GroupTableParts, level: number): Uint8Array {
+function partitionsOf(context: RunContext, layout: GroupLayout, parts: GroupTableParts, level: number): Uint8Array {
   const { memory } = context;
-  const { layout } = shape;
+  const { indexLayout } = layout;
   const partitions = new Uint8Array(parts.groupCount);
   const seed = Math.imul(level + 1, 0x9e3779b1);
-  if (layout.kind === 'dense') {
+  if (indexLayout.kind === 'dense') {
     for (let cell = 0; cell < partitions.length; cell++) {
       if (cell % GROUPS_PER_CHECK === 0) context.check();
       partitions[cell] = finalMix(mix(seed, cell)) >>> PARTITION_SHIFT;
     }
     return partitions;
   }
-  const halvesEach = layout.words * 2;
+  const halvesEach = indexLayout.words * 2;
   const halves = memory.u32(parts.keys, parts.groupCount * halvesEach);
   // Ids of interned values differ between threads; what they stand for does not.
   const hashes = Array.from({ length: halvesEach }, (): Uint32Array | undefined => undefined);
-  shape.keys.forEach((key, index) => {
-    const place = layout.places[index];
+  layout.keys.forEach((key, index) => {
+    const place = indexLayout.places[index];
     if (key.domain.kind !== 'interned' || place?.kind !== 'half') return;
     hashes[place.word * 2 + place.shift / 32] = hashesOf(context, parts.pools[index] ?? []);
   });

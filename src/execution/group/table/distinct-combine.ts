@@ -5,33 +5,33 @@ import { takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import { nullIdOf } from '../key/key-domain.js';
-import type { AggregatorShape } from '../key/layout.js';
+import type { AggregatorLayout } from '../key/layout.js';
 import type { GroupTable } from './group-table.js';
 
-export type DistinctShape = Extract<AggregatorShape, { kind: 'distinct' }>;
-export type FoldScope = Pick<SegmentScope, 'context' | 'arena'>;
+export type DistinctLayout = Extract<AggregatorLayout, { kind: 'distinct' }>;
+export type CombineScope = Pick<SegmentScope, 'context' | 'arena'>;
 
 /** Puts (group, id) pairs, both as the table numbers them, into its bits or its set; at most a block at a time. */
 export class DistinctWriter {
-  readonly #scope: FoldScope;
+  readonly #scope: CombineScope;
   readonly #table: GroupTable;
   readonly #index: number;
-  readonly #shape: DistinctShape;
+  readonly #layout: DistinctLayout;
   readonly #packed: Address;
   readonly #run: Address;
 
-  constructor(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape) {
+  constructor(scope: CombineScope, table: GroupTable, index: number, layout: DistinctLayout) {
     this.#scope = scope;
     this.#table = table;
     this.#index = index;
-    this.#shape = shape;
+    this.#layout = layout;
     this.#packed = scope.arena.take(BLOCK_ROWS * 8);
     this.#run = scope.arena.take(RUN_BYTES);
   }
 
   addToGroup(group: number, ids: Address, n: number): void {
     const { kernels, memory } = this.#scope.context;
-    const { store } = this.#shape;
+    const { store } = this.#layout;
     const state = this.#table.states[this.#index];
     if (state === undefined) return;
     if (store.kind === 'bits') {
@@ -46,7 +46,7 @@ export class DistinctWriter {
 
   addPairs(groups: Address, ids: Address, n: number): void {
     const { kernels } = this.#scope.context;
-    const { store } = this.#shape;
+    const { store } = this.#layout;
     const state = this.#table.states[this.#index];
     if (state === undefined) return;
     if (store.kind === 'bits') {
@@ -62,18 +62,18 @@ export class DistinctWriter {
 }
 
 /** Adds pairs (group, id) of a segment or of another thread. `groupOf`: u32 per group there, its number in the table. */
-export function foldPairs(
-  scope: FoldScope,
+export function combinePairs(
+  scope: CombineScope,
   table: GroupTable,
   index: number,
-  shape: DistinctShape,
+  layout: DistinctLayout,
   keys: Address,
   count: number,
   groupOf: Address,
   remap: Address,
 ): void {
   const { kernels } = scope.context;
-  const writer = new DistinctWriter(scope, table, index, shape);
+  const writer = new DistinctWriter(scope, table, index, layout);
   const positions = multiplesOf(scope, 2);
   const local = scope.arena.take(BLOCK_ROWS * 4);
   const groups = scope.arena.take(BLOCK_ROWS * 4);
@@ -89,7 +89,7 @@ export function foldPairs(
   }
 }
 
-export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
+export function combineWidePairs(scope: CombineScope, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
   const { kernels } = scope.context;
   const halves = multiplesOf(scope, 4);
   const words = multiplesOf(scope, 2);
@@ -110,7 +110,7 @@ export function foldWidePairs(scope: FoldScope, table: GroupTable, index: number
 }
 
 /** u32 0, step, 2 step, ... for a block. */
-export function multiplesOf(scope: FoldScope, step: number): Address {
+export function multiplesOf(scope: CombineScope, step: number): Address {
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const numbers = scope.context.memory.u32(at, BLOCK_ROWS);
   for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row * step;
@@ -118,7 +118,7 @@ export function multiplesOf(scope: FoldScope, step: number): Address {
 }
 
 /** Ids of the domain for local ids `from + ids[i]`. */
-export function globalIds(scope: FoldScope, remap: Address, from: number, ids: Address, n: number, out: Address): void {
+export function globalIds(scope: CombineScope, remap: Address, from: number, ids: Address, n: number, out: Address): void {
   const { kernels, memory } = scope.context;
   if (remap !== 0) {
     kernels.gather32(remap + from * 4, ids, n, out);
@@ -134,16 +134,16 @@ export function globalIds(scope: FoldScope, remap: Address, from: number, ids: A
 /**
  * i64 number of distinct values per group, of all groups of the table; null is not counted.
  */
-export function countDistinct(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape): Address {
+export function countDistinct(scope: CombineScope, table: GroupTable, index: number, layout: DistinctLayout): Address {
   const { context, arena } = scope;
   const { kernels, memory } = context;
   const { groupCount } = table;
   const counts = takeZeroed(arena, context, Math.max(1, groupCount) * 8);
   const state = table.states[index];
   if (state === undefined) return counts;
-  const nullId = nullIdOf(shape.domain);
-  if (shape.store.kind === 'bits') {
-    const words = shape.store.bitsPerGroup / 64;
+  const nullId = nullIdOf(layout.domain);
+  if (layout.store.kind === 'bits') {
+    const words = layout.store.bitsPerGroup / 64;
     const view = memory.u32(counts, groupCount * 2);
     for (let group = 0; group < groupCount; group++) {
       if (group % ROWS_PER_CHECK === 0) context.check();

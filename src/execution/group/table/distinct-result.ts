@@ -6,7 +6,7 @@ import { distinctFolder } from '../../aggregate-state/distinct-values.js';
 import { inPieces } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { columnOf } from '../../block/result-table.js';
-import type { DistinctShape, FoldScope } from './distinct-combine.js';
+import type { DistinctLayout, CombineScope } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
 
@@ -15,15 +15,15 @@ const NOT_LISTED = 0xffffffff;
 
 /**
  * A column of what is made of the distinct numbers of each group listed. They are laid out group by group in kernel memory
- * until they are folded, so that they count in what the query holds.
+ * until they are combined, so that they count in what the query holds.
  * @param counts  i64 per group of the table: how many it has (`countDistinct`)
  * @throws        ServiceError `resource_limit`
  */
 export function distinctColumn(
-  { context }: FoldScope,
+  { context }: CombineScope,
   table: GroupTable,
   index: number,
-  shape: DistinctShape,
+  layout: DistinctLayout,
   fold: DistinctFold,
   groups: Uint32Array,
   counts: Address,
@@ -48,8 +48,8 @@ export function distinctColumn(
     const values = arena.take(Math.max(1, total) * 8);
     const longs = memory.i64(values, total);
     const doubles = memory.f64(values, total);
-    const isLong = shape.domain.type === 'LONG';
-    eachDistinct({ context, arena }, table, index, shape, (group, value) => {
+    const isLong = layout.domain.type === 'LONG';
+    eachDistinct({ context, arena }, table, index, layout, (group, value) => {
       const at = next[group] ?? NOT_LISTED;
       if (at === NOT_LISTED) return;
       if (isLong) longs[at] = convert(value, 'LONG') ?? 0n;
@@ -57,14 +57,14 @@ export function distinctColumn(
       next[group] = at + 1;
     });
     const numbers = isLong ? longs : doubles;
-    const folded = distinctFolder(fold);
+    const combined = distinctFolder(fold);
     return columnOf(
-      shape.name,
+      layout.name,
       fold.kind === 'state' && fold.output === 'state' ? stateType(fold.aggregateState) : fold.type,
       Array.from(groups, (group) => {
         check();
         const end = next[group] ?? 0;
-        return folded(numbers.subarray(end - sizeOf(group), end));
+        return combined(numbers.subarray(end - sizeOf(group), end));
       }),
     );
   } finally {

@@ -1,15 +1,15 @@
 import type { Value } from '../../../expression/value.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { nullIdOf, valueOfId } from '../key/key-domain.js';
-import type { DistinctShape, FoldScope } from './distinct-combine.js';
+import type { DistinctLayout, CombineScope } from './distinct-combine.js';
 import type { GroupTable } from './group-table.js';
 
 /** Visits every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
 export function eachDistinct(
-  { context }: FoldScope,
+  { context }: CombineScope,
   table: GroupTable,
   index: number,
-  { domain, store }: DistinctShape,
+  { domain, store }: DistinctLayout,
   visit: (group: number, value: Value) => void,
 ): void {
   const { memory, check } = context;

@@ -7,7 +7,7 @@ import { clear } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { ValuePool } from '../key/key-domain.js';
-import type { AggregatorShape, GroupShape } from '../key/layout.js';
+import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import type { SpilledGroups } from '../spill/group-spill.js';
 import { GroupSpill } from '../spill/group-spill.js';
 
@@ -25,7 +25,7 @@ export interface StateColumn {
   objects: StateObjects | undefined;
 }
 
-/** A group table as plain data, for another thread to fold in; its memory goes with it. */
+/** A group table as plain data, for another thread to combine; its memory goes with it. */
 export interface GroupTableParts {
   readonly groupCount: number;
   readonly present: Address;
@@ -52,7 +52,7 @@ const SPILLING_TABLE_BYTES_MIN = 1 << 24;
 
 /** The groups of one thread over all its segments. Lives across segments in memory of its own, until `free`. */
 export class GroupTable {
-  readonly shape: GroupShape;
+  readonly layout: GroupLayout;
   readonly context: RunContext;
   readonly states: StateColumn[];
   /** Of keys and of distinct columns with interned values, by position. */
@@ -74,14 +74,14 @@ export class GroupTable {
   #spill: GroupSpill | undefined;
 
   /** @param like  a table whose interned values have the same ids here */
-  constructor(shape: GroupShape, context: RunContext, like?: Pick<GroupTable, 'pools' | 'distinctPools'>) {
-    this.shape = shape;
+  constructor(layout: GroupLayout, context: RunContext, like?: Pick<GroupTable, 'pools' | 'distinctPools'>) {
+    this.layout = layout;
     this.context = context;
-    this.pools = like?.pools ?? shape.keys.map(() => new ValuePool());
-    this.distinctPools = like?.distinctPools ?? shape.aggregators.map(() => new ValuePool());
-    this.states = shape.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
-    const { layout } = shape;
-    this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
+    this.pools = like?.pools ?? layout.keys.map(() => new ValuePool());
+    this.distinctPools = like?.distinctPools ?? layout.aggregators.map(() => new ValuePool());
+    this.states = layout.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
+    const { indexLayout } = layout;
+    this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
     this.#bytesMax = context.spill === undefined ? context.groupBytesMax : Math.max(context.groupBytesMax, SPILLING_TABLE_BYTES_MIN);
     this.#allocate();
   }
@@ -92,7 +92,7 @@ export class GroupTable {
    */
   bytesWith(groups: number, addedBytes: number): number {
     let bytes = this.#bytes;
-    if (this.shape.layout.kind === 'hash') {
+    if (this.layout.indexLayout.kind === 'hash') {
       let capacity = this.capacity;
       while (capacity < this.groupCount + groups) capacity *= 2;
       if (capacity > this.capacity) bytes *= 1.25 * (capacity / this.capacity);
@@ -113,7 +113,7 @@ export class GroupTable {
   /** Whether there is something that spilling would make room by. */
   get canSpill(): boolean {
     if (this.context.spill === undefined) return false;
-    if (this.shape.layout.kind === 'hash') return this.groupCount > 0;
+    if (this.layout.indexLayout.kind === 'hash') return this.groupCount > 0;
     return this.states.some(({ pairs, objects }) => (pairs?.count ?? 0) > 0 || objects?.isEmpty === false);
   }
 
@@ -128,7 +128,7 @@ export class GroupTable {
   spill(level: number): GroupSpill {
     const { spill } = this.context;
     assert(spill !== undefined, 'a group table has nowhere to spill to');
-    this.#spill ??= new GroupSpill(this.shape, this.context, spill);
+    this.#spill ??= new GroupSpill(this.layout, this.context, spill);
     this.#spill.write(this.#parts([], null), level);
     this.freeMemory();
     this.#allocate();
@@ -136,19 +136,19 @@ export class GroupTable {
   }
 
   #allocate(): void {
-    const { layout } = this.shape;
+    const { indexLayout } = this.layout;
     this.groupCount = 0;
-    this.capacity = layout.kind === 'dense' ? layout.cells : FIRST_CAPACITY;
+    this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
     try {
-      if (layout.kind === 'dense') {
-        this.present = this.#zeroed(layout.cells);
-        this.groupCount = layout.cells;
+      if (indexLayout.kind === 'dense') {
+        this.present = this.#zeroed(indexLayout.cells);
+        this.groupCount = indexLayout.cells;
       } else {
-        this.keys = this.take(this.capacity * layout.words * 8);
+        this.keys = this.take(this.capacity * indexLayout.words * 8);
         this.slotCount = this.capacity * 2;
         this.slots = this.#zeroed(this.slotCount * 4);
       }
-      this.shape.aggregators.forEach((aggregator, index) => this.#makeState(aggregator, index));
+      this.layout.aggregators.forEach((aggregator, index) => this.#makeState(aggregator, index));
     } catch (error) {
       this.free();
       throw error;
@@ -160,10 +160,10 @@ export class GroupTable {
    * first, so addresses of states may change.
    */
   findGroups(keys: Address, n: number, out: Address): void {
-    const { layout } = this.shape;
-    if (layout.kind !== 'hash') return;
-    this.#reserve(this.groupCount + n, layout.words);
-    this.groupCount = this.context.kernels.hashKeys(keys, n, layout.words, this.slots, this.slotCount, this.keys, this.groupCount, out);
+    const { indexLayout } = this.layout;
+    if (indexLayout.kind !== 'hash') return;
+    this.#reserve(this.groupCount + n, indexLayout.words);
+    this.groupCount = this.context.kernels.hashKeys(keys, n, indexLayout.words, this.slots, this.slotCount, this.keys, this.groupCount, out);
   }
 
   take(bytes: number): Address {
@@ -240,7 +240,7 @@ export class GroupTable {
     return at;
   }
 
-  #makeState(aggregator: AggregatorShape, index: number): void {
+  #makeState(aggregator: AggregatorLayout, index: number): void {
     const state = this.states[index];
     if (state === undefined) return;
     if (aggregator.kind === 'distinct') {
@@ -263,7 +263,7 @@ export class GroupTable {
     if (aggregator.kind !== 'count' && aggregator.nullable) state.seen = this.#zeroed(this.capacity);
   }
 
-  #initialise(aggregator: AggregatorShape, at: Address, from: number, to: number): void {
+  #initialise(aggregator: AggregatorLayout, at: Address, from: number, to: number): void {
     const { memory } = this.context;
     if (aggregator.kind === 'state' || aggregator.kind === 'distinct') return;
     if (aggregator.kind === 'count' || aggregator.kind === 'sum') clear(this.context, at + from * 8, (to - from) * 8);
@@ -281,7 +281,7 @@ export class GroupTable {
     this.slotCount = capacity * 2;
     this.slots = this.#zeroed(this.slotCount * 4);
     this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
-    this.shape.aggregators.forEach((aggregator, index) => {
+    this.layout.aggregators.forEach((aggregator, index) => {
       const state = this.states[index];
       if (state === undefined || aggregator.kind === 'distinct' || aggregator.kind === 'state') return;
       state.at = this.#enlarge(state.at, old * 8, capacity * 8);

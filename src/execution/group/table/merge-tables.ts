@@ -5,8 +5,8 @@ import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
 import { clear, kernelFor } from '../../block/context.js';
 import type { ValuePool } from '../key/key-domain.js';
-import { foldPackedKeys, GroupWriter } from '../segment/combine.js';
-import { foldPairs, foldWidePairs, multiplesOf } from './distinct-combine.js';
+import { combinePackedKeys, GroupWriter } from '../segment/combine.js';
+import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.js';
 import type { GroupTable, GroupTableParts } from './group-table.js';
 
 /** Ids of interned values in the table merged into, by those of the parts; 0 where they are the same. */
@@ -22,29 +22,29 @@ export const SAME_IDS: Remaps = { keys: () => 0, distinct: () => 0 };
  * Frees what the parts own. Without `remaps` the values of the pools of the parts are interned.
  */
 export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: Remaps): void {
-  const { context, shape } = table;
+  const { context, layout } = table;
   const arena = context.memory.arena();
   const scratch = { context, arena };
   const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
-  const { layout } = shape;
+  const { indexLayout } = layout;
   try {
     const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
     const addStates = (base: number, cells: Address, numbers: Address, n: number): void => {
       context.kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
       if (table.present !== 0) context.kernels.presentGroups(numbers, n, table.present);
-      shape.aggregators.forEach((_, index) => addState(table, parts, index, { base, cells, numbers, n }, seenBuffers));
+      layout.aggregators.forEach((_, index) => addState(table, parts, index, { base, cells, numbers, n }, seenBuffers));
     };
     clear(context, groupOf, parts.groupCount * 4);
-    if (layout.kind === 'dense' && parts.cells !== 0) {
+    if (indexLayout.kind === 'dense' && parts.cells !== 0) {
       const inOrder = multiplesOf(scratch, 1);
       for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS) {
         context.check();
         addStates(base, inOrder, parts.cells + base * 4, Math.min(BLOCK_ROWS, parts.groupCount - base));
       }
-    } else if (layout.kind === 'dense') {
+    } else if (indexLayout.kind === 'dense') {
       eachPresent(scratch, parts, (base, cells, numbers, n) => addStates(base, cells, numbers, n));
     } else {
-      const keyRemaps = shape.keys.map((key, index) => {
+      const keyRemaps = layout.keys.map((key, index) => {
         if (key.domain.kind !== 'interned') return 0;
         return remaps === undefined ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : remaps.keys(index);
       });
@@ -52,14 +52,14 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
       const packed = {
         keys: parts.keys,
         count: parts.groupCount,
-        words: layout.words,
-        places: layout.places,
-        flagWord: layout.flagWord,
-        isConstant: shape.keys.map(() => false),
+        words: indexLayout.words,
+        places: indexLayout.places,
+        flagWord: indexLayout.flagWord,
+        isConstant: layout.keys.map(() => false),
       };
-      foldPackedKeys(scratch, packed, keyRemaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
+      combinePackedKeys(scratch, packed, keyRemaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
     }
-    shape.aggregators.forEach((aggregator, index) => {
+    layout.aggregators.forEach((aggregator, index) => {
       if (aggregator.kind === 'state') {
         const numbers = context.memory.u32(groupOf, parts.groupCount).slice();
         const objects = parts.states[index]?.objects;
@@ -78,8 +78,8 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
         const remap = interns
           ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? [])
           : (remaps?.distinct(index) ?? 0);
-        if (aggregator.store.words === 2) foldWidePairs(scratch, table, index, keys, count, groupOf);
-        else foldPairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
+        if (aggregator.store.words === 2) combineWidePairs(scratch, table, index, keys, count, groupOf);
+        else combinePairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
       }
     });
   } finally {
@@ -127,7 +127,7 @@ function addState(
   { base, cells, numbers, n }: GroupBlock,
   { bits, rows, groups }: { bits: Address; rows: Address; groups: Address },
 ): void {
-  const aggregator = table.shape.aggregators[index];
+  const aggregator = table.layout.aggregators[index];
   const from = parts.states[index];
   const into = table.states[index];
   if (aggregator === undefined || from === undefined || into === undefined) return;

@@ -7,7 +7,7 @@ import { ascending, ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, pickRows, textColumn } from '../../block/result-table.js';
 import type { GroupAggregator } from '../key/layout.js';
-import type { DistinctShape, FoldScope } from './distinct-combine.js';
+import type { DistinctLayout, CombineScope } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
 import { listGroups, rowsOfGroups } from './result.js';
@@ -61,23 +61,23 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
 }
 
 /** The rows described above, of every group of the table. */
-export function partialRows(scope: FoldScope, table: GroupTable): ResultTable {
-  const { shape } = table;
+export function partialRows(scope: CombineScope, table: GroupTable): ResultTable {
+  const { layout } = table;
   const { check } = scope.context;
   const groups = listGroups(scope, table);
   const states = rowsOfGroups(scope, table, groups, { isEmpty: false, asStates: true });
-  const keys = states.columns.slice(0, shape.keys.length);
-  const sets = shape.aggregators.map((aggregator, index) =>
+  const keys = states.columns.slice(0, layout.keys.length);
+  const sets = layout.aggregators.map((aggregator, index) =>
     aggregator.kind === 'distinct' ? listSet(scope, table, index, aggregator) : undefined,
   );
   const extra = sets.reduce((sum, set) => sum + (set?.groups.length ?? 0), 0);
   const rowCount = groups.length + extra;
   let from = groups.length;
-  const aggregates = shape.aggregators.map((aggregator, index): ResultColumn => {
+  const aggregates = layout.aggregators.map((aggregator, index): ResultColumn => {
     const name = `a${index}`;
     const set = sets[index];
     if (set === undefined || aggregator.kind !== 'distinct') {
-      const column = states.columns[shape.keys.length + index];
+      const column = states.columns[layout.keys.length + index];
       assert(column !== undefined, 'an aggregator has one column of states');
       return { ...(extra === 0 ? column : withNulls(column, rowCount)), name };
     }
@@ -100,9 +100,9 @@ interface ListedSet {
   readonly values: Value[];
 }
 
-function listSet(scope: FoldScope, table: GroupTable, index: number, shape: DistinctShape): ListedSet {
+function listSet(scope: CombineScope, table: GroupTable, index: number, layout: DistinctLayout): ListedSet {
   const set: ListedSet = { groups: [], values: [] };
-  eachDistinct(scope, table, index, shape, (group, value) => {
+  eachDistinct(scope, table, index, layout, (group, value) => {
     set.groups.push(group);
     set.values.push(value);
   });

@@ -10,10 +10,10 @@ import { ascending, inPieces } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, rememberTexts, typed } from '../../block/result-table.js';
-import type { Domain } from '../key/key-domain.js';
+import type { KeyDomain } from '../key/key-domain.js';
 import { valueOfId } from '../key/key-domain.js';
-import type { AggregatorShape } from '../key/layout.js';
-import type { FoldScope } from './distinct-combine.js';
+import type { AggregatorLayout } from '../key/layout.js';
+import type { CombineScope } from './distinct-combine.js';
 import { countDistinct } from './distinct-combine.js';
 import { distinctColumn } from './distinct-result.js';
 import type { GroupTable } from './group-table.js';
@@ -23,43 +23,43 @@ import { bestGroups } from './top.js';
  * The groups of a finished table as result rows. When the post-processing steps begin by keeping the best few by one aggregate,
  * only those (and whatever ties with the last) leave kernel memory.
  */
-export function groupRows(scope: FoldScope, table: GroupTable, steps: readonly PostStep[]): ResultTable {
-  const { shape } = table;
+export function groupRows(scope: CombineScope, table: GroupTable, steps: readonly PostStep[]): ResultTable {
+  const { layout } = table;
   const values = stateAddresses(scope, table);
   const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
   const isEmpty =
-    groups.length === 0 && shape.plan.emptyGroup && shape.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
+    groups.length === 0 && layout.plan.emptyGroup && layout.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
   return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, { isEmpty, asStates: false }, values);
 }
 
 /** Rows of the groups listed. `isEmpty`: it is the one group of no rows. `asStates`: aggregate states as texts, one column each. */
 export function rowsOfGroups(
-  scope: FoldScope,
+  scope: CombineScope,
   table: GroupTable,
   groups: Uint32Array,
   { isEmpty, asStates }: { readonly isEmpty: boolean; readonly asStates: boolean },
   values = stateAddresses(scope, table),
 ): ResultTable {
-  const { shape } = table;
-  const keys = shape.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
-  const aggregates = shape.aggregators.flatMap((aggregator, index) =>
+  const { layout } = table;
+  const keys = layout.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
+  const aggregates = layout.aggregators.flatMap((aggregator, index) =>
     aggregator.kind === 'state'
       ? stateColumns(table.states[index]?.objects, aggregator, groups, isEmpty, asStates)
       : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
         ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups, values[index] ?? 0)]
         : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
   );
-  return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: shape.keys.map((key) => key.name) };
+  return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: layout.keys.map((key) => key.name) };
 }
 
-function stateAddresses(scope: FoldScope, table: GroupTable): Address[] {
-  return table.shape.aggregators.map((aggregator, index) =>
+function stateAddresses(scope: CombineScope, table: GroupTable): Address[] {
+  return table.layout.aggregators.map((aggregator, index) =>
     aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0),
   );
 }
 
 /** Numbers of the groups that exist, ascending. */
-export function listGroups({ context, arena }: FoldScope, table: Pick<GroupTable, 'present' | 'groupCount'>): Uint32Array {
+export function listGroups({ context, arena }: CombineScope, table: Pick<GroupTable, 'present' | 'groupCount'>): Uint32Array {
   const { kernels, memory, check } = context;
   if (table.present === 0) return ascending(table.groupCount, check);
   const bits = arena.take(BLOCK_ROWS / 8);
@@ -81,28 +81,28 @@ export function listGroups({ context, arena }: FoldScope, table: Pick<GroupTable
 }
 
 function keyColumn(
-  { context }: FoldScope,
+  { context }: CombineScope,
   table: GroupTable,
   name: string,
-  domain: Domain,
+  domain: KeyDomain,
   index: number,
   groups: Uint32Array,
 ): ResultColumn {
   const { memory, check } = context;
-  const { layout } = table.shape;
+  const { indexLayout } = table.layout;
   if (domain.kind === 'constant')
     return columnOf(
       name,
       domain.type,
       mapPieces(groups, context.check, () => domain.value),
     );
-  if (layout.kind === 'hash') {
-    const place = layout.places[index];
+  if (indexLayout.kind === 'hash') {
+    const place = indexLayout.places[index];
     assert(place !== undefined && place.kind !== 'none', `key ${name} has no place`);
-    const { words } = layout;
+    const { words } = indexLayout;
     if (place.kind === 'word') {
       const flags = memory.u32(table.keys, table.groupCount * words * 2);
-      const flagWord = layout.flagWord ?? 0;
+      const flagWord = indexLayout.flagWord ?? 0;
       const nulls = new Uint8Array(groups.length);
       inPieces(groups.length, check, (start, end) => {
         for (let row = start; row < end; row++) nulls[row] = ((flags[((groups[row] ?? 0) * words + flagWord) * 2] ?? 0) >>> place.flag) & 1;
@@ -131,7 +131,7 @@ function keyColumn(
     });
     return idColumn(context, table, name, domain, index, ids);
   }
-  const stride = layout.strides[index] ?? 1;
+  const stride = indexLayout.strides[index] ?? 1;
   const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
   const ids = new Uint32Array(groups.length);
   inPieces(groups.length, check, (start, end) => {
@@ -144,7 +144,7 @@ function idColumn(
   { memory, check }: RunContext,
   table: GroupTable,
   name: string,
-  domain: Domain,
+  domain: KeyDomain,
   index: number,
   ids: Uint32Array,
 ): ResultColumn {
@@ -174,9 +174,9 @@ function textOf(value: Scalar): string | null {
 }
 
 function aggregateColumn(
-  { context }: FoldScope,
+  { context }: CombineScope,
   table: GroupTable,
-  aggregator: Exclude<AggregatorShape, { kind: 'state' }>,
+  aggregator: Exclude<AggregatorLayout, { kind: 'state' }>,
   index: number,
   at: Address,
   groups: Uint32Array,
@@ -207,7 +207,7 @@ function aggregateColumn(
 
 function nullsOf(
   table: GroupTable,
-  aggregator: AggregatorShape,
+  aggregator: AggregatorLayout,
   index: number,
   groups: Uint32Array,
   isEmpty: boolean,

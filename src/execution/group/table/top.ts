@@ -1,7 +1,7 @@
 import type { PostStep } from '../../../model/plan.js';
 import type { Address } from '../../../storage/view.js';
 import { BLOCK_ROWS } from '../../../storage/view.js';
-import type { FoldScope } from './distinct-combine.js';
+import type { CombineScope } from './distinct-combine.js';
 import type { GroupTable } from './group-table.js';
 
 const TOP_MAX = 1_000_000;
@@ -13,7 +13,7 @@ const TOP_MAX = 1_000_000;
  * @returns undefined when the steps are of another kind
  */
 export function bestGroups(
-  scope: FoldScope,
+  scope: CombineScope,
   table: GroupTable,
   values: readonly Address[],
   steps: readonly PostStep[],
@@ -21,8 +21,8 @@ export function bestGroups(
   const sort = steps.find((step) => step.step !== 'compute');
   if (sort?.step !== 'sort' || sort.limit === null) return undefined;
   const [key] = sort.by;
-  const index = table.shape.aggregators.findIndex((aggregator) => aggregator.name === key?.column);
-  const aggregator = table.shape.aggregators[index];
+  const index = table.layout.aggregators.findIndex((aggregator) => aggregator.name === key?.column);
+  const aggregator = table.layout.aggregators[index];
   const count = sort.offset + sort.limit;
   if (
     key === undefined ||
