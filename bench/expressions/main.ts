@@ -7,7 +7,7 @@ import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { median } from '../harness.js';
 import type { Case, Columns } from './cases.js';
 import { CASES } from './cases.js';
@@ -113,7 +113,7 @@ function planOf({ expression, type }: Case): GroupPlan {
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
 const columns = columnsOf(rows);
-const placed = placeFrame(frameOf(columns), memory);
+const placed = uploadFrame(frameOf(columns), memory);
 
 async function engineSum(each: Case): Promise<number> {
   const options = { ending: 'final', deadlineMs: Date.now() + 600_000, kernels: null, batchRows: null } as const;

@@ -10,7 +10,7 @@ import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { SegmentView } from '../../src/storage/view.js';
 import { median } from '../harness.js';
 import type { JoinQuery } from './queries.js';
@@ -73,7 +73,7 @@ function placeTables(): Readonly<Record<string, readonly SegmentView[]>> {
   const place = (frame: Frame, name: string, parts: number): SegmentView[] =>
     Array.from({ length: parts }, (_, part) => {
       const [start, end] = [Math.floor((frame.rowCount * part) / parts), Math.floor((frame.rowCount * (part + 1)) / parts)];
-      return { ...placeFrame(sliceRows(frame, start, end), memory).view, id: `${name}_${part}` };
+      return { ...uploadFrame(sliceRows(frame, start, end), memory).view, id: `${name}_${part}` };
     });
   return { fact: place(tables.fact, 'fact', SEGMENTS), dim: place(tables.dim, 'dim', 1), other: place(tables.other, 'other', SEGMENTS) };
 }

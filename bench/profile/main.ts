@@ -6,7 +6,7 @@ import type { Filter } from '../../src/model/filter.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { median } from '../harness.js';
 import { makeTables, sliceRows } from '../joins/tables.js';
 
@@ -26,7 +26,7 @@ const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
 const { fact } = makeTables(Number(values.rows));
 const views = Array.from({ length: SEGMENTS }, (_, part) => {
   const [start, end] = [0, 1].map((more) => Math.floor((fact.rowCount * (part + more)) / SEGMENTS));
-  return { ...placeFrame(sliceRows(fact, start ?? 0, end ?? 0), memory).view, id: `fact_${part}` };
+  return { ...uploadFrame(sliceRows(fact, start ?? 0, end ?? 0), memory).view, id: `fact_${part}` };
 });
 
 const few: Filter = {

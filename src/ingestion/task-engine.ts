@@ -1,6 +1,6 @@
 import { createEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
-import { placeFrame } from '../storage/placed-frame.js';
+import { uploadFrame } from '../storage/uploaded-frame.js';
 import { FrameEngine } from './builder/frame-engine.js';
 import type { TaskContext } from './contract.js';
 
@@ -28,6 +28,6 @@ export class LazyEngine {
     // A run of rows, its dictionaries and the groups made of it; grows as it is used.
     const memory = KernelMemory.create({ maximumBytes: 2 ** 32 - 2 ** 16 });
     const engine = createEngine({ kernels, memory, threads: 0 });
-    return new FrameEngine(engine, (frame) => placeFrame(frame, memory), kernels, signal);
+    return new FrameEngine(engine, (frame) => uploadFrame(frame, memory), kernels, signal);
   }
 }

@@ -5,9 +5,9 @@ import { instantiateSync } from '@assemblyscript/loader';
 import { ServiceError } from '../base/errors.js';
 import { INSTALLATION } from '../base/installation.js';
 import { KERNEL_CONTRACT_VERSION, type KernelSet } from './contract.js';
-import { KERNEL_PARAMETERS } from './families.js';
 import type { KernelMemory } from './memory.js';
 import { createReferenceKernels } from './reference/kernels.js';
+import { KERNEL_PARAMETERS } from './signatures.js';
 
 type Create = (memory: KernelMemory) => KernelSet;
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
-import { coin } from './coin.js';
 import { Distribution } from './distribution.js';
+import { randomBit } from './random-bit.js';
 
 /**
  * The sketch of Karnin, Lang and Liberty: values of level l stand for 2^l each. When all levels together are full, the
@@ -177,7 +177,7 @@ export class Kll {
     const sorted = sortedFew(this.#levels[height] ?? []);
     const left = sorted.length % 2;
     this.#levels[height] = left === 0 ? [] : [sorted[0] ?? 0];
-    const offset = coin(this.count, height);
+    const offset = randomBit(this.count, height);
     for (let at = left + offset; at < sorted.length; at += 2) this.#levels[height + 1]?.push(sorted[at] ?? 0);
     this.#retained -= (sorted.length - left) / 2;
   }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
-import { coin } from './coin.js';
 import { Distribution } from './distribution.js';
+import { randomBit } from './random-bit.js';
 
 /**
  * The classic quantiles sketch of doubles: a buffer of up to 2k values, and per level k values that stand for 2^(level + 1)
@@ -64,7 +64,7 @@ export class Quantiles {
       if (level === undefined) return;
       this.count += 2 ** (index + 1) * from.#k;
       let row = level;
-      for (let halving = 0; halving < halvings; halving++) row = everyOther(row, coin(this.count, index + halving));
+      for (let halving = 0; halving < halvings; halving++) row = everyOther(row, randomBit(this.count, index + halving));
       this.#carry(row, index + halvings);
     });
     this.#widen(from.min, from.max);
@@ -151,7 +151,7 @@ export class Quantiles {
   #empty(): void {
     const row = this.#buffer.sort();
     this.#buffered = 0;
-    this.#carry(everyOther(row, coin(this.count, 0)), 0);
+    this.#carry(everyOther(row, randomBit(this.count, 0)), 0);
   }
 
   /** Rows are copied before they are kept. */
@@ -163,7 +163,7 @@ export class Quantiles {
       return;
     }
     this.#levels[level] = undefined;
-    this.#carry(everyOther(mergedRows(present, row), coin(this.count, level + 1)), level + 1);
+    this.#carry(everyOther(mergedRows(present, row), randomBit(this.count, level + 1)), level + 1);
   }
 }
 

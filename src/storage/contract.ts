@@ -6,7 +6,7 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
 
 /** Columns held in kernel memory for one query; `release` exactly once, after which every address is void. */
-export interface Lease {
+export interface SegmentPin {
   /** The same array and dictionaries come again for the same request while nothing has moved: they may be known by identity. */
   readonly segments: readonly SegmentView[];
   /** For each column asked for in `globalDictionaries` that is a string column in some segment. */
@@ -16,7 +16,7 @@ export interface Lease {
   release(): void;
 }
 
-export interface LeaseRequest {
+export interface PinRequest {
   readonly segmentIds: readonly string[];
   /** Columns to load; names a segment lacks are simply absent from its view. */
   readonly columns: readonly string[];
@@ -32,21 +32,21 @@ export interface LeaseRequest {
 export interface SegmentStore {
   /** Verifies the whole file (magic, version, every checksum) before it is served; throws `segment_corrupt`. */
   open(file: string, descriptor: SegmentDescriptor): Promise<void>;
-  /** Waits for leases on it to end, then closes the file and forgets its columns. */
+  /** Waits for pins on it to end, then closes the file and forgets its columns. */
   close(segmentId: string): Promise<void>;
   /** Calls back for each open segment whose file turns out to be damaged or gone; the last listener counts. */
   onDamage(listener: (segmentId: string, error: ServiceError) => void): void;
   has(segmentId: string): boolean;
   schema(segmentId: string): readonly ColumnSchema[];
-  /** Loads what is not resident, evicting least recently used unleased columns; throws `resource_limit`. */
-  lease(request: LeaseRequest): Promise<Lease>;
+  /** Loads what is not resident, evicting least recently used unpinned columns; throws `resource_limit`. */
+  pin(request: PinRequest): Promise<SegmentPin>;
   /** What is known of a STRING column without loading it; null when it is loaded, or is no such column. */
   unloaded(segmentId: string, column: string): UnloadedColumn | null;
   /**
    * Ascending rows of which some value is among the texts, from the bitmap index of a column that has one. Reads what
    * little it needs from the file and keeps none of it.
    */
-  findTexts(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array>;
+  findStrings(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array>;
   analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis>;
   readonly residentBytes: number;
 }

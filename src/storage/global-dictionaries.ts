@@ -1,10 +1,10 @@
 import type { KernelMemory } from '../kernels/memory.js';
+import type { BufferPool } from './buffer-pool.js';
 import { EMPTY_TABLE, freeTable, type InternTable, internBytesMax, tableBytes } from './jobs/intern-dictionary.js';
 import type { RunStorageJob } from './jobs.js';
-import type { ResidentMemory } from './resident-memory.js';
 import type { Address, DictionaryView } from './view.js';
 
-/** The entries that a lease reads; kept until its last holder lets go, however much the dictionary grows meanwhile. */
+/** The entries that a pin reads; kept until its last holder lets go, however much the dictionary grows meanwhile. */
 export interface HeldEntries {
   readonly address: Address;
   readonly count: number;
@@ -14,16 +14,16 @@ export interface HeldEntries {
 /** The datasource-wide ids of one string column. Grows only; calls of `intern` take their turn. */
 export class GlobalDictionary {
   readonly #memory: KernelMemory;
-  readonly #resident: ResidentMemory;
+  readonly #resident: BufferPool;
   readonly #run: RunStorageJob;
   #table: InternTable = EMPTY_TABLE;
   #last: Promise<void> = Promise.resolve();
-  /** Leases that read entries at an address. */
+  /** Pins that read entries at an address. */
   readonly #holders = new Map<Address, number>();
   /** Entries that were outgrown but are still read, and their bytes. */
   readonly #outgrown = new Map<Address, number>();
 
-  constructor(memory: KernelMemory, resident: ResidentMemory, run: RunStorageJob) {
+  constructor(memory: KernelMemory, resident: BufferPool, run: RunStorageJob) {
     this.#memory = memory;
     this.#resident = resident;
     this.#run = run;
@@ -45,7 +45,7 @@ export class GlobalDictionary {
     return { address, count, release: () => this.#letGo(address) };
   }
 
-  /** Whether a lease taken now would read these entries. */
+  /** Whether a pin taken now would read these entries. */
   isAt(entries: Address, entryCount: number): boolean {
     return this.#table.entries === entries && this.#table.entryCount === entryCount;
   }

@@ -3,7 +3,7 @@ import type { KernelMemory } from '../kernels/memory.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import type { Footer } from './format.js';
 import { type FindRowsRequest, findRows } from './jobs/find-rows.js';
-import { type FindTextsRequest, findTexts } from './jobs/find-texts.js';
+import { type FindTextsRequest, findStrings } from './jobs/find-strings.js';
 import { type InternDictionaryRequest, type InternTable, internDictionary } from './jobs/intern-dictionary.js';
 import { type LoadColumnRequest, loadColumn } from './jobs/load-column.js';
 import { verifySegment } from './jobs/verify-segment.js';
@@ -14,7 +14,7 @@ export interface StorageJobs {
   readonly loadColumn: { readonly request: LoadColumnRequest; readonly response: null };
   readonly internDictionary: { readonly request: InternDictionaryRequest; readonly response: InternTable };
   readonly findRows: { readonly request: FindRowsRequest; readonly response: Uint32Array };
-  readonly findTexts: { readonly request: FindTextsRequest; readonly response: Uint32Array };
+  readonly findStrings: { readonly request: FindTextsRequest; readonly response: Uint32Array };
 }
 
 export type StorageJobName = keyof StorageJobs;
@@ -31,4 +31,4 @@ export const STORAGE_JOBS: {
     memory: KernelMemory,
     kernels: KernelSet,
   ) => StorageJobs[Name]['response'];
-} = { verifySegment, loadColumn, internDictionary, findRows, findTexts };
+} = { verifySegment, loadColumn, internDictionary, findRows, findStrings };

@@ -3,15 +3,15 @@ import type { Interval } from '../model/interval.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
+import type { BufferPool, Resident } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
-import { placementOf, viewOfStored } from './columns/views.js';
+import { uploadOf, viewOfStored } from './columns/views.js';
 import type { UnloadedColumn } from './contract.js';
 import { columnOfField, fieldName } from './field-name.js';
 import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import type { OpenFiles } from './open-files.js';
-import type { Resident, ResidentMemory } from './resident-memory.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
 /** A column that is asked for more often is loaded: scanning its ids in memory costs less than its index in the file. */
@@ -32,7 +32,7 @@ export class OpenSegment {
   readonly #file: string;
   readonly #files: OpenFiles;
   readonly #onDamage: (error: ServiceError) => void;
-  readonly #resident: ResidentMemory;
+  readonly #resident: BufferPool;
   readonly #run: RunStorageJob;
   readonly #columns: ReadonlyMap<string, StoredColumn>;
   readonly #views = new WeakMap<Resident, ColumnView>();
@@ -48,7 +48,7 @@ export class OpenSegment {
     readonly footer: Footer;
     readonly file: string;
     readonly files: OpenFiles;
-    readonly resident: ResidentMemory;
+    readonly resident: BufferPool;
     readonly run: RunStorageJob;
     /** Its file is damaged, or gone. */
     readonly onDamage: (error: ServiceError) => void;
@@ -105,7 +105,7 @@ export class OpenSegment {
   async pinColumn(column: StoredColumn): Promise<PinnedColumn> {
     const { rowCount } = this.footer;
     let bytesRead = 0;
-    const resident = await this.#resident.pin(this.#key('column', column.name), placementOf(column, rowCount).bytes, async (address) => {
+    const resident = await this.#resident.pin(this.#key('column', column.name), uploadOf(column, rowCount).bytes, async (address) => {
       // The bitmap index stays in the file.
       bytesRead = storedBytes(column.kind === 'string' ? { ...column, index: null } : column);
       this.#indexUses.delete(column.name);
@@ -132,12 +132,12 @@ export class OpenSegment {
     return { min, max, valueCount: dictionary.count, prefersIndex };
   }
 
-  /** See `SegmentStore.findTexts`. */
-  async findTexts(name: string, texts: readonly string[]): Promise<Uint32Array> {
+  /** See `SegmentStore.findStrings`. */
+  async findStrings(name: string, texts: readonly string[]): Promise<Uint32Array> {
     const column = this.#columns.get(name);
     assert(column?.kind === 'string' && column.index !== null, `column ${name} has a bitmap index`);
     this.#indexUses.set(name, (this.#indexUses.get(name) ?? 0) + 1);
-    return await this.#read((source) => this.#run('findTexts', { source, column, texts }));
+    return await this.#read((source) => this.#run('findStrings', { source, column, texts }));
   }
 
   /** Ascending rows of which some value is among the local dictionary `ids`; null when the column has no bitmap index. */

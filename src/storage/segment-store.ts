@@ -5,16 +5,16 @@ import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import { analyzeFooter } from './analysis.js';
+import { BufferPool } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
-import type { Lease, LeaseRequest, SegmentStore, UnloadedColumn } from './contract.js';
+import type { PinRequest, SegmentPin, SegmentStore, UnloadedColumn } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
-import { KeptLeases } from './kept-leases.js';
-import { takeLease } from './lease.js';
 import { OpenFiles } from './open-files.js';
 import { OpenSegment } from './open-segment.js';
-import { ResidentMemory } from './resident-memory.js';
+import { PinCache } from './pin-cache.js';
+import { takePin } from './segment-pin.js';
 
 export interface SegmentStoreOptions {
   readonly memory: KernelMemory;
@@ -31,7 +31,7 @@ export interface IndexedSegmentStore extends SegmentStore {
    * or is none of the segment's string columns: then a scan of the ids tells.
    */
   findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null>;
-  /** Frees columns that no lease has, least recently used first, until so many bytes are free. Returns how many are. */
+  /** Frees columns that no pin has, least recently used first, until so many bytes are free. Returns how many are. */
   makeRoom(bytes: number): number;
 }
 
@@ -43,10 +43,10 @@ interface OpenDataSource {
 
 /** Nothing here reads or decodes on the calling thread: all of that is jobs. */
 export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: SegmentStoreOptions): IndexedSegmentStore {
-  const resident = new ResidentMemory(memory, cacheBytes);
+  const resident = new BufferPool(memory, cacheBytes);
   const files = new OpenFiles(openFilesMax);
   const damage = new DamageWatch();
-  const kept = new KeptLeases(resident);
+  const kept = new PinCache(resident);
   const segments = new Map<string, OpenSegment>();
   const dataSources = new Map<string, OpenDataSource>();
 
@@ -58,7 +58,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
 
   function dictionary(dataSource: string, column: string): GlobalDictionary {
     const shared = dataSources.get(dataSource);
-    assert(shared !== undefined, 'a leased segment keeps its datasource open');
+    assert(shared !== undefined, 'a pinned segment keeps its datasource open');
     const found = shared.dictionaries.get(column) ?? new GlobalDictionary(memory, resident, run);
     shared.dictionaries.set(column, found);
     return found;
@@ -106,11 +106,11 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
 
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
 
-    async lease(request: LeaseRequest): Promise<Lease> {
+    async pin(request: PinRequest): Promise<SegmentPin> {
       const segments = [...new Set(request.segmentIds)].map(get);
       const { timeCutBy } = request;
       const withTime = timeCutBy === undefined ? segments : segments.filter((segment) => !segment.liesIn(timeCutBy));
-      return kept.takeAgain(request, withTime) ?? (await takeLease(segments, withTime, request, { resident, kept, dictionary }));
+      return kept.takeAgain(request, withTime) ?? (await takePin(segments, withTime, request, { resident, kept, dictionary }));
     },
 
     async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {
@@ -130,11 +130,11 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
 
     unloaded: (segmentId: string, column: string): UnloadedColumn | null => get(segmentId).unloaded(column),
 
-    async findTexts(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array> {
+    async findStrings(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array> {
       const segment = get(segmentId);
       segment.use();
       try {
-        return await segment.findTexts(column, texts);
+        return await segment.findStrings(column, texts);
       } finally {
         segment.letGo();
       }

@@ -4,7 +4,7 @@ import type { NumberType, TextType } from '../model/schema.js';
 /**
  * Where the columns of an open segment lie in kernel memory: plain data, sent to processing threads as it is. An
  * `Address` is a byte offset into the bank's WebAssembly memory, 64-byte aligned for every array named here, and
- * every array is padded with zeros to a multiple of 64 rows. Valid while the lease it came with is held.
+ * every array is padded with zeros to a multiple of 64 rows. Valid while the pin it came with is held.
  */
 export type Address = number;
 

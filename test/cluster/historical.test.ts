@@ -37,10 +37,10 @@ function fakeStore(): SegmentStore & { readonly opened: Set<string>; damage(id: 
     close: async (id) => void opened.delete(id),
     has: (id) => opened.has(id),
     schema: () => [],
-    lease: () => Promise.reject(new Error('not asked')),
+    pin: () => Promise.reject(new Error('not asked')),
     analyze: () => Promise.reject(new Error('not asked')),
     unloaded: () => null,
-    findTexts: async () => new Uint32Array(0),
+    findStrings: async () => new Uint32Array(0),
     residentBytes: 0,
   };
 }

@@ -11,7 +11,7 @@ import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import type { JoinSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Plain } from './plain-rows.js';
 import { frameOf, schemaOf } from './plain-rows.js';
 
@@ -167,7 +167,7 @@ function runner(): SourceRunner {
     rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
     async *runTables(plan): AsyncGenerator<Frame> {
-      const placed = [0, 1].map((part) => placeFrame(frameOf(TABLES.left.slice(part * 25_000, part * 25_000 + 25_000), TYPES), memory));
+      const placed = [0, 1].map((part) => uploadFrame(frameOf(TABLES.left.slice(part * 25_000, part * 25_000 + 25_000), TYPES), memory));
       try {
         const views = placed.map(({ view }, part) => ({ ...view, id: `left_${part}` }));
         yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, signal);

@@ -10,7 +10,7 @@ import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Plain } from './plain-rows.js';
 import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
@@ -161,7 +161,7 @@ function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRun
       const [rows, types] = name === 'left' ? ([left, LEFT] as const) : ([right, RIGHT] as const);
       // Three segments, each with dictionaries of its own.
       const placed = [0, 1, 2].map((part) =>
-        placeFrame(
+        uploadFrame(
           frameOf(
             rows.filter((_, row) => row % 3 === part),
             types,

@@ -13,7 +13,7 @@ import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Plain } from './plain-rows.js';
 import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
@@ -52,7 +52,7 @@ function runnerOf({ tables = {}, ...options }: Options = {}): SourceRunner {
     rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     async *runTables(plan, names): AsyncGenerator<Frame> {
-      const placed = names.flatMap((name) => tables[name] ?? []).map((frame) => placeFrame(frame, memory));
+      const placed = names.flatMap((name) => tables[name] ?? []).map((frame) => uploadFrame(frame, memory));
       try {
         const views = placed.map(({ view }, part) => ({ ...view, id: `segment_${part}` }));
         yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, options.signal ?? new AbortController().signal);
@@ -296,7 +296,7 @@ stages('the smaller side is placed, unless the order of time is asked for', asyn
       return run(plan);
     };
     async function* run(plan: RowsPlan): AsyncGenerator<Frame> {
-      const placed = tables.facts.map((frame) => placeFrame(frame, memory));
+      const placed = tables.facts.map((frame) => uploadFrame(frame, memory));
       try {
         const views = placed.map(({ view }) => ({ ...view, id: 'facts_0' }));
         yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);

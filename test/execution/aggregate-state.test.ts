@@ -9,8 +9,8 @@ import type { Aggregator, DistinctFold, VirtualColumn } from '../../src/model/ag
 import { arrayElements } from '../../src/model/array-text.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { decodeKll, decodeQuantiles } from '../../src/sketch/text.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { decodeKll, decodeQuantiles } from '../../src/sketch/base64-codec.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { collect, everyWay, groupsOf, memory, near, never, options, planOf, rowsOf } from './every-way.js';
 import type { Row } from './oracle.js';
 import { frameOf } from './random-data.js';
@@ -324,7 +324,7 @@ sketches('that outgrow their memory while rows are read are refused by the name 
   // 40,000 distinct values: a table of up to 131,072 hashes of 8 bytes.
   const values = Array.from({ length: 40_000 }, (_, index) => ({ __time: 0n, text: null, large: BigInt(index) * 1_000_000_007n }));
   const plan = planOf([collect({ type: 'theta', size: 32768 }, ['large'])], false);
-  const { view, release } = placeFrame(frameOf(values), memory);
+  const { view, release } = uploadFrame(frameOf(values), memory);
   try {
     for (const groupBytesMax of [300_000, 1 << 22]) {
       const engine = createEngine({ memory, kernels: 'simd', threads: 0, groupBytesMax });
@@ -348,7 +348,7 @@ const states = suite('states put out beside values');
 states('are texts of their own column', async () => {
   const aggregator = collect({ type: 'moments', result: 'mean' }, ['small'], { output: 'both' });
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
-  const placed = placeFrame(frameOf(rows.slice(0, 2)), memory);
+  const placed = uploadFrame(frameOf(rows.slice(0, 2)), memory);
   try {
     const frames: Frame[] = [];
     for await (const frame of engine.runViews(planOf([aggregator], false), [placed.view], options(), never)) frames.push(frame);

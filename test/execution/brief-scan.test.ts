@@ -14,7 +14,7 @@ import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { BLOCK_ROWS } from '../../src/storage/view.js';
 import { arbitraryFilter, arbitraryPieces, COLUMNS, frameOf, VIRTUAL_COLUMNS } from './random-data.js';
 
@@ -61,7 +61,7 @@ const rows = (distinct: number): Frame => ({
 const brief = suite('brief scans');
 
 brief('are those of few cells whose conditions are looked up', () => {
-  const [few, many] = [placeFrame(rows(50), memory), placeFrame(rows(50_000), memory)];
+  const [few, many] = [uploadFrame(rows(50), memory), uploadFrame(rows(50_000), memory)];
   const equals: Filter = { kind: 'equals', column: 'text', type: 'STRING', value: 'text 3' };
   const like: Filter = { kind: 'like', column: 'text', pattern: '%3%', escape: null };
   const range = { kind: 'range', column: 'text', type: 'STRING', lower: '3', upper: null, lowerStrict: false, upperStrict: false } as const;
@@ -137,7 +137,7 @@ brief('are those of few cells whose conditions are looked up', () => {
 });
 
 brief('leave nothing behind wherever their time is up', () => {
-  const placed = placeFrame(rows(50), memory);
+  const placed = uploadFrame(rows(50), memory);
   const flags = memory.allocate(FLAG_BYTES);
   memory.u8(flags, FLAG_BYTES).fill(0);
   const control: RunControl = {
@@ -201,7 +201,7 @@ brief('give the rows that a thread gives, whether there is time for them or not'
   try {
     await fc.assert(
       fc.asyncProperty(arbitraryPieces, arbitraryPlan, fc.constantFrom('final', 'partial'), async (pieces, changes, ending) => {
-        const placed = pieces.map((each) => placeFrame(frameOf(each), memory));
+        const placed = pieces.map((each) => uploadFrame(frameOf(each), memory));
         const views = placed.map(({ view }) => view);
         try {
           const expected = await rowsOf(here.runViews(plan(changes), views, { ...options, ending }, never));

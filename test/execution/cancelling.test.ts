@@ -14,7 +14,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 /*
  * Grouping in stages, with a look at the cancel flag that counts: each stage looks often for the rows it handles, and
@@ -109,7 +109,7 @@ class Stopped extends Error {}
 
 /** Runs a plan in stages, with `look` as its check. Returns the rows of the result. */
 function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look: () => void): number {
-  const placed = placeFrame(frame, memory);
+  const placed = uploadFrame(frame, memory);
   const flags = memory.allocate(64);
   memory.i32(flags, 16).fill(0);
   const spill = new SpillSpace({ folder, bytesMax: 1 << 30, used: flags }, memory, 0);

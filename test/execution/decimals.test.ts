@@ -81,11 +81,11 @@ function expected(found: readonly (number | null)[]): Value[] {
 
 test('they are kept so', async () => {
   assert.ok(opened);
-  const lease = await opened.store.lease({ segmentIds: opened.ids, columns: ['price'], globalDictionaries: [] });
-  const view = lease.segments[0]?.columns['price'];
+  const pin = await opened.store.pin({ segmentIds: opened.ids, columns: ['price'], globalDictionaries: [] });
+  const view = pin.segments[0]?.columns['price'];
   assert.ok(view?.kind === 'number');
   assert.equal([view.type, view.physical, view.base, view.power, view.min, view.max], ['DOUBLE', 'U16', -150n, 2, -1.5, 1.5]);
-  lease.release();
+  pin.release();
 });
 
 test('rows are read as they were written', async () => {

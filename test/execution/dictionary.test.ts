@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findText, lowerBoundText, textAt } from '../../src/execution/block/dictionary.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 26 });
 
@@ -20,7 +20,7 @@ dictionaries('find the place of any text in the order of JS strings', () => {
         rowCount: dictionary.length,
         columns: [{ kind: 'string', name: 'x', ids: Uint32Array.from(dictionary.keys()), dictionary }],
       } as const;
-      const { view, release } = placeFrame(frame, memory);
+      const { view, release } = uploadFrame(frame, memory);
       const column = view.columns['x'];
       assert.ok(column?.kind === 'string');
       const sorted = [...(hasNull ? [null] : []), ...entries.sort()];

@@ -8,7 +8,7 @@ import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Row } from './oracle.js';
 import { frameOf } from './random-data.js';
 import { openFrames } from './segments.js';
@@ -87,8 +87,8 @@ export async function everyWay(
   const results: { way: string; groups: Map<string, readonly FrameCell[]> }[] = [];
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
   const pieces = [rows.slice(0, 1000), rows.slice(1000, 1001), rows.slice(1001)].filter((piece) => piece.length > 0);
-  const placed = pieces.map((piece) => placeFrame(frameOf(piece), memory));
-  const whole = placeFrame(frameOf(rows), memory);
+  const placed = pieces.map((piece) => uploadFrame(frameOf(piece), memory));
+  const whole = uploadFrame(frameOf(rows), memory);
   const views = placed.map(({ view }) => view);
   try {
     for (const kernels of ['reference', 'scalar-debug', 'simd-debug'])

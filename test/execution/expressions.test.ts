@@ -19,7 +19,7 @@ import type { ScanPlan } from '../../src/model/plan.js';
 import { columnsOfExpression } from '../../src/model/plan-names.js';
 import type { ColumnType } from '../../src/model/schema.js';
 import { isTextType } from '../../src/model/schema.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Row } from './oracle.js';
 import { arbitraryPieces, frameOf, START } from './random-data.js';
 
@@ -44,7 +44,7 @@ function scan(virtualColumns: readonly VirtualColumn[], filter: Filter | null, c
 }
 
 async function answer(pieces: readonly (readonly Row[])[], plan: ScanPlan): Promise<FrameCell[][]> {
-  const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+  const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
   const found: FrameCell[][] = [];
   try {
     const frames: AsyncIterable<Frame> = engine.runViews(
@@ -404,7 +404,7 @@ expressions('a fold that would take hours ends when its time is over', async () 
   const many = 'array_slice([], 0, 99999)';
   const expression = parseExpression(`cartesian_fold((x, y, acc) -> acc + 1, ${many}, ${many}, small)`);
   const plan = scan([{ name: 'v', expression, outputType: 'LONG' }], null, ['v']);
-  const { view, release } = placeFrame(frameOf(ROWS), memory);
+  const { view, release } = uploadFrame(frameOf(ROWS), memory);
   try {
     const frames = engine.runViews(plan, [view], { ...options, deadlineMs: Date.now() + 100 }, never);
     await frames[Symbol.asyncIterator]().next();

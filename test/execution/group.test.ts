@@ -9,7 +9,7 @@ import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import type { Granularity } from '../../src/model/granularity.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
 import { openFrames } from './segments.js';
@@ -59,7 +59,7 @@ groups('agrees with the oracle over any data, plan, kernel set, batch size and i
       fc.constantFrom('reference', 'scalar-debug', 'simd-debug'),
       fc.constantFrom(1, 7, 4096, null),
       async (pieces, plan, kernels, batchRows) => {
-        const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+        const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
         try {
           const frames = await collect(
             engine.runViews(
@@ -84,7 +84,7 @@ groups('partial results of several servers merge into the whole', async () => {
   await fc.assert(
     // Partial results are placed in chunks of four batches.
     fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, fc.constantFrom(null, 1, 3), async (pieces, plan, batchRows) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
       try {
         const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
         const frames = await collect(engine.merge(plan, partials, options({ batchRows }), never));

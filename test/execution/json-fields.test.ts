@@ -15,8 +15,8 @@ import type { ScanPlan } from '../../src/model/plan.js';
 import { JSON_TYPE } from '../../src/model/schema.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { prepareColumns } from '../../src/storage/columns/physical.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
 import { writeSegment } from '../../src/storage/segment-writer.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { jsonFields } from '../../src/storage/writer/json-fields.js';
 import { DAY, descriptorOf, openWorkbench, type Workbench } from '../storage/workbench.js';
 
@@ -92,7 +92,7 @@ async function bothWays(
   const descriptor = descriptorOf(await writeSegment(file, { frame, dimensions: [], ...nothing }));
   const id = segmentIdText(descriptor.id);
   await store.open(file, descriptor);
-  const placed = placeFrame(frame, memory);
+  const placed = uploadFrame(frame, memory);
   try {
     const { signal } = new AbortController();
     return [
@@ -216,9 +216,9 @@ fields('a plan that reads a path does not load the JSON', async ({ bench }) => {
   const id = segmentIdText(descriptor.id);
   await bench.store.open(file, descriptor);
   const names = async (wanted: readonly string[]): Promise<string[]> => {
-    const lease = await bench.store.lease({ segmentIds: [id], columns: wanted, globalDictionaries: [] });
-    lease.release();
-    return Object.keys(lease.segments[0]?.columns ?? {}).map((name) => name.replaceAll('\u0000', ' '));
+    const pin = await bench.store.pin({ segmentIds: [id], columns: wanted, globalDictionaries: [] });
+    pin.release();
+    return Object.keys(pin.segments[0]?.columns ?? {}).map((name) => name.replaceAll('\u0000', ' '));
   };
   assert.equal(await names(columns), ['__time', 'j number $.a']);
   assert.equal(await names(columnsOfPlan(scanOf([jsonValue('v', '$.mixed', 'STRING')])).columns), ['__time', 'j']);

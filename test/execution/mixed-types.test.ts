@@ -9,7 +9,7 @@ import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { RowPlan } from '../../src/model/plan.js';
 import { type ArrayType, isArrayType, JSON_TYPE, type TextType } from '../../src/model/schema.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 /** Segments may store one column in different types; over all of them it is of the least type that holds their values. */
 const mixed = suite('a column of different types');
@@ -51,7 +51,7 @@ function plain(column: FrameColumn, row: number): unknown {
 async function run(plan: RowPlan, columns: readonly FrameColumn[]): Promise<unknown[][]> {
   const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
   const engine = createEngine({ kernels: 'reference', threads: 0, memory });
-  const placed = columns.map((column) => placeFrame({ rowCount: rowCountOf(column), columns: [column] } satisfies Frame, memory));
+  const placed = columns.map((column) => uploadFrame({ rowCount: rowCountOf(column), columns: [column] } satisfies Frame, memory));
   const rows: unknown[][] = [];
   const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, kernels: 'reference', batchRows: null } as const;
   try {

@@ -10,7 +10,7 @@ import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, PostStep, SortKey } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
@@ -67,7 +67,7 @@ const plan = (part: Partial<GroupPlan>): GroupPlan => ({
 });
 
 async function run(group: GroupPlan, input: Frame = frame): Promise<FrameCell[][]> {
-  const placed = placeFrame(input, memory);
+  const placed = uploadFrame(input, memory);
   const result: FrameCell[][] = [];
   try {
     for await (const each of engine.runViews(group, [placed.view], options(), new AbortController().signal)) {
@@ -285,7 +285,7 @@ limits('a deadline that has passed, a raised signal and a full group table are t
   };
   const group = plan({ keys: [{ kind: 'column', name: 'key', column: 'key', type: null }], aggregators: [rows] });
   const read = async (each: typeof engine, changes: Partial<RunOptions>, signal: AbortSignal): Promise<void> => {
-    const placed = placeFrame(wide, memory);
+    const placed = uploadFrame(wide, memory);
     try {
       for await (const _ of each.runViews(group, [placed.view], options(changes), signal));
     } finally {

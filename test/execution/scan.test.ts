@@ -8,7 +8,7 @@ import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Cell, Row } from './oracle.js';
 import { cell, keptRows } from './oracle.js';
 import { arbitraryFilter, arbitraryPieces, COLUMNS, frameOf, START, VIRTUAL_COLUMNS } from './random-data.js';
@@ -65,7 +65,7 @@ const scans = suite('scan');
 scans('agrees with the oracle over any data and plan', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, arbitraryPlan, async (pieces, plan) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
       try {
         assert.equal(
           await rowsOf(
@@ -90,7 +90,7 @@ scans('agrees with the oracle over any data and plan', async () => {
 scans('partial scans of several servers merge into the whole', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, arbitraryPlan, async (pieces, plan) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
       try {
         const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
         const merged = await rowsOf(engine.merge(plan, partials, options(), never));
@@ -121,7 +121,7 @@ scans('a reader that stops early frees everything', async () => {
       double: null,
     }),
   );
-  const placed = placeFrame(frameOf(rows), memory);
+  const placed = uploadFrame(frameOf(rows), memory);
   const plan: ScanPlan = {
     operator: 'scan',
     dataSource: 'random',
@@ -156,7 +156,7 @@ scans('post-processing steps run over scanned rows, and a sort that would hold t
       double: null,
     }),
   );
-  const placed = placeFrame(frameOf(rows), memory);
+  const placed = uploadFrame(frameOf(rows), memory);
   const plan: ScanPlan = {
     operator: 'scan',
     dataSource: 'random',
@@ -215,7 +215,7 @@ scans('post-processing steps run over scanned rows, and a sort that would hold t
 scans('time boundaries are the first and last instant of matching rows', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, fc.option(arbitraryFilter, { nil: null }), async (pieces, filter) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
       const plan = {
         operator: 'timeBoundary',
         dataSource: 'random',

@@ -12,7 +12,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import type { GroupPlan, PostStep } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
 import { openFrames } from './segments.js';
@@ -92,7 +92,7 @@ const spilling = suite('groups that spill');
 spilling('agree with the oracle whatever the budget, over any data and plan', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, budgets, async (pieces, plan, budget) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
       try {
         const views = placed.map(({ view }) => view);
         const frames = await within(budget, (engine) => collect(engine.runViews(plan, views, options(), never)));
@@ -109,7 +109,7 @@ spilling('agree with the oracle whatever the budget, over any data and plan', as
 spilling('give partial results that merge into the whole, spilling again', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, plan) => {
-      const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+      const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
       try {
         const frames = await within(1, async (engine) => {
           const halves = [placed.filter((_, at) => at % 2 === 0), placed.filter((_, at) => at % 2 === 1)];
@@ -241,7 +241,7 @@ for (const [name, ending] of Object.entries(endings)) {
         const column = bare.aggregators[0]?.name ?? bare.keys[0]?.name;
         if (column === undefined || bare.keys.length === 0) return;
         const plan = { ...bare, post: ending(bare, column) };
-        const placed = pieces.map((rows) => placeFrame(frameOf(rows), memory));
+        const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
         try {
           const views = placed.map(({ view }) => view);
           const expected = rowsOf(await collect(plain.runViews(plan, views, options(), never)));
@@ -258,7 +258,7 @@ for (const [name, ending] of Object.entries(endings)) {
 }
 
 spilling('leave nothing behind when the reader stops, the query is cancelled, or its disk space ends', async () => {
-  const placed = placeFrame(hundredThousand, memory);
+  const placed = uploadFrame(hundredThousand, memory);
   try {
     await within(1, async (engine) => {
       for await (const frame of engine.runViews(manyGroups, [placed.view], options(), never)) {
@@ -291,7 +291,7 @@ spilling('leave nothing behind when the reader stops, the query is cancelled, or
 });
 
 spilling('are refused where no disk space is allowed', async () => {
-  const placed = placeFrame(hundredThousand, memory);
+  const placed = uploadFrame(hundredThousand, memory);
   try {
     const failure = await within(1 << 20, (engine) =>
       collect(engine.runViews(manyGroups, [placed.view], options({ maxOnDiskStorage: 0 }), never)).catch((error: unknown) => error),

@@ -11,7 +11,7 @@ import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { JSON_TYPE, type TextType } from '../../src/model/schema.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { memory, never, options } from './every-way.js';
 import { openFrames } from './segments.js';
 
@@ -155,7 +155,7 @@ queries('groups of filtered rows', async () => {
           post: [],
         };
         const wanted = expected(parts.flat(), keys, (each) => of(each) === !isNegated);
-        const placed = parts.map((rows) => placeFrame(frameOf(rows), memory));
+        const placed = parts.map((rows) => uploadFrame(frameOf(rows), memory));
         const views = placed.map(({ view }) => view);
         const { store, ids, close } = await openFrames(parts.map(frameOf), memory, threaded);
         try {

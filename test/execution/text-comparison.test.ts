@@ -6,7 +6,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type FrameColumn } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 /* Two text columns compared with each other, against the comparison of the texts row by row. */
 
@@ -40,7 +40,7 @@ async function rowsWhere(operator: string, isNegated: boolean, rows: readonly Ro
       ),
     ),
   ];
-  const placed = placeFrame({ rowCount: rows.length, columns }, memory);
+  const placed = uploadFrame({ rowCount: rows.length, columns }, memory);
   const compared = {
     kind: 'expression',
     expression: { kind: 'call', function: operator, arguments: ['a', 'b'].map((name) => ({ kind: 'column', name }) as const) },

@@ -6,7 +6,7 @@ import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
 import type { Interval } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import type { Lease, SegmentStore } from '../../src/storage/contract.js';
+import type { SegmentPin, SegmentStore } from '../../src/storage/contract.js';
 import { openFrames } from './segments.js';
 
 /** Three segments of one day each, a row a minute: letters a, b, c in turn, and the number of the minute. */
@@ -116,20 +116,20 @@ async function run(plans: readonly GroupPlan[]): Promise<{ rows: unknown[][]; ti
   try {
     for (const plan of plans) {
       const rows: unknown[][] = [];
-      const leases: Lease[] = [];
+      const pins: SegmentPin[] = [];
       const watched: SegmentStore = {
         ...store,
-        lease: async (request) => {
-          const lease = await store.lease(request);
-          leases.push(lease);
-          return lease;
+        pin: async (request) => {
+          const pin = await store.pin(request);
+          pins.push(pin);
+          return pin;
         },
       };
       const options = { ending: 'final', deadlineMs: Infinity, kernels: null, batchRows: null } as const;
       for await (const frame of engine.run(plan, watched, ids, options, new AbortController().signal))
         for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
       const timed = ids.flatMap((id, at) =>
-        leases.some(({ segments }) => segments.some((view) => view.id === id && view.columns['__time'] !== undefined)) ? [at] : [],
+        pins.some(({ segments }) => segments.some((view) => view.id === id && view.columns['__time'] !== undefined)) ? [at] : [],
       );
       results.push({ rows: rows.sort(), timed });
     }
@@ -141,7 +141,7 @@ async function run(plans: readonly GroupPlan[]): Promise<{ rows: unknown[][]; ti
 }
 
 timeLeftOut('is read of the segments that it cuts', async () => {
-  // Twice, and in both orders: leases are found again, by what they have.
+  // Twice, and in both orders: pins are found again, by what they have.
   const order = [...cases, ...cases.toReversed()];
   const results = await run(order.map(({ plan }) => plan));
   for (const [at, { name, plan, timed }] of order.entries()) {

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decodeHll, decodeKll, decodeQuantiles, decodeTheta } from '../../src/sketch/base64-codec.js';
 import { decodeMoments, varianceOf } from '../../src/sketch/moments.js';
-import { decodeHll, decodeKll, decodeQuantiles, decodeTheta } from '../../src/sketch/text.js';
 import { run, type TaskRun } from './run-task.js';
 
 const HOUR = 3_600_000;

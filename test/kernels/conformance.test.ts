@@ -4,9 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findFailures, kernelNames } from '../../src/kernels/conformance/run.js';
 import type { KernelSet } from '../../src/kernels/contract.js';
-import { KERNEL_PARAMETERS } from '../../src/kernels/families.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels, KERNEL_SETS } from '../../src/kernels/registry.js';
+import { KERNEL_PARAMETERS } from '../../src/kernels/signatures.js';
 
 const memory = KernelMemory.create({ maximumBytes: 64 * 1024 * 1024 });
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SKETCH_SEED } from '../../src/sketch/base64-codec.js';
 import { Hll } from '../../src/sketch/hll.js';
 import { encodeHllBytes } from '../../src/sketch/hll-bytes.js';
 import { Kll } from '../../src/sketch/kll.js';
 import { Murmur3 } from '../../src/sketch/murmur3.js';
 import { Quantiles } from '../../src/sketch/quantiles.js';
-import { SKETCH_SEED } from '../../src/sketch/text.js';
 import { Theta } from '../../src/sketch/theta.js';
 import { decodeThetaBytes, encodeThetaBytes } from '../../src/sketch/theta-bytes.js';
 

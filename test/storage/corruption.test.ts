@@ -146,14 +146,14 @@ test('damage after the file was opened is found when the block is read', async (
   writeFileSync(later, bytes);
   const before = bench.memory.allocatedBytes;
   try {
-    await bench.store.lease({ segmentIds: [id], columns: ['d', 'l'], globalDictionaries: [] });
+    await bench.store.pin({ segmentIds: [id], columns: ['d', 'l'], globalDictionaries: [] });
     assert.unreachable();
   } catch (error) {
     assert.is((error as ServiceError).code, 'segments_unavailable');
     assert.match((error as ServiceError).message, 'column "d", values, block 1: it does not match its checksum');
   }
-  const lease = await bench.store.lease({ segmentIds: [id], columns: ['l'], globalDictionaries: [] });
-  lease.release();
+  const pin = await bench.store.pin({ segmentIds: [id], columns: ['l'], globalDictionaries: [] });
+  pin.release();
   await bench.store.close(id);
   assert.is(bench.memory.allocatedBytes, before, 'a failed load keeps no memory');
 });

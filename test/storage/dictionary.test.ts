@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { extremesOf, type SortedDictionary, sortDictionary } from '../../src/storage/columns/dictionary.js';
-import { textAt } from '../../src/storage/columns/packed-texts.js';
+import { textAt } from '../../src/storage/columns/packed-strings.js';
 
 const test = suite('sorted dictionaries');
 

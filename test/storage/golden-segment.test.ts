@@ -37,8 +37,8 @@ for (const kernels of ['reference', 'simd']) {
           ['double', 'DOUBLE', false, true],
         ],
       );
-      const lease = await bench.store.lease({ segmentIds: [id], columns: Object.keys(GOLDEN_TABLE), globalDictionaries: [] });
-      const [view] = lease.segments;
+      const pin = await bench.store.pin({ segmentIds: [id], columns: Object.keys(GOLDEN_TABLE), globalDictionaries: [] });
+      const [view] = pin.segments;
       assert.ok(view);
       const found = readTable(view, bench.memory);
       for (const [name, { kind, cells }] of Object.entries(GOLDEN_TABLE)) {
@@ -67,7 +67,7 @@ for (const kernels of ['reference', 'simd']) {
           { rows: { type: 'count', name: 'rows' }, big: { type: 'x', name: 'big', of: 12345678901234567890n } },
         ],
       );
-      lease.release();
+      pin.release();
     } finally {
       bench.close();
     }

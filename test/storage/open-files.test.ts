@@ -72,9 +72,9 @@ files('a store over many more segments than it may have open reads them all at o
       ids.push(segmentIdText(descriptor.id));
     }
     assert.ok(openBelow(bench.directory) <= 3);
-    const lease = await bench.store.lease({ segmentIds: ids, columns: ['s'], globalDictionaries: [] });
-    assert.is(lease.segments.length, 40);
-    lease.release();
+    const pin = await bench.store.pin({ segmentIds: ids, columns: ['s'], globalDictionaries: [] });
+    assert.is(pin.segments.length, 40);
+    pin.release();
     assert.ok(openBelow(bench.directory) <= 3);
     for (const id of ids) await bench.store.close(id);
     assert.is(openBelow(bench.directory), 0);
@@ -102,7 +102,7 @@ for (const { name, damage } of damages)
       bench.store.onDamage((id) => told.push(id));
       damage(file);
       const id = segmentIdText(descriptor.id);
-      const error = await bench.store.lease({ segmentIds: [id], columns: ['s'], globalDictionaries: [] }).then(
+      const error = await bench.store.pin({ segmentIds: [id], columns: ['s'], globalDictionaries: [] }).then(
         () => undefined,
         (failure: unknown) => failure,
       );

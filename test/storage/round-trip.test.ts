@@ -21,8 +21,8 @@ async function assertRoundTrip(table: Table, dimensions: readonly string[], kern
     const descriptor = descriptorOf(await writeTable(file, table, dimensions), { interval: ETERNITY });
     await bench.store.open(file, descriptor);
     const id = segmentIdText(descriptor.id);
-    const lease = await bench.store.lease({ segmentIds: [id], columns: Object.keys(table), globalDictionaries: [] });
-    const [view] = lease.segments;
+    const pin = await bench.store.pin({ segmentIds: [id], columns: Object.keys(table), globalDictionaries: [] });
+    const [view] = pin.segments;
     assert.ok(view);
     const found = readTable(view, bench.memory);
     const rows = sortedRows(table, dimensions);
@@ -31,7 +31,7 @@ async function assertRoundTrip(table: Table, dimensions: readonly string[], kern
       assertCells(found[name] ?? [], expected, name);
     }
     assert.is(bench.store.schema(id)[0]?.name, '__time');
-    lease.release();
+    pin.release();
     await bench.store.close(id);
     assert.is(bench.memory.allocatedBytes, 0, 'everything is given back');
   } finally {
@@ -181,8 +181,8 @@ test('a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD', async () => {
       { interval: ETERNITY },
     );
     await bench.store.open(file, descriptor);
-    const lease = await bench.store.lease({ segmentIds: [segmentIdText(descriptor.id)], columns: ['s'], globalDictionaries: [] });
-    const [view] = lease.segments;
+    const pin = await bench.store.pin({ segmentIds: [segmentIdText(descriptor.id)], columns: ['s'], globalDictionaries: [] });
+    const [view] = pin.segments;
     assert.ok(view);
     assert.equal(readTable(view, bench.memory)['s'], ['\ufffd', '\ufffd!', '\ufffd', 'a\ufffd']);
     const column = view.columns['s'];

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import type { Lease } from '../../src/storage/contract.js';
+import type { SegmentPin } from '../../src/storage/contract.js';
 import type { RunStorageJob } from '../../src/storage/jobs.js';
 import { BLOCK_ROWS, type ColumnView, type GlobalDictionaryView, PHYSICAL_BYTES } from '../../src/storage/view.js';
 import { numberAt, readDictionary, readGlobal, type Table } from './table.js';
@@ -35,8 +35,8 @@ async function open(
 
 const times = (rows: number): Table[string] => ({ kind: 'long', cells: Array.from({ length: rows }, (_, row) => BigInt(DAY.start + row)) });
 
-function globalOf(lease: Lease): GlobalDictionaryView {
-  const global = lease.dictionaries['s'];
+function globalOf(pin: SegmentPin): GlobalDictionaryView {
+  const global = pin.dictionaries['s'];
   assert.ok(global);
   return global;
 }
@@ -68,12 +68,12 @@ for (const kernels of ['reference', 'scalar', 'simd'])
         packed: { kind: 'long', cells: Array.from({ length: rows }, (_, row) => BigInt(Math.imul(row, 0x9e3779b1) >>> 15)) },
         m: { kind: 'multi', cells: Array.from({ length: rows }, (_, row) => (row === 0 ? [] : ['a', 'b'])) },
       });
-      const lease = await bench.store.lease({
+      const pin = await bench.store.pin({
         segmentIds: [id],
         columns: ['narrow', 'wide', 'd', 's', 'm', 'bits', 'packed', 'absent'],
         globalDictionaries: [],
       });
-      const [view] = lease.segments;
+      const [view] = pin.segments;
       assert.ok(view);
       assert.equal(Object.keys(view.columns).sort(), ['__time', 'bits', 'd', 'm', 'narrow', 'packed', 's', 'wide']);
       assert.equal(
@@ -117,31 +117,31 @@ for (const kernels of ['reference', 'scalar', 'simd'])
           'padding is zero',
         );
       }
-      lease.release();
+      pin.release();
     } finally {
       bench.close();
     }
   });
 
-test('leases side by side load a column once', async () => {
+test('pins side by side load a column once', async () => {
   const { counts, wrap } = countedJobs();
   const bench = openWorkbench({ wrap });
   try {
     const id = await open(bench, { __time: times(100), a: times(100), b: times(100) });
     const request = { segmentIds: [id], columns: ['a', 'b'], globalDictionaries: [] };
-    const leases = await Promise.all(Array.from({ length: 10 }, () => bench.store.lease(request)));
+    const pins = await Promise.all(Array.from({ length: 10 }, () => bench.store.pin(request)));
     assert.is(counts.get('loadColumn'), 3);
-    const addresses = leases.map((lease) => lease.segments.map((view) => view.columns));
+    const addresses = pins.map((pin) => pin.segments.map((view) => view.columns));
     for (const one of addresses) assert.equal(one, addresses[0]);
-    for (const lease of leases) lease.release();
-    (await bench.store.lease(request)).release();
+    for (const pin of pins) pin.release();
+    (await bench.store.pin(request)).release();
     assert.is(counts.get('loadColumn'), 3, 'still resident');
   } finally {
     bench.close();
   }
 });
 
-test('a lease taken again gives the very same views until something has moved', async () => {
+test('a pin taken again gives the very same views until something has moved', async () => {
   const rows = 6400;
   const noise = (seed: number): Table[string] => ({
     kind: 'double',
@@ -153,9 +153,9 @@ test('a lease taken again gives the very same views until something has moved', 
     const id = await open(bench, { __time: times(rows), a: noise(1) });
     const small = await open(bench, { __time: times(2), s: text }, { partitionNumber: 1 });
     const taken = async (segmentIds: string[], columns: string[], globalDictionaries: string[] = []) => {
-      const lease = await bench.store.lease({ segmentIds, columns, globalDictionaries });
-      lease.release();
-      return lease;
+      const pin = await bench.store.pin({ segmentIds, columns, globalDictionaries });
+      pin.release();
+      return pin;
     };
     const first = await taken([small], ['s'], ['s']);
     const again = await taken([small], ['s'], ['s']);
@@ -171,12 +171,12 @@ test('a lease taken again gives the very same views until something has moved', 
     await bench.store.close(small);
     assert.is(await codeOf(taken([small], ['s'], ['s'])), 'segments_unavailable');
 
-    const held = await bench.store.lease({ segmentIds: [id], columns: ['a'], globalDictionaries: [] });
+    const held = await bench.store.pin({ segmentIds: [id], columns: ['a'], globalDictionaries: [] });
     held.release();
-    const pinned = await bench.store.lease({ segmentIds: [id], columns: ['a'], globalDictionaries: [] });
+    const pinned = await bench.store.pin({ segmentIds: [id], columns: ['a'], globalDictionaries: [] });
     assert.is(pinned.segments, held.segments);
     const closing = bench.store.close(id);
-    assert.is(await codeOf(taken([id], ['a'])), 'segments_unavailable', 'while a lease holds it open');
+    assert.is(await codeOf(taken([id], ['a'])), 'segments_unavailable', 'while a pin holds it open');
     pinned.release();
     await closing;
     await bench.store.close(grown);
@@ -186,7 +186,7 @@ test('a lease taken again gives the very same views until something has moved', 
   }
 });
 
-test('evicted columns are loaded again for a lease that was taken before', async () => {
+test('evicted columns are loaded again for a pin that was taken before', async () => {
   const { counts, wrap } = countedJobs();
   const rows = 64 * 100;
   const bench = openWorkbench({ wrap, cacheBytes: rows * 2 + 1.5 * rows * 8 });
@@ -197,11 +197,11 @@ test('evicted columns are loaded again for a lease that was taken before', async
   try {
     const id = await open(bench, { __time: times(rows), a: noise(1), b: noise(2) });
     const take = async (column: string) => {
-      const lease = await bench.store.lease({ segmentIds: [id], columns: [column], globalDictionaries: [] });
-      const view = lease.segments[0]?.columns[column];
+      const pin = await bench.store.pin({ segmentIds: [id], columns: [column], globalDictionaries: [] });
+      const view = pin.segments[0]?.columns[column];
       const value = view?.kind === 'number' ? bench.memory.f64(view.values, rows)[7] : undefined;
-      lease.release();
-      return { segments: lease.segments, value };
+      pin.release();
+      return { segments: pin.segments, value };
     };
     const first = await take('a');
     assert.is((await take('b')).value, Math.sin(14));
@@ -214,7 +214,7 @@ test('evicted columns are loaded again for a lease that was taken before', async
   }
 });
 
-test('the least recently used column makes room, a leased one never does', async () => {
+test('the least recently used column makes room, a pinned one never does', async () => {
   const { counts, wrap } = countedJobs();
   const rows = 64 * 100;
   // Room for __time, two bytes a row, and for two columns of eight.
@@ -226,10 +226,10 @@ test('the least recently used column makes room, a leased one never does', async
   });
   try {
     const id = await open(bench, { __time: times(rows), a: noise(1), b: noise(2), c: noise(3), d: noise(4) });
-    const lease = (columns: string[]) => bench.store.lease({ segmentIds: [id], columns, globalDictionaries: [] });
+    const pin = (columns: string[]) => bench.store.pin({ segmentIds: [id], columns, globalDictionaries: [] });
     const loadsOf = async (columns: string[]): Promise<number> => {
       const before = counts.get('loadColumn') ?? 0;
-      (await lease(columns)).release();
+      (await pin(columns)).release();
       return (counts.get('loadColumn') ?? 0) - before;
     };
     assert.is(await loadsOf(['a']), 2, '__time and a');
@@ -240,9 +240,9 @@ test('the least recently used column makes room, a leased one never does', async
     assert.is(await loadsOf(['b']), 1);
     assert.ok(bench.store.residentBytes <= cacheBytes);
 
-    const held = await lease(['a', 'b']);
-    assert.is(await codeOf(lease(['c', 'd'])), 'resource_limit');
-    assert.is(await loadsOf(['a', 'b']), 0, 'what is leased is still there');
+    const held = await pin(['a', 'b']);
+    assert.is(await codeOf(pin(['c', 'd'])), 'resource_limit');
+    assert.is(await loadsOf(['a', 'b']), 0, 'what is pinned is still there');
     held.release();
     assert.is(await loadsOf(['c', 'd']), 2);
   } finally {
@@ -258,12 +258,12 @@ test('columns give way when queries have filled the memory', async () => {
   });
   try {
     const id = await open(bench, { __time: times(100_000), a: noise(1), b: noise(2), c: noise(3), d: noise(4) });
-    const lease = (columns: string[]) => bench.store.lease({ segmentIds: [id], columns, globalDictionaries: [] });
-    for (const name of ['a', 'b', 'c', 'd', 'a']) (await lease([name])).release();
+    const pin = (columns: string[]) => bench.store.pin({ segmentIds: [id], columns, globalDictionaries: [] });
+    for (const name of ['a', 'b', 'c', 'd', 'a']) (await pin([name])).release();
     const before = bench.memory.allocatedBytes;
-    assert.is(await codeOf(lease(['a', 'b', 'c', 'd'])), 'resource_limit');
-    assert.ok(bench.memory.allocatedBytes <= before + 64 * 1024, 'what could not be leased is given back');
-    (await lease(['b', 'c'])).release();
+    assert.is(await codeOf(pin(['a', 'b', 'c', 'd'])), 'resource_limit');
+    assert.ok(bench.memory.allocatedBytes <= before + 64 * 1024, 'what could not be pinned is given back');
+    (await pin(['b', 'c'])).release();
     await bench.store.close(id);
     assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
   } finally {
@@ -277,13 +277,12 @@ test('a dictionary that passes the budget is refused and leaves the others as th
   try {
     const small = await open(bench, { __time: times(3), s: { kind: 'string', cells: ['x', 'y', 'z'] } });
     const large = await open(bench, { __time: times(cells.length), s: { kind: 'string', cells } }, { partitionNumber: 1 });
-    const lease = (segmentIds: string[], globalDictionaries: string[]) =>
-      bench.store.lease({ segmentIds, columns: ['s'], globalDictionaries });
-    const held = await lease([small], ['s']);
-    assert.is(await codeOf(lease([small, large], ['s'])), 'resource_limit');
+    const pin = (segmentIds: string[], globalDictionaries: string[]) => bench.store.pin({ segmentIds, columns: ['s'], globalDictionaries });
+    const held = await pin([small], ['s']);
+    assert.is(await codeOf(pin([small, large], ['s'])), 'resource_limit');
     assert.equal(readGlobal(globalOf(held), bench.memory), [null, 'x', 'y', 'z']);
-    (await lease([large], [])).release();
-    const again = await lease([small], ['s']);
+    (await pin([large], [])).release();
+    const again = await pin([small], ['s']);
     assert.equal(readGlobal(globalOf(again), bench.memory), [null, 'x', 'y', 'z']);
     held.release();
     again.release();
@@ -295,7 +294,7 @@ test('a dictionary that passes the budget is refused and leaves the others as th
   }
 });
 
-test('a segment closes when its leases have ended, and takes its columns along', async () => {
+test('a segment closes when its pins have ended, and takes its columns along', async () => {
   const bench = openWorkbench();
   try {
     const id = await open(bench, {
@@ -303,15 +302,15 @@ test('a segment closes when its leases have ended, and takes its columns along',
       s: { kind: 'string', cells: Array.from({ length: 100 }, (_, row) => String(row)) },
     });
     const request = { segmentIds: [id], columns: ['s'], globalDictionaries: ['s'] };
-    const lease = await bench.store.lease(request);
+    const pin = await bench.store.pin(request);
     let isClosed = false;
     const closing = bench.store.close(id).then(() => (isClosed = true));
     assert.is(bench.store.has(id), false);
-    assert.is(await codeOf(bench.store.lease(request)), 'segments_unavailable');
+    assert.is(await codeOf(bench.store.pin(request)), 'segments_unavailable');
     await new Promise((resolve) => setImmediate(resolve));
     assert.is(isClosed, false);
-    assert.is(readGlobal(globalOf(lease), bench.memory).length, 101);
-    lease.release();
+    assert.is(readGlobal(globalOf(pin), bench.memory).length, 101);
+    pin.release();
     await closing;
     assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
     assert.is(await codeOf(bench.store.close(id)), 'segments_unavailable');
@@ -334,12 +333,12 @@ for (const kernels of ['reference', 'simd-debug']) {
         ids.push(await open(bench, { __time: times(4), s: { kind: 'string', cells }, n: times(4) }, { partitionNumber }));
       ids.push(await open(bench, { __time: times(4) }, { partitionNumber: 3 }));
 
-      const first = await bench.store.lease({ segmentIds: ids.slice(0, 1), columns: ['s'], globalDictionaries: ['s'] });
+      const first = await bench.store.pin({ segmentIds: ids.slice(0, 1), columns: ['s'], globalDictionaries: ['s'] });
       const early = globalOf(first);
       const earlyValues = readGlobal(early, bench.memory);
       assert.equal(earlyValues, [null, '', 'a', 'b']);
 
-      const all = await bench.store.lease({ segmentIds: ids, columns: [], globalDictionaries: ['s', 'n', 'absent'] });
+      const all = await bench.store.pin({ segmentIds: ids, columns: [], globalDictionaries: ['s', 'n', 'absent'] });
       assert.equal(Object.keys(all.dictionaries), ['s'], 'string columns only');
       const global = globalOf(all);
       const globalValues = readGlobal(global, bench.memory);
@@ -355,7 +354,7 @@ for (const kernels of ['reference', 'simd-debug']) {
           readDictionary(column, bench.memory),
         );
       }
-      assert.equal(readGlobal(early, bench.memory), earlyValues, 'an older lease still reads its own');
+      assert.equal(readGlobal(early, bench.memory), earlyValues, 'an older pin still reads its own');
       first.release();
       all.release();
       for (const id of ids) await bench.store.close(id);
@@ -366,7 +365,7 @@ for (const kernels of ['reference', 'simd-debug']) {
   });
 }
 
-test('dictionaries grow under leases, side by side, and after their remaps were evicted', async () => {
+test('dictionaries grow under pins, side by side, and after their remaps were evicted', async () => {
   const { counts, wrap } = countedJobs();
   const bench = openWorkbench({ wrap, cacheBytes: 1_500_000 });
   try {
@@ -377,22 +376,22 @@ test('dictionaries grow under leases, side by side, and after their remaps were 
       ids.push(await open(bench, { __time: times(rows), s: { kind: 'string', cells } }, { partitionNumber }));
     }
     for (let round = 0; round < 2; round++) {
-      const leases = await Promise.all(
+      const pins = await Promise.all(
         [ids.slice(0, 3), ids.slice(2, 6), ids].map((segmentIds) =>
-          bench.store.lease({ segmentIds, columns: ['s'], globalDictionaries: ['s'] }),
+          bench.store.pin({ segmentIds, columns: ['s'], globalDictionaries: ['s'] }),
         ),
       );
-      for (const lease of leases) {
-        const global = globalOf(lease);
+      for (const pin of pins) {
+        const global = globalOf(pin);
         const globalValues = readGlobal(global, bench.memory);
         assert.is(new Set(globalValues).size, globalValues.length, 'no value twice');
-        for (const view of lease.segments) {
+        for (const view of pin.segments) {
           const column = view.columns['s'];
           assert.ok(column?.kind === 'string');
           const remap = bench.memory.u32(global.remaps[view.id] ?? 0, column.dictionary.count);
           assert.ok(readDictionary(column, bench.memory).every((value, id) => globalValues[remap[id] ?? 0] === value));
         }
-        lease.release();
+        pin.release();
       }
       // Another datasource pushes columns and remaps out.
       const other = await open(
@@ -400,7 +399,7 @@ test('dictionaries grow under leases, side by side, and after their remaps were 
         { __time: times(80_000), d: { kind: 'double', cells: Array.from({ length: 80_000 }, (_, row) => Math.sin(row)) } },
         { dataSource: 'other', partitionNumber: round },
       );
-      (await bench.store.lease({ segmentIds: [other], columns: ['d'], globalDictionaries: [] })).release();
+      (await bench.store.pin({ segmentIds: [other], columns: ['d'], globalDictionaries: [] })).release();
     }
     assert.ok((counts.get('internDictionary') ?? 0) > 6, 'some remaps were made again');
   } finally {
@@ -421,9 +420,9 @@ test('the bitmap index gives the rows of values', async () => {
       unique: { kind: 'string', cells: Array.from({ length: rows }, (_, row) => `u${row}`) },
       constant: { kind: 'string', cells: Array.from({ length: rows }, () => 'same') },
     });
-    const lease = await bench.store.lease({ segmentIds: [id], columns: ['s', 'm', 'constant'], globalDictionaries: [] });
+    const pin = await bench.store.pin({ segmentIds: [id], columns: ['s', 'm', 'constant'], globalDictionaries: [] });
     const dictionaryOf = (name: string): (string | null)[] => {
-      const column = lease.segments[0]?.columns[name];
+      const column = pin.segments[0]?.columns[name];
       assert.ok(column?.kind === 'string');
       return readDictionary(column, bench.memory);
     };
@@ -449,7 +448,7 @@ test('the bitmap index gives the rows of values', async () => {
     assert.is((await bench.store.findRows(id, 's', []))?.length, 0);
     assert.is(await bench.store.findRows(id, 'unique', [1]), null, 'a column of distinct values has no index');
     assert.is(await bench.store.findRows(id, '__time', [1]), null);
-    lease.release();
+    pin.release();
   } finally {
     bench.close();
   }
@@ -464,11 +463,11 @@ test('a column may have any name', async () => {
       bench,
       Object.fromEntries([['__time', times(2)], ...names.map((name): [string, Table[string]] => [name, column])]),
     );
-    const lease = await bench.store.lease({ segmentIds: [id], columns: names, globalDictionaries: names });
-    assert.equal(Object.keys(lease.segments[0]?.columns ?? {}).sort(), ['__time', ...names].sort());
-    assert.equal(Object.keys(lease.dictionaries).sort(), names.sort());
+    const pin = await bench.store.pin({ segmentIds: [id], columns: names, globalDictionaries: names });
+    assert.equal(Object.keys(pin.segments[0]?.columns ?? {}).sort(), ['__time', ...names].sort());
+    assert.equal(Object.keys(pin.dictionaries).sort(), names.sort());
     assert.equal(Object.keys((await bench.store.analyze(id, 'all', [])).columns).sort(), ['__time', ...names].sort());
-    lease.release();
+    pin.release();
   } finally {
     bench.close();
   }

@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
 import { frameBytes, selectColumns } from '../../execution/join/rows.js';
-import type { Engine, PlacedRows, RunOptions } from '../../execution/run/engine.js';
+import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
@@ -75,7 +75,7 @@ export class SourceRunner {
     const besideTables = tables !== undefined && isBesideTables(source.steps);
     const { plan, steps } = besideTables ? cutByTime(pushed.plan, source.steps) : { plan: pushed.plan, steps: source.steps };
     const sends = besideTables && !isServedHere(tables);
-    const placed: PlacedRows[] = [];
+    const placed: UploadedRows[] = [];
     try {
       const stages: Stage[] = [];
       let areSent = true;
@@ -221,7 +221,7 @@ const BYTES_LIMIT = 'context.maxSubqueryBytes';
 
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };
 
-function bytesOf(placed: readonly PlacedRows[]): number {
+function bytesOf(placed: readonly UploadedRows[]): number {
   return placed.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 

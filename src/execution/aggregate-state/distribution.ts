@@ -1,7 +1,7 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
+import { decodeKll, decodeQuantiles, encodeQuantiles } from '../../sketch/base64-codec.js';
 import { Kll } from '../../sketch/kll.js';
 import { Quantiles } from '../../sketch/quantiles.js';
-import { decodeKll, decodeQuantiles, encodeQuantiles } from '../../sketch/text.js';
 import { numberFeed } from './number-feed.js';
 import type { StateOperations } from './state-operations.js';
 

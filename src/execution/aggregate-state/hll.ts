@@ -1,6 +1,6 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
+import { decodeHll, encodeHll } from '../../sketch/base64-codec.js';
 import { Hll } from '../../sketch/hll.js';
-import { decodeHll, encodeHll } from '../../sketch/text.js';
 import { combinationFeed, joinFeeds } from './combined-feed.js';
 import { hashFeed, hashValue } from './hash-feed.js';
 import type { StateOperations } from './state-operations.js';

@@ -1,4 +1,4 @@
-import { SKETCH_SEED } from '../../sketch/text.js';
+import { SKETCH_SEED } from '../../sketch/base64-codec.js';
 import type { Address, DictionaryView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';

@@ -1,5 +1,5 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
-import { decodeTheta, encodeTheta } from '../../sketch/text.js';
+import { decodeTheta, encodeTheta } from '../../sketch/base64-codec.js';
 import { Theta } from '../../sketch/theta.js';
 import { hashFeed, hashValue } from './hash-feed.js';
 import type { StateOperations } from './state-operations.js';

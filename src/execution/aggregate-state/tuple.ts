@@ -1,7 +1,7 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { fromBase64, toBase64 } from '../../sketch/base64.js';
+import { SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
-import { SKETCH_SEED } from '../../sketch/text.js';
 import { Tuple } from '../../sketch/tuple.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';

@@ -5,7 +5,7 @@ export type Check = () => void;
 export const ROWS_PER_CHECK = 4096;
 
 /** Rows [0, count) in pieces [start, end), with a look before each. */
-export function inPieces(count: number, check: Check, piece: (start: number, end: number) => void): void {
+export function checkedLoop(count: number, check: Check, piece: (start: number, end: number) => void): void {
   for (let start = 0; start < count; start += ROWS_PER_CHECK) {
     check();
     piece(start, Math.min(count, start + ROWS_PER_CHECK));
@@ -15,7 +15,7 @@ export function inPieces(count: number, check: Check, piece: (start: number, end
 /** The numbers `first`, `first + 1`, ... */
 export function ascending(count: number, check: Check, first = 0): Uint32Array {
   const numbers = new Uint32Array(count);
-  inPieces(count, check, (start, end) => {
+  checkedLoop(count, check, (start, end) => {
     for (let at = start; at < end; at++) numbers[at] = first + at;
   });
   return numbers;

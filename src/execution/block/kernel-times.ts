@@ -1,5 +1,5 @@
 import type { KernelName, KernelSet } from '../../kernels/contract.js';
-import { KERNEL_PARAMETERS } from '../../kernels/families.js';
+import { KERNEL_PARAMETERS } from '../../kernels/signatures.js';
 import type { KernelTotals } from '../../model/profile.js';
 
 /** One call of a kernel in so many is timed: reading the clock takes as long as a kernel needs for some hundred rows. */

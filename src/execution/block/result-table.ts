@@ -6,7 +6,7 @@ import { isNullAt } from '../../model/frame.js';
 import type { ColumnType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
 import type { Check } from './checked-loops.js';
-import { inPieces, ROWS_PER_CHECK } from './checked-loops.js';
+import { checkedLoop, ROWS_PER_CHECK } from './checked-loops.js';
 
 /** Result rows outside of kernel memory, before and between post-processing steps. Strings stay ids until they are needed. */
 export interface ResultTable {
@@ -96,7 +96,7 @@ export function typed(type: TextType | undefined): { readonly type?: TextType } 
 export function pickRows(table: ResultTable, rows: Uint32Array, check: Check): ResultTable {
   const pickNumbers = (from: Uint32Array): Uint32Array => {
     const picked = new Uint32Array(rows.length);
-    inPieces(rows.length, check, (start, end) => {
+    checkedLoop(rows.length, check, (start, end) => {
       for (let at = start; at < end; at++) picked[at] = from[rows[at] ?? 0] ?? 0;
     });
     return picked;
@@ -104,7 +104,7 @@ export function pickRows(table: ResultTable, rows: Uint32Array, check: Check): R
   const pickNulls = (nulls: Uint8Array | null): Uint8Array | null => {
     if (nulls === null) return null;
     const picked = new Uint8Array(rows.length);
-    inPieces(rows.length, check, (start, end) => {
+    checkedLoop(rows.length, check, (start, end) => {
       for (let at = start; at < end; at++) picked[at] = nulls[rows[at] ?? 0] ?? 0;
     });
     return picked;
@@ -114,13 +114,13 @@ export function pickRows(table: ResultTable, rows: Uint32Array, check: Check): R
     if (column.kind === 'multi') return { ...column, rows: pickNumbers(column.rows) };
     if (column.kind === 'double') {
       const values = new Float64Array(rows.length);
-      inPieces(rows.length, check, (start, end) => {
+      checkedLoop(rows.length, check, (start, end) => {
         for (let at = start; at < end; at++) values[at] = column.values[rows[at] ?? 0] ?? 0;
       });
       return { ...column, values, nulls: pickNulls(column.nulls) };
     }
     const values = new BigInt64Array(rows.length);
-    inPieces(rows.length, check, (start, end) => {
+    checkedLoop(rows.length, check, (start, end) => {
       for (let at = start; at < end; at++) values[at] = column.values[rows[at] ?? 0] ?? 0n;
     });
     return { ...column, values, nulls: pickNulls(column.nulls) };

@@ -4,8 +4,8 @@ import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { blockAt } from '../block/context.js';
-import { byCodeUnits, placedColumn, wellFormed } from './placed-column.js';
 import type { SegmentScope } from './scope.js';
+import { byCodeUnits, uploadedColumn, wellFormed } from './uploaded-column.js';
 
 /**
  * A multi-value column of what is computed of each row of the segment: the elements of an array, as texts; nothing for
@@ -39,7 +39,7 @@ export function listedColumn(
   const entries = [...idOf.keys()].filter((text) => text !== null).sort(byCodeUnits);
   const sorted = new Map<string | null, number>(entries.map((text, index) => [text, index + (hasNull ? 1 : 0)]));
   const sortedIds = Uint32Array.from(idOf.keys(), (text) => sorted.get(text) ?? 0);
-  return placedColumn(scope, { ids: ids.taken().map((id) => sortedIds[id] ?? 0), offsets }, entries, hasNull);
+  return uploadedColumn(scope, { ids: ids.taken().map((id) => sortedIds[id] ?? 0), offsets }, entries, hasNull);
 }
 
 class GrowingIds {

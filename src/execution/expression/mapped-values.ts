@@ -1,9 +1,9 @@
 import type { Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
-import type { ListedRows } from './placed-column.js';
-import { byCodeUnits, idsView, placedColumn, wellFormed } from './placed-column.js';
 import type { SegmentScope } from './scope.js';
+import type { ListedRows } from './uploaded-column.js';
+import { byCodeUnits, idsView, uploadedColumn, wellFormed } from './uploaded-column.js';
 
 /** What becomes of a value of a multi-value column; null among `value`s is that of a row without any. */
 export interface ValueMapping {
@@ -29,7 +29,7 @@ export function mappedColumn(scope: SegmentScope, column: StringColumnView, { ma
   const newIds = Int32Array.from(results, (result) => (result === undefined ? -1 : (ids.get(result) ?? 0)));
   // A row without values stays without, unless the mapping makes a value of null.
   const idOfNone = ofNone === undefined || ofNone === null ? -1 : (ids.get(ofNone) ?? 0);
-  return placedColumn(scope, mapRows(scope, column, newIds, idOfNone), entries, hasNull);
+  return uploadedColumn(scope, mapRows(scope, column, newIds, idOfNone), entries, hasNull);
 }
 
 function mapRows(scope: SegmentScope, column: StringColumnView, newIds: Int32Array, idOfNone: number): ListedRows {

@@ -116,7 +116,7 @@ async function selectionOf(conditions: readonly TextCondition[], store: SegmentS
     return unloaded?.prefersIndex === true && texts.length <= unloaded.valueCount * SELECTIVITY_MAX;
   });
   if (indexed.length === 0) return undefined;
-  const found = await Promise.all(indexed.map(({ column, texts }) => store.findTexts(id, column, texts)));
+  const found = await Promise.all(indexed.map(({ column, texts }) => store.findStrings(id, column, texts)));
   const rows = found.reduce((left, right) => intersection(left, right));
   return { answered: indexed.map(({ position }) => position), rows };
 }

@@ -121,7 +121,7 @@ export function inPredicate(
       return firstAtLeast(decimals, Number(value), true) > first && value == Number(value) ? [first] : [];
     });
     count = stored.length;
-    at = placeNarrow(scope, decimals.physical, stored);
+    at = uploadNarrow(scope, decimals.physical, stored);
   } else if (vector.type === 'LONG' && physical !== 'F32' && physical !== 'F64') {
     const stored = values.flatMap((value) => {
       const range = storedRange(longRange({ value, strict: false }, { value, strict: false }), base, physical);
@@ -131,7 +131,7 @@ export function inPredicate(
     if (physical === 'I64') {
       at = arena.take(Math.max(64, count * 8));
       memory.i64(at, count).set(BigInt64Array.from(stored).sort());
-    } else at = placeNarrow(scope, physical, stored.map(Number));
+    } else at = uploadNarrow(scope, physical, stored.map(Number));
   } else {
     const exact = values
       .map(Number)
@@ -150,7 +150,7 @@ export function inPredicate(
   return masked(scope, read, matchNull, out, lowest, highest, (block, from) => filterSorted(from, block.rows, at, count, out));
 }
 
-function placeNarrow({ arena, context: { memory } }: SegmentScope, physical: Decimals['physical'], stored: readonly number[]): Address {
+function uploadNarrow({ arena, context: { memory } }: SegmentScope, physical: Decimals['physical'], stored: readonly number[]): Address {
   const at = arena.take(Math.max(64, stored.length * 4));
   memory[physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32'](at, stored.length).set(Uint32Array.from(stored).sort());
   return at;

@@ -9,7 +9,7 @@ import { postParts } from '../post/parts.js';
 import type { LeafResult } from '../post/steps.js';
 import { runSteps } from '../post/steps.js';
 import type { GroupLayout } from './key/layout.js';
-import { queryColumns, layoutGroups } from './key/layout.js';
+import { layoutGroups, queryColumns } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
 import { mergeSpilled } from './spill/merge-spilled.js';

@@ -106,12 +106,12 @@ function openSegment(layout: GroupLayout, context: RunContext, index: number, co
   return view === undefined ? undefined : openView(layout, context, { view, index }, counts);
 }
 
-interface PlacedView {
+interface UploadedView {
   readonly view: SegmentView;
   readonly index: number;
 }
 
-function openView(layout: GroupLayout, unsampled: RunContext, placed: PlacedView, counts: RowCounts): OpenSegment {
+function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedView, counts: RowCounts): OpenSegment {
   const context = unsampled.sampled(placed.view.rowCount);
   const { view, index } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
@@ -166,7 +166,7 @@ interface BoundSegment {
   readonly bytesAtFirst: number;
 }
 
-function bindSegment(layout: GroupLayout, context: RunContext, { view, index }: PlacedView, ranges: readonly RowRange[]): BoundSegment {
+function bindSegment(layout: GroupLayout, context: RunContext, { view, index }: UploadedView, ranges: readonly RowRange[]): BoundSegment {
   const { plan } = layout;
   const arena = context.memory.arena();
   try {

@@ -3,7 +3,7 @@ import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
 import type { StageKey } from '../../model/stage.js';
-import { placeFrame } from '../../storage/placed-frame.js';
+import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { Address, ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
@@ -48,14 +48,14 @@ const RANGE_PER_ROW = 8;
 const RANGE_MAX = 1 << 28;
 
 /** @throws ServiceError `resource_limit`; `unsupported` for a key of several values in a row where rows are marked */
-export function placeBuildSide(context: RunContext, given: Frame, request: BuildRequest): BuildSide {
+export function uploadBuildSide(context: RunContext, given: Frame, request: BuildRequest): BuildSide {
   const { memory, kernels } = context;
   refuseMultiValue(given, request);
   const frame = withEachKey(
     given,
     request.keys.map(({ build }) => build),
   );
-  const placed = placeFrame(frame, memory);
+  const placed = uploadFrame(frame, memory);
   const owner = new Owner(memory);
   const scratch = memory.arena();
   try {

@@ -6,14 +6,14 @@ import { ETERNITY } from '../../model/interval.js';
 import type { GroupPlan, RowPlan, ScanPlan } from '../../model/plan.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { placeFrame } from '../../storage/placed-frame.js';
+import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { SegmentView } from '../../storage/view.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { columnsRead } from '../expression/columns-of-plan.js';
-import { queryColumns, layoutGroups } from '../group/key/layout.js';
+import { layoutGroups, queryColumns } from '../group/key/layout.js';
 import { endGroups } from '../group/operator.js';
 import { addView } from '../group/run.js';
 import { GroupTable } from '../group/table/group-table.js';
@@ -47,7 +47,7 @@ export interface PipelineOptions {
 
 /**
  * A plan over rows that come as frames, on one thread, from the first row to the result: frames are joined to chunks,
- * placed in kernel memory, sent through the stages and read as segments are. Groups stay in one table, which spills
+ * uploaded in kernel memory, sent through the stages and read as segments are. Groups stay in one table, which spills
  * where tables do. `add` and `end` are read to their ends before anything else is called; then `close`.
  */
 export class RowPipeline {
@@ -104,7 +104,7 @@ export class RowPipeline {
     if (this.#options.plan.operator === 'group' && this.#options.plan.withinData === true) this.#span = widened(this.#span, chunk);
     for (const { rows, isMoved } of readable(chunk, this.#options.plan)) {
       if (this.isDone) return;
-      const placed = placeFrame(rows, this.#context.memory);
+      const placed = uploadFrame(rows, this.#context.memory);
       try {
         const pieces = this.#stages.pieces(placed.view);
         yield* isMoved ? this.#operator.readMoved(pieces) : this.#operator.read(pieces);

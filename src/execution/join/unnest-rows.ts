@@ -3,7 +3,7 @@ import { convert, isArrayValue, textOfValue } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 import { elementType, isArrayType, isNumberType } from '../../model/schema.js';
-import { placeFrame } from '../../storage/placed-frame.js';
+import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { Address, ColumnView, StringColumnView } from '../../storage/view.js';
 import { PHYSICAL_BYTES } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
@@ -89,10 +89,10 @@ function* readValues(scope: SegmentScope, source: Source, type: ColumnType): Gen
 
   function* placed(): Generator<UnnestedRows> {
     const column = valuesColumn(values, unnestedType(type));
-    const { view: own, release } = placeFrame({ rowCount: values.length, columns: [column] }, memory);
+    const { view: own, release } = uploadFrame({ rowCount: values.length, columns: [column] }, memory);
     try {
-      const placedColumn = own.columns[column.name];
-      if (placedColumn !== undefined) yield { rows: { at, count: values.length }, values: placedColumn };
+      const uploadedColumn = own.columns[column.name];
+      if (uploadedColumn !== undefined) yield { rows: { at, count: values.length }, values: uploadedColumn };
     } finally {
       release();
     }

@@ -13,7 +13,7 @@ import { meets, rowsWithin } from '../block/row-ranges.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { columnsRead } from '../expression/columns-of-plan.js';
 import type { GroupLayout } from '../group/key/layout.js';
-import { queryColumns, layoutGroups } from '../group/key/layout.js';
+import { layoutGroups, queryColumns } from '../group/key/layout.js';
 import type { Morsel } from '../group/run.js';
 import { addView } from '../group/run.js';
 import { GroupTable } from '../group/table/group-table.js';

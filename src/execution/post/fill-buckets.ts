@@ -6,7 +6,7 @@ import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
 import type { Interval } from '../../model/interval.js';
 import { ETERNITY } from '../../model/interval.js';
 import type { Check } from '../block/checked-loops.js';
-import { inPieces, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../block/result-table.js';
 import { columnNamed } from '../block/result-table.js';
 import type { LeafResult } from './steps.js';
@@ -29,7 +29,7 @@ export function fillBuckets(table: ResultTable, bucket: string, granularity: Gra
   const starts = wantedBuckets(granularity, leaf.intervals, [...rowOf.keys()], check);
   const rows = new Int32Array(starts.length);
   let isAsItWas = starts.length === table.rowCount;
-  inPieces(starts.length, check, (start, end) => {
+  checkedLoop(starts.length, check, (start, end) => {
     for (let at = start; at < end; at++) {
       rows[at] = rowOf.get(starts[at] ?? 0) ?? NO_ROW;
       if (rows[at] !== at) isAsItWas = false;
@@ -39,7 +39,7 @@ export function fillBuckets(table: ResultTable, bucket: string, granularity: Gra
   const columns = table.columns.map((column): ResultColumn => {
     if (column.name !== bucket) return filledColumn(column, rows, leaf.emptyValues.get(column.name) ?? null, check);
     const values = new BigInt64Array(starts.length);
-    inPieces(starts.length, check, (start, end) => {
+    checkedLoop(starts.length, check, (start, end) => {
       for (let at = start; at < end; at++) values[at] = BigInt(starts[at] ?? 0);
     });
     return { ...column, kind: 'long', values, nulls: null };
@@ -86,7 +86,7 @@ function filledColumn(column: ResultColumn, rows: Int32Array, empty: Value, chec
   const nulls = new Uint8Array(length);
   let anyNull = false;
   const fill = (write: (at: number, row: number) => void, known: Uint8Array | null): void =>
-    inPieces(length, check, (start, end) => {
+    checkedLoop(length, check, (start, end) => {
       for (let at = start; at < end; at++) {
         const row = rows[at] ?? NO_ROW;
         const isNull = row === NO_ROW ? empty === null : known?.[row] === 1;
@@ -116,7 +116,7 @@ function filledColumn(column: ResultColumn, rows: Int32Array, empty: Value, chec
       const none = 0xffffffff;
       const emptyText = textOfValue(empty, column.type ?? 'STRING');
       const ids = new Uint32Array(length).fill(none);
-      inPieces(length, check, (start, end) => {
+      checkedLoop(length, check, (start, end) => {
         for (let at = start; at < end; at++) {
           const row = rows[at] ?? NO_ROW;
           if (row !== NO_ROW) ids[at] = column.ids[row] ?? none;

@@ -3,7 +3,7 @@ import { compareValues, convert, wrapLong } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { WindowCall } from '../../model/window.js';
 import type { Check } from '../block/checked-loops.js';
-import { inPieces, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn } from '../block/result-table.js';
 import { valueAt } from '../block/result-table.js';
 import { RangeTree, STRETCH_ROWS_MAX } from './range-tree.js';
@@ -55,7 +55,7 @@ export function frameValue(call: WindowCall, input: FrameInput, type: ColumnType
 /** How many rows before each one take part. */
 function presence({ rowCount, takes, check }: FrameInput, isThere: (row: number) => boolean): Uint32Array {
   const before = new Uint32Array(rowCount + 1);
-  inPieces(rowCount, check, (start, end) => {
+  checkedLoop(rowCount, check, (start, end) => {
     for (let row = start; row < end; row++) before[row + 1] = (before[row] ?? 0) + (takes(row) && isThere(row) ? 1 : 0);
   });
   return before;
@@ -93,7 +93,7 @@ function sumOfLongs(input: FrameInput): FrameValue {
 function valuesOf({ rowCount, columns: [column], takes, check }: FrameInput, read: (value: Value) => Value): Value[] {
   const values: Value[] = new Array<Value>(rowCount).fill(null);
   if (column === undefined) return values;
-  inPieces(rowCount, check, (start, end) => {
+  checkedLoop(rowCount, check, (start, end) => {
     for (let row = start; row < end; row++) if (takes(row)) values[row] = read(valueAt(column, row));
   });
   return values;

@@ -3,7 +3,7 @@ import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import type { Check } from '../block/checked-loops.js';
-import { ascending, inPieces, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { ascending, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../block/result-table.js';
 import { columnNamed, typed } from '../block/result-table.js';
 
@@ -59,7 +59,7 @@ export function sortedRows(
 /** Rows by their ranks, those of one rank by an order that is made when there are such. */
 function sortTies(ranks: Uint32Array, makeOrder: () => CompareRows, check: Check): Uint32Array {
   const ends = new Uint32Array(ranks.length + 1);
-  inPieces(ranks.length, check, (start, end) => {
+  checkedLoop(ranks.length, check, (start, end) => {
     for (const rank of ranks.subarray(start, end)) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1;
   });
   for (let rank = 1; rank < ends.length; rank++) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0);

@@ -8,10 +8,10 @@ import type { BuildRequest, BuildSide } from '../join/build-side.js';
 import type { Builds } from '../join/with-stages.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { RunControl } from '../threads/jobs.js';
-import type { PlacedRows } from './engine.js';
+import type { UploadedRows } from './engine.js';
 import { feed, peek } from './row-feed.js';
 
-/** Rows of frames that are looked at before it is decided where they are placed. */
+/** Rows of frames that are looked at before it is decided where they are uploaded. */
 export const ROWS_AHEAD = 2000;
 
 /** Opens a stream that places a build side of about so many rows; null: of many. */
@@ -32,7 +32,7 @@ export class BuildStore {
   }
 
   /** Places rows, on a thread where there are many; gives one result. */
-  async *place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<PlacedRows> {
+  async *place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<UploadedRows> {
     const source = await peek(rows, ROWS_AHEAD);
     for await (const { built } of feed(() => this.#open(side, source.rowCount, control), source.rows)) {
       if (built === undefined) continue;
@@ -43,12 +43,12 @@ export class BuildStore {
   }
 
   /**
-   * Runs `work` with the build sides of the plan's joins, of which those that came along are placed for so long. It gets
-   * the plan as it goes to threads: what was placed need not be sent.
+   * Runs `work` with the build sides of the plan's joins, of which those that came along are uploaded for so long. It gets
+   * the plan as it goes to threads: what was uploaded need not be sent.
    */
   async *with(plan: RowPlan, control: RunControl, work: (plan: RowPlan, builds: Builds) => AsyncGenerator<Frame>): AsyncGenerator<Frame> {
     const stages: Stage[] = [];
-    const placed: PlacedRows[] = [];
+    const placed: UploadedRows[] = [];
     const builds: Record<string, BuildSide> = {};
     try {
       for (const stage of plan.stages ?? []) {

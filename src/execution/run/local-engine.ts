@@ -10,7 +10,7 @@ import type { Plan, RowPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import { addStage } from '../../model/profile.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { Lease, SegmentStore } from '../../storage/contract.js';
+import type { SegmentPin, SegmentStore } from '../../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { BLOCK_ROWS } from '../../storage/view.js';
@@ -37,9 +37,9 @@ import type { GroupRequest, RunControl } from '../threads/jobs.js';
 import { ACCOUNT_OFFSET, FLAG_BYTES } from '../threads/jobs.js';
 import { ThreadPool } from '../threads/pool.js';
 import { BuildStore, ROWS_AHEAD } from './build-store.js';
-import type { Engine, GivenRows, PlacedRows, RunCounters, RunOptions } from './engine.js';
+import type { Engine, GivenRows, RunCounters, RunOptions, UploadedRows } from './engine.js';
 import { feed, peek } from './row-feed.js';
-import { placingCost, rowsToRead, rowsWithPairs } from './work-size.js';
+import { rowsToRead, rowsWithPairs, uploadCost } from './work-size.js';
 
 export interface EngineOptions {
   readonly memory: KernelMemory;
@@ -99,7 +99,7 @@ class LocalEngine implements ProcessingEngine {
     const kernels = new KernelSets(memory, options.kernels);
     this.#inline = inlineExecutor(memory, kernels);
     this.#builds = new BuildStore(memory, (side, rowCount, control) =>
-      this.#executorFor(placingCost(rowCount), control).open('build', { control, side }),
+      this.#executorFor(uploadCost(rowCount), control).open('build', { control, side }),
     );
     this.#pool = poolOf(options, makeRoom);
     const { briefMs = BRIEF_MS } = options;
@@ -123,9 +123,9 @@ class LocalEngine implements ProcessingEngine {
     const startMs = performance.now();
     const found = await findByIndex(plan, store, segmentIds);
     const { leftOut } = found;
-    let lease: Lease;
+    let pin: SegmentPin;
     try {
-      lease = await store.lease({
+      pin = await store.pin({
         segmentIds: found.segmentIds,
         columns: timeCutBy === undefined ? columns : columns.filter((name) => name !== TIME_COLUMN),
         globalDictionaries: comparable,
@@ -139,16 +139,16 @@ class LocalEngine implements ProcessingEngine {
     }
     addStage(profile, 'lease', performance.now() - startMs);
     if (profile !== undefined) {
-      profile.bytesRead += lease.bytesRead;
+      profile.bytesRead += pin.bytesRead;
       profile.segments += segmentIds.length - found.segmentIds.length;
       profile.segmentsPrunedByValue += found.prunedByValue;
       profile.segmentsPrunedByBitmap += found.prunedByBitmap;
       profile.rowsByIndex += found.rows;
     }
     try {
-      yield* this.#runOver(plan, found.select(lease.segments), lease.dictionaries, options, signal);
+      yield* this.#runOver(plan, found.select(pin.segments), pin.dictionaries, options, signal);
     } finally {
-      lease.release();
+      pin.release();
     }
   }
 
@@ -280,7 +280,7 @@ class LocalEngine implements ProcessingEngine {
     yield* this.#controlled(options, signal, (control, engine) =>
       engine.#builds.with(plan, control, async function* (sent, builds) {
         const source = await peek(rows, ROWS_AHEAD);
-        const place = engine.#executorFor(rowsWithPairs(placingCost(source.rowCount), builds), control);
+        const place = engine.#executorFor(rowsWithPairs(uploadCost(source.rowCount), builds), control);
         const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {
@@ -295,8 +295,8 @@ class LocalEngine implements ProcessingEngine {
     );
   }
 
-  async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<PlacedRows> {
-    let placed: PlacedRows | undefined;
+  async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<UploadedRows> {
+    let placed: UploadedRows | undefined;
     for await (const each of this.#controlled(options, signal, (control, engine) => engine.#builds.place(rows, side, control)))
       placed = each;
     if (placed === undefined) throw new ServiceError('internal', 'the right side of a join was not placed');

@@ -9,7 +9,7 @@ import type { Builds } from '../join/with-stages.js';
 /** What a segment costs whose rows are only counted, by binary search: as much as reading this many. */
 const ROWS_PER_BOUNDARY = 1000;
 /** To place a row costs as much as reading this many. */
-const PLACING_COSTS = 50;
+const UPLOAD_COSTS = 50;
 /** A pair of rows may cost as much as reading this part of a row. */
 const PAIR_COSTS = 1 / 10;
 
@@ -24,8 +24,8 @@ export function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number
 }
 
 /** Of rows that come as frames, in rows that are read; null: there are many. */
-export function placingCost(rowCount: number | null): number {
-  return rowCount === null ? Infinity : rowCount * PLACING_COSTS;
+export function uploadCost(rowCount: number | null): number {
+  return rowCount === null ? Infinity : rowCount * UPLOAD_COSTS;
 }
 
 /** Of rows that are joined, with the pairs that may come of them. */

@@ -8,8 +8,8 @@ import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { StorageJobs } from '../../storage/jobs.js';
 import { STORAGE_JOBS } from '../../storage/jobs.js';
-import type { PlacedFrame } from '../../storage/placed-frame.js';
-import { placeFrame } from '../../storage/placed-frame.js';
+import type { UploadedFrame } from '../../storage/uploaded-frame.js';
+import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { Address } from '../../storage/view.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
@@ -25,11 +25,11 @@ import { morselsOf, runMorsels } from '../group/run.js';
 import type { GroupTable, GroupTableParts } from '../group/table/group-table.js';
 import { mergePlan } from '../group/table/partial.js';
 import type { BuildRequest, BuildSide } from '../join/build-side.js';
-import { placeBuildSide } from '../join/build-side.js';
+import { uploadBuildSide } from '../join/build-side.js';
 import type { PipelineOptions } from '../join/row-pipeline.js';
 import { RowPipeline } from '../join/row-pipeline.js';
 import type { Builds } from '../join/with-stages.js';
-import { boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedPieces, stagedLayout } from '../join/with-stages.js';
+import { boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedLayout, stagedPieces } from '../join/with-stages.js';
 import { NO_EMPTY_VALUES, runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { scanFrames } from '../scan/operator.js';
@@ -202,7 +202,7 @@ export const CALLS: CallHandlers = {
   loadColumn: (request, thread) => STORAGE_JOBS.loadColumn(request, thread.memory, thread.kernels()),
   internDictionary: (request, thread) => STORAGE_JOBS.internDictionary(request, thread.memory, thread.kernels()),
   findRows: (request, thread) => STORAGE_JOBS.findRows(request, thread.memory, thread.kernels()),
-  findTexts: (request, thread) => STORAGE_JOBS.findTexts(request, thread.memory, thread.kernels()),
+  findStrings: (request, thread) => STORAGE_JOBS.findStrings(request, thread.memory, thread.kernels()),
   groupPart: (request, thread) => {
     const counts = noCounts();
     const table = groupMorsels(request, thread, counts);
@@ -270,11 +270,11 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *mergeGroups({ control, plan, frames, ending }, thread) {
     const counts = noCounts();
     const context = thread.context(control);
-    const placed: PlacedFrame[] = [];
+    const placed: UploadedFrame[] = [];
     try {
       for (const chunk of chunksOf(frames, control.batchRows * BLOCKS_PER_CHUNK)) {
         context.check();
-        placed.push(placeFrame(concatFrames(chunk, context.check), context.memory));
+        placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory));
       }
       const views = placed.map(({ view }) => view);
       const layout = layoutOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
@@ -307,7 +307,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       if (input?.kind !== 'rows' || input.frame === null) break;
       frames.push(input.frame);
     }
-    yield { frame: null, isLast: true, counts, built: placeBuildSide(thread.context(control), concatFrames(frames), side) };
+    yield { frame: null, isLast: true, counts, built: uploadBuildSide(thread.context(control), concatFrames(frames), side) };
   },
 };
 
@@ -337,7 +337,7 @@ function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' |
   counts[part] += performance.now() - startMs;
 }
 
-/** Rows of partial results are placed so many blocks at a time, with a look at the query between. */
+/** Rows of partial results are uploaded so many blocks at a time, with a look at the query between. */
 const BLOCKS_PER_CHUNK = 4;
 
 /** The frames in their order, some at a time: each part but the last has so many rows at least, and there is one. */

@@ -16,7 +16,7 @@ export interface DataReference {
 
 const REMEMBERED_MAX = 64;
 
-/** The sending side, of one thread: data is known by the identity of its views, which leases keep while nothing moved. */
+/** The sending side, of one thread: data is known by the identity of its views, which pins keep while nothing moved. */
 export class SentPayloads {
   /** Least recently sent first. */
   readonly #numbers = new Map<readonly SegmentView[], number>();

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
+import { decodeHll, encodeHll, SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Hll } from '../../sketch/hll.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
-import { decodeHll, encodeHll, SKETCH_SEED } from '../../sketch/text.js';
 import type { ExpressionFunction, MaybeType } from '../function.js';
 import type { Value } from '../value.js';
 import { toText } from '../value.js';

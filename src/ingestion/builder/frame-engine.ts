@@ -1,7 +1,7 @@
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
-import type { PlacedFrame } from '../../storage/placed-frame.js';
+import type { UploadedFrame } from '../../storage/uploaded-frame.js';
 
 /**
  * The engine of queries, run over frames: what ingestion computes (transforms, filters, rollup, the SELECT of a
@@ -9,11 +9,11 @@ import type { PlacedFrame } from '../../storage/placed-frame.js';
  */
 export class FrameEngine {
   private readonly engine: Engine;
-  private readonly place: (frame: Frame) => PlacedFrame;
+  private readonly place: (frame: Frame) => UploadedFrame;
   private readonly options: Omit<RunOptions, 'ending'>;
   private readonly signal: AbortSignal;
 
-  constructor(engine: Engine, place: (frame: Frame) => PlacedFrame, kernels: string, signal: AbortSignal) {
+  constructor(engine: Engine, place: (frame: Frame) => UploadedFrame, kernels: string, signal: AbortSignal) {
     this.engine = engine;
     this.place = place;
     this.options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels, batchRows: null };
@@ -42,7 +42,7 @@ export class FrameEngine {
   }
 
   private async *runPlaced(plan: RowPlan, frames: readonly Frame[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
-    const placed: PlacedFrame[] = [];
+    const placed: UploadedFrame[] = [];
     try {
       for (const frame of frames) if (frame.rowCount > 0) placed.push(this.place(frame));
       const views = placed.map(({ view }) => view);

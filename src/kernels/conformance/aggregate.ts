@@ -1,5 +1,5 @@
 import { type Num, STRETCH_ROWS } from '../contract.js';
-import { FLOATS, INTEGERS, NUMBERS, perType } from '../families.js';
+import { FLOATS, INTEGERS, NUMBERS, perType } from '../signatures.js';
 import { type Lab, MASKS, MAX_I64, MIN_I64, type Value } from './lab.js';
 
 export interface Run {
@@ -180,8 +180,8 @@ function eachTrial(lab: Lab, trial: (rows: number, trial: Trial) => void): void 
     trial(rows, {
       selected,
       runs,
-      mask: masking === 'absent' ? 0 : lab.placeBits(selected),
-      atRuns: placeRuns(lab, runs),
+      mask: masking === 'absent' ? 0 : lab.uploadBits(selected),
+      atRuns: uploadRuns(lab, runs),
     });
   };
   lab.each(MASKINGS, oneTrial);
@@ -200,7 +200,7 @@ export function randomRuns(lab: Lab, rows: number): Run[] {
   return runs;
 }
 
-export function placeRuns(lab: Lab, runs: readonly Run[]): number {
+export function uploadRuns(lab: Lab, runs: readonly Run[]): number {
   return lab.place(
     'U32',
     runs.flatMap(({ group, start, end }) => [group, start, end]),

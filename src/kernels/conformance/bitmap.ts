@@ -8,8 +8,8 @@ const combines = (kernel: Combine, expected: (a: boolean, b: boolean) => boolean
     const a = lab.mask('random', words * 64);
     const b = lab.mask('random', words * 64);
     const apart = lab.output('I64', words);
-    const atA = where === 'into a' ? lab.output('I64', words) : lab.placeBits(a);
-    const atB = where === 'into b' ? lab.output('I64', words) : lab.placeBits(b);
+    const atA = where === 'into a' ? lab.output('I64', words) : lab.uploadBits(a);
+    const atB = where === 'into b' ? lab.output('I64', words) : lab.uploadBits(b);
     if (where === 'into a') lab.fill(atA, a);
     if (where === 'into b') lab.fill(atB, b);
     const out = where === 'into a' ? atA : where === 'into b' ? atB : apart;
@@ -29,7 +29,7 @@ export const BITMAP_CHECKS = {
     lab.each(MASKS, (rows, pattern) => {
       const bits = lab.mask(pattern, rows);
       const out = lab.output('I64', Math.ceil(rows / 64));
-      const at = lab.placeBits(bits);
+      const at = lab.uploadBits(bits);
       lab.call(() => lab.kernels.bitsNot(at, rows, out));
       lab.expectBits(
         out,
@@ -53,7 +53,7 @@ export const BITMAP_CHECKS = {
   bitsCount(lab: Lab) {
     lab.each(MASKS, (rows, pattern) => {
       const bits = lab.mask(pattern, rows);
-      const at = lab.placeBits(bits);
+      const at = lab.uploadBits(bits);
       const count = lab.call(() => lab.kernels.bitsCount(at, Math.ceil(rows / 64)));
       lab.expectResult(count, bits.filter(Boolean).length);
     });
@@ -61,7 +61,7 @@ export const BITMAP_CHECKS = {
   bitsToRows(lab: Lab) {
     lab.each(MASKS, (rows, pattern) => {
       const bits = lab.mask(pattern, rows);
-      const at = lab.placeBits(bits);
+      const at = lab.uploadBits(bits);
       for (const [start, end] of [
         [0, rows],
         [lab.random(rows + 1), rows],

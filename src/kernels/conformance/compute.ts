@@ -1,4 +1,4 @@
-import { INTEGERS, NUMBERS, perType, WIDE } from '../families.js';
+import { INTEGERS, NUMBERS, perType, WIDE } from '../signatures.js';
 import { wrap } from './aggregate.js';
 import { pickRows } from './group.js';
 import type { Lab, Value } from './lab.js';

@@ -1,5 +1,5 @@
 import type { Id } from '../contract.js';
-import { IDS, perType } from '../families.js';
+import { IDS, perType } from '../signatures.js';
 import { BYTES, type Lab } from './lab.js';
 
 export const DECODE_CHECKS = {
@@ -7,7 +7,7 @@ export const DECODE_CHECKS = {
     const widths = Array.from({ length: BYTES[type] * 8 }, (_, index) => index + 1);
     lab.each(widths, (rows, width) => {
       const values = Array.from({ length: rows }, () => (lab.random(4) === 0 ? 2 ** width - 1 : lab.random(2 ** width)));
-      const packed = lab.placeBytes(packBits(values, width));
+      const packed = lab.uploadBytes(packBits(values, width));
       const out = lab.output(type, rows);
       lab.call(() => lab.kernels[`unpack${type}`](packed, rows, width, out));
       lab.expect(type, out, values);

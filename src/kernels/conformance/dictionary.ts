@@ -51,9 +51,9 @@ export const DICTIONARY_CHECKS = {
   dictionaryLike(lab: Lab) {
     lab.each(PATTERNS, (rows, text) => {
       const entries = words(lab, Math.min(rows, 2000));
-      const { bytes, offsets } = placeStrings(lab, entries);
+      const { bytes, offsets } = uploadStrings(lab, entries);
       const compiled = compileLikePattern(text, '\\');
-      const pattern = lab.placeBytes(compiled);
+      const pattern = lab.uploadBytes(compiled);
       const start = lab.random(2) * lab.random(entries.length + 1);
       const end = entries.length - lab.random(2) * lab.random(entries.length - start + 1);
       const before = lab.mask('random', Math.ceil(entries.length / 64) * 64);
@@ -76,8 +76,8 @@ export const DICTIONARY_CHECKS = {
   dictionaryRehash(lab: Lab) {
     lab.each(['entries'], (rows) => {
       const strings = [...new Set(words(lab, Math.min(rows, 4000)))];
-      const { bytes, offsets } = placeStrings(lab, strings);
-      const table = placeTable(lab, strings.length, bytesOf(strings));
+      const { bytes, offsets } = uploadStrings(lab, strings);
+      const table = uploadTable(lab, strings.length, bytesOf(strings));
       const intern = (): void => {
         const { slots, capacity, entries, arena, counters, remap } = table;
         lab.kernels.dictionaryIntern(bytes, offsets, strings.length, -1, slots, capacity, entries, arena, counters, remap);
@@ -108,12 +108,12 @@ export const DICTIONARY_CHECKS = {
 function interns(lab: Lab, count: number, withNull: boolean): void {
   const first = [...new Set(words(lab, count))];
   const second = [...new Set(words(lab, count))];
-  const table = placeTable(lab, first.length + second.length, bytesOf(first) + bytesOf(second));
+  const table = uploadTable(lab, first.length + second.length, bytesOf(first) + bytesOf(second));
   const { slots, capacity, entries, arena, counters, remap } = table;
   const known: string[] = [];
   for (const strings of [first, second]) {
     const nullEntry = withNull && strings.length > 0 ? lab.random(strings.length) : -1;
-    const { bytes, offsets } = placeStrings(
+    const { bytes, offsets } = uploadStrings(
       lab,
       strings.map((text, entry) => (entry === nullEntry ? '' : text)),
     );
@@ -139,7 +139,7 @@ function interns(lab: Lab, count: number, withNull: boolean): void {
   }
 }
 
-function placeTable(lab: Lab, stringCount: number, arenaBytes: number) {
+function uploadTable(lab: Lab, stringCount: number, arenaBytes: number) {
   let capacity = 16;
   while (capacity < (stringCount * 2 + 1) * 2) capacity *= 2;
   return {
@@ -163,10 +163,10 @@ function words(lab: Lab, count: number): string[] {
   );
 }
 
-export function placeStrings(lab: Lab, strings: readonly string[]): { bytes: number; offsets: number } {
+export function uploadStrings(lab: Lab, strings: readonly string[]): { bytes: number; offsets: number } {
   const offsets = [0];
   for (const text of strings) offsets.push((offsets.at(-1) ?? 0) + Buffer.byteLength(text));
-  return { bytes: lab.placeBytes(Buffer.from(strings.join(''))), offsets: lab.place('U32', offsets) };
+  return { bytes: lab.uploadBytes(Buffer.from(strings.join(''))), offsets: lab.place('U32', offsets) };
 }
 
 /** LIKE by its definition, over code points; `\` makes the next one literal. */

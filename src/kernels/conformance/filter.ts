@@ -1,5 +1,5 @@
 import type { Id, Num } from '../contract.js';
-import { IDS, NUMBERS, perType } from '../families.js';
+import { IDS, NUMBERS, perType } from '../signatures.js';
 import { type Lab, MAX_I64, MIN_I64, type Value } from './lab.js';
 
 const LARGEST: Readonly<Record<Id, number>> = { U8: 255, U16: 65535, U32: 4294967295 };
@@ -42,7 +42,7 @@ export const FILTER_CHECKS = {
       const members = lab.mask(pattern, size);
       const values = Array.from({ length: rows }, () => lab.random(size));
       const out = lab.output('I64', Math.ceil(rows / 64));
-      const set = lab.placeBits(members);
+      const set = lab.uploadBits(members);
       const at = lab.place(type, values);
       lab.call(() => lab.kernels[`filterSet${type}`](at, rows, set, out));
       lab.expectBits(
@@ -70,8 +70,8 @@ export const FILTER_CHECKS = {
       const members = lab.mask(pattern, 256);
       const lists = Array.from({ length: rows }, () => Array.from({ length: lab.random(4) }, () => lab.random(256)));
       const out = lab.output('I64', Math.ceil(rows / 64));
-      const { ids, offsets } = placeLists(lab, type, lists);
-      const set = lab.placeBits(members);
+      const { ids, offsets } = uploadLists(lab, type, lists);
+      const set = lab.uploadBits(members);
       lab.call(() => lab.kernels[`filterAny${type}`](ids, offsets, rows, set, out));
       lab.expectBits(
         out,
@@ -83,7 +83,7 @@ export const FILTER_CHECKS = {
     lab.each(['lists'], (rows) => {
       const lists = Array.from({ length: rows }, () => Array.from({ length: lab.random(3) }, () => 1));
       const out = lab.output('I64', Math.ceil(rows / 64));
-      const { offsets } = placeLists(lab, 'U8', lists);
+      const { offsets } = uploadLists(lab, 'U8', lists);
       lab.call(() => lab.kernels.filterEmpty(offsets, rows, out));
       lab.expectBits(
         out,
@@ -94,7 +94,7 @@ export const FILTER_CHECKS = {
 };
 
 /** Multi-value rows; the first value of the first row is not the first of `ids`. */
-export function placeLists(lab: Lab, type: Id, lists: readonly (readonly number[])[]): { ids: number; offsets: number } {
+export function uploadLists(lab: Lab, type: Id, lists: readonly (readonly number[])[]): { ids: number; offsets: number } {
   const ids = [7, 7, 7];
   const offsets = [ids.length];
   for (const list of lists) {

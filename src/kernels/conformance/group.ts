@@ -1,5 +1,5 @@
 import type { Num } from '../contract.js';
-import { FLOATS, INTEGERS, NARROWS, NUMBERS, perType } from '../families.js';
+import { FLOATS, INTEGERS, NARROWS, NUMBERS, perType } from '../signatures.js';
 import { betterOf, stateOf, worstOf, wrap } from './aggregate.js';
 import { type Lab, MASKS, type Value } from './lab.js';
 
@@ -130,7 +130,7 @@ function compacts(lab: Lab, kernel: 'compactMask' | 'compactNotMask', keep: bool
     for (const pattern of MASKS) {
       eachTrial(lab, (rows, { n, groups, rows: picked, atRows, atGroups }) => {
         const bits = lab.mask(pattern, rows);
-        const mask = lab.placeBits(bits);
+        const mask = lab.uploadBits(bits);
         const outRows = where === 'in place' && atRows !== 0 ? lab.output('U32', n, picked) : lab.output('U32', n);
         const outGroups = where === 'in place' ? lab.output('U32', n, groups) : lab.output('U32', n);
         const inRows = where === 'in place' && atRows !== 0 ? outRows : atRows;

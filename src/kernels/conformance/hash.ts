@@ -13,7 +13,7 @@ export const HASH_CHECKS = {
         );
         let end = 0;
         const offsets = lab.place('U32', [0, ...texts.map((text) => (end += text.length))]);
-        const bytes = lab.placeBytes(Buffer.concat(texts));
+        const bytes = lab.uploadBytes(Buffer.concat(texts));
         const ids = order === 'as they come' ? null : Array.from({ length: Math.min(rows, 1000) }, () => lab.random(texts.length));
         const at = ids === null ? 0 : lab.place('U32', ids);
         const hashed = ids === null ? texts : ids.map((id) => texts[id] ?? Buffer.alloc(0));

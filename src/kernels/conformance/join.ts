@@ -1,5 +1,5 @@
-import { IDS, INTEGERS, perType } from '../families.js';
-import { placeLists } from './filter.js';
+import { IDS, INTEGERS, perType } from '../signatures.js';
+import { uploadLists } from './filter.js';
 import { type Lab, MASKS, type Value } from './lab.js';
 
 const ABSENT = 0xffffffff;
@@ -11,7 +11,7 @@ export const JOIN_CHECKS = {
     lab.each([0, 1], (rows, firsts) => {
       const entries = sortedTexts(lab, Math.min(rows, 300));
       const others = sortedTexts(lab, lab.random(80));
-      const [one, other] = [placeTexts(lab, entries), placeTexts(lab, others)];
+      const [one, other] = [uploadTexts(lab, entries), uploadTexts(lab, others)];
       const out = lab.output('U32', entries.length);
       lab.call(() =>
         lab.kernels.joinTexts(one.bytes, one.offsets, firsts, entries.length, other.bytes, other.offsets, firsts, others.length, out),
@@ -57,7 +57,7 @@ export const JOIN_CHECKS = {
     lab.each(MASKS, (rows, pattern) => {
       const bits = lab.mask(pattern, rows);
       const numbers = lab.values('U32', rows);
-      const nulls = lab.placeBits(bits);
+      const nulls = lab.uploadBits(bits);
       const out = lab.output('U32', rows, numbers);
       lab.call(() => lab.kernels.joinDropNulls(nulls, rows, out));
       lab.expect(
@@ -149,7 +149,7 @@ export const JOIN_CHECKS = {
       lab.each(DENSITIES, (rows, density) => {
         const bits = lab.mask('random', 200);
         const picked = rowsOf(lab, rows, 200, density);
-        const nulls = hasNulls ? lab.placeBits(bits) : 0;
+        const nulls = hasNulls ? lab.uploadBits(bits) : 0;
         const at = lab.place('U32', picked);
         const out = lab.output('I64', Math.ceil(rows / 64));
         const expected = picked.map((row) => row === ABSENT || (hasNulls && bits[row] === true));
@@ -218,7 +218,7 @@ export const JOIN_CHECKS = {
       const lists = Array.from({ length: 60 }, () => lab.values(type, lab.random(4)).map(Number));
       const picked = rowsOf(lab, rows, 60, density);
       const expected = picked.flatMap((row) => lists[row] ?? []);
-      const { ids, offsets } = placeLists(lab, type, lists);
+      const { ids, offsets } = uploadLists(lab, type, lists);
       const [at, out] = [lab.place('U32', picked), lab.output(type, expected.length)];
       lab.call(() => lab.kernels[`joinListValues${type}`](ids, offsets, at, rows, out));
       lab.expect(type, out, expected);
@@ -255,7 +255,7 @@ function sortedTexts(lab: Lab, count: number): string[] {
   return [...new Set(texts)].sort();
 }
 
-function placeTexts(lab: Lab, texts: readonly string[]): { readonly bytes: number; readonly offsets: number } {
+function uploadTexts(lab: Lab, texts: readonly string[]): { readonly bytes: number; readonly offsets: number } {
   const encoded = texts.map((text) => Buffer.from(text));
-  return { bytes: lab.placeBytes(Buffer.concat(encoded)), offsets: lab.place('U32', startsOf(encoded.map((bytes) => [...bytes]))) };
+  return { bytes: lab.uploadBytes(Buffer.concat(encoded)), offsets: lab.place('U32', startsOf(encoded.map((bytes) => [...bytes]))) };
 }

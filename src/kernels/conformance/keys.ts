@@ -1,7 +1,7 @@
 import type { Id } from '../contract.js';
-import { FLOATS, IDS, INTEGERS, perType } from '../families.js';
-import { placeRuns, type Run } from './aggregate.js';
-import { placeLists } from './filter.js';
+import { FLOATS, IDS, INTEGERS, perType } from '../signatures.js';
+import { type Run, uploadRuns } from './aggregate.js';
+import { uploadLists } from './filter.js';
 import { pickRows } from './group.js';
 import { type Lab, MASKS, type Value } from './lab.js';
 
@@ -76,7 +76,7 @@ export const KEY_CHECKS = {
         lab.each(SELECTIONS, (rows, selection) => {
           const { rows: picked, atRows } = pickRows(lab, rows, selection);
           const bits = lab.mask(pattern, rows);
-          const nulls = lab.placeBits(bits);
+          const nulls = lab.uploadBits(bits);
           const keys = lab.values('I64', rows * words).map(BigInt);
           const out = lab.output('I64', keys.length, keys);
           lab.call(() => lab.kernels.keyNulls(nulls, atRows, rows, words, word, flagWord, shift, out));
@@ -98,7 +98,7 @@ export const KEY_CHECKS = {
       lab.each(SELECTIONS, (rows, selection) => {
         const { rows: picked, atRows } = pickRows(lab, rows, selection);
         const runs = disjointRuns(lab, rows);
-        const at = placeRuns(lab, runs);
+        const at = uploadRuns(lab, runs);
         const before = lab.values('U32', rows).map(Number);
         const out = lab.output('U32', rows, before);
         lab.call(() => lab.kernels.keyRuns(at, runs.length, atRows, rows, stride, accumulate, out));
@@ -119,7 +119,7 @@ export const KEY_CHECKS = {
       lab.each(SELECTIONS, (rows, selection) => {
         const { rows: picked, atRows } = pickRows(lab, rows, selection);
         const runs = disjointRuns(lab, rows);
-        const at = placeRuns(lab, runs);
+        const at = uploadRuns(lab, runs);
         const keys = lab.values('I64', rows * words).map(BigInt);
         const out = lab.output('I64', keys.length, keys);
         lab.call(() => lab.kernels.keyWordRuns(at, runs.length, atRows, rows, words, word, shift, assign, out));
@@ -188,7 +188,7 @@ function expands(lab: Lab, type: Id): void {
     lab.each(SELECTIONS, (rows, selection) => {
       const { rows: picked, atRows } = pickRows(lab, rows, selection);
       const lists = Array.from({ length: rows }, () => lab.values(type, lab.random(4)).map(Number));
-      const { ids, offsets } = placeLists(lab, type, lists);
+      const { ids, offsets } = uploadLists(lab, type, lists);
       const nullId = 4000000000;
       const expected = picked.flatMap((row, position) => {
         const list = lists[row] ?? [];

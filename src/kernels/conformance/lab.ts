@@ -123,14 +123,14 @@ export class Lab {
     return at;
   }
 
-  placeBytes(bytes: Uint8Array): Address {
+  uploadBytes(bytes: Uint8Array): Address {
     const at = this.#take(bytes.length);
     this.#memory.u8(at, bytes.length).set(bytes);
     return at;
   }
 
   /** A bit array; bits past the last row are 0, as the contract has it. */
-  placeBits(bits: readonly boolean[]): Address {
+  uploadBits(bits: readonly boolean[]): Address {
     return this.place('I64', bitWords(bits));
   }
 

@@ -1,5 +1,5 @@
 import { type Narrow, TALLY_ROWS } from '../contract.js';
-import { IDS, NARROWS, perType } from '../families.js';
+import { IDS, NARROWS, perType } from '../signatures.js';
 import { wrap } from './aggregate.js';
 import type { Lab } from './lab.js';
 

@@ -1,5 +1,5 @@
 import { STRETCH_ROWS } from '../contract.js';
-import { INTEGERS, perType } from '../families.js';
+import { INTEGERS, perType } from '../signatures.js';
 import { type Lab, MAX_I64, MIN_I64 } from './lab.js';
 
 const BASES = [0n, 1442016000000n, -5n] as const;

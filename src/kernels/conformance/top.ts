@@ -1,4 +1,4 @@
-import { perType, WIDE } from '../families.js';
+import { perType, WIDE } from '../signatures.js';
 import type { Lab, Value } from './lab.js';
 
 export const TOP_CHECKS = {

@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { FLOATS, IDS, perType } from '../signatures.js';
 import { EXACT, hasBit, viewOf } from './views.js';
 
 type RunKernel = (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void;

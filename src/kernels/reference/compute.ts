@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { FLOATS, IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { FLOATS, IDS, perType } from '../signatures.js';
 import { rowsView, viewOf, writeBits } from './views.js';
 
 export function computeKernels(memory: KernelMemory) {

@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { FLOATS, IDS, NARROWS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { FLOATS, IDS, NARROWS, perType } from '../signatures.js';
 import { EXACT, hasBit, rowsView, viewOf } from './views.js';
 
 type GroupKernel = (values: Address, rows: Address, groups: Address, n: number, state: Address) => void;

@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { IDS, INTEGERS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { IDS, INTEGERS, perType } from '../signatures.js';
 import { hashOf } from './keys.js';
 import { hasBit, viewOf } from './views.js';
 

@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { IDS, NARROWS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { IDS, NARROWS, perType } from '../signatures.js';
 import { type View, viewOf } from './views.js';
 
 /** Plain counting and adding: what the other sets keep in `scratch` meanwhile is their own affair. */

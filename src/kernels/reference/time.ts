@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { IDS, perType } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { IDS, perType } from '../signatures.js';
 import { viewOf } from './views.js';
 
 type ValueAt = (row: number) => bigint;

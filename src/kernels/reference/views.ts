@@ -1,6 +1,6 @@
 import type { Address } from '../../storage/view.js';
-import { FLOATS, IDS } from '../families.js';
 import type { KernelMemory } from '../memory.js';
+import { FLOATS, IDS } from '../signatures.js';
 
 /** The types whose values JavaScript numbers hold exactly; I64 goes by BigInt or in 32-bit halves. */
 export const EXACT = [...IDS, ...FLOATS] as const;

@@ -97,26 +97,26 @@ export class ArrayDecoder {
     if (header.elements !== elements) throw new Error(`it holds ${header.elements} elements where ${elements} belong`);
     if (header.transform === TRANSFORM.decimal) {
       const integers = this.#region() + INTEGERS_AT;
-      this.#placeIntegers(header, frames, 'U32', integers);
+      this.#uploadIntegers(header, frames, 'U32', integers);
       const scale = this.#region();
       this.#kernels.toF64U32(integers, 0, elements, header.base, out);
       this.#memory.f64(scale, 1)[0] = 10 ** header.power;
       this.#kernels.divideF64(out, scale, 1, elements, out);
       return;
     }
-    this.#placeIntegers(header, frames, physical, out);
+    this.#uploadIntegers(header, frames, physical, out);
     if (header.transform !== TRANSFORM.delta) return;
     if (physical === 'U32') this.#kernels.prefixSumU32(out, elements, Number(header.base));
     else this.#kernels.prefixSumI64(out, elements, header.base);
   }
 
-  #placeIntegers(header: BlockHeader, frames: Buffer, physical: Physical, out: Address): void {
+  #uploadIntegers(header: BlockHeader, frames: Buffer, physical: Physical, out: Address): void {
     const { layout, width, elements } = header;
     if (layout === LAYOUT.plain) return this.#decompress(frames, out, elements * PHYSICAL_BYTES[physical]);
     const scratch = this.#region();
     if (layout === LAYOUT.planes) {
       this.#decompress(frames, scratch, elements * width);
-      placePlanes(this.#memory, scratch, width, physical, elements, out);
+      uploadPlanes(this.#memory, scratch, width, physical, elements, out);
       return;
     }
     this.#decompress(frames, scratch, Math.ceil((elements * width) / 32) * 4);
@@ -146,7 +146,7 @@ export class ArrayDecoder {
   }
 }
 
-function placePlanes(memory: KernelMemory, planes: Address, width: number, physical: Physical, elements: number, out: Address): void {
+function uploadPlanes(memory: KernelMemory, planes: Address, width: number, physical: Physical, elements: number, out: Address): void {
   const from = memory.u8(planes, elements * width);
   const elementBytes = PHYSICAL_BYTES[physical];
   if (elementBytes === 2 || elementBytes === 4 || elementBytes === 8) {

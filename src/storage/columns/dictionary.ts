@@ -1,4 +1,4 @@
-import { type PackedTexts, packTexts, sortTexts, textAt } from './packed-texts.js';
+import { type PackedTexts, packTexts, sortTexts, textAt } from './packed-strings.js';
 
 /** Distinct values ascending as JS compares strings; see `DictionaryView`. */
 export interface SortedDictionary extends PackedTexts {

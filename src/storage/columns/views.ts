@@ -2,18 +2,18 @@ import { ServiceError } from '../../base/errors.js';
 import type { TextType } from '../../model/schema.js';
 import type { StoredColumn, StoredNumberColumn, StoredStringColumn } from '../format.js';
 import type { Address, ColumnView, NumberColumnView, Physical, StringColumnView } from '../view.js';
-import { addressOf, type NumberPlacement, placeNumbers, placeStrings, type StringPlacement } from './placement.js';
+import { addressOf, type NumberUpload, type StringUpload, uploadNumbers, uploadStrings } from './upload.js';
 
-export function placementOf(column: StoredColumn, rowCount: number): NumberPlacement | StringPlacement {
-  return column.kind === 'number' ? numberPlacementOf(column, rowCount) : stringPlacementOf(column, rowCount);
+export function uploadOf(column: StoredColumn, rowCount: number): NumberUpload | StringUpload {
+  return column.kind === 'number' ? numberUploadOf(column, rowCount) : stringUploadOf(column, rowCount);
 }
 
-export function numberPlacementOf(column: StoredNumberColumn, rowCount: number): NumberPlacement {
-  return placeNumbers({ physical: column.values.physical, rowCount, hasNulls: column.nulls !== null });
+export function numberUploadOf(column: StoredNumberColumn, rowCount: number): NumberUpload {
+  return uploadNumbers({ physical: column.values.physical, rowCount, hasNulls: column.nulls !== null });
 }
 
-export function stringPlacementOf(column: StoredStringColumn, rowCount: number): StringPlacement {
-  return placeStrings({
+export function stringUploadOf(column: StoredStringColumn, rowCount: number): StringUpload {
+  return uploadStrings({
     physical: column.ids.physical,
     rowCount,
     idCount: column.ids.length,
@@ -27,7 +27,7 @@ export function stringPlacementOf(column: StoredStringColumn, rowCount: number):
 export function viewOfStored(column: StoredColumn, rowCount: number, at: Address): ColumnView {
   if (column.kind === 'string') {
     const { count, hasNull } = column.dictionary;
-    return stringView(column.type ?? 'STRING', column.ids.physical, { count, hasNull }, stringPlacementOf(column, rowCount), at);
+    return stringView(column.type ?? 'STRING', column.ids.physical, { count, hasNull }, stringUploadOf(column, rowCount), at);
   }
   const parse = column.type === 'LONG' ? BigInt : Number;
   return numberView(
@@ -39,14 +39,14 @@ export function viewOfStored(column: StoredColumn, rowCount: number, at: Address
       min: column.min === null ? null : parse(column.min),
       max: column.max === null ? null : parse(column.max),
     },
-    numberPlacementOf(column, rowCount),
+    numberUploadOf(column, rowCount),
     at,
   );
 }
 
 export function numberView(
   column: Pick<NumberColumnView, 'type' | 'physical' | 'base' | 'power' | 'min' | 'max'>,
-  placement: NumberPlacement,
+  placement: NumberUpload,
   at: Address,
 ): NumberColumnView {
   return {
@@ -62,7 +62,7 @@ export function stringView(
   type: TextType,
   physical: Physical,
   dictionary: { readonly count: number; readonly hasNull: boolean },
-  placement: StringPlacement,
+  placement: StringUpload,
   at: Address,
 ): StringColumnView {
   if (physical !== 'U8' && physical !== 'U16' && physical !== 'U32') throw new ServiceError('internal', `ids of type ${physical}`);

@@ -1,8 +1,8 @@
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { ArrayDecoder, type SegmentFile } from '../codecs/array-decoder.js';
-import { type Region, regionsOf } from '../columns/placement.js';
-import { numberPlacementOf, stringPlacementOf } from '../columns/views.js';
+import { type Region, regionsOf } from '../columns/upload.js';
+import { numberUploadOf, stringUploadOf } from '../columns/views.js';
 import type { StoredArray, StoredColumn, StoredNumberColumn, StoredStringColumn } from '../format.js';
 import type { Address } from '../view.js';
 
@@ -10,7 +10,7 @@ export interface LoadColumnRequest {
   readonly source: SegmentFile;
   readonly rowCount: number;
   readonly column: StoredColumn;
-  /** An allocation of `placementOf(column, rowCount).bytes`, which stays the caller's. */
+  /** An allocation of `uploadOf(column, rowCount).bytes`, which stays the caller's. */
   readonly address: Address;
 }
 
@@ -35,7 +35,7 @@ function loadNumbers(
   memory: KernelMemory,
   decoder: ArrayDecoder,
 ): void {
-  const placement = numberPlacementOf(column, rowCount);
+  const placement = numberUploadOf(column, rowCount);
   clearPadding(address, regionsOf(placement), memory);
   decoder.decode(column.values, address + placement.values.at, column.name, 'values');
   if (column.nulls !== null && placement.nulls !== null)
@@ -49,7 +49,7 @@ function loadStrings(
   memory: KernelMemory,
   decoder: ArrayDecoder,
 ): void {
-  const placement = stringPlacementOf(column, rowCount);
+  const placement = stringUploadOf(column, rowCount);
   clearPadding(address, regionsOf(placement), memory);
   const { name, dictionary } = column;
   decoder.decode(column.ids, address + placement.ids.at, name, 'ids');

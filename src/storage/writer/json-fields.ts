@@ -3,7 +3,7 @@ import { parseJson } from '../../base/json.js';
 import { findAtPath, type Path, type PathPart, printJsonPath } from '../../expression/json-path.js';
 import { valueOfJson } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
-import { textAt } from '../columns/packed-texts.js';
+import { textAt } from '../columns/packed-strings.js';
 import { type PreparedColumn, prepareColumns, type SortedStrings } from '../columns/physical.js';
 import { type FieldUse, fieldName } from '../field-name.js';
 import { type FieldKind, FieldValues } from './field-values.js';

@@ -7,7 +7,7 @@ import type { Frame, FrameCell, FrameColumn } from '../../../src/model/frame.js'
 import { cellAt } from '../../../src/model/frame.js';
 import { planNative } from '../../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../../src/planner/plan.js';
-import { placeFrame } from '../../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../../src/storage/uploaded-frame.js';
 
 /** A small table in kernel memory, asked in native queries through the planner and the engine, with nothing between. */
 export interface Edit {
@@ -99,7 +99,7 @@ export async function ask(query: unknown, { kernels, batchRows, pieces = [EDITS]
     kernels: kernels ?? null,
     batchRows: batchRows ?? null,
   };
-  const placed = pieces.map((edits) => placeFrame(editsFrame(edits), memory));
+  const placed = pieces.map((edits) => uploadFrame(editsFrame(edits), memory));
   const rows: FrameCell[][] = [];
   try {
     const views = placed.map(({ view }) => view);

@@ -7,7 +7,7 @@ import { cellAt } from '../../../src/model/frame.js';
 import type { GroupPlan } from '../../../src/model/plan.js';
 import type { ColumnSchema, ColumnType } from '../../../src/model/schema.js';
 import { planNative } from '../../../src/planner/native/plan-native.js';
-import { placeFrame } from '../../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../../src/storage/uploaded-frame.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
 const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
@@ -28,7 +28,7 @@ export async function answersOver(frames: readonly Frame[], query: object): Prom
   const body = { queryType: 'timeseries', dataSource: 't', intervals: '1970/2100', granularity: 'all', ...query };
   const table = (name: string) => (name === 't' ? { interval: { start: 0, end: Date.UTC(2100, 0, 1) }, columns } : undefined);
   const { plans } = planNative(parseJson(stringifyJson(body)), false, { table });
-  const placed = frames.map((frame) => placeFrame(frame, memory));
+  const placed = frames.map((frame) => uploadFrame(frame, memory));
   const rows: Record<string, unknown>[] = [];
   try {
     const options = { ending: 'final' as const, deadlineMs: Date.now() + 60_000, kernels: null, batchRows: 7 };

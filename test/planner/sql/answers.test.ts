@@ -6,7 +6,7 @@ import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../../src/model/frame.js';
 import { inlineFrame } from '../../../src/planner/sql/catalog/inline-frame.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
-import { placeFrame } from '../../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../../src/storage/uploaded-frame.js';
 
 /** SQL from text to rows over the real engine, against DuckDB over the same rows. Doubles are multiples of 1/4: sums are exact. */
 const COLUMNS = [
@@ -61,7 +61,7 @@ async function ours(sql: string, parameters: readonly unknown[] = []): Promise<u
   if (statement.kind !== 'select') throw new Error('no rows come of it');
   const { plan, source, columns } = statement;
   const frames = source.kind === 'inline' ? [source.frame] : [frameOf(ROWS.slice(0, 250)), frameOf(ROWS.slice(250))];
-  const placed = frames.map((frame) => placeFrame(frame, memory));
+  const placed = frames.map((frame) => uploadFrame(frame, memory));
   const result: unknown[][] = [];
   try {
     const run = { ending: 'final', deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: 64 } as const;

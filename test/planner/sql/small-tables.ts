@@ -19,7 +19,7 @@ import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { nativeForm } from '../../../src/planner/sql/explain/native-form.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
-import { placeFrame } from '../../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../../src/storage/uploaded-frame.js';
 
 /** SQL over a few small tables: here through planner, broker's source runner and engine, there in DuckDB. */
 type Cell = string | bigint | number | null;
@@ -157,7 +157,7 @@ function runner(): SourceRunner {
     rowsOfTable: (name) => SCHEMAS.get(name)?.rowCount ?? null,
     columnsOf: (source) => rowSourceColumns(source, KNOWN),
     async *runTables(plan, tables) {
-      const placed = tables.map((name) => placeFrame(frameOf(TABLES[name] ?? { columns: [], rows: [] }), memory));
+      const placed = tables.map((name) => uploadFrame(frameOf(TABLES[name] ?? { columns: [], rows: [] }), memory));
       try {
         yield* engine.runViews(
           plan,

@@ -86,7 +86,7 @@ export function denseGroupIndex(scope: SegmentScope, keys: readonly LocalKey[]):
     narrow: cells <= NARROW_GROUPS_MAX ? narrowIds(scope, varying) : undefined,
     groupCount: cells,
     runs: combinedRuns(scope, keys, strides),
-    number: inPieces(expand, number),
+    number: checkedLoop(expand, number),
   };
 }
 
@@ -171,7 +171,7 @@ export function hashGroupIndex(scope: SegmentScope, layout: GroupLayout, keys: r
       return table.count;
     },
     runs: () => 0,
-    number: inPieces(expand, number),
+    number: checkedLoop(expand, number),
   };
 }
 
@@ -184,7 +184,7 @@ type NumberPiece = (
   visit: (rows: Address, groups: Address, n: number) => void,
 ) => void;
 
-function inPieces(expand: ReturnType<typeof expander>, number: NumberPiece): GroupIndex['number'] {
+function checkedLoop(expand: ReturnType<typeof expander>, number: NumberPiece): GroupIndex['number'] {
   if (expand === undefined) return (block, rows, n, visit) => number(block, rows, n, [], 0, visit);
   return (block, rows, n, visit) => {
     const expanded = expand(block, rows, n);

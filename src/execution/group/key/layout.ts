@@ -140,7 +140,9 @@ function distinctStore(domain: KeyDomain, indexLayout: IndexLayout, bitsMax: num
   if (domain.kind === 'wide') return { kind: 'pairs', words: 2 };
   if (domain.kind === 'interned') return { kind: 'pairs', words: 1 };
   const bitsPerGroup = Math.ceil(domain.card / 64) * 64;
-  return indexLayout.kind === 'dense' && indexLayout.cells * bitsPerGroup <= bitsMax ? { kind: 'bits', bitsPerGroup } : { kind: 'pairs', words: 1 };
+  return indexLayout.kind === 'dense' && indexLayout.cells * bitsPerGroup <= bitsMax
+    ? { kind: 'bits', bitsPerGroup }
+    : { kind: 'pairs', words: 1 };
 }
 
 /** False only for a column that every segment stores as numbers without nulls. */

@@ -158,7 +158,8 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
     finish: (groupCount) => {
       if (copies === 4) kernels.foldSums(self.state, groupCount, self.state);
     },
-    combine: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
+    combine: (from, cells, groups, n, table) =>
+      kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
   };
   return self;
 }
@@ -202,7 +203,13 @@ export function initialExtremes(
   else memory.u32(state + from * 4, n).fill(kind === 'min' ? 0xffffffff : 0);
 }
 
-function combineWide(kernels: KernelSet, index: number, type: 'I64' | 'F64', kind: 'min' | 'max', state: () => Address): Accumulator['combine'] {
+function combineWide(
+  kernels: KernelSet,
+  index: number,
+  type: 'I64' | 'F64',
+  kind: 'min' | 'max',
+  state: () => Address,
+): Accumulator['combine'] {
   const byGroups = kernelFor(kernels, `${kind}Groups`, type);
   return (from, cells, groups, n, table) => byGroups(state() + from * 8, cells, groups, n, table.states[index]?.at ?? 0);
 }

@@ -32,7 +32,8 @@ export function decimalSum(scope: SegmentScope, index: number, { physical, base,
         divide(scratch, n, self.state + from * 8);
       }
     },
-    combine: (from, cells, groups, n, table) => kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
+    combine: (from, cells, groups, n, table) =>
+      kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
   };
   return self;
 }

@@ -9,7 +9,7 @@ import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import type { LocalKey } from '../key/local-key.js';
 import type { DistinctLayout } from '../table/distinct-combine.js';
-import { DistinctWriter, combinePairs, combineWidePairs, globalIds, multiplesOf } from '../table/distinct-combine.js';
+import { combinePairs, combineWidePairs, DistinctWriter, globalIds, multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
 
 type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;
@@ -137,7 +137,8 @@ function pairedDistinct(scope: SegmentScope, index: number, layout: DistinctLayo
         set.add(packed, count);
       });
     },
-    combine: (table, groupOf) => combinePairs(scope, table, index, layout, set.keys, set.count, groupOf, key.toGlobal(poolOf(table, index))),
+    combine: (table, groupOf) =>
+      combinePairs(scope, table, index, layout, set.keys, set.count, groupOf, key.toGlobal(poolOf(table, index))),
   };
 }
 

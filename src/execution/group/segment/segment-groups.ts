@@ -11,7 +11,7 @@ import type { NumberVector } from '../../expression/vector.js';
 import { bindFilter } from '../../filter/bind.js';
 import type { Match, Predicate } from '../../filter/predicate.js';
 import { ALL, NONE } from '../../filter/predicate.js';
-import type { NarrowIds, GroupIndex } from '../key/group-index.js';
+import type { GroupIndex, NarrowIds } from '../key/group-index.js';
 import { denseGroupIndex, hashGroupIndex } from '../key/group-index.js';
 import type { GroupLayout } from '../key/layout.js';
 import type { LocalKey } from '../key/local-key.js';

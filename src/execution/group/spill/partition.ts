@@ -35,7 +35,13 @@ export class PartitionedGroups {
   readonly #objects: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array } | undefined)[];
 
   /** @param listed  numbers of the groups that exist; undefined: all */
-  constructor({ context, arena }: CombineScope, layout: GroupLayout, parts: GroupTableParts, listed: Uint32Array | undefined, level: number) {
+  constructor(
+    { context, arena }: CombineScope,
+    layout: GroupLayout,
+    parts: GroupTableParts,
+    listed: Uint32Array | undefined,
+    level: number,
+  ) {
     this.#context = context;
     this.#layout = layout;
     this.#parts = parts;

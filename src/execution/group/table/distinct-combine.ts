@@ -89,7 +89,14 @@ export function combinePairs(
   }
 }
 
-export function combineWidePairs(scope: CombineScope, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
+export function combineWidePairs(
+  scope: CombineScope,
+  table: GroupTable,
+  index: number,
+  keys: Address,
+  count: number,
+  groupOf: Address,
+): void {
   const { kernels } = scope.context;
   const halves = multiplesOf(scope, 4);
   const words = multiplesOf(scope, 2);

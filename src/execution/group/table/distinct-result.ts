@@ -3,10 +3,10 @@ import type { DistinctFold } from '../../../model/aggregator.js';
 import { stateType } from '../../../model/state-type.js';
 import type { Address } from '../../../storage/view.js';
 import { distinctFolder } from '../../aggregate-state/distinct-values.js';
-import { inPieces } from '../../block/checked-loops.js';
+import { checkedLoop } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { columnOf } from '../../block/result-table.js';
-import type { DistinctLayout, CombineScope } from './distinct-combine.js';
+import type { CombineScope, DistinctLayout } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
 
@@ -39,7 +39,7 @@ export function distinctColumn(
     const sizeOf = (group: number): number => Number(sizes[group] ?? 0n);
     let total = 0;
     next.fill(NOT_LISTED);
-    inPieces(groups.length, check, (start, end) => {
+    checkedLoop(groups.length, check, (start, end) => {
       for (const group of groups.subarray(start, end)) {
         next[group] = total;
         total += sizeOf(group);

@@ -1,7 +1,7 @@
 import type { Value } from '../../../expression/value.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { nullIdOf, valueOfId } from '../key/key-domain.js';
-import type { DistinctLayout, CombineScope } from './distinct-combine.js';
+import type { CombineScope, DistinctLayout } from './distinct-combine.js';
 import type { GroupTable } from './group-table.js';
 
 /** Visits every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */

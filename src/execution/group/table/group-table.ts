@@ -163,7 +163,16 @@ export class GroupTable {
     const { indexLayout } = this.layout;
     if (indexLayout.kind !== 'hash') return;
     this.#reserve(this.groupCount + n, indexLayout.words);
-    this.groupCount = this.context.kernels.hashKeys(keys, n, indexLayout.words, this.slots, this.slotCount, this.keys, this.groupCount, out);
+    this.groupCount = this.context.kernels.hashKeys(
+      keys,
+      n,
+      indexLayout.words,
+      this.slots,
+      this.slotCount,
+      this.keys,
+      this.groupCount,
+      out,
+    );
   }
 
   take(bytes: number): Address {

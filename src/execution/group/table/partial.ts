@@ -7,7 +7,7 @@ import { ascending, ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, pickRows, textColumn } from '../../block/result-table.js';
 import type { GroupAggregator } from '../key/layout.js';
-import type { DistinctLayout, CombineScope } from './distinct-combine.js';
+import type { CombineScope, DistinctLayout } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
 import { listGroups, rowsOfGroups } from './result.js';

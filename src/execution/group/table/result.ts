@@ -6,7 +6,7 @@ import type { Address } from '../../../storage/view.js';
 import { BLOCK_ROWS } from '../../../storage/view.js';
 import { stateColumns } from '../../aggregate-state/result.js';
 import type { Check } from '../../block/checked-loops.js';
-import { ascending, inPieces } from '../../block/checked-loops.js';
+import { ascending, checkedLoop } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, rememberTexts, typed } from '../../block/result-table.js';
@@ -104,21 +104,21 @@ function keyColumn(
       const flags = memory.u32(table.keys, table.groupCount * words * 2);
       const flagWord = indexLayout.flagWord ?? 0;
       const nulls = new Uint8Array(groups.length);
-      inPieces(groups.length, check, (start, end) => {
+      checkedLoop(groups.length, check, (start, end) => {
         for (let row = start; row < end; row++) nulls[row] = ((flags[((groups[row] ?? 0) * words + flagWord) * 2] ?? 0) >>> place.flag) & 1;
       });
       const known = nulls.includes(1) ? nulls : null;
       if (domain.type === 'LONG') {
         const longs = memory.i64(table.keys, table.groupCount * words);
         const values = new BigInt64Array(groups.length);
-        inPieces(groups.length, check, (start, end) => {
+        checkedLoop(groups.length, check, (start, end) => {
           for (let row = start; row < end; row++) values[row] = longs[(groups[row] ?? 0) * words + place.word] ?? 0n;
         });
         return { kind: 'long', name, values, nulls: known };
       }
       const doubles = memory.f64(table.keys, table.groupCount * words);
       const values = new Float64Array(groups.length);
-      inPieces(groups.length, check, (start, end) => {
+      checkedLoop(groups.length, check, (start, end) => {
         for (let row = start; row < end; row++) values[row] = doubles[(groups[row] ?? 0) * words + place.word] ?? 0;
       });
       return { kind: 'double', name, type: domain.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
@@ -126,7 +126,7 @@ function keyColumn(
     const halves = memory.u32(table.keys, table.groupCount * words * 2);
     const half = place.word * 2 + place.shift / 32;
     const ids = new Uint32Array(groups.length);
-    inPieces(groups.length, check, (start, end) => {
+    checkedLoop(groups.length, check, (start, end) => {
       for (let row = start; row < end; row++) ids[row] = halves[(groups[row] ?? 0) * words * 2 + half] ?? 0;
     });
     return idColumn(context, table, name, domain, index, ids);
@@ -134,7 +134,7 @@ function keyColumn(
   const stride = indexLayout.strides[index] ?? 1;
   const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
   const ids = new Uint32Array(groups.length);
-  inPieces(groups.length, check, (start, end) => {
+  checkedLoop(groups.length, check, (start, end) => {
     for (let row = start; row < end; row++) ids[row] = Math.floor((groups[row] ?? 0) / stride) % card;
   });
   return idColumn(context, table, name, domain, index, ids);
@@ -150,7 +150,7 @@ function idColumn(
 ): ResultColumn {
   if (domain.kind === 'longs') {
     const values = new BigInt64Array(ids.length);
-    inPieces(ids.length, check, (start, end) => {
+    checkedLoop(ids.length, check, (start, end) => {
       for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
     });
     return { kind: 'long', name, values, nulls: null };
@@ -163,7 +163,7 @@ function idColumn(
 /** An array with an entry per group or id. */
 function mapPieces<Result>(from: Uint32Array, check: Check, each: (value: number) => Result): Result[] {
   const results: Result[] = [];
-  inPieces(from.length, check, (start, end) => {
+  checkedLoop(from.length, check, (start, end) => {
     for (let at = start; at < end; at++) results.push(each(from[at] ?? 0));
   });
   return results;
@@ -191,7 +191,7 @@ function aggregateColumn(
   if (aggregator.type === 'LONG') {
     const state = memory.i64(at, table.groupCount);
     const values = new BigInt64Array(groups.length);
-    inPieces(groups.length, check, (start, end) => {
+    checkedLoop(groups.length, check, (start, end) => {
       for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = state[groups[row] ?? 0] ?? 0n;
     });
     return { kind: 'long', name, values, nulls: known };
@@ -199,7 +199,7 @@ function aggregateColumn(
   const state = memory.f64(at, table.groupCount);
   const round = aggregator.type === 'FLOAT' ? Math.fround : (value: number): number => value;
   const values = new Float64Array(groups.length);
-  inPieces(groups.length, check, (start, end) => {
+  checkedLoop(groups.length, check, (start, end) => {
     for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = round(state[groups[row] ?? 0] ?? 0);
   });
   return { kind: 'double', name, type: aggregator.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
@@ -218,7 +218,7 @@ function nullsOf(
   if (seenAt === 0 || aggregator.kind === 'count' || aggregator.kind === 'distinct' || aggregator.kind === 'state') return null;
   const seen = memory.u8(seenAt, table.groupCount);
   const nulls = new Uint8Array(groups.length);
-  inPieces(groups.length, check, (start, end) => {
+  checkedLoop(groups.length, check, (start, end) => {
     for (let row = start; row < end; row++) nulls[row] = seen[groups[row] ?? 0] === 1 ? 0 : 1;
   });
   return nulls.includes(1) ? nulls : null;

@@ -1,6 +1,6 @@
+import { decodeKll, decodeQuantiles } from '../../../sketch/base64-codec.js';
 import { Distribution } from '../../../sketch/distribution.js';
 import { summaryOfKll, summaryOfQuantiles } from '../../../sketch/summary.js';
-import { decodeKll, decodeQuantiles } from '../../../sketch/text.js';
 import type { ExpressionFunction } from '../../function.js';
 import type { Value } from '../../value.js';
 import { toDouble } from '../../value.js';

@@ -1,6 +1,6 @@
+import { decodeHll, encodeHll } from '../../../sketch/base64-codec.js';
 import { Hll, LG_K_MIN } from '../../../sketch/hll.js';
 import { summaryOfHll } from '../../../sketch/summary.js';
-import { decodeHll, encodeHll } from '../../../sketch/text.js';
 import type { ExpressionFunction } from '../../function.js';
 import { integer, isText, stateFunction } from './state-function.js';
 

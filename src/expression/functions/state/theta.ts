@@ -1,6 +1,6 @@
+import { decodeTheta, encodeTheta } from '../../../sketch/base64-codec.js';
 import { sampleBounds } from '../../../sketch/sample-bounds.js';
 import { summaryOfTheta } from '../../../sketch/summary.js';
-import { decodeTheta, encodeTheta } from '../../../sketch/text.js';
 import { Theta } from '../../../sketch/theta.js';
 import type { ExpressionFunction } from '../../function.js';
 import { Structured } from '../../value.js';

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../../base/errors.js';
 import { fromBase64, toBase64 } from '../../../sketch/base64.js';
+import { encodeQuantiles } from '../../../sketch/base64-codec.js';
 import { varianceOf } from '../../../sketch/moments.js';
 import { Quantiles } from '../../../sketch/quantiles.js';
 import { sampleBounds } from '../../../sketch/sample-bounds.js';
 import { tTest } from '../../../sketch/statistical-test.js';
-import { encodeQuantiles } from '../../../sketch/text.js';
 import { Tuple } from '../../../sketch/tuple.js';
 import type { ExpressionFunction } from '../../function.js';
 import type { Value } from '../../value.js';

@@ -1,6 +1,6 @@
 import { JSON_TYPE } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-type.js';
-import { decodeTheta } from '../../../sketch/text.js';
+import { decodeTheta } from '../../../sketch/base64-codec.js';
 import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';

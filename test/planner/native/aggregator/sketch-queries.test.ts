@@ -5,8 +5,8 @@ import { KernelMemory } from '../../../../src/kernels/memory.js';
 import type { Frame, FrameCell } from '../../../../src/model/frame.js';
 import { cellAt } from '../../../../src/model/frame.js';
 import { planNative } from '../../../../src/planner/native/plan-native.js';
-import { decodeTheta } from '../../../../src/sketch/text.js';
-import { placeFrame } from '../../../../src/storage/placed-frame.js';
+import { decodeTheta } from '../../../../src/sketch/base64-codec.js';
+import { uploadFrame } from '../../../../src/storage/uploaded-frame.js';
 import { answersOver } from '../frame-queries.js';
 
 /** 1,000 users: the even ones bought, those divisible by 3 returned; `value` is the number of the user. */
@@ -42,7 +42,7 @@ async function answer(
   };
   const [plan] = planNative(body, false, { table: () => undefined }).plans;
   if (plan?.operator !== 'group') throw new Error('no group plan');
-  const { view, release } = placeFrame(frame, memory);
+  const { view, release } = uploadFrame(frame, memory);
   const answers: Record<string, FrameCell>[] = [];
   try {
     const options = { ending: 'final' as const, deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: null };

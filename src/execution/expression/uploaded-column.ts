@@ -1,5 +1,5 @@
 import type { Value } from '../../expression/value.js';
-import { packTexts } from '../../storage/columns/packed-texts.js';
+import { packTexts } from '../../storage/columns/packed-strings.js';
 import type { Address, StringColumnView } from '../../storage/view.js';
 import { takeZeroed } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
@@ -14,7 +14,7 @@ export interface ListedRows {
  * A computed multi-value column laid out as stored ones are, in the scope's arena.
  * @param entries  the distinct values but null, sorted; ids of `rows` are positions among them, behind null if it is there
  */
-export function placedColumn(scope: SegmentScope, rows: ListedRows, entries: readonly string[], hasNull: boolean): StringColumnView {
+export function uploadedColumn(scope: SegmentScope, rows: ListedRows, entries: readonly string[], hasNull: boolean): StringColumnView {
   const { memory } = scope.context;
   const count = entries.length + (hasNull ? 1 : 0);
   const physical = count <= 1 << 8 ? 'U8' : count <= 1 << 16 ? 'U16' : 'U32';
@@ -23,10 +23,17 @@ export function placedColumn(scope: SegmentScope, rows: ListedRows, entries: rea
   memory.u32(offsets, rows.offsets.length).set(rows.offsets);
   const ids = takeZeroed(scope.arena, scope.context, rows.ids.length * bytes + PADDING_BYTES);
   idsView(scope, physical, ids, rows.ids.length).set(rows.ids);
-  return { kind: 'string', type: 'STRING', physical, ids, offsets, dictionary: { count, hasNull, ...placeTexts(scope, entries, hasNull) } };
+  return {
+    kind: 'string',
+    type: 'STRING',
+    physical,
+    ids,
+    offsets,
+    dictionary: { count, hasNull, ...uploadTexts(scope, entries, hasNull) },
+  };
 }
 
-function placeTexts(
+function uploadTexts(
   scope: SegmentScope,
   entries: readonly string[],
   hasNull: boolean,

@@ -20,7 +20,7 @@ interface Entry extends Resident {
  * Allocations of kernel memory under a byte budget, found by key. Those that nobody has pinned are freed, least
  * recently used first, when room is needed. Used from one thread.
  */
-export class ResidentMemory {
+export class BufferPool {
   readonly #memory: KernelMemory;
   readonly #budgetBytes: number;
   /** Least recently used first. */

@@ -12,14 +12,14 @@ export interface Region {
   readonly end: number;
 }
 
-export interface NumberPlacement {
+export interface NumberUpload {
   readonly values: Region;
   readonly nulls: Region | null;
   readonly ranges: Region;
   readonly bytes: number;
 }
 
-export interface StringPlacement {
+export interface StringUpload {
   readonly ids: Region;
   /** u32 [rowCount + 1]. */
   readonly offsets: Region | null;
@@ -45,7 +45,7 @@ export interface StringShape {
   readonly textBytes: number;
 }
 
-export function placeNumbers({ physical, rowCount, hasNulls }: NumberShape): NumberPlacement {
+export function uploadNumbers({ physical, rowCount, hasNulls }: NumberShape): NumberUpload {
   const regions = new Regions();
   const values = regions.add(rowCount, PHYSICAL_BYTES[physical]);
   const nulls = hasNulls ? regions.addBytes(Math.ceil(rowCount / 8), roundUp(rowCount) / 8) : null;
@@ -53,7 +53,7 @@ export function placeNumbers({ physical, rowCount, hasNulls }: NumberShape): Num
   return { values, nulls, ranges, bytes: regions.end };
 }
 
-export function placeStrings(shape: StringShape): StringPlacement {
+export function uploadStrings(shape: StringShape): StringUpload {
   const regions = new Regions();
   const ids = regions.add(shape.idCount, PHYSICAL_BYTES[shape.physical]);
   const offsets = shape.isMultiValue ? regions.add(shape.rowCount + 1, 4) : null;
@@ -63,7 +63,7 @@ export function placeStrings(shape: StringShape): StringPlacement {
 }
 
 /** The regions of a placement, those it lacks left out. */
-export function regionsOf(placement: NumberPlacement | StringPlacement): Region[] {
+export function regionsOf(placement: NumberUpload | StringUpload): Region[] {
   const regions =
     'values' in placement
       ? [placement.values, placement.nulls, placement.ranges]

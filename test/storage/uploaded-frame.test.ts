@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { placeFrame } from '../../src/storage/placed-frame.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, readTable, type Table } from './table.js';
 
 const test = suite('placed frames');
@@ -38,7 +38,7 @@ test('keep the order of rows, whatever they hold', () => {
           rows.map(([, , , d]) => d),
         ),
       };
-      const placed = placeFrame(frameOf(table), memory);
+      const placed = uploadFrame(frameOf(table), memory);
       const found = readTable(placed.view, memory);
       assert.is(placed.view.rowCount, rows.length);
       for (const [name, { cells }] of Object.entries(table)) assert.equal(found[name], cells);
@@ -51,7 +51,7 @@ test('keep the order of rows, whatever they hold', () => {
 
 test('a frame without rows has columns without rows', () => {
   const memory = KernelMemory.create({ maximumBytes: 64 * 1024 * 1024 });
-  const placed = placeFrame(
+  const placed = uploadFrame(
     frameOf({ s: column('string', []), m: column('multi', []), l: column('long', []), d: column('double', []) }),
     memory,
   );
@@ -62,7 +62,7 @@ test('a frame without rows has columns without rows', () => {
 
 test('times say where they begin and end; times out of order are refused', () => {
   const memory = KernelMemory.create({ maximumBytes: 64 * 1024 * 1024 });
-  const placed = placeFrame(frameOf({ __time: column('long', [5n, 5n, 9n]) }), memory);
+  const placed = uploadFrame(frameOf({ __time: column('long', [5n, 5n, 9n]) }), memory);
   assert.equal([placed.view.timeMin, placed.view.timeMax], [5, 9]);
   placed.release();
   for (const cells of [
@@ -71,7 +71,7 @@ test('times say where they begin and end; times out of order are refused', () =>
     [-(2n ** 40n), -(2n ** 41n)],
   ]) {
     try {
-      placeFrame(frameOf({ __time: column('long', cells) }), memory);
+      uploadFrame(frameOf({ __time: column('long', cells) }), memory);
       assert.unreachable();
     } catch (error) {
       assert.is((error as ServiceError).code, 'unsupported');
@@ -87,7 +87,7 @@ test('a frame that does not fit leaves nothing behind', () => {
     Array.from({ length: 70_000 }, (_, row) => row / 3),
   );
   try {
-    placeFrame(frameOf({ a: wide, b: wide }), memory);
+    uploadFrame(frameOf({ a: wide, b: wide }), memory);
     assert.unreachable();
   } catch (error) {
     assert.instance(error, ServiceError);

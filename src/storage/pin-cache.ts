@@ -1,12 +1,12 @@
 import { assert } from '../base/errors.js';
-import type { Lease, LeaseRequest } from './contract.js';
+import type { BufferPool, Resident } from './buffer-pool.js';
+import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { OpenSegment } from './open-segment.js';
-import type { Resident, ResidentMemory } from './resident-memory.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
 
-/** What a lease found: as long as none of it has moved, the next one of the same kind finds the same. */
-export interface LeaseFindings {
+/** What a pin found: as long as none of it has moved, the next one of the same kind finds the same. */
+export interface CachedPin {
   readonly segments: readonly OpenSegment[];
   /** Each as often as it is pinned. */
   readonly pinned: readonly Resident[];
@@ -23,22 +23,22 @@ const KEPT_COUNT = 64;
  * Findings by request, least recently used first. They hold on to nothing: what they name may be evicted or closed,
  * and is then found anew.
  */
-export class KeptLeases {
-  readonly #resident: ResidentMemory;
-  readonly #kept = new Map<string, LeaseFindings>();
+export class PinCache {
+  readonly #resident: BufferPool;
+  readonly #kept = new Map<string, CachedPin>();
 
-  constructor(resident: ResidentMemory) {
+  constructor(resident: BufferPool) {
     this.#resident = resident;
   }
 
-  keep(request: LeaseRequest, withTime: readonly OpenSegment[], findings: LeaseFindings): void {
+  keep(request: PinRequest, withTime: readonly OpenSegment[], findings: CachedPin): void {
     this.#kept.set(keyOf(request, withTime), findings);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT_COUNT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  /** The lease, with everything pinned and the very same views as before; undefined when something has moved. */
-  takeAgain(request: LeaseRequest, withTime: readonly OpenSegment[]): Lease | undefined {
+  /** The pin, with everything pinned and the very same views as before; undefined when something has moved. */
+  takeAgain(request: PinRequest, withTime: readonly OpenSegment[]): SegmentPin | undefined {
     if (request.leftOut !== undefined) return undefined;
     const key = keyOf(request, withTime);
     const findings = this.#kept.get(key);
@@ -54,7 +54,7 @@ export class KeptLeases {
     for (const segment of segments) segment.use();
     let isReleased = false;
     const release = (): void => {
-      assert(!isReleased, 'a lease is released once');
+      assert(!isReleased, 'a pin is released once');
       isReleased = true;
       for (const each of held) each.release();
       for (const each of pinned) this.#resident.unpin(each);
@@ -65,7 +65,7 @@ export class KeptLeases {
 }
 
 /** @param withTime  of these `__time` is found, whether or not it is named */
-function keyOf({ segmentIds, columns, globalDictionaries }: LeaseRequest, withTime: readonly OpenSegment[]): string {
+function keyOf({ segmentIds, columns, globalDictionaries }: PinRequest, withTime: readonly OpenSegment[]): string {
   const time = withTime.length === segmentIds.length ? 'all' : withTime.map(({ id }) => id);
   return JSON.stringify([columns, globalDictionaries, segmentIds, time]);
 }

@@ -11,12 +11,12 @@ import {
   prepareColumns,
   toPhysical,
 } from './columns/physical.js';
-import { placeNumbers, placeStrings, type Region, regionsOf } from './columns/placement.js';
+import { type Region, regionsOf, uploadNumbers, uploadStrings } from './columns/upload.js';
 import { numberView, stringView } from './columns/views.js';
 import { clearPadding } from './jobs/load-column.js';
 import type { Address, ColumnView, SegmentView } from './view.js';
 
-export interface PlacedFrame {
+export interface UploadedFrame {
   readonly view: SegmentView;
   /** What `release` frees, for who frees it elsewhere instead, and how much that is. */
   readonly addresses: readonly Address[];
@@ -31,7 +31,7 @@ export interface PlacedFrame {
  * @throws ServiceError `resource_limit`; `unsupported` for a `__time` that has nulls or does not ascend, since
  *         execution finds time ranges by binary search
  */
-export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
+export function uploadFrame(frame: Frame, memory: KernelMemory): UploadedFrame {
   const addresses: Address[] = [];
   let bytes = 0;
   const release = (): void => {
@@ -48,7 +48,7 @@ export function placeFrame(frame: Frame, memory: KernelMemory): PlacedFrame {
     for (const prepared of prepareColumns(frame)) {
       const column = toPhysical(prepared, false);
       if (column.name === TIME_COLUMN) checkTime(column);
-      columns.set(column.name, placeColumn(column, frame.rowCount, memory, take));
+      columns.set(column.name, uploadColumn(column, frame.rowCount, memory, take));
     }
     const time = columns.get(TIME_COLUMN);
     const [timeMin, timeMax] =
@@ -78,14 +78,14 @@ function checkTime(column: PhysicalColumn): void {
 
 type Take = (bytes: number) => Address;
 
-function placeColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
-  return column.kind === 'number' ? placeNumberColumn(column, rowCount, memory, take) : placeStringColumn(column, rowCount, memory, take);
+function uploadColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
+  return column.kind === 'number' ? uploadNumberColumn(column, rowCount, memory, take) : uploadStringColumn(column, rowCount, memory, take);
 }
 
-function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
+function uploadNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
   const { type, base, power, min, max, values, nulls, ranges } = column;
   const physical = physicalOf(values);
-  const placement = placeNumbers({ physical, rowCount, hasNulls: nulls !== null });
+  const placement = uploadNumbers({ physical, rowCount, hasNulls: nulls !== null });
   const at = take(placement.bytes);
   copyTo(memory, at, placement.values, values);
   if (nulls !== null && placement.nulls !== null)
@@ -95,11 +95,11 @@ function placeNumberColumn(column: PhysicalNumberColumn, rowCount: number, memor
   return numberView({ type, physical, base, power, min, max }, placement, at);
 }
 
-function placeStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
+function uploadStringColumn(column: PhysicalStringColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
   const { ids, ends, dictionary } = column;
   const { count, hasNull } = dictionary;
   const physical = physicalOf(ids);
-  const placement = placeStrings({
+  const placement = uploadStrings({
     physical,
     rowCount,
     idCount: ids.length,

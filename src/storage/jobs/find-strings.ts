@@ -17,7 +17,7 @@ export interface FindTextsRequest {
  * an index, and the bitmaps of the ids found in it.
  * @throws ServiceError `segment_corrupt`
  */
-export function findTexts({ source, column, texts }: FindTextsRequest, memory: KernelMemory, kernels: KernelSet): Uint32Array {
+export function findStrings({ source, column, texts }: FindTextsRequest, memory: KernelMemory, kernels: KernelSet): Uint32Array {
   const { dictionary, index, name } = column;
   if (index === null) throw corrupt(source.file, `column ${JSON.stringify(name)} has no bitmap index`);
   const wanted = new Set(texts);

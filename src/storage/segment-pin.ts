@@ -1,15 +1,15 @@
 import { assert } from '../base/errors.js';
 import { TIME_COLUMN } from '../model/schema.js';
-import type { Lease, LeaseRequest } from './contract.js';
+import type { BufferPool, Resident } from './buffer-pool.js';
+import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
-import type { KeptLeases } from './kept-leases.js';
 import type { OpenSegment } from './open-segment.js';
-import type { Resident, ResidentMemory } from './resident-memory.js';
+import type { PinCache } from './pin-cache.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
 
-export interface LeaseSource {
-  readonly resident: ResidentMemory;
-  readonly kept: KeptLeases;
+export interface PinSource {
+  readonly resident: BufferPool;
+  readonly kept: PinCache;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
@@ -17,13 +17,13 @@ export interface LeaseSource {
  * Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails.
  * @param withTime  those of the segments whose `__time` is wanted as well
  */
-export async function takeLease(
+export async function takePin(
   segments: readonly OpenSegment[],
   withTime: readonly OpenSegment[],
-  request: LeaseRequest,
-  source: LeaseSource,
-): Promise<Lease> {
-  const taking = new LeaseTaking(segments, source);
+  request: PinRequest,
+  source: PinSource,
+): Promise<SegmentPin> {
+  const taking = new PinTaking(segments, source);
   try {
     const names = [...request.columns, ...request.globalDictionaries];
     const timed = new Set(withTime);
@@ -40,9 +40,9 @@ export async function takeLease(
   }
 }
 
-class LeaseTaking {
+class PinTaking {
   readonly #segments: readonly OpenSegment[];
-  readonly #source: LeaseSource;
+  readonly #source: PinSource;
   readonly #pinned: Resident[] = [];
   readonly #held: HeldEntries[] = [];
   readonly #dictionaries = new Map<string, GlobalDictionary>();
@@ -50,7 +50,7 @@ class LeaseTaking {
   #isReleased = false;
   bytesRead = 0;
 
-  constructor(segments: readonly OpenSegment[], source: LeaseSource) {
+  constructor(segments: readonly OpenSegment[], source: PinSource) {
     this.#segments = segments;
     this.#source = source;
     this.#columns = new Map(segments.map((segment) => [segment, new Map()]));
@@ -58,7 +58,7 @@ class LeaseTaking {
   }
 
   readonly release = (): void => {
-    assert(!this.#isReleased, 'a lease is released once');
+    assert(!this.#isReleased, 'a pin is released once');
     this.#isReleased = true;
     for (const held of this.#held) held.release();
     for (const resident of this.#pinned) this.#source.resident.unpin(resident);
