@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../base/errors.js';
-import { parseJson } from '../base/json.js';
+import { parseJson, parseJsonWithDoubles } from '../base/json.js';
 
 export interface SqlAnswer {
   readonly columns: readonly { readonly name: string; readonly sqlType: string }[];
@@ -112,7 +112,7 @@ function reasonOf(error: unknown): string {
 /** Both error shapes of the interface, and what something between us and the server may have said instead. */
 function readFailure(status: number, text: string): QueryFailure {
   try {
-    const body = JSON.parse(text) as { error?: unknown; errorMessage?: unknown };
+    const body = parseJsonWithDoubles(text) as { error?: unknown; errorMessage?: unknown };
     if (typeof body.errorMessage === 'string') return { error: String(body.error), message: body.errorMessage };
     if (typeof body.error === 'string') return { error: `status ${status}`, message: body.error };
   } catch {

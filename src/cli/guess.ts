@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../base/errors.js';
+import { own } from '../base/names.js';
 import { timestampParser } from '../ingestion/column/timestamp.js';
 import type { InputBlock } from '../ingestion/format/input-block.js';
 import { type InputFormat, readRows } from '../ingestion/format/input-format.js';
@@ -26,7 +27,7 @@ const SAMPLE_ROWS = 200;
 /** By the name, `.gz` and `.zst` aside; else by how the file begins. @throws ServiceError `input_unreadable` when neither tells */
 export async function guessFormat(file: string): Promise<FileFormat> {
   const extension = /\.([a-z]+)$/i.exec(file.replace(/\.(gz|gzip|zst|zstd)$/i, ''))?.[1]?.toLowerCase() ?? '';
-  const named = EXTENSIONS[extension];
+  const named = own(EXTENSIONS, extension);
   if (named !== undefined) return named;
   const head = await readHead(file);
   if (head.subarray(0, 4).toString('latin1') === 'PAR1') return 'parquet';

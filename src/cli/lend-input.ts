@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, linkSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { ServiceError } from '../base/errors.js';
+import { parseJsonWithDoubles } from '../base/json.js';
 import type { DolmenClient } from './client.js';
 
 export interface LentInput {
@@ -48,6 +49,6 @@ export async function lendInput(client: DolmenClient, file: string): Promise<Len
 
 async function allowedDirectories(client: DolmenClient): Promise<readonly string[]> {
   const properties = (await client.call('GET', '/status/properties')) as Readonly<Record<string, string>>;
-  const list: unknown = JSON.parse(properties[ALLOWED] ?? '[]');
+  const list: unknown = parseJsonWithDoubles(properties[ALLOWED] ?? '[]');
   return Array.isArray(list) ? list.map(String) : [];
 }

@@ -1,3 +1,4 @@
+import { own } from '../base/names.js';
 import type { DolmenClient } from './client.js';
 import type { ProgressState } from './progress-bar.js';
 
@@ -85,7 +86,7 @@ function readReport(report: unknown): Report {
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+  return typeof value === 'object' && value !== null ? own(value as Readonly<Record<string, unknown>>, name) : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../base/json.js';
+import { isRecord, parseJsonWithDoubles } from '../base/json.js';
 import type { Database, Queries } from '../metadata/database.js';
 import { type Fence, fencedTransaction } from '../metadata/leadership.js';
 import { findConfig, writeConfig } from '../metadata/settings.js';
@@ -171,7 +171,7 @@ function parseStorageRecord(text: string | undefined): StorageRecord | undefined
 /** A record that cannot be read confirms nothing. */
 function parseRecord(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text ?? 'null');
+    const value: unknown = parseJsonWithDoubles(text ?? 'null');
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

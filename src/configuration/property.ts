@@ -1,4 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import { parseJsonWithDoubles } from '../base/json.js';
+import { own } from '../base/names.js';
 
 /** What the automatic defaults are derived from; handed in, so that tests choose it. */
 export interface Machine {
@@ -57,7 +59,7 @@ export function limits(meaning: string): Property<ReadonlyMap<string, number>> {
     meaning,
     read(written) {
       try {
-        const value: unknown = JSON.parse(written);
+        const value: unknown = parseJsonWithDoubles(written);
         if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
         const entries = Object.entries(value).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] >= 1);
         return entries.length === Object.keys(value).length ? new Map(entries) : undefined;
@@ -87,7 +89,7 @@ export function bytes(range: { readonly min: number; readonly max: number }, def
     meaning,
     read(written) {
       const [, digits = '', unit = ''] = /^(\d{1,15})\s*(|[kmgt]i?)b?$/i.exec(written) ?? [];
-      const factor = BYTE_UNITS[unit.toLowerCase()];
+      const factor = own(BYTE_UNITS, unit.toLowerCase());
       if (digits === '' || factor === undefined) return undefined;
       const value = Number(digits) * factor;
       return value >= range.min && value <= range.max ? value : undefined;
@@ -164,7 +166,7 @@ function readTexts(written: string): readonly string[] | undefined {
       .filter((each) => each !== '');
   }
   try {
-    const list: unknown = JSON.parse(written);
+    const list: unknown = parseJsonWithDoubles(written);
     return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : undefined;
   } catch {
     return undefined;

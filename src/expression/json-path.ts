@@ -1,4 +1,5 @@
 import { ServiceError } from '../base/errors.js';
+import { own } from '../base/names.js';
 
 /** One step into nested data: a member of an object, or an element of an array; a negative index counts from the end. */
 export type PathPart = { readonly kind: 'field'; readonly name: string } | { readonly kind: 'element'; readonly index: number };
@@ -74,7 +75,7 @@ export function findAtPath(data: unknown, path: Path): unknown {
       current = current.at(part.index);
     } else {
       if (Array.isArray(current) || !Object.hasOwn(current, part.name)) return undefined;
-      current = (current as Readonly<Record<string, unknown>>)[part.name];
+      current = own(current as Readonly<Record<string, unknown>>, part.name);
     }
   }
   return current;

@@ -1,4 +1,5 @@
 import { ServiceError } from '../base/errors.js';
+import { own } from '../base/names.js';
 import type { Expression } from '../model/expression.js';
 import type { ColumnType } from '../model/schema.js';
 import { arrayOf, isComplexType, isNumberType, parseColumnType } from '../model/schema.js';
@@ -66,7 +67,7 @@ class Parser {
     let left = this.#unary();
     for (;;) {
       const operator = this.#peek();
-      const precedence = operator.kind === 'symbol' ? PRECEDENCE[operator.text] : undefined;
+      const precedence = operator.kind === 'symbol' ? own(PRECEDENCE, operator.text) : undefined;
       if (precedence === undefined || precedence < minimum) break;
       this.#countOperator();
       this.#next++;

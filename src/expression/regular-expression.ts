@@ -33,7 +33,9 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
     replacer(replacement) {
       for (const [reference, number, name] of replacement.replace(/\\./gs, '').matchAll(/\$(?:(\d)|\{([^}]*)\})?/g)) {
         const exists =
-          number === undefined ? name !== undefined && name in compiled.namedGroups() : Number(number) <= compiled.groupCount();
+          number === undefined
+            ? name !== undefined && Object.hasOwn(compiled.namedGroups(), name)
+            : Number(number) <= compiled.groupCount();
         if (!exists)
           throw new ServiceError(
             code,

@@ -1,4 +1,5 @@
 import { ServiceError } from '../base/errors.js';
+import { own } from '../base/names.js';
 
 type TokenKind = 'long' | 'double' | 'string' | 'name' | 'quotedName' | 'symbol' | 'end';
 
@@ -71,7 +72,7 @@ const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 function unescape(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, hex: string | undefined, character: string) =>
-    hex === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(hex, 16)),
+    hex === undefined ? (own(ESCAPES, character) ?? character) : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }
 

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { instantiateSync } from '@assemblyscript/loader';
 import { ServiceError } from '../base/errors.js';
 import { INSTALLATION } from '../base/installation.js';
+import { own } from '../base/names.js';
 import { KERNEL_CONTRACT_VERSION, type KernelSet } from './contract.js';
 import type { KernelMemory } from './memory.js';
 import { createReferenceKernels } from './reference/kernels.js';
@@ -35,7 +36,7 @@ export const KERNEL_SETS: Readonly<Record<string, Create>> = {
  *         and for kernels that are missing or take another number of parameters, by name
  */
 export function instantiateKernels(name: string, memory: KernelMemory): KernelSet {
-  const create = Object.hasOwn(KERNEL_SETS, name) ? KERNEL_SETS[name] : undefined;
+  const create = Object.hasOwn(KERNEL_SETS, name) ? own(KERNEL_SETS, name) : undefined;
   if (create !== undefined) return create(memory);
   const path = isAbsolute(name) ? name : resolve(name);
   if (name.endsWith('.wasm')) return instantiateWasm(path, memory);
@@ -95,10 +96,10 @@ function checkKernels(path: string, version: unknown, exports: Readonly<Record<s
     throw refused(path, `its KERNEL_CONTRACT_VERSION is ${String(version)}, expected ${KERNEL_CONTRACT_VERSION}`);
   }
   const names = Object.entries(KERNEL_PARAMETERS);
-  const missing = names.filter(([name]) => typeof exports[name] !== 'function').map(([name]) => name);
+  const missing = names.filter(([name]) => typeof own(exports, name) !== 'function').map(([name]) => name);
   if (missing.length > 0) throw refused(path, `it does not export ${missing.join(', ')}`);
   for (const [name, count] of names) {
-    const kernel = exports[name];
+    const kernel = own(exports, name);
     if (typeof kernel === 'function' && kernel.length !== count)
       throw refused(path, `${name} takes ${kernel.length} parameters, expected ${count}`);
   }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
+import { parseJsonWithDoubles } from '../base/json.js';
 import type { EpochMs, Interval } from '../model/interval.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
@@ -52,7 +53,7 @@ export async function findPublication(
     [taskId],
   );
   const row = rows[0];
-  return row === undefined ? undefined : { loadPaths: row.load_paths, ids: JSON.parse(row.segment_ids) as string[] };
+  return row === undefined ? undefined : { loadPaths: row.load_paths, ids: parseJsonWithDoubles(row.segment_ids) as string[] };
 }
 
 function repeatPublication(earlier: { loadPaths: string; ids: readonly string[] }, request: PublishRequest): readonly string[] {

@@ -1,3 +1,4 @@
+import { parseJsonWithDoubles } from '../base/json.js';
 import type { EpochMs, Interval } from '../model/interval.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
@@ -204,5 +205,5 @@ const placeholders = (values: readonly unknown[]): string => values.map(() => '?
 
 /** The payload column holds what `insertSegments` wrote. */
 function parseDescriptor(payload: string): SegmentDescriptor {
-  return JSON.parse(payload) as SegmentDescriptor;
+  return parseJsonWithDoubles(payload) as SegmentDescriptor;
 }

@@ -3,6 +3,7 @@ import { DAY_MS, findZone } from '../base/calendar.js';
 import type { ErrorCode } from '../base/errors.js';
 import { ServiceError } from '../base/errors.js';
 import { describeValue } from '../base/json.js';
+import { own } from '../base/names.js';
 import type { Period } from '../base/time.js';
 import { addPeriod, formatInstant, parseInstant, parsePeriod } from '../base/time.js';
 import type { EpochMs, Interval } from './interval.js';
@@ -55,7 +56,7 @@ export function parseGranularity(value: unknown, path: string, code: ErrorCode =
     return fail(`${path}: expected a granularity name or object, found ${describeValue(value)}`);
   const fields = value as Readonly<Record<string, unknown>>;
   const { type } = fields;
-  const accepted = typeof type === 'string' ? GRANULARITY_FIELDS[type] : undefined;
+  const accepted = typeof type === 'string' ? own(GRANULARITY_FIELDS, type) : undefined;
   if (accepted === undefined) {
     const simple = typeof type === 'string' ? simpleGranularity(type) : undefined;
     if (simple === undefined || Object.keys(fields).length > 1)
@@ -109,7 +110,7 @@ function movesForward({ months, days, milliseconds }: Period): boolean {
 function simpleGranularity(name: string): Granularity | undefined {
   const lower = name.toLowerCase();
   if (lower === 'all' || lower === 'none') return { kind: lower };
-  const period = Object.hasOwn(SIMPLE_PERIODS, lower) ? SIMPLE_PERIODS[lower] : undefined;
+  const period = Object.hasOwn(SIMPLE_PERIODS, lower) ? own(SIMPLE_PERIODS, lower) : undefined;
   return period === undefined ? undefined : { kind: 'period', period, timeZone: 'UTC', origin: null };
 }
 

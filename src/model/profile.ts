@@ -1,3 +1,4 @@
+import { own } from '../base/names.js';
 /** The stages a query goes through, in the order in which it meets them. */
 export const STAGES = ['plan', 'queue', 'pin', 'cache', 'lease', 'bind', 'filter', 'group', 'scan', 'merge', 'finish', 'write'] as const;
 
@@ -122,7 +123,7 @@ export function addProfile(into: Profile, other: Profile): void {
 
 export function addKernels(profile: Profile, kernels: Readonly<Record<string, KernelTotals>>): void {
   for (const [name, { calls, rows, milliseconds }] of Object.entries(kernels)) {
-    const known = profile.kernels[name] ?? { calls: 0, rows: 0, milliseconds: 0 };
+    const known = own(profile.kernels, name) ?? { calls: 0, rows: 0, milliseconds: 0 };
     profile.kernels[name] = { calls: known.calls + calls, rows: known.rows + rows, milliseconds: known.milliseconds + milliseconds };
   }
 }

@@ -16,12 +16,12 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
     return elements.some((each, index) => each !== data[index]) ? elements : data;
   }
   // Nothing is copied before something in it has changed: mostly nothing has.
-  let fields: Record<string, unknown> | undefined;
+  let fields: Map<string, unknown> | undefined;
   for (const [name, value] of Object.entries(data)) {
     const rewritten = rewrite(value, change);
     if (rewritten === value) continue;
-    fields ??= { ...data };
-    fields[name] = rewritten;
+    fields ??= new Map(Object.entries(data));
+    fields.set(name, rewritten);
   }
-  return change(fields ?? data);
+  return change(fields === undefined ? data : Object.fromEntries(fields));
 }

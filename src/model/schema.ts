@@ -77,7 +77,7 @@ function wider(a: ColumnType, b: ColumnType): ColumnType {
 }
 
 function isPrimitive(type: ColumnType): type is PrimitiveType {
-  return type in WIDTH;
+  return Object.hasOwn(WIDTH, type);
 }
 
 function isSketchType(type: ColumnType): boolean {

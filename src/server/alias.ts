@@ -1,3 +1,4 @@
+import { type ByName, createByName } from '../base/names.js';
 import type { HttpRequest, HttpResponse } from './http.types.js';
 
 /**
@@ -8,7 +9,7 @@ export interface Alias {
   /** The path under `/svc`, and whether it came in under the alias. Segments stay percent-encoded. */
   path(rawPath: string): { readonly path: string; readonly viaAlias: boolean };
   /** Adds the `x-svc-` twin of every `x-<alias>-` header that has none. */
-  requestHeaders(headers: Record<string, string>): void;
+  requestHeaders(headers: ByName<string>): void;
   responseHeaders(headers: NonNullable<HttpResponse['headers']>): NonNullable<HttpResponse['headers']>;
 }
 
@@ -34,7 +35,7 @@ export function createAlias(apiName: string): Alias {
       }
     },
     responseHeaders(headers) {
-      const mirrored: Record<string, string> = { ...headers };
+      const mirrored: ByName<string> = Object.assign(createByName<string>(), headers);
       for (const [name, value] of Object.entries(headers)) {
         if (/^x-svc-/i.test(name)) mirrored[`${responsePrefix}${name.slice('x-svc-'.length)}`] = value;
       }

@@ -1,4 +1,5 @@
 import { assert, ServiceError } from '../base/errors.js';
+import { createByName } from '../base/names.js';
 import type { Route } from './http.types.js';
 
 interface FoundRoute {
@@ -91,7 +92,7 @@ function splitPath(path: string): string[] {
 
 function readParameters(pattern: string, segments: readonly string[]): Readonly<Record<string, string>> {
   if (!pattern.includes('{')) return NO_PARAMETERS;
-  const parameters: Record<string, string> = {};
+  const parameters = createByName<string>();
   splitPath(pattern).forEach((segment, at) => {
     if (segment.endsWith('*}')) parameters[segment.slice(1, -2)] = segments.slice(at).join('/');
     else if (segment.startsWith('{')) parameters[segment.slice(1, -1)] = decodeSegment(segments[at] ?? '');

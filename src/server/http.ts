@@ -2,6 +2,7 @@ import type { HttpResponse as Socket, HttpRequest as SocketRequest } from 'uWebS
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
+import { createByName } from '../base/names.js';
 import { type Alias, createAlias } from './alias.js';
 import { unpacked } from './content-encoding.js';
 import { decodeSegment } from './dispatch.js';
@@ -112,7 +113,7 @@ const NO_BODY = Buffer.alloc(0);
 class Exchange implements HttpRequest {
   readonly method: string;
   readonly rawUrl: string;
-  readonly headers: Record<string, string> = {};
+  readonly headers = createByName<string>();
   readonly viaAlias: boolean;
   body: Buffer = NO_BODY;
   readonly #path: string;
@@ -317,7 +318,7 @@ class Exchange implements HttpRequest {
     // 200 OK is what uWebSockets.js writes unless it is told otherwise.
     if (status !== 200) this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
     const mirrored = this.#server.alias.responseHeaders(headers);
-    for (const name in mirrored) this.#socket.writeHeader(name, withoutControls(mirrored[name] ?? ''));
+    for (const [name, value] of Object.entries(mirrored)) this.#socket.writeHeader(name, withoutControls(value));
   }
 
   #listenForRoom(): void {

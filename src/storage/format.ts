@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
+import { parseJsonWithDoubles } from '../base/json.js';
 import type { ColumnSchema, NumberType, TextType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
 import type { FieldUse } from './field-name.js';
@@ -251,7 +252,7 @@ export function decodeTrailer(file: string, bytes: Buffer, fileBytes: number): T
  * @throws ServiceError `segment_corrupt`
  */
 export function parseFooter(file: string, json: string, footerOffset: number): Footer {
-  const footer = JSON.parse(json) as Footer;
+  const footer = parseJsonWithDoubles(json) as Footer;
   let at = HEADER_BYTES;
   for (const column of storedColumns(footer)) {
     for (const array of arraysOf(column)) {

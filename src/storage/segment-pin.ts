@@ -1,4 +1,5 @@
 import { assert } from '../base/errors.js';
+import { createByName, own } from '../base/names.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import type { PinRequest, SegmentPin } from './contract.js';
@@ -77,7 +78,7 @@ class PinTaking {
       this.#segments.flatMap((segment) =>
         [...new Set([...namesOf(segment)].map((name) => segment.nameToRead(name)))].map(async (name) => {
           const column = segment.find(name);
-          if (column === undefined || leftOut[segment.id]?.includes(name) === true) return;
+          if (column === undefined || own(leftOut, segment.id)?.includes(name) === true) return;
           const { resident, view, bytesRead } = await segment.pinColumn(column);
           this.#pinned.push(resident);
           this.bytesRead += bytesRead;
@@ -115,7 +116,7 @@ class PinTaking {
     const dataSource = holders[0]?.descriptor.id.dataSource;
     if (dataSource === undefined) return null;
     const global = this.#source.dictionary(dataSource, name);
-    const remaps: Record<string, number> = {};
+    const remaps = createByName<number>();
     await settleAll(
       holders.map(async (segment) => {
         assert(segment.descriptor.id.dataSource === dataSource, 'ids are compared within one datasource');

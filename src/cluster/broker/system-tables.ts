@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { SegmentId } from '../../model/segment.js';
@@ -163,5 +164,5 @@ async function readProperties(client: SystemTablesSource['client'], host: string
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   if (status !== 200) throw new ServiceError('unavailable', `${host} answered ${status} when it was asked for its properties`);
-  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, string>;
+  return parseJsonWithDoubles(Buffer.concat(chunks).toString('utf8')) as Record<string, string>;
 }

@@ -1,4 +1,5 @@
 import { assert } from '../../base/errors.js';
+
 import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -86,11 +87,11 @@ export class ClusterView {
 
   /** Per datasource, the oldest revision that the view or a running query may still read from. */
   revisionsInUse(): Readonly<Record<string, number>> {
-    const oldest: Record<string, number> = {};
+    const oldest = new Map<string, number>();
     for (const { view, revision } of [...this.#held.values(), ...this.#retired]) {
-      oldest[view.dataSource] = Math.min(oldest[view.dataSource] ?? revision, revision);
+      oldest.set(view.dataSource, Math.min(oldest.get(view.dataSource) ?? revision, revision));
     }
-    return oldest;
+    return Object.fromEntries(oldest);
   }
 
   /** False when nothing is different. */

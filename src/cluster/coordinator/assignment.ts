@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { ServerInventory } from '../rpc/services.js';
 
@@ -48,7 +49,7 @@ export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad
     let spare = servers.filter((server) => server.served.has(id)).length - 1;
     for (const tier of tiersOf(servers)) {
       const members = servers.filter((server) => server.tier === tier);
-      const count = Math.min(tieredReplicants[tier] ?? 0, members.length);
+      const count = Math.min(own(tieredReplicants, tier) ?? 0, members.length);
       const served = members.filter((server) => server.served.has(id));
       const holders = members.filter((server) => server.served.has(id) || server.loading.has(id));
       for (const server of chooseLoaders(members, { id, segment }, count - holders.length, mayLoad)) {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
@@ -152,7 +154,7 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {
     const text = (await findConfig(this.#options.database, LOOKUPS_NAME)) ?? '{}';
-    const lookups = (JSON.parse(text) as Lookups)[tier] ?? {};
+    const lookups = own(parseJsonWithDoubles(text) as Lookups, tier) ?? {};
     const current = createHash('sha256').update(JSON.stringify(lookups)).digest('base64');
     return current === generation ? null : { generation: current, lookups };
   }
@@ -311,7 +313,7 @@ export class Coordinator implements CoordinatorService, Candidate {
         const unwanted = this.#unwanted.get(id);
         return (
           unwanted !== undefined &&
-          brokers.every((inUse) => inUse !== null && (inUse[unwanted.dataSource] ?? unwanted.revision) >= unwanted.revision)
+          brokers.every((inUse) => inUse !== null && (own(inUse, unwanted.dataSource) ?? unwanted.revision) >= unwanted.revision)
         );
       }),
     );

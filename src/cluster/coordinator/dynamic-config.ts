@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 
 /**
@@ -42,7 +43,9 @@ export const DYNAMIC_CONFIG_DEFAULTS: DynamicConfig = {
 };
 
 export function readDynamicConfig(stored: string | undefined): DynamicConfig {
-  return stored === undefined ? DYNAMIC_CONFIG_DEFAULTS : { ...DYNAMIC_CONFIG_DEFAULTS, ...(JSON.parse(stored) as Partial<DynamicConfig>) };
+  return stored === undefined
+    ? DYNAMIC_CONFIG_DEFAULTS
+    : { ...DYNAMIC_CONFIG_DEFAULTS, ...(parseJsonWithDoubles(stored) as Partial<DynamicConfig>) };
 }
 
 /**

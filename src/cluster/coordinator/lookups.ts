@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 
 /** Of the configuration entry that holds all lookups. */
 export const LOOKUPS_NAME = 'lookups';
@@ -41,26 +42,27 @@ export function parseLookups(value: unknown): Lookups {
  * @throws ServiceError `input_invalid` when a version is not higher, compared as text, than the one it replaces
  */
 export function mergeLookups(current: Lookups, changes: Lookups): Lookups {
-  const merged: Record<string, Record<string, Lookup>> = {};
-  for (const [tier, lookups] of Object.entries(current)) merged[tier] = { ...lookups };
+  const merged = new Map(Object.entries(current).map(([tier, lookups]) => [tier, new Map(Object.entries(lookups))]));
   for (const [tier, lookups] of Object.entries(changes)) {
+    const ofTier = merged.get(tier) ?? new Map<string, Lookup>();
     for (const [name, lookup] of Object.entries(lookups)) {
-      const known = current[tier]?.[name];
+      const known = ofTier.get(name);
       if (known !== undefined && (lookup.version ?? '') <= (known.version ?? ''))
         throw new ServiceError(
           'input_invalid',
           `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a text above '${known.version ?? ''}'`,
         );
-      (merged[tier] ??= {})[name] = lookup;
+      ofTier.set(name, lookup);
     }
+    if (ofTier.size > 0) merged.set(tier, ofTier);
   }
-  return merged;
+  return Object.fromEntries([...merged].map(([tier, lookups]) => [tier, Object.fromEntries(lookups)]));
 }
 
 /** Without one lookup, or without the whole tier; undefined when there is no such. */
 export function removeLookup(current: Lookups, tier: string, name: string | null): Lookups | undefined {
-  const lookups = current[tier];
-  if (lookups === undefined || (name !== null && lookups[name] === undefined)) return undefined;
+  const lookups = own(current, tier);
+  if (lookups === undefined || (name !== null && own(lookups, name) === undefined)) return undefined;
   const rest = name === null ? {} : Object.fromEntries(Object.entries(lookups).filter(([each]) => each !== name));
   const others = Object.entries(current).filter(([each]) => each !== tier);
   return Object.fromEntries(Object.keys(rest).length === 0 ? others : [...others, [tier, rest]]);

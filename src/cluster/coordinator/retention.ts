@@ -1,3 +1,5 @@
+import { parseJsonWithDoubles } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import type { Queries } from '../../metadata/database.js';
 import { allRules } from '../../metadata/settings.js';
 import type { EpochMs } from '../../model/interval.js';
@@ -16,7 +18,9 @@ export class Retention {
   }
 
   static async read(queries: Queries): Promise<Retention> {
-    const stored = [...(await allRules(queries))].map(([dataSource, payload]) => [dataSource, parseRules(JSON.parse(payload))] as const);
+    const stored = [...(await allRules(queries))].map(
+      ([dataSource, payload]) => [dataSource, parseRules(parseJsonWithDoubles(payload))] as const,
+    );
     return new Retention(new Map(stored));
   }
 
@@ -27,7 +31,7 @@ export class Retention {
 
   /** Without the defaults. */
   of(dataSource: string): readonly Rule[] {
-    return this.all()[dataSource] ?? [];
+    return own(this.all(), dataSource) ?? [];
   }
 
   defaults(): readonly Rule[] {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJsonWithDoubles } from '../../base/json.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -64,7 +65,7 @@ const nameOf = (descriptor: SegmentDescriptor): string => createHash('sha256').u
 
 function readInfo(file: string): SegmentDescriptor | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as SegmentDescriptor;
+    return parseJsonWithDoubles(readFileSync(file, 'utf8')) as SegmentDescriptor;
   } catch {
     return undefined; // cut off by a crash: the segment is fetched again
   }

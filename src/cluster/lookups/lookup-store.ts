@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+
 import { nearestName } from '../../base/nearest-name.js';
 import type { Frame } from '../../model/frame.js';
 import type { Lookup } from '../coordinator/lookups.js';
@@ -12,19 +13,19 @@ export interface LoadedLookup {
 /** The lookups of one process, replaced as a whole when the coordinator's configuration changes. */
 export class LookupStore {
   #loaded: ReadonlyMap<string, LoadedLookup> = new Map();
-  #failed: Readonly<Record<string, string>> = {};
+  #failed: ReadonlyMap<string, string> = new Map();
 
   /** What is configured for this process now. One that cannot be loaded is told in `failed`, its older version is kept. */
   replace(configured: Readonly<Record<string, Lookup>>): void {
     const loaded = new Map<string, LoadedLookup>();
-    const failed: Record<string, string> = {};
+    const failed = new Map<string, string>();
     for (const [name, lookup] of Object.entries(configured)) {
       const known = this.#loaded.get(name);
       try {
         const isSame = known !== undefined && JSON.stringify(known.lookup) === JSON.stringify(lookup);
         loaded.set(name, isSame ? known : { lookup, values: loadLookup(lookup, name) });
       } catch (error) {
-        failed[name] = error instanceof Error ? error.message : String(error);
+        failed.set(name, error instanceof Error ? error.message : String(error));
         if (known !== undefined) loaded.set(name, known);
       }
     }
@@ -38,7 +39,7 @@ export class LookupStore {
 
   /** Why a lookup is not loaded, by name. */
   get failed(): Readonly<Record<string, string>> {
-    return this.#failed;
+    return Object.fromEntries(this.#failed);
   }
 
   /** @throws ServiceError `query_invalid` for a name that is not loaded */
@@ -46,7 +47,7 @@ export class LookupStore {
     const loaded = this.#loaded.get(name);
     if (loaded !== undefined) return loaded.values;
     const nearest = nearestName(name, this.#loaded.keys());
-    const reason = this.#failed[name];
+    const reason = this.#failed.get(name);
     const hint = reason ?? (nearest === undefined ? 'no lookup of that name is loaded' : `did you mean "${nearest}"?`);
     throw new ServiceError('query_invalid', `unknown lookup "${name}": ${hint}`);
   }

@@ -1,3 +1,4 @@
+import { parseJsonWithDoubles } from '../../base/json.js';
 import { liveAnnouncements, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
 import type { Database } from '../../metadata/database.js';
 import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';
@@ -132,7 +133,7 @@ export class EmbeddedCoordination implements Coordination {
       role,
       host,
       session: owner,
-      details: JSON.parse(details) as Member['details'],
+      details: parseJsonWithDoubles(details) as Member['details'],
     }));
     for (const campaign of this.#campaigns) await this.#stand(campaign);
     await this.#learnLeaders();

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
 
 /** How the Overlord chooses a worker: the emptiest one, or the fullest one that still has a free slot. */
 export type SelectStrategy = 'equalDistribution' | 'fillCapacity';
@@ -17,7 +18,7 @@ const WORKER_CONFIG_DEFAULTS: WorkerConfig = { type: 'default', selectStrategy: 
 const STRATEGIES = ['equalDistribution', 'fillCapacity', 'equalDistributionWithCategorySpec', 'fillCapacityWithCategorySpec'] as const;
 
 export function readWorkerConfig(stored: string | undefined): WorkerConfig {
-  return stored === undefined ? WORKER_CONFIG_DEFAULTS : (JSON.parse(stored) as WorkerConfig);
+  return stored === undefined ? WORKER_CONFIG_DEFAULTS : (parseJsonWithDoubles(stored) as WorkerConfig);
 }
 
 export function strategyOf({ selectStrategy }: WorkerConfig): SelectStrategy {

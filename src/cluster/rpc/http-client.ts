@@ -1,5 +1,6 @@
 import type { Pool } from 'undici';
 import { ServiceError } from '../../base/errors.js';
+import { createByName } from '../../base/names.js';
 
 export interface ClientRequest {
   /** `host:port`. */
@@ -60,7 +61,7 @@ async function* chunksOf(body: AsyncIterable<Buffer>, host: string, signal: Abor
 }
 
 function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const flat: Record<string, string> = {};
+  const flat = createByName<string>();
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
   return flat;

@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';
 import type { Expression } from '../../model/expression.js';
 import type { NumberType } from '../../model/schema.js';
@@ -68,7 +69,7 @@ function operandOf(scope: SegmentScope, expression: Expression): Operand | undef
       return source.kind === 'computed' && source.vector.kind === 'number' ? columnOperand(scope, source.vector) : undefined;
     }
     case 'call': {
-      const family = Object.hasOwn(FAMILIES, expression.function) ? FAMILIES[expression.function as keyof typeof FAMILIES] : undefined;
+      const family = own(FAMILIES, expression.function);
       const [left, right] = expression.arguments.map((argument) => operandOf(scope, argument));
       if (family === undefined || left === undefined) return undefined;
       if (expression.arguments.length === 1 && family === 'subtract')

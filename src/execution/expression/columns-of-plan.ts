@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import type { Filter } from '../../model/filter.js';
 import type { RowPlan } from '../../model/plan.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
@@ -89,7 +90,7 @@ function storedColumns(names: readonly string[], virtualColumns: VirtualColumns,
   const stored = new Set<string>();
   const visited = new Set<string>();
   const visit = (name: string): void => {
-    const virtual = Object.hasOwn(virtualColumns, name) ? virtualColumns[name] : undefined;
+    const virtual = Object.hasOwn(virtualColumns, name) ? own(virtualColumns, name) : undefined;
     if (virtual === undefined) {
       stored.add(name);
       return;

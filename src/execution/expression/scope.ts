@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
@@ -28,7 +29,7 @@ export function virtualColumnsByName(columns: readonly VirtualColumn[]): Virtual
 
 /** What a name means where no virtual column has it. */
 export function storedSource(view: SegmentView, name: string): Source {
-  const column = Object.hasOwn(view.columns, name) ? view.columns[name] : undefined;
+  const column = Object.hasOwn(view.columns, name) ? own(view.columns, name) : undefined;
   if (column === undefined) return { kind: 'missing' };
   return column.kind === 'string' ? { kind: 'string', column } : { kind: 'number', column };
 }
@@ -51,7 +52,7 @@ export function storedName(virtualColumns: VirtualColumns, name: string): string
   const seen = new Set<string>();
   let current = name;
   for (;;) {
-    const virtual = Object.hasOwn(virtualColumns, current) && !seen.has(current) ? virtualColumns[current] : undefined;
+    const virtual = Object.hasOwn(virtualColumns, current) && !seen.has(current) ? own(virtualColumns, current) : undefined;
     if (virtual === undefined || virtual.expression.kind !== 'column' || virtual.keeps !== undefined) return current;
     seen.add(current);
     current = virtual.expression.name;
@@ -79,7 +80,7 @@ export class SegmentScope {
   }
 
   source(name: string): Source {
-    const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? this.#virtualColumns[name] : undefined;
+    const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? own(this.#virtualColumns, name) : undefined;
     return virtual === undefined ? storedSource(this.view, name) : this.#virtual(virtual);
   }
 
@@ -99,7 +100,7 @@ export class SegmentScope {
 
   /** The expression, with the columns that this segment keeps of paths into JSON in place of reading the JSON. */
   readingFields(expression: Expression): Expression {
-    return readingFields(expression, (field) => this.view.columns[field]?.type);
+    return readingFields(expression, (field) => own(this.view.columns, field)?.type);
   }
 
   #virtual(given: VirtualColumn): Source {

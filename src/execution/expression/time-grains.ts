@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';
 import type { Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
@@ -35,7 +36,7 @@ function grainOfCall(name: string, constants: readonly (Value | undefined)[]): G
     return period(first, third);
   }
   if (name === 'timestamp_extract') {
-    const unit = typeof first === 'string' ? EXTRACT_GRAINS[first.toUpperCase()] : undefined;
+    const unit = typeof first === 'string' ? own(EXTRACT_GRAINS, first.toUpperCase()) : undefined;
     return unit === undefined ? undefined : period(unit, second);
   }
   return undefined;

@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import { toTruth, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
@@ -71,7 +72,7 @@ function compareLongs(
   right: Expression,
   matchUnknown: boolean,
 ): Predicate | undefined {
-  const comparison = COMPARISONS[name];
+  const comparison = own(COMPARISONS, name);
   if (comparison === undefined) return undefined;
   const { operation, isSwapped, isNegated } = comparison;
   const pair = isSwapped ? compileLongPair(scope, right, left) : compileLongPair(scope, left, right);

@@ -62,8 +62,7 @@ export async function findByIndex(plan: RowPlan, store: SegmentStore, segmentIds
   if (left.length === 0) selections.set(first, { answered: allConditions(plan), rows: new Uint32Array(0) });
   const pruned = segmentIds.filter((id) => !read.includes(id));
   const prunedByValue = pruned.filter((id) => excluded.has(id)).length;
-  const leftOut: Record<string, readonly string[]> = {};
-  for (const id of read) leftOut[id] = columnsSpared(plan, conditions, selections.get(id));
+  const leftOut = Object.fromEntries(read.map((id) => [id, columnsSpared(plan, conditions, selections.get(id))]));
   return {
     segmentIds: read,
     leftOut,

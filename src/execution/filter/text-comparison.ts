@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import type { Expression } from '../../model/expression.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { takeBits, wordsOf } from '../block/context.js';
@@ -27,7 +28,7 @@ export function compareTexts(
   right: Expression,
   matchUnknown: boolean,
 ): Predicate | undefined {
-  const comparison = COMPARISONS[name];
+  const comparison = own(COMPARISONS, name);
   const [a, b] = [textColumn(scope, left), textColumn(scope, right)];
   if (comparison === undefined || a === undefined || b === undefined) return undefined;
   // Rows of a join may be few, and share the dictionaries of large tables.

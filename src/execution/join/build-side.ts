@@ -1,4 +1,5 @@
 import { assert, ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
@@ -182,7 +183,7 @@ function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'],
     return { numbering: { kind: 'none' }, keyCount: 1 };
   }
   const columns = keys.map(({ build, type }) => {
-    const column = Object.hasOwn(view.columns, build) ? view.columns[build] : undefined;
+    const column = Object.hasOwn(view.columns, build) ? own(view.columns, build) : undefined;
     if (column === undefined || (column.kind === 'number') === isNumberType(type)) return column;
     // A column of nulls alone may come as any type.
     assert(isNullEverywhere(column), `the key ${build} of a join is not of type ${type}`);

@@ -1,3 +1,4 @@
+import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
@@ -256,9 +257,9 @@ export class JoinRun {
   }
 
   #columnsOf(view: SegmentView, { left, right, count }: Pairs, names: ReadonlySet<string>, isWhole: boolean): SegmentView {
-    const columns: Record<string, ColumnView> = {};
-    for (const [own, column] of Object.entries(view.columns)) {
-      const name = this.#stage.probePrefix + own;
+    const columns = createByName<ColumnView>();
+    for (const [stored, column] of Object.entries(view.columns)) {
+      const name = this.#stage.probePrefix + stored;
       if (!names.has(name)) continue;
       columns[name] = isWhole ? column : gatherColumn(this.#context, this.#piece, column, { at: left, count });
     }
@@ -266,9 +267,9 @@ export class JoinRun {
   }
 
   #rightColumns(rows: RowNumbers, names: ReadonlySet<string>): Record<string, ColumnView> {
-    const columns: Record<string, ColumnView> = {};
+    const columns = createByName<ColumnView>();
     for (const { name, from } of this.#stage.columns) {
-      const column = Object.hasOwn(this.#build.view.columns, from) ? this.#build.view.columns[from] : undefined;
+      const column = own(this.#build.view.columns, from);
       if (column !== undefined && names.has(name)) columns[name] = gatherColumn(this.#context, this.#piece, column, rows);
     }
     return columns;

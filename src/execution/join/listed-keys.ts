@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { StageKey } from '../../model/stage.js';
@@ -26,7 +27,7 @@ export function listedRows(context: RunContext, arena: Arena, view: SegmentView,
   for (const { probe } of keys) {
     if (probe.kind !== 'column') continue;
     const current: SegmentView = listed?.view ?? view;
-    const column = current.columns[probe.name];
+    const column = own(current.columns, probe.name);
     if (column?.kind === 'string' && column.offsets !== 0) listed = withValuesOf(context, arena, probe.name, current, listed?.rows);
   }
   return listed;

@@ -1,3 +1,4 @@
+import { type ByName, createByName, own } from '../../base/names.js';
 import { expressionType } from '../../expression/expression-type.js';
 import type { ColumnSchema, ColumnType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
@@ -27,7 +28,7 @@ export function viewAfter(view: SegmentView, stages: readonly Stage[], builds: R
       case 'join': {
         const { view: built } = buildOf(stage, builds);
         const columns = stage.columns.map(({ name, from, type }) => {
-          const column = Object.hasOwn(built.columns, from) ? built.columns[from] : undefined;
+          const column = Object.hasOwn(built.columns, from) ? own(built.columns, from) : undefined;
           return [name, column === undefined ? columnOf(type) : asAdded(column, stage.type === 'inner')] as const;
         });
         const marks = stage.mark === undefined ? {} : { [stage.mark]: markColumn(0) };
@@ -51,14 +52,14 @@ export function dictionariesAfter(
 ): Readonly<Record<string, GlobalDictionaryView>> {
   // The ids are the same in every piece: there is nothing to be mapped.
   const remaps = Object.fromEntries(segmentIds.map((id) => [id, 0]));
-  let dictionaries: Record<string, GlobalDictionaryView> = { ...before };
+  let dictionaries: ByName<GlobalDictionaryView> = Object.assign(createByName<GlobalDictionaryView>(), before);
   for (const stage of stages) {
     if (stage.kind === 'unnest') delete dictionaries[stage.column.name];
     if (stage.kind !== 'join') continue;
     dictionaries = prefixed(stage.probePrefix, dictionaries);
-    const { dictionaries: own } = buildOf(stage, builds);
+    const { dictionaries: built } = buildOf(stage, builds);
     for (const { name, from } of stage.columns) {
-      const dictionary = Object.hasOwn(own, from) ? own[from] : undefined;
+      const dictionary = own(built, from);
       if (dictionary === undefined) delete dictionaries[name];
       else dictionaries[name] = { ...dictionary, remaps };
     }
@@ -75,7 +76,7 @@ function withColumns(view: SegmentView, columns: Readonly<Record<string, ColumnV
 }
 
 function typeIn(view: SegmentView, name: string): ColumnType | undefined {
-  return Object.hasOwn(view.columns, name) ? view.columns[name]?.type : undefined;
+  return Object.hasOwn(view.columns, name) ? own(view.columns, name)?.type : undefined;
 }
 
 /** Only where every row finds a partner are there no more nulls than on the build side. */

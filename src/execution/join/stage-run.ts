@@ -1,3 +1,4 @@
+import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage.js';
@@ -140,7 +141,7 @@ export function listRows(
 
 /** A view of these rows with the columns that are needed. */
 export function pickRows(context: RunContext, arena: Arena, view: SegmentView, rows: RowNumbers, needed: ReadonlySet<string>): SegmentView {
-  const columns: Record<string, ColumnView> = {};
+  const columns = createByName<ColumnView>();
   for (const [name, column] of Object.entries(view.columns))
     if (needed.has(name)) columns[name] = gatherColumn(context, arena, column, rows);
   return { ...view, rowCount: rows.count, columns };
@@ -176,7 +177,7 @@ function joinStep(
 }
 
 export function buildOf({ build }: JoinStage, builds: Readonly<Record<string, BuildSide>>): BuildSide {
-  const found = builds[build.id];
+  const found = own(builds, build.id);
   if (found === undefined) throw new Error(`the build side ${build.id} was not placed`);
   return found;
 }

@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import type { Scalar, Value } from '../../expression/value.js';
 import { convert, isArrayValue, textOfValue } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
@@ -89,9 +90,9 @@ function* readValues(scope: SegmentScope, source: Source, type: ColumnType): Gen
 
   function* placed(): Generator<UnnestedRows> {
     const column = valuesColumn(values, unnestedType(type));
-    const { view: own, release } = uploadFrame({ rowCount: values.length, columns: [column] }, memory);
+    const { view, release } = uploadFrame({ rowCount: values.length, columns: [column] }, memory);
     try {
-      const uploadedColumn = own.columns[column.name];
+      const uploadedColumn = own(view.columns, column.name);
       if (uploadedColumn !== undefined) yield { rows: { at, count: values.length }, values: uploadedColumn };
     } finally {
       release();

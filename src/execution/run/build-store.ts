@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
+import { createByName } from '../../base/names.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
@@ -49,7 +50,7 @@ export class BuildStore {
   async *with(plan: RowPlan, control: RunControl, work: (plan: RowPlan, builds: Builds) => AsyncGenerator<Frame>): AsyncGenerator<Frame> {
     const stages: Stage[] = [];
     const placed: UploadedRows[] = [];
-    const builds: Record<string, BuildSide> = {};
+    const builds = createByName<BuildSide>();
     try {
       for (const stage of plan.stages ?? []) {
         if (stage.kind !== 'join') {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Constant, ExpressionFunction } from '../function.js';
 import type { Value } from '../value.js';
 import { fromTruth, toDouble, toText } from '../value.js';
@@ -63,7 +64,7 @@ function constantJson(constant: Constant | undefined, name: string, expected: st
   const text = constant?.value;
   if (typeof text !== 'string') throw refusal(name, expected);
   try {
-    return JSON.parse(text);
+    return parseJsonWithDoubles(text);
   } catch {
     throw refusal(name, expected);
   }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
 import type { ExpressionFunction } from '../function.js';
 import { toText } from '../value.js';
 
@@ -40,7 +41,7 @@ function parseEntries(text: unknown): ReadonlyMap<string, string> {
   };
   let pairs: unknown;
   try {
-    pairs = typeof text === 'string' ? JSON.parse(text) : undefined;
+    pairs = typeof text === 'string' ? parseJsonWithDoubles(text) : undefined;
   } catch {
     refusal();
   }

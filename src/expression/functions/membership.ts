@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
 import { fromBase64 } from '../../sketch/base64.js';
 import { Bloom, hash64OfDouble, hash64OfFloat, hash64OfLong, hash64OfText, NULL_HASH } from '../../sketch/bloom.js';
 import type { Constant, ExpressionFunction } from '../function.js';
@@ -19,7 +20,7 @@ export const MEMBERSHIP_FUNCTIONS: readonly ExpressionFunction[] = [
     maxArguments: 2,
     type: () => 'LONG',
     bind(constants) {
-      const bound = JSON.parse(String(constants[1]?.value)) as SpatialBound;
+      const bound = parseJsonWithDoubles(String(constants[1]?.value)) as SpatialBound;
       return ([value = null]) => {
         const text = toText(value);
         if (text === null) return null;

@@ -1,6 +1,7 @@
 import type { Zone } from '../../base/calendar.js';
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import { addPeriod, formatInstantIn, monthsBetween, parseInstant, parsePeriod } from '../../base/time.js';
 import type { Clock } from '../../base/time-pattern.js';
 import { formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
@@ -128,7 +129,7 @@ const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number
 /** (instant, unit[, time zone]) */
 const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) => {
   const name = optionalText(constants, 1, 'timestamp_extract: the unit')?.toUpperCase() ?? 'null';
-  const unit = Object.hasOwn(UNITS, name) ? UNITS[name] : undefined;
+  const unit = Object.hasOwn(UNITS, name) ? own(UNITS, name) : undefined;
   if (unit === undefined)
     throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${name}'; accepted: ${Object.keys(UNITS).join(', ')}`);
   const zone = zoneOf(constants, 2, 'timestamp_extract');

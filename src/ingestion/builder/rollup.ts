@@ -1,3 +1,4 @@
+import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import { ETERNITY } from '../../model/interval.js';
@@ -102,7 +103,7 @@ export function decodeLists(frame: Frame, lists: ReadonlySet<string>): Frame {
 
 function decodeList(column: Extract<FrameColumn, { readonly kind: 'string' }>): FrameColumn {
   const lists = column.dictionary.map((text) =>
-    text === null ? [] : text.startsWith(LIST) ? (JSON.parse(text.slice(1)) as readonly (string | null)[]) : [text],
+    text === null ? [] : text.startsWith(LIST) ? (parseJsonWithDoubles(text.slice(1)) as readonly (string | null)[]) : [text],
   );
   const dictionary = lists.flat();
   const starts: number[] = [];

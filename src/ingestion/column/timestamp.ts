@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { DAY_MS, daysFromCivil, daysInMonth } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import { parseInstant } from '../../base/time.js';
 import { parseWithPattern } from '../../base/time-pattern.js';
 import type { EpochMs } from '../../model/interval.js';
@@ -25,7 +26,7 @@ export const TIMESTAMP_FORMATS = 'iso, auto, posix, millis, micro, nano, ruby';
  * @throws ServiceError `input_invalid` naming `path` when it is neither
  */
 export function timestampParser(format: string, path: string): TimestampParser {
-  const unitMs = Object.hasOwn(UNIT_MS, format) ? UNIT_MS[format] : undefined;
+  const unitMs = Object.hasOwn(UNIT_MS, format) ? own(UNIT_MS, format) : undefined;
   if (unitMs !== undefined) return countingParser(unitMs);
   if (format === 'iso') return { fromBytes: isoBytes, fromValue: (value) => (typeof value === 'string' ? isoText(value) : Number.NaN) };
   if (format === 'auto')

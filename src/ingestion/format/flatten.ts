@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { createByName, own } from '../../base/names.js';
 import type { JsonObject } from './json.js';
 
 export interface FlattenField {
@@ -16,7 +17,7 @@ export interface FlattenSpec {
 /** Objects to flat ones, as the spec says. */
 export function compileFlatten({ useFieldDiscovery, fields }: FlattenSpec): (row: JsonObject) => JsonObject {
   return (row) => {
-    const flat: Record<string, unknown> = Object.create(null);
+    const flat = createByName<unknown>();
     if (useFieldDiscovery) Object.assign(flat, row);
     for (const { name, steps } of fields) flat[name] = walk(row, steps);
     return flat;
@@ -28,7 +29,7 @@ function walk(row: unknown, steps: readonly (string | number)[]): unknown {
   for (const step of steps) {
     if (typeof value !== 'object' || value === null) return null;
     if (Array.isArray(value)) value = typeof step === 'number' ? value.at(step) : undefined;
-    else value = Object.hasOwn(value, String(step)) ? (value as JsonObject)[String(step)] : undefined;
+    else value = own(value as JsonObject, String(step));
   }
   return value ?? null;
 }

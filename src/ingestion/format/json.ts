@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
-import { parseJson } from '../../base/json.js';
+import { parseJson, parseJsonWithDoubles } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { compileFlatten, type FlattenSpec } from './flatten.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
@@ -70,7 +71,7 @@ function parseLines(text: string, reject: RejectRow): JsonObject[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (!LONG_INTEGER.test(text)) {
     try {
-      const rows: unknown = JSON.parse(`[${lines.join(',')}]`);
+      const rows: unknown = parseJsonWithDoubles(`[${lines.join(',')}]`);
       // `{},{}` on one line would pass as two rows.
       if (Array.isArray(rows) && rows.length === lines.length && rows.every(isObject)) return rows;
     } catch {
@@ -85,7 +86,7 @@ function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] 
   for (const text of texts) {
     let value: unknown;
     try {
-      value = LONG_INTEGER.test(text) ? parseJson(text) : JSON.parse(text);
+      value = LONG_INTEGER.test(text) ? parseJson(text) : parseJsonWithDoubles(text);
     } catch (error) {
       reject(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text.slice(0, SAMPLE_LENGTH_MAX));
       continue;
@@ -162,8 +163,7 @@ export function jsonBlock(rows: readonly JsonObject[], flatten: ((row: JsonObjec
       columns ??= namesOf(flat);
       return columns;
     },
-    values: (column) =>
-      INHERITED.has(column) ? flat.map((row) => (Object.hasOwn(row, column) ? row[column] : undefined)) : flat.map((row) => row[column]),
+    values: (column) => (INHERITED.has(column) ? flat.map((row) => own(row, column)) : flat.map((row) => row[column])),
     sample: (row) => (shallowJsonText(rows[row]) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
   };
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
 
 /**
@@ -38,7 +39,7 @@ export class Fields {
   }
 
   value(key: string): unknown {
-    return Object.hasOwn(this.members, key) ? (this.members[key] ?? null) : null;
+    return Object.hasOwn(this.members, key) ? (own(this.members, key) ?? null) : null;
   }
 
   /** The `type` member: one of `accepted`; `known` ones are refused as not supported. */

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import { stateOperations } from '../../execution/aggregate-state/operations.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
@@ -41,7 +42,7 @@ export function parseMetric(fields: Fields): Metric {
   const { aggregator, virtualColumns } = aggregatorOf(fields);
   if (aggregator.kind === 'distinct') throw innermost.unsupported('type');
   if (aggregator.kind === 'state') {
-    const flag = INPUT_FLAGS[type];
+    const flag = own(INPUT_FLAGS, type);
     const isInput = flag !== undefined && innermost.boolean(flag, false);
     return stateMetric(isInput ? { ...aggregator, input: 'states' } : aggregator, virtualColumns);
   }

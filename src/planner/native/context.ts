@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
 import type { ObjectReader } from './reader.js';
@@ -66,7 +67,7 @@ export function readContext(query: ObjectReader): QueryContext {
   const lane = keys['lane'] ?? null;
   if (lane !== null && typeof lane !== 'string') refuse('context.lane', 'the name of a lane', lane);
   for (const [key, { unless }] of Object.entries(REFUSED_KEYS)) {
-    const given = keys[key] ?? null;
+    const given = own(keys, key) ?? null;
     if (given !== null && String(given) !== String(unless))
       throw new ServiceError('unsupported', `context.${key}: ${describeValue(given)} is not supported`);
   }
@@ -109,7 +110,7 @@ export function readContext(query: ObjectReader): QueryContext {
 
 /** A number or its digits. Clients write the largest long for "without limit": that is read as the largest number there is. */
 function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: number): number | null {
-  const value = keys[key] ?? null;
+  const value = own(keys, key) ?? null;
   if (value === null) return null;
   const given = typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value) ? BigInt(value) : value;
   const isLong = typeof given === 'bigint' && given <= 0x7fff_ffff_ffff_ffffn;
@@ -120,7 +121,7 @@ function integer(keys: Readonly<Record<string, unknown>>, key: string, minimum: 
 }
 
 function boolean(keys: Readonly<Record<string, unknown>>, key: string, absent = false): boolean {
-  const value = keys[key] ?? absent;
+  const value = own(keys, key) ?? absent;
   if (typeof value === 'boolean') return value;
   return value === 'true' || value === 'false' ? value === 'true' : refuse(`context.${key}`, 'true or false', value);
 }

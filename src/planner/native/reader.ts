@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseInterval } from '../../base/interval.js';
 import { describeValue } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
 import type { Interval } from '../../model/interval.js';
 
@@ -40,7 +41,7 @@ export class ObjectReader {
 
   raw(key: string): unknown {
     this.#known.add(key);
-    const value = Object.hasOwn(this.#fields, key) ? this.#fields[key] : undefined;
+    const value = Object.hasOwn(this.#fields, key) ? own(this.#fields, key) : undefined;
     return value ?? undefined;
   }
 
@@ -51,7 +52,7 @@ export class ObjectReader {
   /** As `raw`, telling a null from what was left out. */
   rawOrNull(key: string): unknown {
     this.#known.add(key);
-    return Object.hasOwn(this.#fields, key) ? this.#fields[key] : undefined;
+    return Object.hasOwn(this.#fields, key) ? own(this.#fields, key) : undefined;
   }
 
   optionalString(key: string): string | undefined {
@@ -151,7 +152,7 @@ export function readByType<Result>(
   what: string,
 ): Result {
   const type = reader.string('type');
-  const read = Object.hasOwn(table, type) ? table[type] : undefined;
+  const read = Object.hasOwn(table, type) ? own(table, type) : undefined;
   if (read === undefined) {
     if (unsupported.includes(type)) {
       const why = type === 'javascript' ? ': JavaScript is disabled, and code that comes with a query is never run' : '';

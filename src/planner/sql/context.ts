@@ -1,6 +1,7 @@
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { type QueryContext, readContext } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { ObjectReader } from '../native/reader.js';
@@ -82,7 +83,7 @@ export const SQL_NOTHING_TO_DO_KEYS: readonly string[] = [...new Set([...NOTHING
 export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlContext {
   const common = readContext(new ObjectReader({ context }, '', { lenient: false, ignoredKeys: [] }));
   for (const [key, given] of Object.entries(context)) {
-    const accepted = Object.hasOwn(SQL_REFUSED_KEYS, key) ? SQL_REFUSED_KEYS[key] : undefined;
+    const accepted = Object.hasOwn(SQL_REFUSED_KEYS, key) ? own(SQL_REFUSED_KEYS, key) : undefined;
     if (accepted !== undefined && given !== null && !accepted.some((value) => String(value) === String(given)))
       throw new ServiceError(
         'unsupported',
@@ -104,7 +105,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
 
 /** Of a key that is true unless it says otherwise. */
 function isOn(context: Readonly<Record<string, unknown>>, key: string): boolean {
-  const value = context[key] ?? true;
+  const value = own(context, key) ?? true;
   if (!['true', 'false'].includes(String(value)))
     throw new ServiceError('query_invalid', `context.${key}: expected true or false, found ${describeValue(value)}`);
   return String(value) === 'true';

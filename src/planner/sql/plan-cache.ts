@@ -1,6 +1,7 @@
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
 import { stringifyJson } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { SqlSchema, SqlTable } from './catalog/schema.js';
@@ -39,7 +40,7 @@ const TEXT_LENGTH_MAX = 16 * 1024;
  */
 export function planKey({ query, context, parameters, rulesOff = [], schemaName = '' }: SqlRequest): string | null {
   if (query.length > TEXT_LENGTH_MAX || /CURRENT_(TIMESTAMP|DATE)/i.test(query)) return null;
-  const settings = PLANNING_KEYS.map((key) => context[key]);
+  const settings = PLANNING_KEYS.map((key) => own(context, key));
   return `${schemaName} ${rulesOff.join(' ')}\n${stringifyJson([settings, parameters])}\n${query}`;
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { createByName, own } from '../../base/names.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { type ObjectReader, refuse } from '../../planner/native/reader.js';
 import { unknownParameters } from '../../planner/sql/bind/parameters.js';
@@ -140,7 +141,7 @@ export class Avatica {
 
   /** All of it at once: it belongs to no statement that a client would have to close. */
   async #metadata(name: string, connection: Connection, request: ObjectReader, call: AvaticaCall): Promise<AvaticaResponse> {
-    const query = METADATA_QUERIES[name]?.(request);
+    const query = own(METADATA_QUERIES, name)?.(request);
     if (query === undefined) throw new ServiceError('internal', `no query for ${name}`);
     const execution = { ...query, rowsMax: null };
     const { cursor, columns } = await this.#begin(connection, execution, call);
@@ -223,7 +224,7 @@ const CREDENTIALS: ReadonlySet<string> = new Set(['user', 'password']);
 
 /** Texts all of them, as JDBC has them. */
 function connectionContext(info: unknown): Readonly<Record<string, unknown>> {
-  const context: Record<string, unknown> = {};
+  const context = createByName<unknown>();
   for (const [key, value] of Object.entries(info as Readonly<Record<string, unknown>>)) {
     if (typeof value !== 'string') refuse(`info.${key}`, 'a string', value);
     if (!CREDENTIALS.has(key)) context[key] = value;

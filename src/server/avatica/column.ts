@@ -1,4 +1,5 @@
 import { findZone, UTC, type Zone } from '../../base/calendar.js';
+import { own } from '../../base/names.js';
 import { type ArrayElement, arrayElements } from '../../model/array-text.js';
 import { cellAt, type FrameCell, type FrameColumn } from '../../model/frame.js';
 import { isArrayType } from '../../model/schema.js';
@@ -25,7 +26,7 @@ const fact = (id: number, name: string, rep: Representation, className: string, 
   className: `java.${className}`,
   precision,
   scale,
-  displaySize: DISPLAY_SIZES[name] ?? 40,
+  displaySize: own(DISPLAY_SIZES, name) ?? 40,
   signed: ['INTEGER', 'BIGINT', 'FLOAT', 'DOUBLE', 'DECIMAL'].includes(name),
 });
 
@@ -58,7 +59,7 @@ const ARRAY = fact(2003, 'ARRAY', 'ARRAY', 'sql.Array');
 
 function factsOf(type: SqlType): TypeFacts {
   if (isArray(type)) return { ...ARRAY, name: `${factsOf(elementOf(type)).name} ARRAY` };
-  return FACTS[type] ?? (FACTS['OTHER'] as TypeFacts);
+  return own(FACTS, type) ?? (FACTS['OTHER'] as TypeFacts);
 }
 
 export function wireType(type: SqlType): WireType {

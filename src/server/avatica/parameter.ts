@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import { formatInstant } from '../../base/time.js';
 import { type ObjectReader, refuse } from '../../planner/native/reader.js';
 
@@ -56,7 +57,7 @@ const PLAIN_TYPES: Readonly<Record<string, string>> = {
   BIG_DECIMAL: 'DOUBLE',
 };
 
-const plainType = (name: string): string | undefined => (Object.hasOwn(PLAIN_TYPES, name) ? PLAIN_TYPES[name] : undefined);
+const plainType = (name: string): string | undefined => (Object.hasOwn(PLAIN_TYPES, name) ? own(PLAIN_TYPES, name) : undefined);
 
 /** Kinds that have to be looked at. */
 const READERS: Readonly<Record<string, (value: unknown, path: string) => ParameterValue>> = {
@@ -80,7 +81,7 @@ export function readParameter(reader: ObjectReader): ParameterValue {
   if (type === 'ARRAY') return readArray(reader);
   const plain = plainType(type);
   if (plain !== undefined) return { type: plain, value };
-  const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  const read = Object.hasOwn(READERS, type) ? own(READERS, type) : undefined;
   if (read !== undefined) return read(value, reader.at('value'));
   if (UNSUPPORTED.includes(type))
     throw new ServiceError('unsupported', `${reader.at('type')}: a parameter of type ${type} is not supported`);

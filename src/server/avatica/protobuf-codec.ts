@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import { ObjectReader } from '../../planner/native/reader.js';
 import { decodeMessage, encodeMessage } from './protobuf.js';
 import { floatOfBits } from './protobuf-frame.js';
@@ -38,16 +39,16 @@ function missing(response: string): never {
 function decodeRequest(body: Uint8Array): Fields {
   const { name = '', message = new Uint8Array() } = decodeMessage(ENVELOPE, body, '') as { name?: string; message?: Uint8Array };
   const known = name.startsWith(REQUEST_PREFIX) ? name.slice(REQUEST_PREFIX.length) : '';
-  const request = Object.hasOwn(REQUESTS, known) ? REQUESTS[known] : undefined;
+  const request = own(REQUESTS, known);
   if (request === undefined)
     throw new ServiceError(
       'input_invalid',
       `name: expected ${REQUEST_PREFIX} and one of ${Object.keys(REQUESTS).join(', ')}, found ${JSON.stringify(name.slice(0, 100))}`,
     );
   const fields = decodeMessage(request.fields, message, '');
-  const empty = Object.keys(request.fields).filter((key) => fields[flagOf(key)] === true && fields[key] === undefined);
+  const empty = Object.keys(request.fields).filter((key) => own(fields, flagOf(key)) === true && own(fields, key) === undefined);
   const texts = Object.fromEntries(empty.map((key) => [key, '']));
-  return { request: request.request, ...fields, ...texts, ...ADJUSTMENTS[request.request]?.(fields) };
+  return { request: request.request, ...fields, ...texts, ...own(ADJUSTMENTS, request.request)?.(fields) };
 }
 
 /** What is said in another way than in JSON: numbers that are 0 are not written, and lists of pairs are objects there. */

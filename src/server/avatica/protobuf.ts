@@ -1,5 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { ServiceError } from '../../base/errors.js';
+import { createByName, own } from '../../base/names.js';
 
 /**
  * The bytes of Protocol Buffers, version 3. A message is a table of its fields: each has a number, and a kind that says
@@ -56,9 +57,8 @@ export function encodeMessage(message: Message, value: object): Uint8Array {
 }
 
 function writeMessage(writer: BinaryWriter, message: Message, value: Readonly<Record<string, unknown>>): void {
-  for (const name in message) {
-    const { number, kind, repeated } = message[name] as Field;
-    const member = value[name];
+  for (const [name, { number, kind, repeated }] of Object.entries(message)) {
+    const member = own(value, name);
     if (member === undefined || member === null) continue;
     for (const each of repeated ? (member as readonly unknown[]) : [member]) writeField(writer, number, kind, each);
   }
@@ -107,7 +107,7 @@ export function decodeMessage(message: Message, bytes: Uint8Array, path: string)
 function readMessage(message: Message, bytes: Uint8Array, path: string, depth: number): Readonly<Record<string, unknown>> {
   if (depth > DEPTH_MAX) throw new ServiceError('input_invalid', `${path}: messages are nested deeper than ${DEPTH_MAX} levels`);
   const names = namesOf(message);
-  const value: Record<string, unknown> = {};
+  const value = createByName<unknown>();
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [number, wireType] = guarded(path, () => reader.tag());
@@ -116,7 +116,7 @@ function readMessage(message: Message, bytes: Uint8Array, path: string, depth: n
       guarded(path, () => reader.skip(wireType, number));
       continue;
     }
-    const { kind, repeated } = message[name] as Field;
+    const { kind, repeated } = own(message, name) as Field;
     const at = path === '' ? name : `${path}.${name}`;
     const expected = wireTypeOf(kind);
     if (wireType !== expected)

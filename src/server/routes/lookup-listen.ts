@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import type { Lookup } from '../../cluster/coordinator/lookups.js';
 import type { Route } from '../http.types.js';
 import { CONFIG_READ, json, route } from './exchange.js';
@@ -9,7 +10,7 @@ export function lookupListenRoutes(held: () => Promise<Readonly<Record<string, L
     route('GET', '/svc/listen/v1/lookups', CONFIG_READ, async () => json(200, await held())),
     route('GET', '/svc/listen/v1/lookups/{name}', CONFIG_READ, async (_request, { name = '' }) => {
       const lookups = await held();
-      const lookup = Object.hasOwn(lookups, name) ? lookups[name] : undefined;
+      const lookup = Object.hasOwn(lookups, name) ? own(lookups, name) : undefined;
       if (lookup === undefined) throw new ServiceError('not_found', `lookup ${name} is not held by this process`);
       return json(200, lookup);
     }),

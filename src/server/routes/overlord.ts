@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ValidateTask } from '../../cluster/overlord/submission.js';
@@ -47,7 +48,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
       const written = request.query.get('state');
       if (written === null)
         return json(200, [...(await listTasks(source, request, ACTIVE)), ...(await listTasks(source, request, FINISHED))]);
-      const states = STATES[written];
+      const states = own(STATES, written);
       if (states === undefined)
         throw new ServiceError('input_invalid', `state: found '${written}', expected one of ${Object.keys(STATES).join(', ')}`);
       return json(200, await listTasks(source, request, states));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
+import { own } from '../../base/names.js';
 import type { Coordination, Member } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
@@ -88,7 +89,7 @@ async function discard({ body }: HttpResponse): Promise<void> {
 /** Brokers in turn; JDBC stays with the one its connection was opened on. */
 function brokerFor(brokers: readonly Member[], request: HttpRequest, nextTurn: () => number): string | undefined {
   // The connection of JDBC that a request belongs to.
-  const connection = brokers.length > 1 ? AVATICA_CODECS[request.path]?.connectionOf(request.body) : undefined;
+  const connection = brokers.length > 1 ? own(AVATICA_CODECS, request.path)?.connectionOf(request.body) : undefined;
   if (connection === undefined) return brokers[nextTurn() % Math.max(1, brokers.length)]?.host;
   return stickyHost(
     brokers.map(({ host }) => host),

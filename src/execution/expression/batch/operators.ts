@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import type { NumberBatch, Range } from './number-batch.js';
 import { ANY, exactRange, newNulls, newValues, nullsOfBoth, TRUTH, unionOf } from './number-batch.js';
 
@@ -83,7 +84,7 @@ const COMPARISONS: Readonly<Record<string, Loop>> = {
 };
 
 export function compared(name: string, a: NumberBatch, b: NumberBatch): NumberBatch | undefined {
-  const loop = Object.hasOwn(COMPARISONS, name) ? COMPARISONS[name] : undefined;
+  const loop = Object.hasOwn(COMPARISONS, name) ? own(COMPARISONS, name) : undefined;
   return loop === undefined ? undefined : pairwise(a, b, loop, 'LONG', TRUTH);
 }
 
@@ -99,12 +100,12 @@ function isInt({ low, high }: Range): boolean {
 /** `+ - * / %`; undefined for others, and where LONGs may leave the range in which doubles are exact. */
 export function computed(name: string, a: NumberBatch, b: NumberBatch): NumberBatch | undefined {
   if (a.type === 'DOUBLE' || b.type === 'DOUBLE') {
-    const loop = { '+': ADD, '-': SUBTRACT, '*': MULTIPLY, '/': DIVIDE, '%': REMAINDER }[name];
+    const loop = own({ '+': ADD, '-': SUBTRACT, '*': MULTIPLY, '/': DIVIDE, '%': REMAINDER }, name);
     return loop === undefined ? undefined : pairwise(a, b, loop, 'DOUBLE', ANY);
   }
   if (name === '/' || name === '%') return divided(name, a, b);
   const range = longRange(name, a.range, b.range);
-  const loop = { '+': ADD, '-': SUBTRACT, '*': MULTIPLY_LONG }[name];
+  const loop = own({ '+': ADD, '-': SUBTRACT, '*': MULTIPLY_LONG }, name);
   return range === undefined || loop === undefined ? undefined : pairwise(a, b, loop, 'LONG', range);
 }
 

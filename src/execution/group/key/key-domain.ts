@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { KernelMemory } from '../../../kernels/memory.js';
@@ -75,8 +76,8 @@ function domainOverViews(columns: QueryColumns, column: string, type: ColumnType
   const name = storedName(columns.virtualColumns, column);
   const stored = Object.hasOwn(columns.virtualColumns, name)
     ? undefined
-    : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [view.columns[name]] : []));
-  const virtual = columns.virtualColumns[name];
+    : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [own(view.columns, name)] : []));
+  const virtual = own(columns.virtualColumns, name);
   if (stored === undefined)
     return virtual === undefined
       ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 }
@@ -107,22 +108,24 @@ function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: C
 
 /** The widest type of a column over all segments. */
 function typeOfColumn(columns: QueryColumns, column: string, depth: number): ColumnType | undefined {
-  const virtual = Object.hasOwn(columns.virtualColumns, column) && depth < 100 ? columns.virtualColumns[column] : undefined;
+  const virtual = Object.hasOwn(columns.virtualColumns, column) && depth < 100 ? own(columns.virtualColumns, column) : undefined;
   if (virtual !== undefined)
     return (
       virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1))
     );
-  const types = new Set(columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? storedType(view.columns[column]) : [])));
+  const types = new Set(
+    columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? storedType(own(view.columns, column)) : [])),
+  );
   return types.size === 0 ? undefined : widestType(types);
 }
 
 function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<ColumnType>, type: TextType): KeyDomain {
-  const dictionary = Object.hasOwn(columns.dictionaries, name) ? columns.dictionaries[name] : undefined;
+  const dictionary = own(columns.dictionaries, name);
   const isSame = [...types].every((each) => each === type);
-  const allText = columns.views.every((view) => view.columns[name]?.kind !== 'number') && isSame;
+  const allText = columns.views.every((view) => own(view.columns, name)?.kind !== 'number') && isSame;
   if (allText && dictionary !== undefined) return { kind: 'dictionary', type, dictionary, card: Math.max(1, dictionary.count) };
   const [view] = columns.views;
-  const only = columns.views.length === 1 ? view?.columns[name] : undefined;
+  const only = columns.views.length === 1 ? own(view?.columns, name) : undefined;
   if (only?.kind === 'string' && isSame)
     return { kind: 'local', type, column: only, card: only.dictionary.count + (only.dictionary.hasNull ? 0 : 1) };
   return { kind: 'interned', type };

@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import type { Aggregator, DistinctFold } from '../../../model/aggregator.js';
 import type { GroupPlan } from '../../../model/plan.js';
 import type { ColumnType } from '../../../model/schema.js';
@@ -149,7 +150,7 @@ function distinctStore(domain: KeyDomain, indexLayout: IndexLayout, bitsMax: num
 function mayBeNull({ views, virtualColumns }: QueryColumns, column: string): boolean {
   if (Object.hasOwn(virtualColumns, column)) return true;
   return !views.every((view) => {
-    const stored = Object.hasOwn(view.columns, column) ? view.columns[column] : undefined;
+    const stored = Object.hasOwn(view.columns, column) ? own(view.columns, column) : undefined;
     return stored?.kind === 'number' && stored.nulls === 0;
   });
 }

@@ -1,4 +1,5 @@
 import { assert, ServiceError } from '../../../base/errors.js';
+import { own } from '../../../base/names.js';
 import type { Scalar } from '../../../expression/value.js';
 import { convert } from '../../../expression/value.js';
 import type { Granularity } from '../../../model/granularity.js';
@@ -54,7 +55,7 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     case 'dictionary': {
       const source = scope.source(name);
       if (source.kind !== 'string') return internedKey(scope, [null]);
-      const remap = domain.dictionary.remaps[scope.view.id];
+      const remap = own(domain.dictionary.remaps, scope.view.id);
       assert(remap !== undefined, `no ids of segment ${scope.view.id} for column ${name}`);
       return storedTextKey(scope, source.column, () => remap);
     }

@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import { foldConstant } from '../../../expression/evaluate.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
@@ -100,6 +101,6 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, G: 1e9,
 function readBytes(reader: ObjectReader): number {
   const value = reader.raw('maxSizeBytes') ?? MAX_BYTES;
   const [, digits, unit = ''] = /^(\d{1,15})(?:([KMG]i?)B?)?$/.exec(String(value)) ?? [];
-  const bytes = digits === undefined ? Number.NaN : Number(digits) * (UNITS[unit] ?? 1);
+  const bytes = digits === undefined ? Number.NaN : Number(digits) * (own(UNITS, unit) ?? 1);
   return bytes >= LEAST_BYTES ? bytes : refuse(reader.at('maxSizeBytes'), `at least ${LEAST_BYTES} bytes, as a number or as 8KiB`, value);
 }

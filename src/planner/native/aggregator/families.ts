@@ -1,3 +1,4 @@
+import { createByName } from '../../../base/names.js';
 import { BLOOM } from './bloom.js';
 import { CARDINALITY } from './cardinality.js';
 import { KLL_DOUBLES, KLL_FLOATS, QUANTILES } from './distribution.js';
@@ -28,10 +29,13 @@ const FAMILIES: readonly StateFamily[] = [
 ];
 
 /** All aggregators whose state is more than a number, by type. */
-export const STATE_AGGREGATORS: StateFamily['aggregators'] = Object.assign({}, ...FAMILIES.map(({ aggregators }) => aggregators));
+export const STATE_AGGREGATORS: StateFamily['aggregators'] = Object.assign(
+  createByName(),
+  ...FAMILIES.map(({ aggregators }) => aggregators),
+);
 
 /** All post-aggregators over such states, by type. */
 export const STATE_POST_AGGREGATORS: StateFamily['postAggregators'] = Object.assign(
-  {},
+  createByName(),
   ...FAMILIES.map(({ postAggregators }) => postAggregators),
 );

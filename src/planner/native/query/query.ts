@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
 import type { Query } from '../../../model/query.js';
 import type { RowSource } from '../../../model/row-source.js';
@@ -53,7 +54,7 @@ export function parseQuery(body: unknown, lenient: boolean, tables: KnownTables)
 /** @param depth  how many datasources the query lies inside of */
 function readQuery(reader: ObjectReader, tables: KnownTables, depth: number): ParsedQuery {
   const type = reader.string('queryType');
-  const read = Object.hasOwn(QUERY_TYPES, type) ? QUERY_TYPES[type] : undefined;
+  const read = Object.hasOwn(QUERY_TYPES, type) ? own(QUERY_TYPES, type) : undefined;
   if (read === undefined) {
     if (UNSUPPORTED_QUERY_TYPES.includes(type))
       throw new ServiceError('unsupported', `${reader.at('queryType')}: "${type}" is not supported`);

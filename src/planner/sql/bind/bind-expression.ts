@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import { parseInstant } from '../../../base/time.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
@@ -417,7 +418,7 @@ function functionCall(place: Place, expression: Extract<SqlExpression, { kind: '
   if (expression.nulls !== undefined)
     throw source.error('sql_plan_invalid', at, `${name} takes no ${expression.nulls.toUpperCase()} NULLS`);
   const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
-  const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
+  const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? own(SQL_AGGREGATES, name) : undefined;
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.
   const rows = place.rowSubqueries ?? place.subqueries;
   const inner: Place = aggregate === undefined ? place : { ...place, windows: undefined, aggregates: `inside ${name}`, subqueries: rows };

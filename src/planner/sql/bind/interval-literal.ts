@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 /** INTERVAL '...' in the two units that do not convert into each other. */
 export interface IntervalValue {
   readonly months: number;
@@ -24,8 +25,8 @@ export function intervalValue(text: string, from: string, to: string | null): In
   const sign = text.trim().startsWith('-') ? -1 : 1;
   const body = text.trim().replace(/^[+-]\s*/, '');
   if (to === null) {
-    const months = MONTHS[from];
-    const milliseconds = MILLISECONDS[from];
+    const months = own(MONTHS, from);
+    const milliseconds = own(MILLISECONDS, from);
     if (months !== undefined) return /^\d+$/.test(body) ? { months: sign * Number(body) * months, milliseconds: 0 } : undefined;
     if (milliseconds === undefined || !(from === 'SECOND' ? /^\d+(\.\d{1,3})?$/ : /^\d+$/).test(body)) return undefined;
     return { months: 0, milliseconds: sign * Math.round(Number(body) * milliseconds) };
@@ -44,7 +45,7 @@ export function intervalValue(text: string, from: string, to: string | null): In
   )
     return undefined;
   const milliseconds = numbers.reduce(
-    (sum, number, index) => sum + Math.round(Number(number) * (MILLISECONDS[units[index] ?? ''] ?? 0)),
+    (sum, number, index) => sum + Math.round(Number(number) * (own(MILLISECONDS, units[index] ?? '') ?? 0)),
     0,
   );
   return { months: 0, milliseconds: sign * milliseconds };

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import { describeValue } from '../../../base/json.js';
+import { own } from '../../../base/names.js';
 import { textOfValue, type Value } from '../../../expression/value.js';
 import type { SqlArrayType, SqlType } from '../../../model/statement.js';
 import { tokenize } from '../parse/lexer.js';
@@ -61,7 +62,7 @@ function bindParameter(parameter: unknown, path: string, timeZone: string): Boun
   if (sqlType === undefined || isComplex(sqlType)) throw fail(`.type: unknown SQL type ${type}; accepted: ${TYPES}`);
   if (isNull) return literal(sqlType, null);
   const bound = isArray(sqlType) ? arrayOfType(value, sqlType, timeZone) : scalar(value, sqlType, timeZone);
-  const max = INTEGER_MAX[name];
+  const max = own(INTEGER_MAX, name);
   const isOutside =
     max !== undefined && bound !== undefined && (Number(bound.value) > Number(max) || Number(bound.value) < -Number(max) - 1);
   return bound === undefined || isOutside ? throwMismatch(fail, withArticle(name), value) : bound;

@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlExpression, SqlWindow } from '../parse/syntax.js';
 import { type Bound, boundKey, column, transform } from '../relation/bound.js';
@@ -56,7 +57,7 @@ export class WindowList {
     const order = valueOrder(expression.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) })));
     if (WINDOW_FUNCTIONS.includes(name)) return this.push({ ...windowFunction(call, expression), filter, frame, window, at });
     if (expression.nulls !== undefined) throw call.error(at, `${name} takes no ${expression.nulls.toUpperCase()} NULLS`);
-    const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? SQL_AGGREGATES[name] : undefined;
+    const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? own(SQL_AGGREGATES, name) : undefined;
     if (aggregate === undefined) {
       const known = [...WINDOW_FUNCTIONS, ...Object.keys(SQL_AGGREGATES)];
       throw source.error('sql_plan_invalid', at, `${name} is no window function and no aggregate${suggestion(name, known)}`);

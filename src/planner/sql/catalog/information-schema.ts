@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import type { Frame } from '../../../model/frame.js';
 import { type ColumnSchema, type PrimitiveType, TIME_COLUMN } from '../../../model/schema.js';
 import { type SqlType, sqlTypeName } from '../../../model/statement.js';
@@ -161,7 +162,7 @@ export interface MetadataRows {
 
 /** A table of INFORMATION_SCHEMA as it is now; `undefined` for no such table. */
 export function informationSchemaTable(name: string, schema: SqlSchema, schemaName: string): MetadataRows | undefined {
-  const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
+  const table = Object.hasOwn(TABLES, name) ? own(TABLES, name) : undefined;
   if (table === undefined) return undefined;
   return tableOf(
     table.columns.map(([column, type]) => ({ name: column, type })),

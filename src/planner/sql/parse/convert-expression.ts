@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
 import { convertSubquery, orderItem } from './convert-query.js';
 import { convertOver } from './convert-window.js';
@@ -188,7 +189,7 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
       at,
       operands: spine(node, operator).map((operand) => convertExpression(conversion, operand)),
     };
-  if (ARITHMETIC[operator] !== undefined) return arithmetic(conversion, node);
+  if (own(ARITHMETIC, operator) !== undefined) return arithmetic(conversion, node);
   if (isComparison(operator))
     return {
       kind: 'compare',
@@ -308,7 +309,7 @@ function writtenOrder(root: BinaryNode): (ArithmeticOperator | Expr)[] {
 }
 
 function isArithmetic(operator: string): operator is ArithmeticOperator {
-  return ARITHMETIC[operator] !== undefined;
+  return own(ARITHMETIC, operator) !== undefined;
 }
 
 function isQuery(node: Node): boolean {

@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import type { FrameBound, WindowFrame } from '../../../model/window.js';
 import { type Conversion, convertExpression } from './convert-expression.js';
 import { orderItem } from './convert-query.js';
@@ -47,7 +48,7 @@ function frameOf(conversion: Conversion, node: Extract<Node, { type: 'frame_clau
           .flat()
           .map((word) => word.name)
           .join(' ');
-  const exclude = EXCLUSIONS[words];
+  const exclude = own(EXCLUSIONS, words);
   if (exclude === undefined) throw source.unsupported(at, `EXCLUDE ${words}`);
   return { unit, start, end, exclude };
 }

@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import type { SqlType } from '../../../model/statement.js';
 import { externColumns } from './extern-columns.js';
 import { readInList, readRows } from './literal-lists.js';
@@ -248,7 +249,7 @@ function returnedType(stream: TokenStream, from: number, to: number): SqlType {
 /** TRIM(BOTH c FROM s), TRIM(LEADING FROM s), TRIM(c FROM s). */
 function rewriteTrim(stream: TokenStream, index: number, marks: Marks): void {
   const first = index + 2;
-  const side = TRIM_FUNCTIONS[stream.text(first)];
+  const side = own(TRIM_FUNCTIONS, stream.text(first));
   const from = stream.find(first, stream.closing(index + 1), (inner) => stream.is(inner, 'FROM'));
   if (from === undefined) return;
   if (side !== undefined) stream.replace(first, '');

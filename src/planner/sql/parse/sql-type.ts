@@ -1,3 +1,4 @@
+import { own } from '../../../base/names.js';
 import { type ColumnType, elementType, isArrayType, isComplexType, JSON_TYPE } from '../../../model/schema.js';
 import type { ScalarSqlType, SqlArrayType, SqlType } from '../../../model/statement.js';
 
@@ -32,7 +33,7 @@ export const SQL_TYPE_NAMES: readonly string[] = Object.keys(SQL_TYPES);
 /** The type a name stands for: of a scalar without precision, of an array (`BIGINT ARRAY`, `ARRAY<LONG>`), of a complex type. */
 export function sqlTypeOf(name: string): SqlType | undefined {
   const upper = name.trim().toUpperCase();
-  if (Object.hasOwn(SQL_TYPES, upper)) return SQL_TYPES[upper];
+  if (Object.hasOwn(SQL_TYPES, upper)) return own(SQL_TYPES, upper);
   if (upper === 'JSON') return JSON_TYPE;
   const [, complex] = /^COMPLEX<\s*([^<>]+?)\s*>$/i.exec(name.trim()) ?? [];
   if (complex !== undefined) return `COMPLEX<${complex.toLowerCase() === 'json' ? 'json' : complex}>`;

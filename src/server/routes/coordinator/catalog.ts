@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import { contains, intersect } from '../../../base/interval.js';
+import { createByName } from '../../../base/names.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
 import type { Interval } from '../../../model/interval.js';
 import type { HttpResponse, Route } from '../../http.types.js';
@@ -102,7 +103,7 @@ function intervalTotals(segments: readonly ServedSegment[], interval: Interval, 
 
 function simpleBody(name: string, segments: readonly ServedSegment[]): Readonly<Record<string, unknown>> {
   const sizeOf = (list: readonly ServedSegment[]) => list.reduce((size, { segment }) => size + segment.sizeBytes, 0);
-  const tiers: Record<string, unknown> = {};
+  const tiers = createByName<unknown>();
   for (const tier of new Set(segments.flatMap(({ servers }) => servers.map((server) => server.tier)))) {
     const inTier = segments.filter(({ servers }) => servers.some((server) => server.tier === tier));
     tiers[tier] = { size: sizeOf(inTier), segmentCount: inTier.length };

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
+
 import type { Target } from '../../../cluster/coordinator/assignment.js';
 import type { ClusterPicture } from '../../../cluster/coordinator/coordinator.js';
 import type { HttpRequest, Route } from '../../http.types.js';
@@ -51,17 +52,17 @@ function copiesToLoad(
   targets: readonly Target[],
   clusterView: boolean,
 ): Readonly<Record<string, Record<string, number>>> {
-  const missing: Record<string, Record<string, number>> = {};
+  const missing = new Map<string, Map<string, number>>();
   for (const { id, segment, tieredReplicants } of targets) {
     for (const [tier, wanted] of Object.entries(tieredReplicants)) {
       const members = servers.filter((server) => server.tier === tier);
       const copies = members.filter((server) => server.segmentIds.includes(id)).length;
       const count = Math.max(0, (clusterView ? Math.min(wanted, members.length) : wanted) - copies);
-      const ofTier = (missing[tier] ??= {});
-      ofTier[segment.id.dataSource] = (ofTier[segment.id.dataSource] ?? 0) + count;
+      const ofTier = missing.get(tier) ?? new Map<string, number>();
+      missing.set(tier, ofTier.set(segment.id.dataSource, (ofTier.get(segment.id.dataSource) ?? 0) + count));
     }
   }
-  return missing;
+  return Object.fromEntries([...missing].map(([tier, counts]) => [tier, Object.fromEntries(counts)]));
 }
 
 function loadQueue({ servers, targets, drops }: ClusterPicture, request: HttpRequest): Readonly<Record<string, unknown>> {

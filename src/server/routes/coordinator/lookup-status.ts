@@ -1,4 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
+import { parseJsonWithDoubles } from '../../../base/json.js';
+import { own } from '../../../base/names.js';
 import { LOOKUPS_NAME, type Lookup, type Lookups } from '../../../cluster/coordinator/lookups.js';
 import type { Peers } from '../../../cluster/rpc/peers.js';
 import type { LookupReport } from '../../../cluster/rpc/services.js';
@@ -21,15 +23,18 @@ interface NodeState {
 /** Which processes have loaded which lookups. Brokers load them, and send them along with the plans that use them. */
 export function lookupStatusRoutes({ database, peers }: CoordinatorSource): readonly Route[] {
   const read = async (): Promise<{ readonly lookups: Lookups; readonly nodes: readonly NodeState[] }> => {
-    const lookups = JSON.parse((await findConfig(database, LOOKUPS_NAME)) ?? '{}') as Lookups;
-    return { lookups, nodes: (await lookupReports(peers)).map(({ host, report }) => stateOf(host, report, lookups[report.tier] ?? {})) };
+    const lookups = parseJsonWithDoubles((await findConfig(database, LOOKUPS_NAME)) ?? '{}') as Lookups;
+    return {
+      lookups,
+      nodes: (await lookupReports(peers)).map(({ host, report }) => stateOf(host, report, own(lookups, report.tier) ?? {})),
+    };
   };
   const status = (nodes: readonly NodeState[], tier: string, name: string, detailed: boolean): object => {
     const pendingNodes = nodes.filter((node) => node.tier === tier && Object.hasOwn(node.toLoad, name)).map(({ host }) => host);
     return { loaded: pendingNodes.length === 0, ...(detailed ? { pendingNodes } : {}) };
   };
   const tierStatus = (nodes: readonly NodeState[], lookups: Lookups, tier: string, detailed: boolean): object =>
-    Object.fromEntries(Object.keys(lookups[tier] ?? {}).map((name) => [name, status(nodes, tier, name, detailed)]));
+    Object.fromEntries(Object.keys(own(lookups, tier) ?? {}).map((name) => [name, status(nodes, tier, name, detailed)]));
   const nodesOf = (nodes: readonly NodeState[], tier: string, detailed: boolean): object =>
     Object.fromEntries(nodes.filter((node) => node.tier === tier).map((node) => [node.host, stateBody(node, detailed)]));
   const unknown = (what: string): never => {
@@ -44,12 +49,12 @@ export function lookupStatusRoutes({ database, peers }: CoordinatorSource): read
     }),
     route('GET', `${BASE}/status/{tier}`, CONFIG_READ, async (request, { tier = '' }) => {
       const { lookups, nodes } = await read();
-      if (lookups[tier] === undefined) unknown(`lookup tier ${tier}`);
+      if (own(lookups, tier) === undefined) unknown(`lookup tier ${tier}`);
       return json(200, tierStatus(nodes, lookups, tier, isOn(request, 'detailed')));
     }),
     route('GET', `${BASE}/status/{tier}/{name}`, CONFIG_READ, async (request, { tier = '', name = '' }) => {
       const { lookups, nodes } = await read();
-      if (lookups[tier]?.[name] === undefined) unknown(`lookup ${name} in tier ${tier}`);
+      if (own(own(lookups, tier), name) === undefined) unknown(`lookup ${name} in tier ${tier}`);
       return json(200, status(nodes, tier, name, isOn(request, 'detailed')));
     }),
     route('GET', `${BASE}/nodeStatus`, CONFIG_READ, async (request) => {
@@ -60,7 +65,7 @@ export function lookupStatusRoutes({ database, peers }: CoordinatorSource): read
     }),
     route('GET', `${BASE}/nodeStatus/{tier}`, CONFIG_READ, async (request, { tier = '' }) => {
       const { lookups, nodes } = await read();
-      if (lookups[tier] === undefined && !nodes.some((node) => node.tier === tier)) unknown(`lookup tier ${tier}`);
+      if (own(lookups, tier) === undefined && !nodes.some((node) => node.tier === tier)) unknown(`lookup tier ${tier}`);
       return json(200, nodesOf(nodes, tier, isOn(request, 'detailed', true)));
     }),
     route('GET', `${BASE}/nodeStatus/{tier}/{host}`, CONFIG_READ, async (request, { tier = '', host = '' }) => {
@@ -84,7 +89,7 @@ export function isOn(request: HttpRequest, name: string, absent = false): boolea
 }
 
 function stateOf(host: string, { tier, current }: LookupReport, configured: Readonly<Record<string, Lookup>>): NodeState {
-  const toLoad = Object.entries(configured).filter(([name, lookup]) => JSON.stringify(current[name]) !== JSON.stringify(lookup));
+  const toLoad = Object.entries(configured).filter(([name, lookup]) => JSON.stringify(own(current, name)) !== JSON.stringify(lookup));
   const toDrop = Object.keys(current).filter((name) => !Object.hasOwn(configured, name));
   return { host, tier, current, toLoad: Object.fromEntries(toLoad), toDrop };
 }

@@ -1,4 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
+import { parseJsonWithDoubles } from '../../../base/json.js';
+import { own } from '../../../base/names.js';
 import { LOOKUPS_NAME, type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
 import type { Queries } from '../../../metadata/database.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
@@ -12,7 +14,8 @@ const BASE = '/svc/coordinator/v1/lookups/config';
 
 /** The configuration of lookups. */
 export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorSource): readonly Route[] {
-  const read = async (queries: Queries): Promise<Lookups> => JSON.parse((await findConfig(queries, LOOKUPS_NAME)) ?? '{}') as Lookups;
+  const read = async (queries: Queries): Promise<Lookups> =>
+    parseJsonWithDoubles((await findConfig(queries, LOOKUPS_NAME)) ?? '{}') as Lookups;
   const change = (request: HttpRequest, alter: (current: Lookups) => Lookups) =>
     fencedTransaction(database, coordinator.fence(), async (queries) => {
       const payload = JSON.stringify(alter(await read(queries)));
@@ -38,7 +41,7 @@ export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorS
       return json(202, lookups);
     }),
     route('GET', `${BASE}/{tier}`, CONFIG_READ, async (_request, { tier = '' }) => {
-      const lookups = (await read(database))[tier];
+      const lookups = own(await read(database), tier);
       if (lookups === undefined) throw new ServiceError('not_found', `no lookup tier ${tier}`);
       return json(200, Object.keys(lookups));
     }),
@@ -47,7 +50,7 @@ export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorS
       return { status: 202 };
     }),
     route('GET', `${BASE}/{tier}/{name}`, CONFIG_READ, async (_request, { tier = '', name = '' }) => {
-      const lookup = (await read(database))[tier]?.[name];
+      const lookup = own(own(await read(database), tier), name);
       if (lookup === undefined) throw new ServiceError('not_found', `no lookup ${name} in tier ${tier}`);
       return json(200, lookup);
     }),

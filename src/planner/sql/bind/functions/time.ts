@@ -1,5 +1,6 @@
 import { findZone } from '../../../../base/calendar.js';
 import { parseInterval } from '../../../../base/interval.js';
+import { own } from '../../../../base/names.js';
 import { and, type Bound, call, integer, literal, NULL, retype, text } from '../../relation/bound.js';
 import { castTo } from '../cast.js';
 import type { FunctionCall, SqlFunction } from '../function-call.js';
@@ -24,7 +25,7 @@ const EXTRACT_UNITS =
 
 /** The period one unit is: what FLOOR(x TO unit) rounds to. */
 export function unitPeriod(unit: string): string | undefined {
-  return Object.hasOwn(UNIT_PERIODS, unit) ? UNIT_PERIODS[unit] : undefined;
+  return Object.hasOwn(UNIT_PERIODS, unit) ? own(UNIT_PERIODS, unit) : undefined;
 }
 
 /** FLOOR(instant TO unit) and CEIL(instant TO unit), in the session's time zone. */
@@ -69,7 +70,7 @@ function truncation(bound: FunctionCall): Bound {
     .replace(/S$/, '')
     .replace(/^CENTURIE$/, 'CENTURY')
     .replace(/^MILLENNIA$/, 'MILLENNIUM');
-  const period = Object.hasOwn(TRUNCATION_PERIODS, unit) ? TRUNCATION_PERIODS[unit] : undefined;
+  const period = Object.hasOwn(TRUNCATION_PERIODS, unit) ? own(TRUNCATION_PERIODS, unit) : undefined;
   if (period === undefined) throw bound.mismatch(0, `one of ${Object.keys(TRUNCATION_PERIODS).join(', ')}`);
   return call('TIMESTAMP', 'timestamp_floor', bound.instant(1), text(period), NULL, text(bound.session.timeZone));
 }

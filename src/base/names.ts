@@ -1,0 +1,19 @@
+/**
+ * Names that came over the wire (of tiers, lookups, columns, headers, properties) as keys of objects. An ordinary object
+ * answers `constructor` with a function, and writing to its `__proto__` changes other objects, so nothing else in `src`
+ * looks up or writes a computed name: `test/names-are-data.test.ts` reads the source for it.
+ */
+
+declare const withoutPrototype: unique symbol;
+
+/** An object that inherits nothing: `__proto__` and `constructor` are keys like any other. Made by `createByName` alone. */
+export type ByName<Value> = Record<string, Value> & { readonly [withoutPrototype]?: never };
+
+export function createByName<Value>(): ByName<Value> {
+  return Object.create(null);
+}
+
+/** The member that the object itself has under a name, whatever the object inherits. */
+export function own<Value>(members: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
+  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
+}
