@@ -18,6 +18,7 @@ import { queryRows } from '../server/queries/query-rows.js';
 import { SqlStatements } from '../server/queries/sql-statements.js';
 import { createQueryIds } from '../server/query-id.js';
 import { avaticaRoutes } from '../server/routes/avatica.js';
+import { whenReady } from '../server/routes/broker.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
 import { roleRoutes } from '../server/routes/roles.js';
@@ -134,7 +135,7 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
     ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }) })
     : [];
   return {
-    routes: [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...jdbc, ...profileRoutes(log)],
+    routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...jdbc]), ...profileRoutes(log)],
     async stop() {
       avatica.stop();
       await statements.stop();

@@ -92,6 +92,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     now,
     heartbeatMs: configuration.get('svc.coordination.heartbeat'),
     expiryMs: configuration.get('svc.coordination.expiry'),
+    pulse: { file: configuration.get('svc.metadata.file'), stallMs: configuration.get('svc.coordination.stallLimit') },
     onError: (error) => log.warn('heartbeat failed', { error }),
   });
   const client = new HttpClient();
@@ -155,7 +156,20 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       })
     : undefined;
   const overlord = plays('overlord')
-    ? new Overlord({ database, storage, owner, coordination, peers, validate, periodMs: OVERLORD_PERIOD_MS, now, log: logOf('overlord') })
+    ? new Overlord({
+        database,
+        storage,
+        owner,
+        coordination,
+        peers,
+        validate,
+        periodMs: OVERLORD_PERIOD_MS,
+        queueMax: configuration.get('svc.indexer.queue.maxSize'),
+        assignmentTries: configuration.get('svc.indexer.runner.taskAssignmentTries'),
+        assignmentTimeoutMs: configuration.get('svc.indexer.runner.taskAssignmentTimeout'),
+        now,
+        log: logOf('overlord'),
+      })
     : undefined;
   const middleManager = plays('middleManager')
     ? new MiddleManager({
@@ -166,6 +180,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         // A folder of its own: several middle managers of one machine may share the configured one.
         workDirectory: join(configuration.get('svc.indexer.task.directory'), String(configuration.port('middleManager'))),
         logDirectory: configuration.get('svc.indexer.logs.directory'),
+        publishTimeoutMs: configuration.get('svc.indexer.task.publishTimeout'),
         settings: {
           storageDirectory: configuration.get('svc.storage.directory'),
           allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),

@@ -262,6 +262,11 @@ export const PROPERTIES = {
   ),
   'svc.coordination.heartbeat': milliseconds({ min: 10, max: DAY_MS }, 'PT1S', 'Time between two signs of life of a process.'),
   'svc.coordination.expiry': milliseconds({ min: 100, max: DAY_MS }, 'PT5S', 'Silence after which a process, or a leader, counts as gone.'),
+  'svc.coordination.stallLimit': milliseconds(
+    { min: 100, max: DAY_MS },
+    'PT2M',
+    'Time that a process whose event loop is blocked still counts as alive, in a cluster.',
+  ),
   'svc.audit.manager.auditHistoryMillis': milliseconds(
     { min: 0, max: 3650 * DAY_MS },
     'P7D',
@@ -274,6 +279,26 @@ export const PROPERTIES = {
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
     ofMachine(1 / 6, GIBIBYTE),
     'Memory of a task for rows that are not yet in a segment.',
+  ),
+  'svc.indexer.task.publishTimeout': milliseconds(
+    { min: 0, max: DAY_MS },
+    'PT10M',
+    'Time that a finished task waits for an Overlord that publishes it, while none leads.',
+  ),
+  'svc.indexer.queue.maxSize': integer(
+    { min: 1, max: 10_000_000 },
+    '100000',
+    'Unfinished tasks that the Overlord holds; more are answered with 429.',
+  ),
+  'svc.indexer.runner.taskAssignmentTries': integer(
+    { min: 1, max: 1000 },
+    '3',
+    'How often a task is given to a worker that cannot start it before the task fails.',
+  ),
+  'svc.indexer.runner.taskAssignmentTimeout': milliseconds(
+    { min: 0, max: DAY_MS },
+    'PT5M',
+    'Time for which a task is given to workers that do not answer before the task fails.',
   ),
   'svc.worker.capacity': integer(
     { min: 1, max: 1024 },

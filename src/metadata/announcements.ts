@@ -22,6 +22,15 @@ export async function writeAnnouncements(queries: Queries, records: readonly Ann
   }
 }
 
+/** Renews what this session announced and nobody replaced. */
+export async function renewAnnouncements(queries: Queries, session: string, heartbeatMs: EpochMs): Promise<void> {
+  await queries.rows('UPDATE announcements SET heartbeat_ms = ? WHERE session = ? AND heartbeat_ms < ?', [
+    heartbeatMs,
+    session,
+    heartbeatMs,
+  ]);
+}
+
 export async function removeAnnouncements(queries: Queries, session: string): Promise<void> {
   await queries.rows('DELETE FROM announcements WHERE session = ?', [session]);
 }

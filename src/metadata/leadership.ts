@@ -42,6 +42,21 @@ export async function takeLease(database: Database, request: LeaseRequest): Prom
   });
 }
 
+/** Renews leases that are still held; one that another candidate has taken stays theirs. */
+export async function renewLeases(
+  queries: Queries,
+  leases: readonly { readonly role: string; readonly epoch: number }[],
+  expiresMs: EpochMs,
+): Promise<void> {
+  for (const { role, epoch } of leases)
+    await queries.rows('UPDATE leaders SET expires_ms = ? WHERE role = ? AND epoch = ? AND expires_ms < ?', [
+      expiresMs,
+      role,
+      epoch,
+      expiresMs,
+    ]);
+}
+
 /** Lets the next candidate in at once; nothing happens when the epoch is no longer held. */
 export async function giveUpLease(database: Database, role: string, epoch: number): Promise<void> {
   await database.transaction((queries) => queries.rows('UPDATE leaders SET expires_ms = 0 WHERE role = ? AND epoch = ?', [role, epoch]));

@@ -109,6 +109,14 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
   return rows.map(parseTask);
 }
 
+export async function countTasks(queries: Queries, states: readonly TaskState[]): Promise<number> {
+  const rows = await queries.rows<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM tasks WHERE state IN (${states.map(() => '?').join(', ')})`,
+    states,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** The documents of a task, as JSON text; the report is null until there is one. */
 export async function taskDocuments(
   queries: Queries,

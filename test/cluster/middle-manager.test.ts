@@ -1,27 +1,32 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
 import { MiddleManager } from '../../src/cluster/middlemanager/middle-manager.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
-import type { TaskEndReport } from '../../src/cluster/rpc/services.js';
+import type { OverlordService, TaskEndReport } from '../../src/cluster/rpc/services.js';
 
 interface Context {
   folder: string;
 }
 
 /** One whose tasks do what their payload says (`task-child.ts`), and how they ended. */
-async function managerIn(folder: string) {
+async function managerIn(folder: string, overlord: Partial<OverlordService> | (() => Partial<OverlordService>) = {}, publishTimeoutMs = 0) {
   const ends: TaskEndReport[] = [];
-  const overlord = { taskEnded: async (end: TaskEndReport) => void ends.push(end) };
+  const lead = () => ({
+    ...(typeof overlord === 'function' ? overlord() : overlord),
+    taskEnded: async (end: TaskEndReport) => void ends.push(end),
+  });
   const manager = new MiddleManager({
     host: 'worker:1',
     session: 's',
     capacity: 2,
-    peers: { leading: () => overlord, all: () => [] } as unknown as Pick<Peers, 'leading' | 'all'>,
+    peers: { leading: lead, all: () => [] } as unknown as Pick<Peers, 'leading' | 'all'>,
     workDirectory: join(folder, 'work'),
     logDirectory: join(folder, 'logs'),
+    publishTimeoutMs,
     settings: { storageDirectory: '', allowedDirectories: [], maxBytesInMemory: 1, maxHttpBytes: 1, kernels: 'simd' },
     taskEntry: new URL('./task-child.js', import.meta.url),
     now: Date.now,
@@ -63,10 +68,64 @@ for (const [name, end] of [
 managers('one that cannot be started holds up no stop, and gives its slot back', async ({ folder }) => {
   const { manager } = await managerIn(folder);
   rmSync(join(folder, 'logs'), { recursive: true });
+  writeFileSync(join(folder, 'logs'), 'not a folder');
   const assigned = manager.assign({ taskId: 't', payload: {} }).catch((error: unknown) => error);
   await manager.stop();
-  assert.match(String(await assigned), /ENOENT/);
+  assert.match(String(await assigned), /EEXIST|ENOTDIR/);
   assert.equal(manager.runningTasks(), []);
+});
+
+managers('ids of any length and letters name no files', async ({ folder }) => {
+  const { manager, ends } = await managerIn(folder);
+  const ids = ['é'.repeat(200), 'con', 'A', 'a', '%00'];
+  for (const taskId of ids) {
+    await manager.assign({ taskId, payload: { does: 'succeed' } });
+    await until(() => ends.at(-1)?.taskId === taskId);
+    assert.ok(await manager.log(taskId));
+  }
+  assert.is(readdirSync(join(folder, 'logs')).length, ids.length);
+});
+
+managers('folders that were removed meanwhile are made again', async ({ folder }) => {
+  const { manager, ends } = await managerIn(folder);
+  rmSync(join(folder, 'logs'), { recursive: true });
+  rmSync(join(folder, 'work'), { recursive: true });
+  await manager.assign({ taskId: 't', payload: { does: 'succeed' } });
+  await until(() => ends.length > 0);
+  assert.is(ends[0]?.succeeded, true);
+  assert.ok(existsSync(join(folder, 'logs')));
+});
+
+const refusals = { unavailable: 'no overlord leads at the moment', not_leader: 'epoch has ended' } as const;
+for (const code of ['unavailable', 'not_leader'] as const)
+  managers(`a publish that meets ${code} is tried again until the time is over`, async ({ folder }) => {
+    let tries = 0;
+    const publish = async () => {
+      if (++tries < 3) throw new ServiceError(code, refusals[code]);
+      return ['id'];
+    };
+    const patient = await managerIn(folder, { publish }, 60_000);
+    await patient.manager.assign({ taskId: 't', payload: { does: 'publish' } });
+    await until(() => patient.ends.length > 0);
+    assert.equal(patient.ends[0]?.report, { ids: ['id'] });
+    assert.is(tries, 3);
+    tries = -1e9;
+    const hasty = await managerIn(folder, { publish }, 0);
+    await hasty.manager.assign({ taskId: 't', payload: { does: 'publish' } });
+    await until(() => hasty.ends.length > 0);
+    assert.equal(hasty.ends[0]?.report, { refused: `${code}: ${refusals[code]}` });
+  });
+
+managers('a publish that is refused for a reason of its own is not tried again', async ({ folder }) => {
+  let tries = 0;
+  const publish = async () => {
+    tries++;
+    throw new ServiceError('conflict', 'no lock');
+  };
+  const { manager, ends } = await managerIn(folder, { publish }, 60_000);
+  await manager.assign({ taskId: 't', payload: { does: 'publish' } });
+  await until(() => ends.length > 0);
+  assert.is(tries, 1);
 });
 
 managers.run();

@@ -101,6 +101,9 @@ overlords.before.each(async (context) => {
       peers,
       validate: async (payload) => describe(payload),
       periodMs: 10,
+      queueMax: 5,
+      assignmentTries: 3,
+      assignmentTimeoutMs: 100,
       now: Date.now,
       log: () => undefined,
     });
@@ -204,6 +207,72 @@ overlords('a worker that refuses leaves the task pending for another', async ({ 
   await untilState(database, 'a', 'RUNNING');
   while (workers[1]?.running.length === 0) await settle();
   assert.is((await findTask(database, 'a'))?.workerHost, 'w:2');
+});
+
+overlords('a task that no worker can start fails with its reason and gives its lock back; others go on', async (context) => {
+  const { database, overlord, workers, succeed } = context;
+  const [worker] = workers;
+  const assign = worker?.assign.bind(worker);
+  let tries = 0;
+  const refuseBad = async (assignment: TaskAssignment) => {
+    if (assignment.taskId !== 'bad') return assign?.(assignment);
+    tries++;
+    throw new ServiceError('internal', 'ENAMETOOLONG: name too long');
+  };
+  if (worker !== undefined) Object.assign(worker, { assign: refuseBad, capacity: 2 });
+  await overlord.submit({ id: 'bad', priority: 100, replace: [EVERYTHING] });
+  await overlord.submit({ id: 'good', dataSource: 'other' });
+  await overlord.submit({ id: 'next', replace: [EVERYTHING] });
+  await untilState(database, 'bad', 'FAILED');
+  assert.is(tries, 3);
+  assert.match((await findTask(database, 'bad'))?.error ?? '', /^no worker could start the task; w:1 said last: ENAMETOOLONG/);
+  assert.equal(await locksOfTask(database, 'bad'), []);
+  await untilState(database, 'good', 'RUNNING');
+  // The same for a queue that an earlier process left.
+  await overlord.lost();
+  await database.rows("UPDATE tasks SET state = 'PENDING', error = NULL WHERE id = 'bad'");
+  if (worker !== undefined) worker.capacity = 10;
+  await succeed();
+  await untilState(database, 'bad', 'FAILED');
+  await untilState(database, 'next', 'RUNNING');
+});
+
+overlords('a task whose workers do not answer fails after a while, one that waits for a slot does not', async (context) => {
+  const { database, overlord, workers } = context;
+  const [worker] = workers;
+  if (worker !== undefined) worker.failure = new ServiceError('capacity_exceeded', 'full');
+  await overlord.submit({ id: 'patient' });
+  await untilState(database, 'patient', 'PENDING');
+  await settle();
+  await settle();
+  await settle();
+  assert.is.not(await stateOf(database, 'patient'), 'FAILED');
+  if (worker !== undefined) worker.failure = new ServiceError('unavailable', 'cannot reach w:1');
+  await untilState(database, 'patient', 'FAILED');
+});
+
+overlords('a task that cannot be read does not hold up the queue', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  if (worker !== undefined) worker.enabled = false;
+  await overlord.submit({ id: 'broken', priority: 100 });
+  await overlord.submit({ id: 'published' });
+  await untilState(database, 'broken', 'PENDING');
+  await untilState(database, 'published', 'PENDING');
+  await database.rows("UPDATE tasks SET payload = '{' WHERE id = 'broken'");
+  await database.rows("INSERT INTO publications (task_id, load_paths, segment_ids, published_ms) VALUES ('lost', '[', '[', 0)");
+  await database.rows(
+    "INSERT INTO tasks (id, group_id, type, data_source, state, priority, created_ms, queued_ms, payload) VALUES ('lost', 'g', 'index', 'ds', 'RUNNING', 0, 0, 0, '{}')",
+  );
+  if (worker !== undefined) worker.enabled = true;
+  await untilState(database, 'broken', 'FAILED');
+  await untilState(database, 'published', 'RUNNING');
+});
+
+overlords('the queue is bounded', async ({ overlord, workers }) => {
+  const [worker] = workers;
+  if (worker !== undefined) worker.enabled = false;
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await overlord.submit({ id });
+  assert.is(await codeOf(overlord.submit({ id: 'f' })), 'capacity_exceeded');
 });
 
 overlords('shutting down ends the task and its process; a finished one is not found', async ({ database, overlord, workers }) => {

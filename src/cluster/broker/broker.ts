@@ -14,8 +14,9 @@ import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory, TaskQueryRequest } from '../rpc/services.js';
+import { untilLed } from '../rpc/until-led.js';
 import { Ticker } from '../ticker.js';
-import { catchUp, refuseUnloaded, tablesIn } from './catch-up.js';
+import { CATCH_UP_MS_MAX, catchUp, refuseUnloaded, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
@@ -111,7 +112,13 @@ export class Broker implements BrokerQueries, BrokerService {
     const look = (): void => this.#ticker.wake();
     const tables = tablesIn(source);
     await catchUp({ tables, view: this.#view, newest, look, deadlineMs, now, signal });
-    if (tables.size > 0) refuseUnloaded(tables, await peers.leading('coordinator').usedSegments());
+    if (tables.size > 0) {
+      const used = await untilLed(async () => peers.leading('coordinator').usedSegments(), {
+        limitMs: Math.min(CATCH_UP_MS_MAX, deadlineMs - now()),
+        keepsTrying: () => !signal.aborted,
+      });
+      refuseUnloaded(tables, used);
+    }
     yield* this.runOver(plan, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
   }
 

@@ -27,15 +27,22 @@ export interface Coordination {
   readonly discovered: boolean;
   /** Stands for election until `close`; the first attempt is over when the promise resolves. */
   campaign(role: string, host: string, candidate: Candidate): Promise<void>;
-  /** The last known leader whose lease had not run out; undefined when none is known. */
+  /**
+   * The last known leader; undefined when none is known. Of another process, while its lease has not run out; this process
+   * leads until it learns that another one took over, however late its timers are.
+   */
   leader(role: string): Leader | undefined;
+  /** Whether this process led the role not long ago by its own clock: else `refresh` tells whether it still does. */
+  isCurrent(role: string): boolean;
+  /** Learns members and leaders now. */
+  refresh(): Promise<void>;
   /** Calls back after every change of members or leaders; returns how to stop that. */
   watch(listener: () => void): () => void;
   /** Withdraws announcements, gives up leadership. */
   close(): Promise<void>;
 }
 
-/** What happens to a candidate; the two calls alternate, `gained` first, and are not made while one is running. */
+/** What happens to a candidate; the two calls alternate, `gained` first, and do not overlap. `lost` ends all that only a leader may do before it first waits. */
 export interface Candidate {
   gained(fence: Fence): Promise<void>;
   lost(): Promise<void>;

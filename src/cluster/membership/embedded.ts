@@ -3,6 +3,7 @@ import { liveAnnouncements, removeAnnouncements, writeAnnouncements } from '../.
 import type { Database } from '../../metadata/database.js';
 import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';
 import type { Candidate, Coordination, Member } from './coordination.js';
+import { Pulse, type PulseOptions } from './pulse.js';
 
 export interface EmbeddedOptions {
   readonly database: Database;
@@ -13,6 +14,8 @@ export interface EmbeddedOptions {
   readonly heartbeatMs: number;
   /** A member without a heartbeat, or a leader without a renewal, for so long is gone. */
   readonly expiryMs: number;
+  /** Renews on a thread once another process was seen; undefined: the event loop alone renews. */
+  readonly pulse?: Pick<PulseOptions, 'file' | 'stallMs'>;
   /** A heartbeat failed (the metadata file is busy or gone); it is tried again at the next. */
   readonly onError: (error: unknown) => void;
 }
@@ -22,6 +25,8 @@ interface Campaign {
   readonly host: string;
   readonly candidate: Candidate;
   heldEpoch: number | null;
+  /** `lost` and `gained` follow one another. */
+  turn: Promise<void>;
 }
 
 /** Coordination over the metadata file, for any number of processes on one machine. */
@@ -41,6 +46,7 @@ export class EmbeddedCoordination implements Coordination {
   #nextBeat: Promise<void> | undefined;
   #seen: string;
   #closed = false;
+  #pulse: Pulse | undefined;
 
   constructor(options: EmbeddedOptions) {
     this.#options = options;
@@ -55,7 +61,7 @@ export class EmbeddedCoordination implements Coordination {
   }
 
   async campaign(role: string, host: string, candidate: Candidate): Promise<void> {
-    this.#campaigns.push({ role, host, candidate, heldEpoch: null });
+    this.#campaigns.push({ role, host, candidate, heldEpoch: null, turn: Promise.resolve() });
     await this.#beat();
   }
 
@@ -70,7 +76,20 @@ export class EmbeddedCoordination implements Coordination {
 
   leader(role: string): Leader | undefined {
     const leader = this.#leaders.get(role);
-    return leader !== undefined && leader.expiresMs > this.#options.now() ? leader : undefined;
+    if (leader === undefined) return undefined;
+    // Nobody else can have acted as the leader without a newer epoch, which every transaction is checked against.
+    const isHeldHere = this.#campaigns.some((campaign) => campaign.role === role && campaign.heldEpoch === leader.epoch);
+    return isHeldHere || leader.expiresMs > this.#options.now() ? leader : undefined;
+  }
+
+  isCurrent(role: string): boolean {
+    const leader = this.#leaders.get(role);
+    const expiresMs = Math.max(leader?.expiresMs ?? 0, (this.#pulse?.renewedMs ?? 0) + this.#options.expiryMs);
+    return expiresMs > this.#options.now();
+  }
+
+  refresh(): Promise<void> {
+    return this.#beat();
   }
 
   get discovered(): boolean {
@@ -86,9 +105,11 @@ export class EmbeddedCoordination implements Coordination {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#beating;
+    await this.#pulse?.end();
     const { database } = this.#options;
     for (const campaign of this.#campaigns) {
       if (campaign.heldEpoch === null) continue;
+      await campaign.turn;
       await campaign.candidate.lost();
       await giveUpLease(database, campaign.role, campaign.heldEpoch);
     }
@@ -98,6 +119,7 @@ export class EmbeddedCoordination implements Coordination {
   #schedule(): void {
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
+      this.#pulse?.alive();
       this.#beat()
         .catch(this.#options.onError)
         .finally(() => this.#schedule());
@@ -136,6 +158,7 @@ export class EmbeddedCoordination implements Coordination {
       details: parseJsonWithDoubles(details) as Member['details'],
     }));
     for (const campaign of this.#campaigns) await this.#stand(campaign);
+    this.#keepPulse();
     await this.#learnLeaders();
     this.#notify();
   }
@@ -143,17 +166,31 @@ export class EmbeddedCoordination implements Coordination {
   async #stand(campaign: Campaign): Promise<void> {
     const { database, now, expiryMs } = this.#options;
     const { role, host, candidate, heldEpoch } = campaign;
+    const isFirst = !this.#leaders.has(role);
     const leader = await takeLease(database, { role, host, heldEpoch, nowMs: now(), leaseMs: expiryMs });
     this.#leaders.set(role, leader);
     if (heldEpoch !== null && leader.epoch !== heldEpoch) {
       campaign.heldEpoch = null;
-      await candidate.lost();
+      // It leads no more at once; what it is in the middle of may take a while to end, and others must be heard of meanwhile.
+      campaign.turn = candidate.lost().catch(this.#options.onError);
     }
     // A row of our host with another epoch was just taken by us: nobody else writes our address.
     if (campaign.heldEpoch === null && leader.host === host) {
       campaign.heldEpoch = leader.epoch;
-      await candidate.gained({ role, epoch: leader.epoch });
+      const { epoch } = leader;
+      campaign.turn = campaign.turn.then(() => candidate.gained({ role, epoch }));
+      if (isFirst) await campaign.turn;
+      else campaign.turn = campaign.turn.catch(this.#options.onError);
     }
+  }
+
+  /** In one process nobody waits for a sign of life; from the first other process on, a thread gives them. */
+  #keepPulse(): void {
+    const { pulse, heartbeatMs, expiryMs, onError } = this.#options;
+    const hasOthers = this.#members.some((member) => member.session !== this.session);
+    if (pulse !== undefined && hasOthers && !this.#closed)
+      this.#pulse ??= new Pulse({ ...pulse, session: this.session, heartbeatMs, expiryMs }, onError);
+    this.#pulse?.hold(this.#campaigns.flatMap(({ role, heldEpoch }) => (heldEpoch === null ? [] : [{ role, epoch: heldEpoch }])));
   }
 
   /** Of the roles this process does not stand for. */

@@ -9,6 +9,7 @@ import { taskFileName } from '../../model/task-file-name.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import { untilLed } from '../rpc/until-led.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
 
@@ -20,6 +21,8 @@ export interface MiddleManagerOptions {
   /** Each task has a directory of its own below it; all of it is removed at the start. */
   readonly workDirectory: string;
   readonly logDirectory: string;
+  /** How long a task waits for the Overlord that publishes it, and for a Broker that reads datasources for it. */
+  readonly publishTimeoutMs: number;
   readonly settings: Omit<TaskSettings, 'workDirectory'>;
   /** The compiled `task-main`, which only the outermost layer may know. */
   readonly taskEntry: URL;
@@ -117,14 +120,23 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async *#query(taskId: string, query: TableQuery, signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
-    const [broker] = this.#options.peers.all('broker');
-    if (broker === undefined) throw new ServiceError('unavailable', 'no broker is there to read datasources for the task');
+    const { peers, publishTimeoutMs } = this.#options;
+    const find = async () => {
+      const [found] = peers.all('broker');
+      if (found === undefined) throw new ServiceError('unavailable', 'no broker is there to read datasources for the task');
+      return found;
+    };
+    const broker = await untilLed(find, { limitMs: publishTimeoutMs, keepsTrying: () => !signal.aborted });
     yield* broker.service.runForTask({ taskId, ...query, deadlineMs: this.#options.now() + QUERY_MS_MAX }, signal);
   }
 
   async #publish(request: PublishRequest): Promise<readonly string[]> {
-    const { peers } = this.#options;
-    const ids = await peers.leading('overlord').publish(request);
+    const { peers, publishTimeoutMs } = this.#options;
+    // All the work of the task is done: it waits for a leader rather than be lost. A repeated publish changes nothing.
+    const ids = await untilLed(async () => peers.leading('overlord').publish(request), {
+      limitMs: publishTimeoutMs,
+      keepsTrying: () => !this.#stopping && this.#running.has(request.taskId),
+    });
     const deadlineMs = performance.now() + LOAD_WAIT_MS;
     while (request.waitsUntilLoaded === true && !this.#stopping && this.#running.has(request.taskId) && performance.now() < deadlineMs) {
       const inventories = await Promise.all(

@@ -6,7 +6,16 @@ import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.
 import { publishSegments } from '../../metadata/publish.js';
 import { deleteUnused } from '../../metadata/segments.js';
 import { findConfig } from '../../metadata/settings.js';
-import { findTask, insertTask, moveTask, selectTasks, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
+import {
+  countTasks,
+  findTask,
+  insertTask,
+  moveTask,
+  selectTasks,
+  startTask,
+  type TaskRecord,
+  taskDocuments,
+} from '../../metadata/tasks.js';
 import type { Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -20,6 +29,7 @@ import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
 import { readWorkerConfig, type SelectStrategy, strategyOf, WORKER_CONFIG_NAME } from './worker-config.js';
 
+const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
 
@@ -31,6 +41,11 @@ export interface OverlordOptions {
   readonly peers: Pick<Peers, 'all' | 'at' | 'leading'>;
   readonly validate: ValidateTask;
   readonly periodMs: number;
+  /** Unfinished tasks that it holds. */
+  readonly queueMax: number;
+  /** How often, and how long while workers do not answer, a task is given to workers before it fails. */
+  readonly assignmentTries: number;
+  readonly assignmentTimeoutMs: number;
   readonly now: () => number;
   readonly log: (line: string) => void;
 }
@@ -42,6 +57,8 @@ export interface OverlordOptions {
 export class Overlord implements OverlordService, Candidate {
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
+  /** Of pending tasks that workers could not start. */
+  readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
   #fence: Fence | null = null;
 
   constructor(options: OverlordOptions) {
@@ -75,9 +92,16 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async submit(payload: unknown): Promise<{ readonly taskId: string }> {
-    const { database, validate, now } = this.#options;
+    const { database, validate, queueMax, now } = this.#options;
     const task = newTask(payload, await validate(payload), now());
-    const fresh = await fencedTransaction(database, this.fence(), (queries) => insertTask(queries, task, now()));
+    const fresh = await fencedTransaction(database, this.fence(), async (queries) => {
+      if ((await countTasks(queries, ACTIVE_STATES)) >= queueMax)
+        throw new ServiceError(
+          'capacity_exceeded',
+          `the queue holds ${queueMax} unfinished tasks (svc.indexer.queue.maxSize); try again later`,
+        );
+      return insertTask(queries, task, now());
+    });
     if (!fresh) throw new ServiceError('conflict', `id: a task ${task.id} exists already`);
     this.wake();
     return { taskId: task.id };
@@ -85,7 +109,7 @@ export class Overlord implements OverlordService, Candidate {
 
   async tasks(): Promise<readonly TaskRecord[]> {
     const { database } = this.#options;
-    const active = await selectTasks(database, { states: ['WAITING', 'PENDING', 'RUNNING'] });
+    const active = await selectTasks(database, { states: ACTIVE_STATES });
     return [...active, ...(await selectTasks(database, { states: ['SUCCESS', 'FAILED'], newest: FINISHED_LISTED_MAX }))];
   }
 
@@ -165,21 +189,21 @@ export class Overlord implements OverlordService, Candidate {
 
   async #endLostTasks(): Promise<void> {
     const { database, now, log } = this.#options;
-    for (const task of await selectTasks(database, { states: ['RUNNING'] })) {
-      if (this.workerOf(task) !== undefined) continue;
+    await this.#forEach(await selectTasks(database, { states: ['RUNNING'] }), async (task) => {
+      if (this.workerOf(task) !== undefined) return;
       log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} is gone`);
       await endLostTask(database, this.fence(), task, now());
       this.#hint((coordinator) => coordinator.cleanUp());
-    }
+    });
   }
 
   /** In order: a task that must wait also holds back later ones that would get in its way for ever. */
   async #grantLocks(): Promise<void> {
     const { database, now } = this.#options;
     const held: LockRequest[] = [];
-    for (const task of await selectTasks(database, { states: ['WAITING'] })) {
+    await this.#forEach(await selectTasks(database, { states: ['WAITING'] }), async (task) => {
       const request = await this.#lockRequestOf(task);
-      if (request === undefined) continue;
+      if (request === undefined) return;
       const heldBack = held.some(
         (earlier) =>
           earlier.dataSource === request.dataSource &&
@@ -192,6 +216,19 @@ export class Overlord implements OverlordService, Candidate {
           return locks !== undefined && (await moveTask(queries, task.id, 'WAITING', 'PENDING'));
         }));
       if (!granted) held.push(request);
+    });
+  }
+
+  /** One task that cannot be handled does not hold up the others. */
+  async #forEach(tasks: readonly TaskRecord[], handle: (task: TaskRecord) => Promise<void>): Promise<void> {
+    for (const task of tasks) {
+      try {
+        await handle(task);
+      } catch (error) {
+        const { code, message } = toServiceError(error);
+        if (code === 'not_leader') throw error;
+        this.#options.log(`task ${task.id}: ${code}: ${message}`);
+      }
     }
   }
 
@@ -209,25 +246,44 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async #assign(): Promise<void> {
-    const { database, log } = this.#options;
+    const { database } = this.#options;
     const pending = await selectTasks(database, { states: ['PENDING'] });
+    const waiting = new Set(pending.map(({ id }) => id));
+    for (const id of this.#refusals.keys()) if (!waiting.has(id)) this.#refusals.delete(id);
     if (pending.length === 0) return;
     const strategy = strategyOf(readWorkerConfig(await findConfig(database, WORKER_CONFIG_NAME)));
     const free = (await this.workers())
       .filter((worker) => worker.enabled)
       .map((worker) => ({ host: worker.host, session: worker.session, slots: worker.capacity - worker.runningTasks.length }));
-    for (const task of pending) {
+    await this.#forEach(pending, async (task) => {
       const worker = chooseWorker(free, strategy);
       if (worker === undefined) return;
-      worker.slots--;
       try {
         await this.#assignTo(task, worker);
+        worker.slots--;
       } catch (error) {
-        const { code, message } = toServiceError(error);
-        log(`task ${task.id} could not be given to ${worker.host}: ${code}: ${message}`);
-        await fencedTransaction(database, this.fence(), (queries) => moveTask(queries, task.id, 'RUNNING', 'PENDING'));
+        await this.#refused(task, worker.host, toServiceError(error));
+        // One that does not answer, or is full after all, is not asked again in this round.
+        if (isMomentary(error)) worker.slots = 0;
       }
+    });
+  }
+
+  /** Back into the queue, or failed with its lock given back when it was refused too often or for too long. */
+  async #refused(task: TaskRecord, host: string, { code, message }: ServiceError): Promise<void> {
+    const { database, now, log, assignmentTries, assignmentTimeoutMs } = this.#options;
+    const fence = this.fence();
+    log(`task ${task.id} could not be given to ${host}: ${code}: ${message}`);
+    const refusal = this.#refusals.get(task.id) ?? { tries: 0, sinceMs: now() };
+    if (!MOMENTARY_CODES.has(code)) refusal.tries++;
+    this.#refusals.set(task.id, refusal);
+    const isLate = code !== 'capacity_exceeded' && now() - refusal.sinceMs >= assignmentTimeoutMs;
+    if (refusal.tries < assignmentTries && !isLate) {
+      await fencedTransaction(database, fence, (queries) => moveTask(queries, task.id, 'RUNNING', 'PENDING'));
+      return;
     }
+    const error = `no worker could start the task; ${host} said last: ${message}`;
+    await endTask(database, fence, task.id, { succeeded: false, error, report: null }, now());
   }
 
   /** Written down before the worker hears of it: a worker never runs a task that metadata does not know to be there. */
@@ -246,6 +302,13 @@ export class Overlord implements OverlordService, Candidate {
       .then(() => tell(peers.leading('coordinator')))
       .catch((error: unknown) => log(`overlord: the coordinator was not told: ${toServiceError(error).message}`));
   }
+}
+
+/** The worker may take the task a moment later. */
+const MOMENTARY_CODES: ReadonlySet<string> = new Set(['unavailable', 'timeout', 'capacity_exceeded']);
+
+function isMomentary(error: unknown): boolean {
+  return MOMENTARY_CODES.has(toServiceError(error).code);
 }
 
 /** undefined when nobody has a free slot. */

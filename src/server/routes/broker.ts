@@ -1,7 +1,20 @@
+import { ServiceError } from '../../base/errors.js';
 import type { Broker } from '../../cluster/broker/broker.js';
 import type { Route } from '../http.types.js';
 import { json, PUBLIC, route } from './exchange.js';
 import { lookupListenRoutes } from './lookup-listen.js';
+
+/** Before its first view of the cluster a Broker knows no datasource: it says so rather than that there is none. */
+export function whenReady(broker: Pick<Broker, 'ready'>, routes: readonly Route[]): readonly Route[] {
+  return routes.map((each) => ({
+    ...each,
+    handle: (request, parameters) => {
+      if (!broker.ready)
+        throw new ServiceError('unavailable', 'the Broker has just started and does not know the segments of the cluster yet');
+      return each.handle(request, parameters);
+    },
+  }));
+}
 
 export function brokerRoutes(broker: Pick<Broker, 'ready' | 'lookupReport'>): readonly Route[] {
   return [

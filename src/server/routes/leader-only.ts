@@ -1,10 +1,11 @@
+import { ServiceError } from '../../base/errors.js';
 import type { Coordination } from '../../cluster/membership/coordination.js';
 import type { Route } from '../http.types.js';
 import { json, PUBLIC, route, text } from './exchange.js';
 
 export interface Leading {
   readonly role: 'coordinator' | 'overlord';
-  readonly coordination: Pick<Coordination, 'leader'>;
+  readonly coordination: Pick<Coordination, 'leader' | 'isCurrent' | 'refresh'>;
   /** Whether this process leads. */
   leading(): boolean;
 }
@@ -25,9 +26,19 @@ export function onLeader({ role, coordination, leading }: Leading, routes: reado
   return routes.map((each) => ({
     ...each,
     handle: async (request, parameters) => {
-      if (leading()) return each.handle(request, parameters);
+      // One that was stopped for a while may have been replaced without having heard of it.
+      if (leading() && !coordination.isCurrent(role)) await coordination.refresh();
+      if (leading()) {
+        try {
+          return await each.handle(request, parameters);
+        } catch (error) {
+          if (!(error instanceof ServiceError) || error.code !== 'not_leader') throw error;
+          await coordination.refresh();
+          if (leading()) throw error;
+        }
+      }
       const leader = coordination.leader(role);
-      if (leader === undefined) return json(503, { error: `no ${role} leads at the moment` });
+      if (leader === undefined) throw new ServiceError('unavailable', `no ${role} leads at the moment`);
       return { status: 307, headers: { Location: `http://${leader.host}${request.rawUrl}` } };
     },
   }));

@@ -12,7 +12,6 @@ import { coordinatorRoutes } from './coordinator.js';
 import { historicalRoutes } from './historical.js';
 import { internalRoutes } from './internal.js';
 import { leaderRoutes, onLeader } from './leader-only.js';
-import { lookupListenRoutes, NO_LOOKUPS } from './lookup-listen.js';
 import { middleManagerRoutes } from './middlemanager.js';
 import { overlordRoutes } from './overlord.js';
 import { routerRoutes } from './router.js';
@@ -77,7 +76,6 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     answerers.set(role, { host, answerer });
   }
   routes.set('router', [
-    ...lookupListenRoutes(NO_LOOKUPS),
     ...routerRoutes({
       coordination,
       client,

@@ -19,6 +19,7 @@ type TargetRole = 'broker' | 'coordinator' | 'overlord';
 /** Which role answers what; everything below a prefix is forwarded with every method. */
 const TARGETS: Readonly<Record<string, TargetRole>> = {
   '/svc/v2': 'broker',
+  '/svc/listen': 'broker',
   '/svc/coordinator': 'coordinator',
   '/svc-ext': 'coordinator',
   '/svc/indexer': 'overlord',

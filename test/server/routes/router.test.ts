@@ -8,6 +8,7 @@ import { createAlias } from '../../../src/server/alias.js';
 import { serve } from '../../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
 import { createAnswerer } from '../../../src/server/responder.js';
+import { whenReady } from '../../../src/server/routes/broker.js';
 import { leaderRoutes, onLeader } from '../../../src/server/routes/leader-only.js';
 import { type RouterSource, routerRoutes } from '../../../src/server/routes/router.js';
 import { envelope } from '../avatica/protobuf-client.js';
@@ -40,6 +41,8 @@ const coordinationOf = (leaders: Readonly<Record<string, string>>, brokers: read
   leader: (role) => (leaders[role] === undefined ? undefined : { role, epoch: 1, host: leaders[role], expiresMs: 0 }),
   members: () => brokers.map((host) => ({ role: 'broker', host, session: 's', details: {} })),
 });
+
+const UNCHANGED: Pick<Coordination, 'isCurrent' | 'refresh'> = { isCurrent: () => true, refresh: async () => undefined };
 
 async function listening(port: number, routes: readonly Route[]) {
   return serve({
@@ -211,7 +214,7 @@ router('the requests of a JDBC connection stay with one broker', async () => {
 });
 
 router('a standby says who leads and sends everything else there', async () => {
-  const coordination: Pick<Coordination, 'leader'> = coordinationOf({ coordinator: 'leader:1' }, []);
+  const coordination = { ...coordinationOf({ coordinator: 'leader:1' }, []), ...UNCHANGED };
   const role = { role: 'coordinator', coordination, leading: () => false } as const;
   const routes = [
     ...leaderRoutes('/svc/coordinator/v1', role),
@@ -224,6 +227,57 @@ router('a standby says who leads and sends everything else there', async () => {
     assert.equal([standby.status, await standby.json()], [404, { leader: false }]);
     const moved = await fetch(`${url}/rules?full`, { redirect: 'manual' });
     assert.equal([moved.status, moved.headers.get('location')], [307, 'http://leader:1/svc/coordinator/v1/rules?full']);
+  });
+});
+
+router('a leader that was replaced while it was stopped sends callers to the new one, whatever they ask', async () => {
+  const cases = [
+    { name: 'its lease ran out by its own clock', current: false, handle: async () => ({ status: 200 }) },
+    {
+      name: 'its transaction found the newer epoch',
+      current: true,
+      handle: async () => {
+        throw new ServiceError('not_leader', 'coordinator: epoch 1 has ended');
+      },
+    },
+  ];
+  for (const { name, current, handle } of cases) {
+    let leads = true;
+    const coordination = {
+      ...coordinationOf({ coordinator: 'leader:1' }, []),
+      isCurrent: () => current,
+      refresh: async () => {
+        leads = false;
+      },
+    };
+    const role = { role: 'coordinator', coordination, leading: () => leads } as const;
+    await behindRouter(onLeader(role, [get('/svc/coordinator/v1/rules', handle)]), async () => {
+      const moved = await fetch(`http://127.0.0.1:${BACK}/svc/coordinator/v1/rules`, { redirect: 'manual' });
+      assert.equal([moved.status, moved.headers.get('location')], [307, 'http://leader:1/svc/coordinator/v1/rules'], name);
+    });
+  }
+});
+
+router('lookups in use are those of a broker', async () => {
+  const held = get('/svc/listen/v1/lookups', async () => ({ status: 200, body: '{"a":{}}' }));
+  await behindRouter([held], async (url) => {
+    assert.equal(await (await fetch(`${url}/svc/listen/v1/lookups`)).json(), { a: {} });
+  });
+});
+
+router('a broker without its first view says that it has just started, and when to come again', async () => {
+  let ready = false;
+  const broker = {
+    get ready() {
+      return ready;
+    },
+  };
+  await behindRouter(whenReady(broker, [{ ...echo('broker'), errors: 'query' }]), async (url) => {
+    const ask = () => fetch(`${url}/svc/v2/sql`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+    const early = await ask();
+    assert.equal([early.status, early.headers.get('retry-after')], [503, '1']);
+    ready = true;
+    assert.is((await ask()).status, 201);
   });
 });
 
