@@ -20,12 +20,13 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   memory    how much the process grows for questions with very many groups (Linux)
   profile   what timing the stages of a query costs
   planning  what planning a dashboard's statements takes, anew and from the plan cache, against its goals
+  loop      the longest that anything runs in one piece on the event loop, for large requests of many kinds, against its goal
   http      requests per second against bare servers, against its goals (also: npm run bench:http)
             without a name: kernels and queries
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions: names matching a pattern; queries, joins, tpch, sketches, memory, planning: these ids, a,b
+  --only WHAT         kernels, expressions: names matching a pattern; loop: a word of the case; queries, joins, tpch, sketches, memory, planning: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --data FOLDER       restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --rows N            queries, joins, sketches, expressions, restart, threads, memory, profile: rows of the table (1000000)
@@ -50,6 +51,7 @@ const BENCHMARKS = {
   memory: ['only', 'rows', 'data'],
   profile: ['rows', 'rounds'],
   planning: ['rounds', 'only'],
+  loop: ['only'],
   http: ['rounds', 'seconds', 'connections', 'client'],
 };
 const text = { type: 'string' };

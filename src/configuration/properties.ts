@@ -85,6 +85,11 @@ export const PROPERTIES = {
     'PT5M',
     'Time a client may stop reading a response before its connection is closed.',
   ),
+  'svc.server.eventLoop.lateTime': milliseconds(
+    { min: 0, max: DAY_MS },
+    '200',
+    'Time that work may keep all requests waiting before a log line names it; 0: nobody looks.',
+  ),
   'svc.server.hiddenProperties': texts(
     '["password","secret","key","token","pwd"]',
     'Fragments of names of properties that /status/properties leaves out; letter case does not matter.',

@@ -4,6 +4,7 @@ import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import { type HttpServer, serve } from './http.js';
 import type { Route } from './http.types.js';
+import { LoopWatch } from './loop-watch.js';
 
 export interface RoleServersOptions {
   readonly configuration: Configuration;
@@ -33,14 +34,16 @@ export async function listenForRoles({ configuration, clusterKey, log, routesOf,
   }
   const host = configuration.get('svc.host');
   const servers: HttpServer[] = [];
+  const watch = new LoopWatch(configuration.get('svc.server.eventLoop.lateTime'), log);
   const close = async (graceMs: number) => {
     await Promise.all(servers.map((server) => server.close(graceMs)));
+    watch.stop();
   };
   try {
     for (const [port, roles] of rolesByPort) {
       servers.push(
         await serve({
-          routes: [...roles.flatMap((role) => [...routesOf(role)]), ...statusRoutes],
+          routes: watch.watched([...roles.flatMap((role) => [...routesOf(role)]), ...statusRoutes]),
           host,
           port,
           maxRequestBytes: configuration.get('svc.server.http.maxRequestBytes'),

@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { loadCaseTables, readCases } from '../../test/api/cases.js';
+import { callJson, runTask, startDolmen, waitForCount } from '../server.js';
+import { LARGE_REQUESTS, WIDE_COLUMNS } from './cases.js';
+
+/**
+ * The longest that anything ran in one piece on the event loop of a server, while it answered the golden requests and
+ * requests that are large in one way each: from the log of its own watch. Where the system tells the processor time of a
+ * thread, a stretch counts no more than that: what others took of the processor is not the server's.
+ *   --only WORD --port-offset N (11600) --json FILE
+ */
+interface Stretch {
+  readonly name: string;
+  readonly longestMs: number;
+  /** Of all requests together, until the last byte. */
+  readonly answeredMs: number;
+  readonly problem: string;
+}
+
+const WIDE_ROWS = 200;
+const LONGEST_MS = 50;
+/** Stretches from here on are logged. */
+const LATE_MS = 4;
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, 'port-offset': { type: 'string', default: '11600' }, json: { type: 'string' } },
+});
+const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-loop-'));
+const logFile = path.join(folder, 'log', 'dolmen.log');
+const flags = [`svc.server.eventLoop.lateTime=${LATE_MS}`, 'svc.server.http.maxRequestBytes=64MiB'].flatMap((each) => ['--property', each]);
+const server = await startDolmen({ dataDir: folder, portOffset: Number(values['port-offset']), flags });
+const stretches: Stretch[] = [];
+try {
+  await loadCaseTables(server.url);
+  await loadWide();
+  await measured('the golden requests', async () => {
+    for (const { request, bodyText, contentType } of readCases())
+      await send(request.path, bodyText ?? JSON.stringify(request.body), contentType);
+    return '';
+  });
+  for (const { name, path: to, body, status } of LARGE_REQUESTS) {
+    const text = body();
+    await measured(name, async () => {
+      const answer = await send(to, text);
+      return answer.status === status ? '' : `${answer.status}, ${status} expected: ${answer.text.slice(0, 160)}`;
+    });
+  }
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+const longestMs = Math.max(...stretches.map((each) => each.longestMs));
+const isMet = longestMs < LONGEST_MS && stretches.every(({ problem }) => problem === '');
+console.log(
+  `\nlongest stretch on the event loop: ${longestMs} ms (wanted: under ${LONGEST_MS}); stretches under ${LATE_MS} ms are not seen`,
+);
+if (!isMet) process.exitCode = 1;
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ longestMs, stretches }, null, 2)}\n`);
+
+async function measured(name: string, work: () => Promise<string>): Promise<void> {
+  if (!name.includes(values.only)) return;
+  const from = statSync(logFile).size;
+  const beginMs = performance.now();
+  const problem = await work();
+  const answeredMs = Math.round(performance.now() - beginMs);
+  await wait(200);
+  const stretch = { name, longestMs: longestAfter(from), answeredMs, problem };
+  stretches.push(stretch);
+  console.log(
+    `${name.padEnd(46)} ${String(stretch.longestMs).padStart(7)} ms   answered in ${String(answeredMs).padStart(7)} ms   ${problem}`,
+  );
+}
+
+/** Milliseconds, from the lines that the watch wrote behind an offset of the log. */
+function longestAfter(offset: number): number {
+  const lines = readFileSync(logFile).subarray(offset).toString().split('\n');
+  const late = lines
+    .filter((line) => line.includes('event loop late by'))
+    .map((line) => JSON.parse(line) as { lateMs: number; busyMs?: number });
+  return Math.max(0, ...late.map(({ lateMs, busyMs = lateMs }) => Math.min(lateMs, busyMs)));
+}
+
+async function send(to: string, body: string, contentType = 'application/json'): Promise<{ status: number; text: string }> {
+  const answer = await fetch(server.url + to, { method: 'POST', headers: { 'content-type': contentType }, body });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** The table `wide`: two hundred rows of very many columns. */
+async function loadWide(): Promise<void> {
+  const header = ['__time', 's0', ...Array.from({ length: WIDE_COLUMNS }, (_, index) => `c${index}`)];
+  const rows = Array.from({ length: WIDE_ROWS }, (_, row) =>
+    [Date.UTC(2026, 0, 1) + row, `v${row}`, ...Array.from({ length: WIDE_COLUMNS }, (_, index) => row + index)].join(','),
+  );
+  const input = path.join(folder, 'input');
+  mkdirSync(input, { recursive: true });
+  writeFileSync(path.join(input, 'wide.csv'), [header.join(','), ...rows].join('\n'));
+  const dimensions = ['s0', ...Array.from({ length: WIDE_COLUMNS }, (_, index) => ({ type: 'long', name: `c${index}` }))];
+  await runTask(server.url, {
+    type: 'index_parallel',
+    spec: {
+      ioConfig: {
+        type: 'index_parallel',
+        inputSource: { type: 'local', baseDir: input, filter: 'wide.csv' },
+        inputFormat: { type: 'csv', findColumnsFromHeader: true },
+      },
+      dataSchema: {
+        dataSource: 'wide',
+        timestampSpec: { column: '__time', format: 'millis' },
+        dimensionsSpec: { dimensions },
+        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
+      },
+      tuningConfig: { type: 'index_parallel' },
+    },
+  });
+  await waitForCount(server.url, 'wide', WIDE_ROWS);
+  await callJson('GET', `${server.url}/status/health`);
+}
