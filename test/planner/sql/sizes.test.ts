@@ -60,6 +60,13 @@ const CASES: readonly { readonly name: string; readonly sql: () => string; reado
     sql: () => `SELECT 1 FROM wiki WHERE added IN (${listed(100_000, (index) => `${index}+1`)})`,
     refused: /more than 400000 words and symbols besides lists of literals/,
   },
+  { name: '1,000,000 numbers in IN', sql: () => `SELECT page AS s FROM wiki WHERE added IN (${listed(1_000_000, String)})` },
+  { name: '1,000,000 texts in IN', sql: () => `SELECT page AS s FROM wiki WHERE page IN (${listed(1_000_000, (index) => `'p${index}'`)})` },
+  {
+    name: '20,000 conditions of OR of several columns',
+    sql: () =>
+      `SELECT page AS s FROM wiki WHERE ${listed(20_000, (index) => `(added = ${index} AND page <> 'p${index}')`).replaceAll('),', ') OR ')}`,
+  },
   { name: '100,000 numbers in IN', sql: () => `SELECT page AS s FROM wiki WHERE added IN (${listed(100_000, String)})` },
   {
     name: '100,000 texts in NOT IN',

@@ -235,21 +235,32 @@ function notDistinct(session: Session, at: number, left: Bound, right: Bound): B
   return equal.kind === 'compare' ? call('BOOLEAN', 'notdistinctfrom', equal.left, equal.right) : equal;
 }
 
+/** In which a literal of a list compares with the operand without being converted; undefined where it may have to be. */
+function sameValueDomain(operand: Bound['type'], item: Bound['type']): SqlType | undefined {
+  if (item === 'NULL') return undefined;
+  if (item === operand) return item;
+  return operand === 'BIGINT' && item === 'INTEGER' ? 'BIGINT' : undefined;
+}
+
 function inList(place: Place, expression: Extract<SqlExpression, { kind: 'in' }>): Bound {
   const { session } = place;
   const operand = bindExpression(place, expression.operand);
   const values = new Map<SqlType, { domain: SqlType; values: (string | bigint | number)[] }>();
   const others: Bound[] = [];
+  let latest: { domain: SqlType; values: (string | bigint | number)[] } | undefined;
   const add = (domain: SqlType, value: string | bigint | number): void => {
-    const group = values.get(domain);
-    if (group === undefined) values.set(domain, { domain, values: [value] });
-    else group.values.push(value);
+    if (latest?.domain !== domain) {
+      latest = values.get(domain) ?? { domain, values: [] };
+      values.set(domain, latest);
+    }
+    latest.values.push(value);
   };
   const isTexts = operand.type === 'VARCHAR' && expression.items.some((item) => item.kind === 'literal' && item.type === 'VARCHAR');
   for (const item of expression.items) {
-    // Most lists are long and of the operand's own type: nothing to convert.
-    if (item.kind === 'literal' && item.value !== null && item.type !== 'NULL' && item.type === operand.type) {
-      add(item.type, item.value);
+    // Most lists are long and of the operand's own type, or of integers: nothing to convert.
+    const domain = item.kind === 'literal' && item.value !== null ? sameValueDomain(operand.type, item.type) : undefined;
+    if (domain !== undefined && item.kind === 'literal' && item.value !== null) {
+      add(domain, item.value);
       continue;
     }
     const bound = bindExpression(place, item);

@@ -3,7 +3,7 @@ import { nearestName } from '../../../base/nearest-name.js';
 import { convertSubquery, orderItem } from './convert-query.js';
 import { convertOver } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
-import { numberLiteral } from './literal-lists.js';
+import { numberLiteral } from './literal.js';
 import type { PivotClauses } from './pivot-clauses.js';
 import type { Marks } from './rewrite.js';
 import type { SourceText } from './source-text.js';
@@ -58,8 +58,11 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
       return { kind: 'literal', at, type: 'VARCHAR', value: textAt(conversion, at) ?? node.value };
     case 'number_literal':
       return numberLiteral(at, node.text);
-    case 'boolean_literal':
+    case 'boolean_literal': {
+      const mark = conversion.marks.get(at);
+      if (mark?.kind === 'condition') return mark.expression;
       return { kind: 'literal', at, type: 'BOOLEAN', value: node.value ? 1n : 0n };
+    }
     case 'null_literal':
       return { kind: 'literal', at, type: 'NULL', value: null };
     case 'timestamp_literal':

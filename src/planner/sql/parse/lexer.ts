@@ -1,16 +1,21 @@
+import { LIST_MIN, type Literal } from './literal.js';
+import { scanLiterals } from './literal-scan.js';
 import type { SourceText } from './source-text.js';
 
 /**
  * Words, quoted names, strings, numbers and symbols of a statement. White space and comments lie between tokens.
  * Only what the rewriting in front of the parser needs to see: it does not know the grammar.
  */
-export interface Token {
-  readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol';
+export type Token = {
   /** Of a word: upper case. Of anything else: as written. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
-}
+} & (
+  | { readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol' }
+  /** All literals of a long list behind IN, between its parentheses. */
+  | { readonly kind: 'list'; readonly items: readonly Literal[] }
+);
 
 const SPACE = /[\s\u00a0]+/y;
 const LINE_COMMENT = /--[^\n]*/y;
@@ -31,7 +36,25 @@ const NAME_LENGTH_MAX = 10_000;
 
 /** @throws ServiceError `sql_invalid` for a string, name or comment that does not end, `resource_limit` for a name that is too long */
 export function* tokensOf(source: SourceText): Generator<Token> {
-  for (let token = tokenAfter(source, 0); token !== undefined; token = tokenAfter(source, token.end)) yield token;
+  // The items of PIVOT are expressions with names: none of them is read as a list.
+  const hasLists = !/PIVOT/i.test(source.text);
+  let before: Token | undefined;
+  for (let token = tokenAfter(source, 0); token !== undefined; token = tokenAfter(source, token.end)) {
+    yield token;
+    const opensList = hasLists && token.text === '(' && token.kind === 'symbol' && before?.kind === 'word' && before.text === 'IN';
+    before = token;
+    const list = opensList ? listAfter(source, token.end) : undefined;
+    if (list === undefined) continue;
+    yield list;
+    token = list;
+  }
+}
+
+function listAfter({ text }: SourceText, from: number): Token | undefined {
+  const scanned = scanLiterals(text, from);
+  const [first] = scanned?.items ?? [];
+  if (scanned === undefined || first === undefined || scanned.items.length < LIST_MIN) return undefined;
+  return { kind: 'list', text: '', start: first.at, end: scanned.end, items: scanned.items };
 }
 
 /** As `tokensOf`. */
@@ -72,7 +95,7 @@ function checked(source: SourceText, token: Token): Token {
   throw source.error('resource_limit', token.start, `this ${what} has more than ${NAME_LENGTH_MAX} characters`);
 }
 
-function span(text: string, start: number, end: number): Pick<Token, 'text' | 'start' | 'end'> {
+function span(text: string, start: number, end: number): { readonly text: string; readonly start: number; readonly end: number } {
   return { text: text.slice(start, end), start, end };
 }
 

@@ -1,3 +1,4 @@
+import { LIST_MIN, type Literal, numberLiteral } from './literal.js';
 import type { Marks } from './rewrite.js';
 import { stringValue } from './string-literal.js';
 import type { SqlExpression } from './syntax.js';
@@ -8,18 +9,12 @@ import type { TokenStream } from './token-stream.js';
  * gets instead is a short stand-in, marked with what it stands for.
  */
 
-/** Lists of fewer items are left to the parser. */
-const LIST_MIN = 8;
-
 /** `(1, 'x', -2.5)` behind IN. */
 export function readInList(stream: TokenStream, open: number, marks: Marks): void {
-  const close = stream.closing(open);
-  if (close - open < 2 * LIST_MIN) return;
-  const items = literals(stream, open + 1, close);
-  if (items === undefined || items.some(({ type }) => type === 'NULL' || type === 'BOOLEAN')) return;
-  marks.set(stream.start(open + 1), { kind: 'items', items });
+  const list = stream.tokens[open + 1];
+  if (list?.kind !== 'list') return;
+  marks.set(list.start, { kind: 'items', items: list.items });
   stream.replace(open + 1, '0');
-  stream.remove(open + 2, close);
 }
 
 /** `(1, 'x'), (2, NULL)` behind VALUES. The first two rows stay: one alone would be read as the call of a function. */
@@ -64,24 +59,8 @@ export function literals(stream: TokenStream, from: number, to: number): readonl
   return items.length === 0 ? undefined : items;
 }
 
-type Literal = Extract<SqlExpression, { kind: 'literal' }>;
-
 function wordLiteral(at: number, word: string): Literal | undefined {
   if (word === 'NULL') return { kind: 'literal', at, type: 'NULL', value: null };
   if (word === 'TRUE' || word === 'FALSE') return { kind: 'literal', at, type: 'BOOLEAN', value: word === 'TRUE' ? 1n : 0n };
   return undefined;
-}
-
-const INTEGER_MAX = 2147483647n;
-/** Of a 64-bit integer with its sign; converting digits by the million would take minutes. */
-const LONG_DIGITS = 20;
-
-/** Exact numbers stay exact: an integer is INTEGER or BIGINT, a plain fraction DECIMAL, one with an exponent DOUBLE. */
-export function numberLiteral(at: number, text: string): Literal {
-  if (text.length <= LONG_DIGITS && /^-?\d+$/.test(text)) {
-    const value = BigInt(text);
-    if (value === BigInt.asIntN(64, value))
-      return { kind: 'literal', at, type: value <= INTEGER_MAX && value >= -INTEGER_MAX - 1n ? 'INTEGER' : 'BIGINT', value };
-  }
-  return { kind: 'literal', at, type: /[eE]/.test(text) ? 'DOUBLE' : 'DECIMAL', value: Number(text) };
 }

@@ -1,5 +1,6 @@
 import { own } from '../../../base/names.js';
 import type { SqlType } from '../../../model/statement.js';
+import { ConditionLists } from './condition-lists.js';
 import { externColumns } from './extern-columns.js';
 import { readInList, readRows } from './literal-lists.js';
 import { sqlTypeOf } from './sql-type.js';
@@ -26,6 +27,8 @@ type Mark =
   | { readonly kind: 'rows'; readonly rows: readonly (readonly SqlExpression[])[] }
   /** At the first item of an IN list of literals: all of its items. */
   | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
+  /** At the first token of a chain of conditions: all of it. */
+  | { readonly kind: 'condition'; readonly expression: SqlExpression }
   /** At the unit of a frame: GROUPS. */
   | { readonly kind: 'groups' }
   /** At the first word after NATURAL. */
@@ -55,8 +58,10 @@ const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { BOTH: 'BTRIM', LEADIN
 export function rewrite(stream: TokenStream, keptLists: ReadonlySet<number> = new Set()): Marks {
   const marks: Marks = new Map();
   const conditionEnds: number[] = [];
+  const conditions = new ConditionLists(stream, marks);
   for (let index = 0; index < stream.tokens.length; index++) {
     const token = stream.tokens[index];
+    conditions.readBehind(index);
     if (token?.kind === 'symbol') rewriteSymbol(stream, index);
     else if (token?.kind === 'string') rewriteString(stream, index, marks);
     else if (token?.kind === 'number' && stream.isWord(index + 1) && token.end === stream.start(index + 1))
