@@ -17,10 +17,13 @@ export interface QueryFailure {
 /** A query that the server refused: what it said, and how. */
 export class QueryRefused extends Error {
   readonly failure: QueryFailure;
+  /** Of HTTP. */
+  readonly status: number;
 
-  constructor(failure: QueryFailure) {
+  constructor(failure: QueryFailure, status: number) {
     super(`${failure.error}: ${failure.message}`);
     this.failure = failure;
+    this.status = status;
   }
 }
 
@@ -89,7 +92,7 @@ export class DolmenClient {
       if (init.signal?.aborted === true) throw new ServiceError('cancelled', 'cancelled', error);
       throw new ServiceError('unavailable', `nothing answers at ${this.url} (${reasonOf(error)}); is 'dolmen start' running?`, error);
     }
-    if (!response.ok) throw new QueryRefused(readFailure(response.status, await response.text()));
+    if (!response.ok) throw new QueryRefused(readFailure(response.status, await response.text()), response.status);
     return response;
   }
 }

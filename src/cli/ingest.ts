@@ -1,18 +1,19 @@
-import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import { DolmenClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
-import type { FileFormat } from './formats.js';
-import { guessFormat, guessTime, nameFor, sampleFile, type TimeGuess } from './guess.js';
-import { lendInput } from './lend-input.js';
+import { inferFormat } from './infer-format.js';
+import { type InferredTime, inferTime } from './infer-time.js';
 import { showProgress } from './progress-bar.js';
+import { entityOf, type Sample, sampleFile } from './sample-file.js';
+import { stageInput } from './stage-input.js';
 import { countText, durationText, style } from './style.js';
 import { runTask, type TaskResult } from './task.js';
 
 export interface IngestOptions {
   readonly url: string;
   readonly dataSource?: string;
-  readonly format?: FileFormat;
+  readonly format?: string;
   readonly timeColumn?: string;
   readonly timeFormat?: string;
   readonly granularity: string;
@@ -20,11 +21,18 @@ export interface IngestOptions {
   readonly append: boolean;
 }
 
-/** `dolmen ingest FILE`. */
+/** `dolmen ingest FILE`. Control-C stops the task and says so. */
 export async function ingestCommand(file: string, options: IngestOptions): Promise<ExitCode> {
-  const result = await ingestFile(new DolmenClient(options.url), file, options);
-  printResult(result);
-  return result.failure === null ? EXIT.done : EXIT.failed;
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  process.once('SIGINT', interrupt);
+  try {
+    const result = await ingestFile(new DolmenClient(options.url), file, options, stop.signal);
+    printResult(result);
+    return result.failure === null ? EXIT.done : EXIT.failed;
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+  }
 }
 
 export interface IngestResult extends TaskResult {
@@ -32,83 +40,82 @@ export interface IngestResult extends TaskResult {
   readonly milliseconds: number;
 }
 
-/** Loads one file by an ingestion task, with a progress bar; what is not said is guessed from the file and told. */
-export async function ingestFile(client: DolmenClient, file: string, options: Omit<IngestOptions, 'url'>): Promise<IngestResult> {
-  if (!existsSync(file)) throw new ServiceError('input_invalid', `there is no file ${file}`);
-  const format = options.format ?? (await guessFormat(file));
-  const time = await findTime(file, format, options);
+/** Time of all rows of a file without a time column: it has to be a constant. */
+const NO_TIME = { column: '!!!_no_such_column_!!!', format: 'auto', missingValue: '1970-01-01T00:00:00Z' };
+
+/** Loads one file by an ingestion task, with a progress bar; what is not said is inferred from the file and told. */
+export async function ingestFile(
+  client: DolmenClient,
+  file: string,
+  options: Omit<IngestOptions, 'url'>,
+  signal?: AbortSignal,
+): Promise<IngestResult> {
+  await entityOf(file);
+  const { inputFormat, notes } = await inferFormat(file, options.format);
+  const sample = await sampleFile(file, inputFormat);
+  const time = findTime(sample, options);
   const dataSource = options.dataSource ?? nameFor(file);
-  process.stderr.write(style.quiet(`${file} as ${format}; time from "${time.column}" (${time.format}); into "${dataSource}"\n`));
+  const timeNote = time === undefined ? 'no column reads as time, all rows get 1970-01-01' : `time from "${time.column}" (${time.format})`;
+  process.stderr.write(style.quiet(`${file} as ${inputFormat.type}; ${timeNote}; into "${dataSource}"\n`));
+  for (const note of notes) process.stderr.write(style.quiet(`  ${note}\n`));
+  for (const [reason, count] of sample.rejected) process.stderr.write(`${countText(count, 'line')} cannot be read: ${reason}\n`);
 
   const begin = performance.now();
-  const lent = await lendInput(client, file);
+  const staged = await stageInput(client, file);
   const progress = showProgress(dataSource);
   try {
-    const spec = taskSpec({ dataSource, format, time, file: lent.path, granularity: options.granularity, append: options.append });
-    const result = await runTask(client, spec, (state) => progress.update(state));
+    const spec = taskSpec({ ...options, dataSource, inputFormat, time, file: staged.path });
+    const result = await runTask(client, spec, (state) => progress.update(state), signal);
     return { ...result, dataSource, milliseconds: performance.now() - begin };
   } finally {
     progress.stop();
-    lent.takeBack();
+    staged.takeBack();
   }
 }
 
-async function findTime(file: string, format: FileFormat, options: Pick<IngestOptions, 'timeColumn' | 'timeFormat'>): Promise<TimeGuess> {
-  if (options.timeColumn !== undefined) return { column: options.timeColumn, format: options.timeFormat ?? 'auto' };
-  const sample = await sampleFile(file, inputFormat(format));
-  const guess = guessTime(sample);
-  if (guess === undefined) {
-    throw new ServiceError(
-      'input_invalid',
-      `no column of ${file} reads as time; say --time-column NAME and --time-format FORMAT (columns: ${[...sample.keys()].join(', ')})`,
-    );
+/** undefined: the file has no time. */
+function findTime({ columns }: Sample, options: Pick<IngestOptions, 'timeColumn' | 'timeFormat'>): InferredTime | undefined {
+  const { timeColumn, timeFormat } = options;
+  if (timeColumn !== undefined) {
+    if (!columns.has(timeColumn))
+      throw new ServiceError(
+        'input_invalid',
+        `--time-column: the file has no column ${timeColumn}; it has ${[...columns.keys()].join(', ')}`,
+      );
+    return { column: timeColumn, format: timeFormat ?? 'auto' };
   }
-  return { column: guess.column, format: options.timeFormat ?? guess.format };
-}
-
-function inputFormat(format: FileFormat): Parameters<typeof sampleFile>[1] {
-  switch (format) {
-    case 'json':
-      return { type: 'json', multiLine: false, flatten: null };
-    case 'parquet':
-      return { type: 'parquet', binaryAsString: false, flatten: null };
-    default:
-      return {
-        type: format,
-        delimiter: format === 'csv' ? ',' : '\t',
-        listDelimiter: null,
-        columns: null,
-        findColumnsFromHeader: true,
-        skipHeaderRows: 0,
-        tryParseNumbers: true,
-      };
+  const found = inferTime(columns);
+  if (found === undefined) {
+    if (timeFormat === undefined) return undefined;
+    throw new ServiceError('input_invalid', `--time-format needs --time-column (columns: ${[...columns.keys()].join(', ')})`);
   }
+  return { column: found.column, format: timeFormat ?? found.format };
 }
 
 interface SpecParts {
   readonly dataSource: string;
-  readonly format: FileFormat;
-  readonly time: TimeGuess;
+  readonly inputFormat: Readonly<Record<string, unknown>>;
+  readonly time: InferredTime | undefined;
   readonly file: string;
   readonly granularity: string;
   readonly append: boolean;
 }
 
-function taskSpec({ dataSource, format, time, file, granularity, append }: SpecParts): unknown {
-  const delimited = format === 'csv' || format === 'tsv';
+function taskSpec({ dataSource, inputFormat, time, file, granularity, append }: SpecParts): unknown {
+  const segmentGranularity = time === undefined ? 'all' : granularity;
   return {
     type: 'index_parallel',
     spec: {
       dataSchema: {
         dataSource,
-        timestampSpec: time,
+        timestampSpec: time ?? NO_TIME,
         dimensionsSpec: { useSchemaDiscovery: true },
-        granularitySpec: { type: 'uniform', segmentGranularity: granularity, queryGranularity: 'none', rollup: false },
+        granularitySpec: { type: 'uniform', segmentGranularity, queryGranularity: 'none', rollup: false },
       },
       ioConfig: {
         type: 'index_parallel',
         inputSource: { type: 'local', files: [file] },
-        inputFormat: delimited ? { type: format, findColumnsFromHeader: true, tryParseNumbers: true } : { type: format },
+        inputFormat,
         appendToExisting: append,
       },
       tuningConfig: { type: 'index_parallel' },
@@ -118,15 +125,23 @@ function taskSpec({ dataSource, format, time, file, granularity, append }: SpecP
 
 export function printResult(result: IngestResult): void {
   const { counts, segments, failure, dataSource, milliseconds } = result;
-  if (failure !== null) {
-    process.stderr.write(`${style.bad('failed')}: ${failure}\n`);
-    return;
-  }
-  const rate = Math.round((counts.processed + counts.processedWithError) / (milliseconds / 1000));
+  const rows = counts.processed + counts.processedWithError;
   const rejected = counts.unparseable + counts.thrownAway;
-  process.stdout.write(
-    `${style.good('loaded')} ${countText(counts.processed + counts.processedWithError, 'row')} into ${countText(segments, 'segment')} of "${dataSource}"` +
-      ` in ${durationText(milliseconds)} (${countText(rate, 'row')}/s); ${countText(rejected, 'rejected line')}\n`,
-  );
+  if (failure !== null) process.stderr.write(`${style.bad('failed')}: ${failure}\n`);
+  else {
+    const rate = Math.round(rows / (milliseconds / 1000));
+    process.stdout.write(
+      `${style.good('loaded')} ${countText(rows, 'row')} into ${countText(segments, 'segment')} of "${dataSource}"` +
+        ` in ${durationText(milliseconds)} (${countText(rate, 'row')}/s); ${countText(rejected, 'rejected line')}\n`,
+    );
+  }
   for (const { reason, input } of result.rejects) process.stdout.write(style.quiet(`  ${reason}: ${input.slice(0, 120)}\n`));
+}
+
+/** `flights-3m.parquet` → `flights-3m`. */
+export function nameFor(file: string): string {
+  return basename(file)
+    .replace(/\.(gz|gzip|zst|zstd)$/i, '')
+    .replace(/\.[^.]+$/, '')
+    .replace(/[^\w-]+/g, '_');
 }

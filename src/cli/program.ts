@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { PROPERTIES, ROLES } from '../configuration/properties.js';
 import { EXIT, EXIT_HELP, type ExitCode } from './exit-codes.js';
-import { FILE_FORMATS, type FileFormat, OUTPUT_FORMATS, type OutputFormat } from './formats.js';
+import { OUTPUT_FORMATS, type OutputFormat } from './formats.js';
 
 const URL_HELP = 'address of the Router';
 const DEFAULT_URL = 'http://127.0.0.1:8888';
@@ -93,11 +93,11 @@ export function createProgram(version: string): { run(words: readonly string[]):
 
   program
     .command('ingest')
-    .description('load a file: json (one object a line), csv, tsv or parquet, also .gz')
+    .description('load a file: json, csv, tsv, parquet and others, also .gz and .zst')
     .argument('<file>', 'path of the file')
     .option('--url <url>', URL_HELP, DEFAULT_URL)
     .option('--datasource <name>', 'table to load into (default: the name of the file)')
-    .addOption(new Option('--format <name>', 'format of the file (default: guessed)').choices([...FILE_FORMATS]))
+    .option('--format <name>', 'format of the file (default: guessed from its name and beginning)')
     .option('--time-column <name>', 'column that becomes __time (default: guessed)')
     .option('--time-format <format>', 'iso, posix, millis, auto, or a pattern such as "yyyy/MM/dd HH:mm" (default: guessed)')
     .option('--granularity <name>', 'time chunk of a segment: hour, day, month, year, all', 'month')
@@ -112,7 +112,7 @@ export function createProgram(version: string): { run(words: readonly string[]):
         options: {
           url: string;
           datasource?: string;
-          format?: FileFormat;
+          format?: string;
           timeColumn?: string;
           timeFormat?: string;
           granularity: string;

@@ -1,5 +1,6 @@
+import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
-import type { DolmenClient } from './client.js';
+import { type DolmenClient, QueryRefused } from './client.js';
 import type { ProgressState } from './progress-bar.js';
 
 interface RowCounts {
@@ -22,23 +23,66 @@ export interface TaskResult {
 const POLL_MS = 150;
 const SHOWN_REJECTS = 3;
 
-/** Submits a task and follows it to its end. */
-export async function runTask(client: DolmenClient, spec: unknown, progress: (state: ProgressState) => void): Promise<TaskResult> {
-  const { task } = (await client.call('POST', '/svc/indexer/v1/task', spec)) as { task: string };
+/** A server that is busy, restarts or changes its leader is asked again for so long. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 500;
+
+/**
+ * Submits a task and follows it to its end. Aborting the signal stops the task.
+ * @throws ServiceError, QueryRefused when the server cannot be asked for a minute; the message names the task
+ */
+export async function runTask(
+  client: DolmenClient,
+  spec: unknown,
+  progress: (state: ProgressState) => void,
+  signal?: AbortSignal,
+): Promise<TaskResult> {
+  const submitted = await patiently(() => client.call('POST', '/svc/indexer/v1/task', spec), isBusy);
+  const task = textOf(fieldOf(submitted, 'task'));
   const path = `/svc/indexer/v1/task/${encodeURIComponent(task)}`;
+  let stopping = false;
   for (;;) {
-    const { status } = (await client.call('GET', `${path}/status`)) as {
-      status: { statusCode: string; runnerStatusCode: string; errorMsg: string | null };
-    };
+    if (signal?.aborted === true && !stopping) {
+      stopping = true;
+      process.stderr.write(`\nstopping task ${task}\n`);
+      await patiently(() => client.call('POST', `${path}/shutdown`), isPassing);
+    }
+    const { status } = (await patiently(() => client.call('GET', `${path}/status`), isPassing).catch((error: unknown) => {
+      process.stderr.write(`the server cannot be asked about task ${task}, which may still be running\n`);
+      throw error;
+    })) as { status: { statusCode: string; runnerStatusCode: string; errorMsg: string | null } };
     const report = readReport(await client.call('GET', `${path}/reports`).catch(() => undefined)); // none yet while it starts
     if (status.statusCode !== 'RUNNING') {
-      const failure = status.statusCode === 'SUCCESS' ? null : (status.errorMsg ?? 'the task failed without a reason');
+      const stopped = stopping ? `task ${task} was stopped` : null;
+      const failure = status.statusCode === 'SUCCESS' ? null : (stopped ?? status.errorMsg ?? 'the task failed without a reason');
       return { taskId: task, failure, counts: report.counts, segments: report.segments, rejects: report.rejects };
     }
     const rows = report.counts.processed + report.counts.processedWithError;
     progress({ phase: report.phase ?? status.runnerStatusCode.toLowerCase(), fraction: report.fraction, rows });
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** Calls again for a while as long as the failure may pass. */
+async function patiently(call: () => Promise<unknown>, mayPass: (error: unknown) => boolean): Promise<unknown> {
+  for (const begin = performance.now(); ; ) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!mayPass(error) || performance.now() - begin > PATIENCE_MS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+/** The server said that it did nothing and should be asked again. */
+function isBusy(error: unknown): boolean {
+  return error instanceof QueryRefused && [429, 502, 503, 504].includes(error.status);
+}
+
+/** Also when nothing answered: questions and stops can be repeated. */
+function isPassing(error: unknown): boolean {
+  return isBusy(error) || (error instanceof ServiceError && error.code === 'unavailable');
 }
 
 interface Report {

@@ -186,6 +186,10 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
           maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
           maxHttpBytes: configuration.get('svc.ingestion.http.maxBytes'),
+          inputLimits: {
+            maxColumns: configuration.get('svc.ingestion.maxColumns'),
+            maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
+          },
           kernels: configuration.get('svc.processing.kernels'),
         },
         taskEntry: TASK_ENTRY,

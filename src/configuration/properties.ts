@@ -311,6 +311,8 @@ export const PROPERTIES = {
     'Tasks that the MiddleManager runs at a time.',
   ),
   'svc.ingestion.http.maxBytes': bytes({ min: 1024, max: 2 ** 45 }, '10GiB', 'Largest body that an http input source may send.'),
+  'svc.ingestion.maxColumns': integer({ min: 1, max: 1_000_000 }, '20000', 'Columns that one load of rows may have; more are refused.'),
+  'svc.ingestion.maxRowBytes': bytes({ min: 1024, max: 2 ** 29 }, '64MiB', 'Longest row of a text format that a load may have.'),
   'svc.ingestion.local.allowedDirectories': paths('["input"]', 'Directories below which a local input source may read.', resolve),
 } satisfies Readonly<Record<string, Property<unknown>>>;
 

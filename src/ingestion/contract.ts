@@ -3,6 +3,7 @@ import type { EpochMs } from '../model/interval.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { DeepStorage } from '../storage/contract.js';
+import type { InputLimits } from './format/format-kind.js';
 
 export type { PublishRequest, PushedSegment } from '../model/publication.js';
 
@@ -22,6 +23,7 @@ export interface TaskContext {
   readonly maxBytesInMemory: number;
   /** Largest body that an `http` input source may send, in bytes. */
   readonly maxHttpBytes: number;
+  readonly inputLimits: InputLimits;
   /** Name of the kernel set. */
   readonly kernels: string;
   readonly storage: Pick<DeepStorage, 'push'>;

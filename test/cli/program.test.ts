@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +20,16 @@ interface Ending {
   readonly err: string;
 }
 
-function dolmen(words: readonly string[], input = ''): Promise<Ending> {
+/** @param watch  given the process and what it wrote to standard error so far, at every write */
+function dolmen(words: readonly string[], input = '', watch?: (child: ChildProcess, err: string) => void): Promise<Ending> {
   const child = spawn(process.execPath, [MAIN, ...words], { env: { ...process.env, NO_COLOR: '1' } });
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk) => (out += String(chunk)));
-  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+    watch?.(child, err);
+  });
   child.stdin.end(input);
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
 }
@@ -43,6 +47,9 @@ function submittedSpec(): unknown {
   if (submitted === undefined) throw new Error('no task was submitted');
   return submitted.spec;
 }
+/** So many requests about a task are still answered with 503. */
+let busy = 0;
+let shutdowns = 0;
 let taskOutcome = { statusCode: 'SUCCESS', errorMsg: null as string | null };
 
 function answerSql(request: HttpRequest): HttpResponse {
@@ -80,8 +87,15 @@ function routes(folder: string): readonly Route[] {
       return json(200, { task: 'task 1' });
     }),
     at('GET', '/svc/indexer/v1/task/{id}/status', () =>
-      json(200, { task: 'task 1', status: { ...taskOutcome, runnerStatusCode: 'NONE' } }),
+      busy-- > 0
+        ? json(503, { error: 'no leader at the moment' })
+        : json(200, { task: 'task 1', status: { ...taskOutcome, runnerStatusCode: 'NONE' } }),
     ),
+    at('POST', '/svc/indexer/v1/task/{id}/shutdown', () => {
+      shutdowns++;
+      taskOutcome = { statusCode: 'FAILED', errorMsg: 'shut down by request' };
+      return json(200, { task: 'task 1' });
+    }),
     at('GET', '/svc/indexer/v1/task/{id}/reports', () =>
       json(200, {
         ingestionStatsAndErrors: { payload: { ingestionState: 'COMPLETED', rowStats, unparseableEvents, segmentsPublished: 4 } },
@@ -212,12 +226,60 @@ program('ingest of a failed task ends with 1 and its reason; nothing is left beh
   assert.equal(readdirSync(join(folder, 'input')), []);
 });
 
-program('ingest without a time column names the columns', async ({ folder, url }) => {
+program('ingest goes on while the server answers 503', async ({ folder, url }) => {
+  const file = join(folder, 'x.json');
+  writeFileSync(file, '{"t":"2001-01-01"}\n');
+  taskOutcome = { statusCode: 'SUCCESS', errorMsg: null };
+  busy = 2;
+  const { code, err } = await dolmen(['ingest', file, '--url', url]);
+  assert.is(code, 0, err);
+  assert.ok(busy < 0);
+});
+
+program('Control-C stops the task and says so', async ({ folder, url }) => {
+  const file = join(folder, 'x.json');
+  writeFileSync(file, '{"t":"2001-01-01"}\n');
+  taskOutcome = { statusCode: 'RUNNING', errorMsg: null };
+  let sent = false;
+  const { code, err } = await dolmen(['ingest', file, '--url', url], '', (child, written) => {
+    if (sent || !written.includes('x: ')) return; // the task is being followed
+    sent = child.kill('SIGINT');
+  });
+  assert.is(code, 1);
+  assert.match(err, /stopping task task 1\n[\s\S]*failed: task task 1 was stopped/);
+  assert.is(shutdowns, 1);
+  assert.equal(readdirSync(join(folder, 'input')), []);
+});
+
+program('ingest gives the rows of a file without a time column one constant time', async ({ folder, url }) => {
   const file = join(folder, 'y.json');
   writeFileSync(file, '{"a":"x","b":2}\n');
+  taskOutcome = { statusCode: 'SUCCESS', errorMsg: null };
   const { code, err } = await dolmen(['ingest', file, '--url', url]);
-  assert.is(code, 2);
-  assert.match(err, /--time-column NAME.*columns: a, b/);
+  assert.is(code, 0, err);
+  assert.match(err, /no column reads as time, all rows get 1970-01-01/);
+  const { spec } = submittedSpec() as {
+    spec: { dataSchema: { timestampSpec: { missingValue: string }; granularitySpec: { segmentGranularity: string } } };
+  };
+  assert.is(spec.dataSchema.timestampSpec.missingValue, '1970-01-01T00:00:00Z');
+  assert.is(spec.dataSchema.granularitySpec.segmentGranularity, 'all');
 });
+
+for (const { name, words, says } of [
+  { name: 'a folder', words: [''], says: /is a folder/ },
+  { name: 'a time column that is not there', words: ['y.json', '--time-column', 'c'], says: /no column c; it has a, b/ },
+  {
+    name: 'an unknown format',
+    words: ['y.json', '--format', 'orc'],
+    says: /--format: expected one of json, csv, tsv, parquet.*, found orc/,
+  },
+]) {
+  program(`ingest refuses ${name}`, async ({ folder, url }) => {
+    const [file = '', ...flags] = words;
+    const { code, err } = await dolmen(['ingest', join(folder, file), '--url', url, ...flags]);
+    assert.is(code, 2);
+    assert.match(err, says);
+  });
+}
 
 program.run();

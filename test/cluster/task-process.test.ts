@@ -14,6 +14,7 @@ const settings: TaskSettings = {
   allowedDirectories: [],
   maxBytesInMemory: 1,
   maxHttpBytes: 1,
+  inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
   kernels: 'simd',
 };
 

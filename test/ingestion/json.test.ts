@@ -1,10 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
 import { parseJsonPath } from '../../src/ingestion/format/flatten.js';
 import { type JsonFormat, readJson } from '../../src/ingestion/format/json.js';
+import { wholeRows } from '../../src/ingestion/format/text-rows.js';
 import { inChunks, rowsOf } from './blocks.js';
 
-const LINES: JsonFormat = { type: 'json', multiLine: false, flatten: null };
+const LINES: JsonFormat = { multiLine: false, flatten: null };
 const VALUES: JsonFormat = { ...LINES, multiLine: true };
 
 const cases: readonly {
@@ -43,15 +45,28 @@ const cases: readonly {
   },
   { name: 'values over several lines', format: VALUES, text: '{\n "a": 1\n}\n{"a":\n"}{"}', rows: [[1], ['}{']] },
   { name: 'values on one line', format: VALUES, text: '{"a":1}{"a":2} {"a":"\\"}"}', rows: [[1], [2], ['"}']] },
+  { name: 'the elements of an array', format: VALUES, text: '[{"a":1},\n {"a":[2]} ]\n[{"a":3}]', rows: [[1], [[2]], [3]] },
+  { name: 'elements that are not objects', format: VALUES, text: '[{"a":1}, 7]', rows: [[1]], rejected: 1 },
   { name: 'a value that never ends', format: VALUES, text: '{"a":1}{"a":', rows: [[1]], rejected: 1 },
 ];
+
+/** A small limit, so that tests reach it. */
+function reading(reject: (reason: string) => void) {
+  return { name: 'a file', maxRowBytes: 4000, reject };
+}
 
 const json = suite('JSON');
 for (const { name, format = LINES, text, rows, rejected = 0 } of cases) {
   for (const size of [1, 3, 1 << 20]) {
     json(`${name}, in chunks of ${size}`, async () => {
       let count = 0;
-      const read = (await rowsOf(readJson(format, inChunks(text, size), 'a file', () => count++))) as unknown[][];
+      const read = (await rowsOf(
+        readJson(
+          format,
+          inChunks(text, size),
+          reading(() => count++),
+        ),
+      )) as unknown[][];
       // Blocks of one row know only that row's columns.
       if (size > 1000) assert.equal(read, rows);
       else assert.is(read.length, rows.length);
@@ -60,15 +75,53 @@ for (const { name, format = LINES, text, rows, rejected = 0 } of cases) {
   }
 }
 
-json('binary is refused', async () => {
-  for (const bytes of [Uint8Array.of(0x7b, 0, 1), Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0x41, 0x41)]) {
+for (const { name, bytes } of [
+  { name: 'a NUL byte', bytes: [0x7b, 0x00, 0x7d] },
+  { name: 'a byte that UTF-8 never has', bytes: [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d] },
+  { name: 'a Latin-1 letter', bytes: [0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d] },
+]) {
+  for (const format of [LINES, VALUES]) {
+    json(`${name} costs its row alone, ${format.multiLine ? 'value by value' : 'line by line'}`, async () => {
+      const rows = [Buffer.from('{"a":"é"}\n'), Buffer.from(bytes), Buffer.from('\n{"a":2}\n')];
+      let rejected = 0;
+      const read = await rowsOf(
+        readJson(
+          format,
+          inChunks(Buffer.concat(rows), 1 << 20),
+          reading(() => rejected++),
+        ),
+      );
+      assert.equal(read, [['é'], [2]]);
+      assert.is(rejected, 1);
+    });
+  }
+}
+
+for (const format of [LINES, VALUES]) {
+  json(`a row beyond maxRowBytes is refused by name, ${format.multiLine ? 'value by value' : 'line by line'}`, async () => {
+    const text = `{"a":1}\n{"a":"${'x'.repeat(1_000_000)}`;
     try {
-      await rowsOf(readJson(LINES, inChunks(bytes, 100), 'a file', () => undefined));
+      await rowsOf(readJson(format, inChunks(text, 1000), reading(assert.unreachable)));
       assert.unreachable('it must be refused');
     } catch (error) {
-      assert.match((error as Error).message, /a file: is binary/);
+      assert.instance(error, ServiceError);
+      assert.match(String(error), /a file: a row is longer than svc\.ingestion\.maxRowBytes \(4000 bytes\)/);
     }
-  }
+  });
+}
+
+json('a row that is not whole is looked at again only when it has doubled', async () => {
+  let looks = 0;
+  const chunks = (async function* () {
+    for (let count = 0; count < 2000; count++) yield Buffer.alloc(1000, 'x');
+  })();
+  const endOfRows = (): number => {
+    looks++;
+    return 0;
+  };
+  for await (const _ of wholeRows(chunks, endOfRows, { name: 'a file', maxRowBytes: 1 << 22 }));
+  // 263 looks below 256 KiB, one each at 512 KiB and 1 MiB.
+  assert.ok(looks <= 266, String(looks));
 });
 
 json('flattenSpec: root, path, tree, and fields of the root', async () => {
@@ -81,7 +134,7 @@ json('flattenSpec: root, path, tree, and fields of the root', async () => {
     ],
   };
   const text = '{"a":1,"list":[1,2,3],"n":{"x y":[0,{"z":"found"}]}}';
-  const blocks = readJson({ ...LINES, flatten }, inChunks(text, 1000), 'a file', () => undefined);
+  const blocks = readJson({ ...LINES, flatten }, inChunks(text, 1000), reading(assert.unreachable));
   for await (const block of blocks) {
     assert.equal([...block.columns].sort(), ['a', 'deep', 'last', 'list', 'n', 'none']);
     assert.equal(

@@ -6,9 +6,9 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ParquetFormat, readParquet } from '../../src/ingestion/format/parquet.js';
-import type { InputEntity } from '../../src/ingestion/source/input-source.js';
+import type { InputEntity } from '../../src/ingestion/source/source-kind.js';
 
-const FORMAT: ParquetFormat = { type: 'parquet', binaryAsString: false, flatten: null };
+const FORMAT: ParquetFormat = { binaryAsString: false, flatten: null };
 const ROWS = 5000;
 
 interface Context {

@@ -74,6 +74,7 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
         leavesOutNested: loading.discovery === 'STRING',
         exclusions: ['t', ...(loading.exclusions ?? [])],
         countsRows: true,
+        maxColumns: 100,
       },
       store.input,
       statistics,
@@ -280,7 +281,11 @@ store('CSV fields of every type, bad ones counted once a row', async () => {
   const text = '0,a,1,1.5\n1,,,\n2,"",x,y\nbad,a,1,1\n3,b,9223372036854775807,1e3\n4,c\n';
   const dimensions = [columnPlan('s', 'STRING'), columnPlan('l', 'LONG'), columnPlan('d', 'DOUBLE'), columnPlan('absent', 'LONG')];
   const { rows, statistics } = await load(
-    readDelimited(format, inChunks(text, 11), 'a file', () => assert.unreachable()),
+    readDelimited(format, inChunks(text, 11), {
+      name: 'a file',
+      limits: { maxColumns: 100, maxRowBytes: 4000 },
+      reject: assert.unreachable,
+    }),
     { dimensions },
   );
   assert.equal(rows, [
@@ -306,7 +311,11 @@ store('tryParseNumbers types the columns that their fields type', async () => {
   } as const;
   const text = '0,7,1,a,1,x\n1,-9223372036854775808,1.5,1,2.5,y|z\n2,,,,b,\n';
   const { rows } = await load(
-    readDelimited(format, inChunks(text, 100), 'a file', () => assert.unreachable()),
+    readDelimited(format, inChunks(text, 100), {
+      name: 'a file',
+      limits: { maxColumns: 100, maxRowBytes: 4000 },
+      reject: assert.unreachable,
+    }),
     { dimensions: [columnPlan('s', 'STRING')], discovery: 'AUTO' },
   );
   assert.equal(
@@ -330,7 +339,11 @@ store('listDelimiter makes several values of a CSV field', async () => {
     tryParseNumbers: false,
   } as const;
   const { rows } = await load(
-    readDelimited(format, inChunks('0,b|a,5\n1,c,6\n2,,7\n', 100), 'a file', () => assert.unreachable()),
+    readDelimited(format, inChunks('0,b|a,5\n1,c,6\n2,,7\n', 100), {
+      name: 'a file',
+      limits: { maxColumns: 100, maxRowBytes: 4000 },
+      reject: assert.unreachable,
+    }),
     { dimensions: [columnPlan('s', 'STRING'), columnPlan('l', 'LONG')] },
   );
   assert.equal(

@@ -38,6 +38,7 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
     allowedDirectories: [],
     maxBytesInMemory: 1 << 28,
     maxHttpBytes: 1 << 20,
+    inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
     kernels: 'reference',
     storage: {
       async push(localFile, key) {

@@ -48,6 +48,7 @@ async function run(taskId: string, payload: unknown, settings: TaskSettings): Pr
     allowedDirectories: settings.allowedDirectories,
     maxBytesInMemory: settings.maxBytesInMemory,
     maxHttpBytes: settings.maxHttpBytes,
+    inputLimits: settings.inputLimits,
     kernels: settings.kernels,
     storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId),
     signal: cancellation.signal,

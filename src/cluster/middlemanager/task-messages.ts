@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../base/errors.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { InputLimits } from '../../ingestion/format/format-kind.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 
@@ -10,6 +11,7 @@ export interface TaskSettings {
   readonly allowedDirectories: readonly string[];
   readonly maxBytesInMemory: number;
   readonly maxHttpBytes: number;
+  readonly inputLimits: InputLimits;
   readonly kernels: string;
 }
 

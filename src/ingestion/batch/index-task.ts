@@ -7,7 +7,6 @@ import { RowCollector, TimeRange } from '../builder/row-collector.js';
 import { RowStore } from '../builder/row-store.js';
 import { RowTransformer } from '../builder/row-transformer.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
-import { readRows } from '../format/input-format.js';
 import { indexReport } from '../report/index-report.js';
 import { ProgressReporter } from '../report/progress.js';
 import { RowStatistics } from '../report/row-statistics.js';
@@ -70,17 +69,18 @@ async function readInput({ spec, context, statistics, progress, engine, store }:
   const sizes = entities.map(({ sizeBytes }) => sizeBytes);
   progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
   context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);
-  const stages = openStages(spec, statistics, engine, store);
+  const stages = openStages({ spec, context, statistics, engine, store });
   const reading = {
     columns: stages.columnsRead,
     workDirectory: context.workDirectory,
+    inputLimits: context.inputLimits,
     read(bytes: number) {
       statistics.bytesRead += bytes;
     },
     reject: (reason: string, sample: string) => statistics.reject(reason, sample),
   };
   for (const entity of entities) {
-    for await (const block of readRows(spec.inputFormat, entity, reading)) {
+    for await (const block of spec.inputFormat.read(entity, reading)) {
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
       stages.collector.add(block);
       await stages.relieve();
@@ -102,8 +102,9 @@ interface Stages {
   finish(): Promise<void>;
 }
 
-/** AggregateState → store; with transforms or a filter, collector → transformer → store. */
-function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine: LazyEngine, store: RowStore): Stages {
+/** Collector → store; with transforms or a filter, collector → transformer → store. */
+function openStages({ spec: { dataSchema }, context, statistics, engine, store }: Omit<Reading, 'progress'>): Stages {
+  const { maxColumns } = context.inputLimits;
   const { timestamp, dimensions, metrics, granularity, transforms, filter } = dataSchema;
   const { discovery } = dimensions;
   const leavesOutNested = discovery === 'STRING';
@@ -112,7 +113,7 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
   const fields = [timestamp.column, ...dimensions.declared.map(({ name }) => name), ...sources.values()];
   if (transforms.length === 0 && filter === null) {
     const collector = new RowCollector(
-      { timestamp, range, sources, discovery, leavesOutNested, exclusions: dimensions.exclusions, countsRows: true },
+      { timestamp, range, sources, discovery, leavesOutNested, exclusions: dimensions.exclusions, countsRows: true, maxColumns },
       store.input,
       statistics,
     );
@@ -142,6 +143,7 @@ function openStages({ dataSchema }: IndexSpec, statistics: RowStatistics, engine
       leavesOutNested,
       exclusions: dimensions.exclusions,
       countsRows: false,
+      maxColumns,
     },
     transformer.input,
     statistics,

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../base/errors.js';
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
 import type { EpochMs, Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -43,6 +44,8 @@ export interface CollectorOptions {
   readonly exclusions: readonly string[];
   /** Rows stay uncounted: another stage decides about them. */
   readonly countsRows: boolean;
+  /** Discovery refuses input with more. */
+  readonly maxColumns: number;
 }
 
 /**
@@ -154,6 +157,11 @@ export class RowCollector {
     for (const name of block.columns) {
       if (this.buffer.column(name) !== undefined || this.excluded.has(name)) continue;
       if (this.options.leavesOutNested && block.kind === 'values' && block.values(name).every(isNested)) continue;
+      if (this.buffer.columns.length >= this.options.maxColumns)
+        throw new ServiceError(
+          'resource_limit',
+          `the input has more columns than svc.ingestion.maxColumns (${this.options.maxColumns}) allows`,
+        );
       this.buffer.addColumn(columnPlan(name, type));
     }
   }

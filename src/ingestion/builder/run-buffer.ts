@@ -11,6 +11,8 @@ import type { ReadText } from '../column/text-reading.js';
 import { TypedTextColumn } from '../column/typed-text-column.js';
 
 const WORD = 2 ** 32;
+/** What a column takes before it has rows: its object, first arrays and dictionary. */
+const EMPTY_COLUMN_BYTES = 8192;
 
 /** A column as it is to be built; AUTO: its values decide; AUTO_MULTI_VALUE: but lists are several strings, not arrays. */
 export interface ColumnPlan {
@@ -45,9 +47,9 @@ export class RunBuffer {
     return this.rows;
   }
 
-  /** Of the rows and of all dictionaries, in bytes. */
+  /** Of the rows, the columns and all dictionaries, in bytes. */
   get sizeBytes(): number {
-    let bytes = this.rows * 8 + this.dictionaryBytes;
+    let bytes = this.rows * 8 + this.dictionaryBytes + this.columns.length * EMPTY_COLUMN_BYTES;
     for (const column of this.columns) bytes += column.sizeBytes;
     return bytes;
   }

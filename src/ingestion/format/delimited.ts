@@ -1,6 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
+import { contentOf } from '../source/decompress.js';
+import type { Fields } from '../task-spec/fields.js';
+import { type InputLimits, inputFormatKind } from './format-kind.js';
 import type { RejectRow, TextBlock } from './input-block.js';
+import { rowTooLong, textFault } from './text-rows.js';
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -8,10 +12,10 @@ const QUOTE = 34;
 const NO_BYTE = -1;
 
 const BUFFER_BYTES = 4 << 20;
-/** No row may be longer. */
-const ROW_BYTES_MAX = 64 << 20;
 /** Short enough that a block's bytes are still in the cache when the last column is read. */
-const BLOCK_ROWS = 2048;
+const BLOCK_ROWS_MAX = 2048;
+/** Wide rows come in shorter blocks: the positions of a block's fields take at most 32 MiB. */
+const BLOCK_FIELDS_MAX = 1 << 22;
 
 export interface DelimitedFormat {
   readonly type: 'csv' | 'tsv';
@@ -26,20 +30,71 @@ export interface DelimitedFormat {
   readonly tryParseNumbers: boolean;
 }
 
+export const CSV = delimitedKind('csv', ',', ['csv']);
+export const TSV = delimitedKind('tsv', '\t', ['tsv', 'tab']);
+
+function delimitedKind(type: 'csv' | 'tsv', delimiter: string, extensions: readonly string[]) {
+  return inputFormatKind<DelimitedFormat>({
+    type,
+    files: { extensions, options: { findColumnsFromHeader: true, tryParseNumbers: true } },
+    parse: (fields) => parseDelimited(fields, type, delimiter),
+    read: (format, entity, reading) =>
+      readDelimited(format, contentOf(entity, reading.read), { name: entity.name, limits: reading.inputLimits, reject: reading.reject }),
+  });
+}
+
+function parseDelimited(fields: Fields, type: 'csv' | 'tsv', usual: string): DelimitedFormat {
+  const keys = ['columns', 'findColumnsFromHeader', 'skipHeaderRows', 'listDelimiter', 'hasHeaderRow', 'tryParseNumbers'];
+  fields.accept([...keys, 'delimiter']);
+  const columns = fields.has('columns') ? fields.strings('columns') : null;
+  const duplicate = columns === null ? undefined : firstDuplicate(columns);
+  if (duplicate !== undefined) throw fields.invalid('columns', `names "${duplicate}" twice`);
+  const findColumnsFromHeader = fields.boolean('findColumnsFromHeader', false) || fields.boolean('hasHeaderRow', false);
+  if (!findColumnsFromHeader && (columns === null || columns.length === 0))
+    throw fields.invalid('columns', 'expected the column names, or findColumnsFromHeader: true');
+  const delimiter = fields.optionalString('delimiter') ?? usual;
+  if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127 || '\r\n"'.includes(delimiter))
+    throw fields.invalid('delimiter', `expected one ASCII character other than a quote or line break, found ${JSON.stringify(delimiter)}`);
+  const listDelimiter = fields.optionalString('listDelimiter');
+  if (listDelimiter === '' || listDelimiter === delimiter)
+    throw fields.invalid('listDelimiter', `expected a string other than the delimiter, found ${JSON.stringify(listDelimiter)}`);
+  return {
+    type,
+    delimiter,
+    listDelimiter,
+    columns,
+    findColumnsFromHeader,
+    skipHeaderRows: fields.integer('skipHeaderRows', 0, { min: 0 }),
+    tryParseNumbers: fields.boolean('tryParseNumbers', false),
+  };
+}
+
+function firstDuplicate(names: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return names.find((name) => seen.size === seen.add(name).size);
+}
+
+interface DelimitedReading {
+  readonly name: string;
+  readonly limits: InputLimits;
+  readonly reject: RejectRow;
+}
+
 /**
  * Cuts delimited text into blocks of field positions; no field becomes a string here. CSV fields may be quoted, with
  * `""` for a quote inside; in TSV a quote is a character like others. Blank lines are passed over, surplus fields
- * are dropped, missing ones are null. A quoted empty field is the empty string, an unquoted one null.
+ * are dropped, missing ones are null. A quoted empty field is the empty string, an unquoted one null. A row that has a
+ * NUL byte or is not UTF-8 is rejected.
  * @param chunks  each is valid until the next is asked for
- * @throws ServiceError `input_unreadable` for text that is binary, lacks its header, or has endless rows
+ * @throws ServiceError `input_unreadable` without the header that is expected, `resource_limit` for a row that is too long
+ *   or has too many columns
  */
 export async function* readDelimited(
   format: DelimitedFormat,
   chunks: AsyncIterable<Uint8Array>,
-  name: string,
-  reject: RejectRow,
+  reading: DelimitedReading,
 ): AsyncGenerator<TextBlock> {
-  const splitter = new RowSplitter(format, name, reject);
+  const splitter = new RowSplitter(format, reading);
   for await (const chunk of chunks) {
     for (let taken = 0; taken < chunk.length; ) {
       taken += splitter.fill(chunk, taken);
@@ -52,6 +107,7 @@ export async function* readDelimited(
 class RowSplitter {
   private readonly format: DelimitedFormat;
   private readonly name: string;
+  private readonly limits: InputLimits;
   private readonly reject: RejectRow;
   private readonly delimiter: number;
   private readonly quote: number;
@@ -65,12 +121,18 @@ class RowSplitter {
   private expectsHeader: boolean;
   private starts: Int32Array[] = [];
   private ends: Int32Array[] = [];
-  private readonly rowStarts = new Int32Array(BLOCK_ROWS);
-  private readonly rowEnds = new Int32Array(BLOCK_ROWS);
+  private blockRows = BLOCK_ROWS_MAX;
+  private readonly rowStarts = new Int32Array(BLOCK_ROWS_MAX);
+  private readonly rowEnds = new Int32Array(BLOCK_ROWS_MAX);
+  /** Rows of the block with a quoted field that has `""` in it. */
+  private escapedRows: number[] = [];
+  /** A row that is not whole yet is cut again only when the buffer holds so many bytes. */
+  private worthCutting = 3;
 
-  constructor(format: DelimitedFormat, name: string, reject: RejectRow) {
+  constructor(format: DelimitedFormat, { name, limits, reject }: DelimitedReading) {
     this.format = format;
     this.name = name;
+    this.limits = limits;
     this.reject = reject;
     this.delimiter = format.delimiter.charCodeAt(0);
     this.quote = format.type === 'csv' ? QUOTE : NO_BYTE;
@@ -82,19 +144,27 @@ class RowSplitter {
 
   /** Moves what is left to the front and takes in as much of `chunk` as there is room for. Returns the bytes taken. */
   fill(chunk: Uint8Array, from: number): number {
-    this.bytes.copyWithin(0, this.at, this.filled);
+    if (this.at > 0) this.bytes.copyWithin(0, this.at, this.filled);
     this.filled -= this.at;
     this.at = 0;
     if (this.filled >= this.bytes.length - 2) this.grow();
     const count = Math.min(chunk.length - from, this.bytes.length - 2 - this.filled);
     this.bytes.set(chunk.subarray(from, from + count), this.filled);
     this.filled += count;
-    if (this.first) this.checkText();
+    if (this.first) this.skipByteOrderMark();
     return count;
   }
 
   /** Whole rows of the buffer; at the end of the input also a last row without a line feed. */
   *blocks(isLast: boolean): Generator<TextBlock> {
+    if (!isLast && this.filled - this.at < this.worthCutting) return;
+    yield* this.wholeRows(isLast);
+    const left = this.filled - this.at;
+    if (left > this.limits.maxRowBytes) throw rowTooLong(this.name, this.limits.maxRowBytes);
+    this.worthCutting = Math.min(left * 2, this.limits.maxRowBytes + 1);
+  }
+
+  private *wholeRows(isLast: boolean): Generator<TextBlock> {
     if (isLast && this.filled > this.at && this.bytes[this.filled - 1] !== LINE_FEED) this.bytes[this.filled++] = LINE_FEED;
     while (this.skip > 0) {
       const end = this.bytes.indexOf(LINE_FEED, this.at);
@@ -107,9 +177,10 @@ class RowSplitter {
       return;
     }
     for (;;) {
-      const rowCount = this.cutRows(isLast);
+      const cut = this.cutRows(isLast);
+      const rowCount = this.keepText(cut);
       if (rowCount > 0) yield this.block(rowCount);
-      if (rowCount < BLOCK_ROWS) return;
+      if (cut < this.blockRows) return;
     }
   }
 
@@ -133,9 +204,10 @@ class RowSplitter {
     const { bytes, delimiter, quote, starts, ends } = this;
     const columnCount = starts.length;
     let row = 0;
+    this.escapedRows = [];
     // A row may end anywhere before `filled`; the line feed behind it stops every inner loop.
     bytes[this.filled] = LINE_FEED;
-    while (row < BLOCK_ROWS && this.at < this.filled) {
+    while (row < this.blockRows && this.at < this.filled) {
       const rowStart = this.at;
       let at = rowStart;
       let column = 0;
@@ -205,10 +277,34 @@ class RowSplitter {
       }
       this.rowStarts[row] = rowStart;
       this.rowEnds[row] = rowEnd;
-      if (escaped) this.unescape(row);
+      if (escaped) this.escapedRows.push(row);
       row++;
     }
     return row;
+  }
+
+  /** Rejects the rows that are not text and moves the others together. Returns how many are left. */
+  private keepText(rowCount: number): number {
+    const { bytes, rowStarts, rowEnds } = this;
+    if (textFault(bytes.subarray(rowStarts[0] ?? 0, rowCount === 0 ? 0 : rowEnds[rowCount - 1])) === undefined) {
+      for (const row of this.escapedRows) this.unescape(row);
+      return rowCount;
+    }
+    const escaped = new Set(this.escapedRows);
+    let kept = 0;
+    for (let row = 0; row < rowCount; row++) {
+      const start = rowStarts[row] ?? 0;
+      const end = rowEnds[row] ?? 0;
+      const fault = textFault(bytes.subarray(start, end));
+      if (fault !== undefined) {
+        this.reject(fault, bytes.toString('utf8', start, end));
+        continue;
+      }
+      if (escaped.has(row)) this.unescape(row);
+      for (const positions of [...this.starts, ...this.ends, rowStarts, rowEnds]) positions[kept] = positions[row] ?? 0;
+      kept++;
+    }
+    return kept;
   }
 
   /** Writes `""` as `"` in place: the row is whole and will not be cut again. */
@@ -232,7 +328,10 @@ class RowSplitter {
     // The header is cut as a row of as many columns as it could have fields.
     const end = this.bytes.indexOf(LINE_FEED, this.at);
     if (end < 0 || end >= this.filled) return false;
-    const fieldCount = this.bytes.subarray(this.at, end).reduce((count, byte) => (byte === this.delimiter ? count + 1 : count), 1);
+    const header = this.bytes.subarray(this.at, end);
+    const fault = textFault(header);
+    if (fault !== undefined) throw new ServiceError('input_unreadable', `${this.name}: the header cannot be read: ${fault}`);
+    const fieldCount = header.reduce((count, byte) => (byte === this.delimiter ? count + 1 : count), 1);
     this.setPlaces(fieldCount);
     const { filled } = this;
     const behind = this.bytes[end + 1] ?? 0;
@@ -241,12 +340,13 @@ class RowSplitter {
     this.filled = filled;
     this.bytes[end + 1] = behind;
     if (cut !== 1) throw new ServiceError('input_unreadable', `${this.name}: the header row is blank or has an open quote`);
+    if (this.escapedRows.length > 0) this.unescape(0);
     const names: string[] = [];
     for (let column = 0; column < fieldCount; column++) {
       const fieldEnd = this.ends[column]?.[0] ?? -1;
       names.push(fieldEnd < 0 ? `column_${column + 1}` : this.bytes.toString('utf8', this.starts[column]?.[0] ?? 0, fieldEnd).trim());
     }
-    const duplicate = names.find((name, at) => names.indexOf(name) !== at);
+    const duplicate = firstDuplicate(names);
     if (duplicate !== undefined) throw new ServiceError('input_unreadable', `${this.name}: the header names column "${duplicate}" twice`);
     const { columns } = this.format;
     if (columns !== null && (columns.length !== names.length || columns.some((column, at) => column !== names[at]))) {
@@ -265,27 +365,27 @@ class RowSplitter {
   }
 
   private setPlaces(columnCount: number): void {
-    this.starts = Array.from({ length: columnCount }, () => new Int32Array(BLOCK_ROWS));
-    this.ends = Array.from({ length: columnCount }, () => new Int32Array(BLOCK_ROWS));
+    const { maxColumns } = this.limits;
+    if (columnCount > maxColumns)
+      throw new ServiceError(
+        'resource_limit',
+        `${this.name}: rows of ${columnCount} columns are more than svc.ingestion.maxColumns (${maxColumns}) allows`,
+      );
+    this.blockRows = Math.max(1, Math.min(BLOCK_ROWS_MAX, Math.floor(BLOCK_FIELDS_MAX / Math.max(1, columnCount))));
+    this.starts = Array.from({ length: columnCount }, () => new Int32Array(this.blockRows));
+    this.ends = Array.from({ length: columnCount }, () => new Int32Array(this.blockRows));
   }
 
   private grow(): void {
-    if (this.bytes.length > ROW_BYTES_MAX)
-      throw new ServiceError(
-        'input_unreadable',
-        `${this.name}: a row is longer than ${ROW_BYTES_MAX >> 20} MiB; is a quote left open, or is this no ${this.format.type} file?`,
-      );
     const larger = Buffer.allocUnsafe((this.bytes.length - 2) * 2 + 2);
     this.bytes.copy(larger, 0, 0, this.filled);
     this.bytes = larger;
   }
 
-  /** A byte order mark goes; a NUL byte means that this is no text. */
-  private checkText(): void {
+  private skipByteOrderMark(): void {
+    if (this.filled < 3) return;
     this.first = false;
     const { bytes } = this;
-    const head = bytes.subarray(0, Math.min(this.filled, 8192));
-    if (head.includes(0)) throw new ServiceError('input_unreadable', `${this.name}: is binary, not ${this.format.type} text`);
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.at = 3;
   }
 }

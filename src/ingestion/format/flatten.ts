@@ -1,6 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { createByName, own } from '../../base/names.js';
-import type { JsonObject } from './json.js';
+import type { Fields } from '../task-spec/fields.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface FlattenField {
   readonly name: string;
@@ -57,4 +59,28 @@ export function parseJsonPath(text: string, path: string): readonly (string | nu
     else steps.push(member ?? (single ?? double ?? '').replace(/\\(.)/g, '$1'));
   }
   return steps;
+}
+
+export function parseFlattenSpec(fields: Fields): FlattenSpec | null {
+  const spec = fields.optionalObject('flattenSpec');
+  if (spec === null) return null;
+  spec.accept(['useFieldDiscovery', 'fields']);
+  const parsed = spec.array('fields').map((_, position) => {
+    if (typeof spec.array('fields')[position] === 'string') {
+      const name = spec.strings('fields')[position] ?? '';
+      return { name, steps: [name] };
+    }
+    const field = spec.element('fields', position);
+    field.accept(['name', 'expr', 'nodes']);
+    const name = field.string('name');
+    switch (field.choice('type', ['root', 'path', 'tree'], undefined, ['jq'])) {
+      case 'root':
+        return { name, steps: [field.optionalString('expr') ?? name] };
+      case 'tree':
+        return { name, steps: field.strings('nodes') };
+      default:
+        return { name, steps: parseJsonPath(field.string('expr'), field.at('expr')) };
+    }
+  });
+  return { useFieldDiscovery: spec.boolean('useFieldDiscovery', true), fields: parsed };
 }

@@ -1,77 +1,68 @@
-import { Buffer, isUtf8 } from 'node:buffer';
-import { ServiceError } from '../../base/errors.js';
+import type { Buffer } from 'node:buffer';
 import { parseJson, parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
-import { compileFlatten, type FlattenSpec } from './flatten.js';
+import { contentOf } from '../source/decompress.js';
+import { INERT_KEYS } from '../task-spec/inert-keys.js';
+import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
+import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
+import { endOfLines, textLines, textOf, wholeRows } from './text-rows.js';
 
-const LINE_FEED = 10;
-const BLOCK_BYTES = 1 << 18;
-const VALUE_BYTES_MAX = 64 << 20;
 const SAMPLE_LENGTH_MAX = 10_000;
 
-/** Integers that a double may not hold; digits behind a point are no integer. */
+/** Integers that a double may not hold; digits behind a point are not part of an integer. */
 const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 export interface JsonFormat {
-  readonly type: 'json';
   /** false: one value a line. true: values may span lines, or follow each other on one. */
   readonly multiLine: boolean;
   readonly flatten: FlattenSpec | null;
 }
 
+export const JSON_FORMAT = inputFormatKind<JsonFormat>({
+  type: 'json',
+  files: { extensions: ['json', 'jsonl', 'ndjson'], options: {} },
+  parse(fields) {
+    fields.accept(['flattenSpec', 'featureSpec', 'keepNullColumns', 'useJsonNodeReader'], INERT_KEYS.inputFormat);
+    if (fields.has('featureSpec') && (fields.object('featureSpec').keys().length ?? 0) > 0) throw fields.unsupported('featureSpec');
+    // Columns of nothing but nulls are kept only where the spec names them.
+    if (fields.boolean('keepNullColumns', false))
+      throw fields.unsupported('keepNullColumns', 'name the columns in dimensionsSpec.dimensions');
+    return { multiLine: fields.boolean('useJsonNodeReader', false), flatten: parseFlattenSpec(fields) };
+  },
+  read: (format, entity, reading) =>
+    readJson(format, contentOf(entity, reading.read), {
+      name: entity.name,
+      maxRowBytes: reading.inputLimits.maxRowBytes,
+      reject: reading.reject,
+    }),
+});
+
 /**
- * JSON objects to blocks of values, one object a row. A line (or value) that is no object is rejected; blank lines
- * are passed over. A long beyond 2^53 comes as a bigint.
+ * JSON objects to blocks of values, one object a row. A line (or value) that is not an object or not UTF-8 is rejected;
+ * blank lines are passed over. A long beyond 2^53 comes as a bigint.
  * @param chunks  each is valid until the next is asked for
- * @throws ServiceError `input_unreadable` when the input is binary or a value never ends
+ * @throws ServiceError `resource_limit` when a value is longer than `maxRowBytes`
  */
 export async function* readJson(
   format: JsonFormat,
   chunks: AsyncIterable<Uint8Array>,
-  name: string,
-  reject: RejectRow,
+  { name, maxRowBytes, reject }: { readonly name: string; readonly maxRowBytes: number; readonly reject: RejectRow },
 ): AsyncGenerator<ValueBlock> {
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
-  const toBlock = (text: string): ValueBlock =>
-    jsonBlock(format.multiLine ? parseValues(splitValues(text), reject) : parseLines(text, reject), flatten);
-  let rest = Buffer.alloc(0);
-  let first = true;
-  for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; from += BLOCK_BYTES) {
-      const bytes = Buffer.concat([rest, chunk.subarray(from, from + BLOCK_BYTES)]);
-      if (first) checkText(bytes, name);
-      first = false;
-      const end = format.multiLine ? endOfValues(bytes) : bytes.lastIndexOf(LINE_FEED) + 1;
-      rest = bytes.subarray(end);
-      if (rest.length > VALUE_BYTES_MAX)
-        throw new ServiceError('input_unreadable', `${name}: a JSON value is longer than ${VALUE_BYTES_MAX >> 20} MiB, or this is no JSON`);
-      if (end === 0) continue;
-      const block = toBlock(bytes.toString('utf8', 0, end));
-      if (block.rowCount > 0) yield block;
-    }
+  for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes })) {
+    const rows = format.multiLine ? parseValues(textOf(splitValues(bytes), reject), reject) : parseLines(textLines(bytes, reject), reject);
+    if (rows.length > 0) yield jsonBlock(rows, flatten);
   }
-  const block = toBlock(rest.toString('utf8'));
-  if (block.rowCount > 0) yield block;
-}
-
-function checkText(bytes: Buffer, name: string): void {
-  const head = bytes.subarray(0, 4096);
-  // A character may be cut at the end of the head.
-  const isText = [0, 1, 2, 3].some((cut) => isUtf8(head.subarray(0, Math.max(0, head.length - cut))));
-  if (head.includes(0) || !isText) throw new ServiceError('input_unreadable', `${name}: is binary, not JSON text`);
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes.fill(' ', 0, 3);
 }
 
 /** All lines in one go, which is several times faster than a call a line; line by line when some line is at fault. */
-function parseLines(text: string, reject: RejectRow): JsonObject[] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  if (!LONG_INTEGER.test(text)) {
+function parseLines(lines: readonly string[], reject: RejectRow): JsonObject[] {
+  const list = `[${lines.join(',')}]`;
+  if (!LONG_INTEGER.test(list)) {
     try {
-      const rows: unknown = parseJsonWithDoubles(`[${lines.join(',')}]`);
+      const rows: unknown = parseJsonWithDoubles(list);
       // `{},{}` on one line would pass as two rows.
       if (Array.isArray(rows) && rows.length === lines.length && rows.every(isObject)) return rows;
     } catch {
@@ -105,42 +96,39 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Where the last whole top-level value of the bytes ends. */
+/** Position behind the last whole top-level value. */
 function endOfValues(bytes: Buffer): number {
   let end = 0;
-  walkValues(
-    bytes.length,
-    (at) => bytes[at] ?? 0,
-    (_, valueEnd) => {
-      end = valueEnd;
-    },
-  );
+  walkValues(bytes, (_, valueEnd) => {
+    end = valueEnd;
+  });
   return end;
 }
 
-function splitValues(text: string): string[] {
-  const values: string[] = [];
-  const end = walkValues(
-    text.length,
-    (at) => text.charCodeAt(at),
-    (from, to) => values.push(text.slice(from, to)),
-  );
-  const rest = text.slice(end).trim();
-  if (rest !== '') values.push(rest);
+function splitValues(bytes: Buffer): Buffer[] {
+  const values: Buffer[] = [];
+  const end = walkValues(bytes, (from, to) => values.push(bytes.subarray(from, to)));
+  const rest = bytes.subarray(end);
+  if (rest.some((byte) => byte > 32)) values.push(rest);
   return values;
 }
 
-/** Calls `found` for every balanced {...} or [...] at the top level, with what stands before it; returns the last end. */
-function walkValues(length: number, at: (index: number) => number, found: (from: number, to: number) => void): number {
+/**
+ * Calls `found` for every balanced {...} or [...] with what stands before it, at the top level or in an array there.
+ * Returns the last end.
+ */
+function walkValues(bytes: Buffer, found: (from: number, to: number) => void): number {
   let depth = 0;
   let inString = false;
   let from = 0;
-  for (let index = 0; index < length; index++) {
-    const character = at(index);
+  for (let index = 0; index < bytes.length; index++) {
+    const character = bytes[index] ?? 0;
     if (inString) {
       if (character === 92) index++;
       else if (character === 34) inString = false;
     } else if (character === 34) inString = true;
+    // The elements of an array at the top level are values, too.
+    else if (depth === 0 && index === from && (character === 91 || character === 93 || character === 44 || character <= 32)) from++;
     else if (character === 123 || character === 91) depth++;
     else if ((character === 125 || character === 93) && depth > 0 && --depth === 0) {
       found(from, index + 1);

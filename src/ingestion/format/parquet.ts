@@ -7,17 +7,27 @@ import type { AsyncBuffer, FileMetaData, SchemaTree } from 'hyparquet';
 import { DAY_MS } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { contentOf } from '../source/decompress.js';
-import type { InputEntity } from '../source/input-source.js';
-import { compileFlatten, type FlattenSpec } from './flatten.js';
+import type { InputEntity } from '../source/source-kind.js';
+import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
+import { inputFormatKind } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
-import { type JsonObject, jsonBlock } from './json.js';
+import { jsonBlock } from './json.js';
 
 export interface ParquetFormat {
-  readonly type: 'parquet';
   /** Bytes without a text annotation are text; else they are read as base64. */
   readonly binaryAsString: boolean;
   readonly flatten: FlattenSpec | null;
 }
+
+export const PARQUET = inputFormatKind<ParquetFormat>({
+  type: 'parquet',
+  files: { extensions: ['parquet', 'pq'], options: {} },
+  parse(fields) {
+    fields.accept(['flattenSpec', 'binaryAsString']);
+    return { binaryAsString: fields.boolean('binaryAsString', false), flatten: parseFlattenSpec(fields) };
+  },
+  read: readParquet,
+});
 
 /** A row group may have millions of rows; they pass on in blocks. */
 const BLOCK_ROWS = 16_384;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../base/errors.js';
 import { zstdDecompression } from '../../storage/codecs/zstd.js';
-import type { InputEntity } from './input-source.js';
+import type { InputEntity } from './source-kind.js';
 
 interface Compression {
   readonly name: string;

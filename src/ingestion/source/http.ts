@@ -2,19 +2,24 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { ServiceError } from '../../base/errors.js';
 import type { Fields } from '../task-spec/fields.js';
-import type { InputEntity, SourceLimits } from './input-source.js';
+import { type InputEntity, inputSourceKind, type SourceLimits } from './source-kind.js';
 
-export interface HttpSource {
-  readonly type: 'http';
+interface HttpSource {
   readonly uris: readonly string[];
   readonly username: string | null;
   readonly password: string | null;
 }
 
+export const HTTP = inputSourceKind<HttpSource>({
+  type: 'http',
+  parse: parseHttpSource,
+  entities: async (source, limits) => httpEntities(source, limits),
+});
+
 /** Nothing may come for so long before a transfer is given up. */
 const SILENCE_MS = 60_000;
 
-export function parseHttpSource(fields: Fields): HttpSource {
+function parseHttpSource(fields: Fields): HttpSource {
   fields.accept(['uris', 'httpAuthenticationUsername', 'httpAuthenticationPassword', 'requestHeaders']);
   if (fields.has('requestHeaders')) throw fields.unsupported('requestHeaders');
   const uris = fields.strings('uris');
@@ -27,10 +32,10 @@ export function parseHttpSource(fields: Fields): HttpSource {
     typeof password === 'object' && password !== null
       ? fields.object('httpAuthenticationPassword').passwordProvider()
       : fields.optionalString('httpAuthenticationPassword');
-  return { type: 'http', uris, username: fields.optionalString('httpAuthenticationUsername'), password: text };
+  return { uris, username: fields.optionalString('httpAuthenticationUsername'), password: text };
 }
 
-export function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputEntity[] {
+function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputEntity[] {
   return source.uris.map((uri) => ({ name: uri, sizeBytes: null, localFile: null, open: () => download(uri, source, limits) }));
 }
 

@@ -3,22 +3,26 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import type { Fields } from '../task-spec/fields.js';
-import type { InputEntity } from './input-source.js';
+import { type InputEntity, inputSourceKind } from './source-kind.js';
 
-export interface LocalSource {
-  readonly type: 'local';
+interface LocalSource {
   /** With `filter`: every file below it, at any depth, whose name matches. */
   readonly baseDir: string | null;
   readonly filter: string | null;
   readonly files: readonly string[];
 }
 
+export const LOCAL = inputSourceKind<LocalSource>({
+  type: 'local',
+  parse: parseLocalSource,
+  entities: (source, limits) => localEntities(source, limits.allowedDirectories),
+});
+
 const ALLOWED = 'svc.ingestion.local.allowedDirectories';
 
-export function parseLocalSource(fields: Fields): LocalSource {
+function parseLocalSource(fields: Fields): LocalSource {
   fields.accept(['baseDir', 'filter', 'files']);
   const source: LocalSource = {
-    type: 'local',
     baseDir: fields.optionalString('baseDir'),
     filter: fields.optionalString('filter'),
     files: fields.strings('files'),

@@ -7,7 +7,7 @@ import { RowCollector } from '../builder/row-collector.js';
 import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { TaskContext } from '../contract.js';
-import { parseInputFormat, readRows } from '../format/input-format.js';
+import { parseInputFormat } from '../format/input-format.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { inputEntities, parseInputSource } from '../source/input-source.js';
@@ -61,20 +61,30 @@ export async function* externalFrames(
   const names = source.signature.map(({ name }) => name);
   const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));
   const collector = new RowCollector(
-    { timestamp: null, range: null, sources: new Map(), discovery: 'none', leavesOutNested: false, exclusions: [], countsRows: false },
+    {
+      timestamp: null,
+      range: null,
+      sources: new Map(),
+      discovery: 'none',
+      leavesOutNested: false,
+      exclusions: [],
+      countsRows: false,
+      maxColumns: context.inputLimits.maxColumns,
+    },
     buffer,
     statistics,
   );
   const reading = {
     columns: new Set(names),
     workDirectory: context.workDirectory,
+    inputLimits: context.inputLimits,
     read(bytes: number) {
       statistics.bytesRead += bytes;
     },
     reject: (reason: string, sample: string) => statistics.reject(reason, sample),
   };
   for (const entity of entities) {
-    for await (const block of readRows(format, entity, reading)) {
+    for await (const block of format.read(entity, reading)) {
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
       collector.add(block);
       statistics.processed += block.rowCount;

@@ -5,7 +5,7 @@ import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import type { DolmenClient } from './client.js';
 
-export interface LentInput {
+export interface StagedInput {
   /** Where the server may read the file. */
   readonly path: string;
   /** Removes what was put there for it. */
@@ -18,7 +18,7 @@ const ALLOWED = 'svc.ingestion.local.allowedDirectories';
  * The server reads files below its allowed directories only. A file elsewhere on the same machine is linked, or else
  * copied, into the first of these that can be written to; one for a server elsewhere has to get there by other means.
  */
-export async function lendInput(client: DolmenClient, file: string): Promise<LentInput> {
+export async function stageInput(client: DolmenClient, file: string): Promise<StagedInput> {
   const path = realpathSync(file);
   const allowed = await allowedDirectories(client);
   if (allowed.some((directory) => existsSync(directory) && path.startsWith(realpathSync(directory) + sep)))
@@ -29,13 +29,13 @@ export async function lendInput(client: DolmenClient, file: string): Promise<Len
     const folder = join(directory, `ingest-${randomUUID()}`);
     try {
       mkdirSync(folder);
-      const lent = join(folder, basename(path));
+      const staged = join(folder, basename(path));
       try {
-        linkSync(path, lent);
+        linkSync(path, staged);
       } catch {
-        copyFileSync(path, lent); // another file system, or one without links
+        copyFileSync(path, staged); // another file system, or one without links
       }
-      return { path: lent, takeBack: () => rmSync(folder, { recursive: true, force: true }) };
+      return { path: staged, takeBack: () => rmSync(folder, { recursive: true, force: true }) };
     } catch {
       rmSync(folder, { recursive: true, force: true });
     }

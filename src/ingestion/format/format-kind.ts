@@ -1,0 +1,57 @@
+import type { InputEntity } from '../source/source-kind.js';
+import type { Fields } from '../task-spec/fields.js';
+import type { InputBlock, RejectRow } from './input-block.js';
+
+/** Limits of one input, from the properties `svc.ingestion.maxColumns` and `svc.ingestion.maxRowBytes`. */
+export interface InputLimits {
+  readonly maxColumns: number;
+  readonly maxRowBytes: number;
+}
+
+export interface Reading {
+  /** Names that will be asked for; null: any. */
+  readonly columns: ReadonlySet<string> | null;
+  readonly workDirectory: string;
+  readonly inputLimits: InputLimits;
+  /** Told of the stored bytes as they are taken in. */
+  readonly read: (bytes: number) => void;
+  readonly reject: RejectRow;
+}
+
+/** An input format with its options read: ready to open entities. */
+export interface InputFormat {
+  readonly type: string;
+  /** Rows of an entity in blocks. */
+  readonly read: (entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
+}
+
+/** A row of the table of input formats (`INPUT_FORMATS`). */
+export interface InputFormatKind {
+  readonly type: string;
+  /** What `dolmen ingest` sends for a file of this format and how it knows one; null: it cannot do without options. */
+  readonly files: { readonly extensions: readonly string[]; readonly options: Readonly<Record<string, unknown>> } | null;
+  readonly open: (fields: Fields) => InputFormat;
+}
+
+/** Joins the two halves of a format: `parse` reads its options, `read` reads entities with them. */
+export function inputFormatKind<Options>({
+  type,
+  files,
+  parse,
+  read,
+}: {
+  readonly type: string;
+  readonly files: InputFormatKind['files'];
+  /** @throws ServiceError that names the field; refuses keys that the format does not have */
+  readonly parse: (fields: Fields) => Options;
+  readonly read: (options: Options, entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
+}): InputFormatKind {
+  return {
+    type,
+    files,
+    open(fields) {
+      const options = parse(fields);
+      return { type, read: (entity, reading) => read(options, entity, reading) };
+    },
+  };
+}

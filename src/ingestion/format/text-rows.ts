@@ -1,0 +1,95 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { ServiceError } from '../../base/errors.js';
+import type { RejectRow } from './input-block.js';
+
+const LINE_FEED = 10;
+const BLOCK_BYTES = 1 << 18;
+const SAMPLE_BYTES_MAX = 10_000;
+
+/**
+ * Cuts text into pieces that end where a row ends; a byte order mark is left out. A row that is longer than a piece is
+ * looked at again only when twice as many bytes have come, so that time stays linear in its length.
+ * @param chunks  each is valid until the next is asked for
+ * @param endOfRows  position behind the last whole row, 0 if there is none
+ * @throws ServiceError `resource_limit` for a row longer than `maxRowBytes`
+ */
+export async function* wholeRows(
+  chunks: AsyncIterable<Uint8Array>,
+  endOfRows: (bytes: Buffer) => number,
+  { name, maxRowBytes }: { readonly name: string; readonly maxRowBytes: number },
+): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  let worthLooking = 3;
+  let first = true;
+  const takePending = (): Buffer => {
+    const bytes = Buffer.concat(pending);
+    const start = first && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+    first = false;
+    return bytes.subarray(start);
+  };
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; from += BLOCK_BYTES) {
+      const piece = Buffer.from(chunk.subarray(from, from + BLOCK_BYTES));
+      pending.push(piece);
+      size += piece.length;
+      if (size < worthLooking) continue;
+      const bytes = takePending();
+      const end = endOfRows(bytes);
+      if (end > 0) yield bytes.subarray(0, end);
+      const rest = bytes.subarray(end);
+      pending = [rest];
+      size = rest.length;
+      if (size > maxRowBytes) throw rowTooLong(name, maxRowBytes);
+      worthLooking = size < BLOCK_BYTES ? 0 : Math.min(size * 2, maxRowBytes + 1);
+    }
+  }
+  const rest = takePending();
+  if (rest.length > 0) yield rest;
+}
+
+export function rowTooLong(name: string, maxRowBytes: number): ServiceError {
+  return new ServiceError(
+    'resource_limit',
+    `${name}: a row is longer than svc.ingestion.maxRowBytes (${maxRowBytes} bytes); is a quote or bracket left open, or is this another format?`,
+  );
+}
+
+/** Position behind the last line feed. */
+export function endOfLines(bytes: Buffer): number {
+  return bytes.lastIndexOf(LINE_FEED) + 1;
+}
+
+/** Lines of a piece as strings, blank ones left out; a line that is not text is rejected. */
+export function textLines(bytes: Buffer, reject: RejectRow): string[] {
+  const lines = textFault(bytes) === undefined ? bytes.toString('utf8').split('\n') : textOf(splitLines(bytes), reject);
+  return lines.filter((line) => line.trim() !== '');
+}
+
+/** The rows as strings; a row that is not text is rejected. */
+export function textOf(rows: readonly Buffer[], reject: RejectRow): string[] {
+  return rows.flatMap((row) => {
+    const fault = textFault(row);
+    if (fault === undefined) return [row.toString('utf8')];
+    reject(fault, row.toString('utf8', 0, SAMPLE_BYTES_MAX));
+    return [];
+  });
+}
+
+/** Why bytes are not text; undefined: they are. */
+export function textFault(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return 'the row has a NUL byte';
+  if (!isUtf8(bytes)) return 'the row is not valid UTF-8; is the file in another encoding, such as ISO 8859-1?';
+  return undefined;
+}
+
+function splitLines(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const found = bytes.indexOf(LINE_FEED, start);
+    const end = found < 0 ? bytes.length : found;
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream';
+import type { Fields } from '../task-spec/fields.js';
+
+/** One file, object or string that rows are read from. */
+export interface InputEntity {
+  /** As a person would look for it: a path, a URL. */
+  readonly name: string;
+  /** As stored, compressed or not; null when that is unknown. */
+  readonly sizeBytes: number | null;
+  /** The stored bytes. */
+  open(): Promise<Readable>;
+  /** Where the stored bytes lie on this machine, when they do. */
+  readonly localFile: string | null;
+}
+
+/** What an input source may use. */
+export interface SourceLimits {
+  readonly allowedDirectories: readonly string[];
+  readonly maxHttpBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** An input source with its options read. */
+export interface InputSource {
+  readonly type: string;
+  /** In the order in which their rows are numbered. */
+  readonly entities: (limits: SourceLimits) => Promise<readonly InputEntity[]>;
+}
+
+/** A row of the table of input sources (`INPUT_SOURCES`). */
+export interface InputSourceKind {
+  readonly type: string;
+  readonly open: (fields: Fields) => InputSource;
+}
+
+/** Joins the two halves of a source: `parse` reads its options, `entities` lists what it names. */
+export function inputSourceKind<Options>({
+  type,
+  parse,
+  entities,
+}: {
+  readonly type: string;
+  /** @throws ServiceError that names the field; refuses keys that the source does not have */
+  readonly parse: (fields: Fields) => Options;
+  readonly entities: (options: Options, limits: SourceLimits) => Promise<readonly InputEntity[]>;
+}): InputSourceKind {
+  return {
+    type,
+    open(fields) {
+      const options = parse(fields);
+      return { type, entities: (limits) => entities(options, limits) };
+    },
+  };
+}
