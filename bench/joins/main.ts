@@ -97,8 +97,6 @@ async function ask({ plan, source }: JoinQuery): Promise<string[]> {
       rowSourceColumns(each, { table: (name) => ({ columns: name === 'fact' ? COLUMNS.fact : COLUMNS.all, interval: ETERNITY }) }),
     runOptions: run,
     signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
   });
   const answer: string[] = [];
   for await (const frame of runner.run(plan, source))

@@ -492,7 +492,7 @@ queries('without published segments a table has no rows', async () => {
 
 queries('what is gathered has a limit', async () => {
   const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
-  const read = (gatherBytesMax: number) => rowsOf(broker.run(scanPlan('ds'), { ...options(), gatherBytesMax }));
+  const read = (maxScatterGatherBytes: number) => rowsOf(broker.run(scanPlan('ds'), { ...options(), limits: { maxScatterGatherBytes } }));
   assert.is(await read(100_000), 3);
   const refusal = await read(1).catch((error: ServiceError) => error);
   assert.ok(refusal instanceof ServiceError && refusal.code === 'resource_limit' && refusal.message.includes('maxScatterGatherBytes'));

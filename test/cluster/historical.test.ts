@@ -111,6 +111,7 @@ const request = (segment: SegmentDescriptor) => ({
   deadlineMs: Date.now() + 1000,
   priority: 0,
   kernels: null,
+  limits: {},
   useCache: true,
   populateCache: true,
 });

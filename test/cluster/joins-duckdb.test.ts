@@ -178,7 +178,5 @@ function runner(): SourceRunner {
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: RUN,
     signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
   });
 }

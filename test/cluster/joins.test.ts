@@ -180,8 +180,6 @@ function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRun
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: RUN,
     signal: new AbortController().signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
     chunkRows,
   });
 }

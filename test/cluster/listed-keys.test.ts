@@ -31,8 +31,6 @@ function runner(): SourceRunner {
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions,
     signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
     chunkRows: 5,
   });
 }

@@ -34,6 +34,7 @@ const request = (deadlineMs = Date.now() + 20_000): RunPlanRequest => ({
   deadlineMs,
   priority: 0,
   kernels: null,
+  limits: {},
   useCache: true,
   populateCache: true,
 });

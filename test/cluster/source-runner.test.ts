@@ -10,6 +10,7 @@ import { cellAt } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
+import type { RunLimits } from '../../src/model/run-limits.js';
 import type { ColumnSchema } from '../../src/model/schema.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 
@@ -21,7 +22,7 @@ const NONE_WAITS = { deadlineMs: Number.MAX_SAFE_INTEGER, priority: 0, kernels: 
 
 type Plain = Readonly<Record<string, FrameCell>>;
 
-function runnerOf(chunkRows: number, limits: { rows?: number; bytes?: number } = {}, signal = new AbortController().signal): SourceRunner {
+function runnerOf(chunkRows: number, limits: RunLimits = {}, signal = new AbortController().signal): SourceRunner {
   return new SourceRunner({
     engine,
     isServedHere: () => true,
@@ -31,10 +32,8 @@ function runnerOf(chunkRows: number, limits: { rows?: number; bytes?: number } =
       throw new Error('no tables here');
     },
     lookup: () => ({ rowCount: 0, columns: [] }),
-    runOptions: NONE_WAITS,
+    runOptions: { ...NONE_WAITS, limits },
     signal,
-    subqueryRowsMax: limits.rows ?? null,
-    subqueryBytesMax: limits.bytes ?? null,
     chunkRows,
   });
 }
@@ -230,11 +229,11 @@ sources('rows whose time does not ascend come as they stand, cut by intervals, f
 sources('a subquery beyond its limits is told by the name of the limit', async () => {
   const rows = Array.from({ length: 50 }, (_, at): Plain => ({ text: `row ${at}` }));
   const source: RowSource = { kind: 'query', plan: scanOf(['text']), source: sourceOf(rows, { text: 'STRING' }, 100) };
-  const run = (limits: { rows?: number; bytes?: number }) => rowsOf(runnerOf(10, limits).run(scanOf(['text']), source));
-  assert.is((await run({ rows: 50, bytes: 1 << 20 })).length, 50);
+  const run = (limits: RunLimits) => rowsOf(runnerOf(10, limits).run(scanOf(['text']), source));
+  assert.is((await run({ maxSubqueryRows: 50, maxSubqueryBytes: 1 << 20 })).length, 50);
   for (const [limits, name] of [
-    [{ rows: 49 }, 'maxSubqueryRows'],
-    [{ bytes: 100 }, 'maxSubqueryBytes'],
+    [{ maxSubqueryRows: 49 }, 'maxSubqueryRows'],
+    [{ maxSubqueryBytes: 100 }, 'maxSubqueryBytes'],
   ] as const) {
     try {
       await run(limits);
@@ -259,8 +258,6 @@ sources('the limit of the outer query ends the inner one', async () => {
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: NONE_WAITS,
     signal: new AbortController().signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
     chunkRows: 2,
   });
   const rows = await rowsOf(runner.run(plan, { kind: 'query', plan: scanOf(['text']), source: { kind: 'table', name: 't' } }));

@@ -12,6 +12,7 @@ import type { Frame } from '../../src/model/frame.js';
 import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
+import type { RunLimits } from '../../src/model/run-limits.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Plain } from './plain-rows.js';
@@ -63,8 +64,6 @@ function runnerOf({ tables = {}, ...options }: Options = {}): SourceRunner {
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: RUN,
     signal: new AbortController().signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
     ...options,
   });
 }
@@ -363,11 +362,11 @@ stages('a right side that is too large to be sent has the left rows come to it',
 stages('limits are refused by their names', async () => {
   const tables = { left: [numbers(10)] };
   const join = joinOf({ kind: 'table', name: 'left' }, inline(numbers(5000)));
-  const run = (options: Options) => refusal(runnerOf({ tables, ...options }).run(scanOf(['number']), join));
-  assert.match(await run({ subqueryRowsMax: 4999 }), /resource_limit: .*maxSubqueryRows/);
-  assert.match(await run({ subqueryBytesMax: 10_000 }), /resource_limit: .*maxSubqueryBytes/);
+  const run = (limits: RunLimits) => refusal(runnerOf({ tables, runOptions: { ...RUN, limits } }).run(scanOf(['number']), join));
+  assert.match(await run({ maxSubqueryRows: 4999 }), /resource_limit: .*maxSubqueryRows/);
+  assert.match(await run({ maxSubqueryBytes: 10_000 }), /resource_limit: .*maxSubqueryBytes/);
   // The rows alone are within the limit; with the lists of their keys they are not.
-  assert.match(await run({ subqueryBytesMax: 41_000 }), /resource_limit: .*maxSubqueryBytes/);
+  assert.match(await run({ maxSubqueryBytes: 41_000 }), /resource_limit: .*maxSubqueryBytes/);
 });
 
 stages('a deadline ends a join that would never end, and cancelling does', async () => {

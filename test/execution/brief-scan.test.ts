@@ -149,7 +149,7 @@ brief('leave nothing behind wherever their time is up', () => {
     spill: null,
     heldRowsMax: 1000,
     priority: 0,
-    perSegmentTimeoutMs: null,
+    limits: {},
     account: { at: flags + ACCOUNT_OFFSET, bytesMax: Infinity, limit: 'none' },
   };
   const before = memory.allocatedBytes;

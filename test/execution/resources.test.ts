@@ -182,8 +182,8 @@ resources('scratch counts in what a query holds, and is given back', async () =>
 resources('a segment that takes longer than it may is a typed error', async () => {
   await within(256 * MEBIBYTE, {}, async ({ engine, store, ids }) => {
     // Batches of one row make a block of it thousands of calls long.
-    const read = (perSegmentTimeoutMs: number) =>
-      countRows(engine.run(sums(others), store, ids, options({ batchRows: 1, perSegmentTimeoutMs }), never));
+    const read = (perSegmentTimeout: number) =>
+      countRows(engine.run(sums(others), store, ids, options({ batchRows: 1, limits: { perSegmentTimeout } }), never));
     const failure = await read(1).catch((error: unknown) => error);
     assert.ok(failure instanceof ServiceError && failure.code === 'timeout' && failure.message.includes('perSegmentTimeout'));
     assert.is(await read(60_000), 1);

@@ -277,9 +277,9 @@ spilling('leave nothing behind when the reader stops, the query is cancelled, or
       );
       assert.is((failure as ServiceError).code, 'cancelled');
       assert.equal(left(), []);
-      const limit = await collect(engine.runViews(manyGroups, [placed.view], options({ maxOnDiskStorage: 100_000 }), never)).catch(
-        (error: unknown) => error,
-      );
+      const limit = await collect(
+        engine.runViews(manyGroups, [placed.view], options({ limits: { maxOnDiskStorage: 100_000 } }), never),
+      ).catch((error: unknown) => error);
       assert.ok(limit instanceof ServiceError && limit.code === 'resource_limit');
       assert.match(limit.message, 'maxOnDiskStorage');
       assert.equal(left(), []);
@@ -294,7 +294,9 @@ spilling('are refused where no disk space is allowed', async () => {
   const placed = uploadFrame(hundredThousand, memory);
   try {
     const failure = await within(1 << 20, (engine) =>
-      collect(engine.runViews(manyGroups, [placed.view], options({ maxOnDiskStorage: 0 }), never)).catch((error: unknown) => error),
+      collect(engine.runViews(manyGroups, [placed.view], options({ limits: { maxOnDiskStorage: 0 } }), never)).catch(
+        (error: unknown) => error,
+      ),
     );
     assert.ok(failure instanceof ServiceError && failure.code === 'resource_limit');
     assert.match(failure.message, 'svc.query.groupBy.maxMemoryBytes');

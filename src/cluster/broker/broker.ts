@@ -176,8 +176,6 @@ export class Broker implements BrokerQueries, BrokerService {
       columnsOf: (each) => rowSourceColumns(each, this),
       runOptions: runOptions(options),
       signal,
-      subqueryRowsMax: options.subqueryRowsMax ?? null,
-      subqueryBytesMax: options.subqueryBytesMax ?? null,
     });
     try {
       yield* runner.run(plan, source);

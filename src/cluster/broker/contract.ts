@@ -3,6 +3,7 @@ import type { Interval } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { RowSource } from '../../model/row-source.js';
+import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 
@@ -26,10 +27,7 @@ export interface QueryOptions {
   readonly deadlineMs: number;
   readonly priority: number;
   readonly kernels: string | null;
-  /** Bytes on disk that groups may take on a server; null or absent: what the server allows. */
-  readonly maxOnDiskStorage?: number | null;
-  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
-  readonly perSegmentTimeoutMs?: number | null;
+  readonly limits?: RunLimits;
   /** Published segments are left out: with no others, tables have no rows. */
   readonly realtimeSegmentsOnly?: boolean;
   /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
@@ -40,13 +38,8 @@ export interface QueryOptions {
    * the next frame would fail with. A reader that waits for something else would not learn of it.
    */
   readonly onEnd?: (reason: unknown) => void;
-  /** Of each subquery that is read; left out or null: no limit but those of memory. */
-  readonly subqueryRowsMax?: number | null;
-  readonly subqueryBytesMax?: number | null;
   /** Added to while the query runs. */
   readonly profile?: Profile | undefined;
-  /** Bytes of frames that each of its plans may gather; left out or null: what the property allows. */
-  readonly gatherBytesMax?: number | null;
   /** What the context says of caches; left out: nothing against them. */
   readonly caching?: CacheUse;
 }

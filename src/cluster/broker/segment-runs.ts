@@ -66,7 +66,7 @@ class SegmentRun {
     this.#plan = plan;
     this.#options = options;
     this.#signal = signal;
-    this.#limit = gatherLimit(options.gatherBytesMax, cluster.gatherBytesMax);
+    this.#limit = gatherLimit(options.limits?.maxScatterGatherBytes, cluster.gatherBytesMax);
   }
 
   async *over(reads: readonly Read[], ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
@@ -151,14 +151,12 @@ function isServerGone(error: unknown): boolean {
 }
 
 export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
-  const { queryId, deadlineMs, priority, kernels, caching } = options;
+  const { queryId, deadlineMs, limits = {}, priority, kernels, caching } = options;
   const { useCache = true, populateCache = true } = caching ?? {};
-  const { maxOnDiskStorage = null, perSegmentTimeoutMs = null } = options;
-  const limits = { deadlineMs, maxOnDiskStorage, perSegmentTimeoutMs };
-  return { queryId, plan, segmentIds: read.segmentIds, ending, ...limits, priority, kernels, useCache, populateCache };
+  return { queryId, plan, segmentIds: read.segmentIds, ending, deadlineMs, limits, priority, kernels, useCache, populateCache };
 }
 
 export function runOptions(options: QueryOptions, ending: 'final' | 'partial' = 'final'): RunOptions {
-  const { deadlineMs, maxOnDiskStorage, priority, kernels, profile } = options;
-  return { ending, deadlineMs, maxOnDiskStorage, priority, kernels, batchRows: null, profile };
+  const { deadlineMs, limits, priority, kernels, profile } = options;
+  return { ending, deadlineMs, limits, priority, kernels, batchRows: null, profile };
 }

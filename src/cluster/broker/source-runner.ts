@@ -11,6 +11,7 @@ import { ETERNITY } from '../../model/interval.js';
 import type { PostStep, ScanPlan } from '../../model/plan.js';
 import { columnsOfFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
+import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
@@ -32,9 +33,6 @@ export interface SourceRunnerOptions {
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   readonly runOptions: Omit<RunOptions, 'ending'>;
   readonly signal: AbortSignal;
-  /** Of each subquery and each right side of a join; null: not limited for the first, the defaults below for the second. */
-  readonly subqueryRowsMax: number | null;
-  readonly subqueryBytesMax: number | null;
   /** Rows placed at a time; null: as many as is good. For tests. */
   readonly chunkRows?: number;
 }
@@ -142,7 +140,7 @@ export class SourceRunner {
         return this.#limited(
           pruned(this.run(narrowed(source.plan, this.#options.columnsOf(source), columns), source.source), columns),
           'a subquery',
-          this.#options.subqueryBytesMax,
+          this.#limits.maxSubqueryBytes ?? null,
         );
       case 'table':
         return this.run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source);
@@ -197,13 +195,17 @@ export class SourceRunner {
   }
 
   get #buildBytesMax(): number {
-    return this.#options.subqueryBytesMax ?? BUILD_BYTES_MAX;
+    return this.#limits.maxSubqueryBytes ?? BUILD_BYTES_MAX;
+  }
+
+  get #limits(): RunLimits {
+    return this.#options.runOptions.limits ?? {};
   }
 
   async *#limited(frames: AsyncIterable<Frame>, what: string, bytesMax: number | null): AsyncGenerator<Frame> {
-    const { subqueryRowsMax, subqueryBytesMax } = this.#options;
+    const { maxSubqueryRows = null, maxSubqueryBytes = null } = this.#limits;
     // As documented, bytes take precedence where both are set.
-    const rowsMax = subqueryBytesMax === null ? subqueryRowsMax : null;
+    const rowsMax = maxSubqueryBytes === null ? maxSubqueryRows : null;
     let [rows, bytes] = [0, 0];
     for await (const frame of frames) {
       rows += frame.rowCount;

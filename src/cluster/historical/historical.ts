@@ -79,11 +79,11 @@ export class Historical implements HistoricalService {
 
   runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame | RunReport> {
     this.#checkServed(request.segmentIds);
-    const { plan, segmentIds, ending, deadlineMs, perSegmentTimeoutMs, maxOnDiskStorage, priority, kernels } = request;
+    const { plan, segmentIds, ending, deadlineMs, limits, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
     const { engine, store, results, gate } = this.#options;
     const profile = newProfile();
-    const options = { ending, deadlineMs, perSegmentTimeoutMs, maxOnDiskStorage, priority, kernels, batchRows: null, profile };
+    const options = { ending, deadlineMs, limits, priority, kernels, batchRows: null, profile };
     const frames =
       plan.operator === 'group' && results.serves(plan, request)
         ? results.run(plan, { ...request, engine, store }, options, signal)

@@ -6,6 +6,7 @@ import type { Plan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
+import type { RunLimits } from '../../model/run-limits.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import type { Lookup } from '../coordinator/lookups.js';
 
@@ -26,10 +27,7 @@ export interface RunPlanRequest {
   readonly priority: number;
   /** Name of a kernel set, or null for the configured one. */
   readonly kernels: string | null;
-  /** Bytes on disk that groups may take, at most what this server allows; null or absent: that. */
-  readonly maxOnDiskStorage?: number | null;
-  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
-  readonly perSegmentTimeoutMs?: number | null;
+  readonly limits: RunLimits;
   /** Whether answers for single segments may be taken from the cache, and put there. */
   readonly useCache: boolean;
   readonly populateCache: boolean;

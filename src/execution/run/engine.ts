@@ -1,6 +1,7 @@
 import type { Frame } from '../../model/frame.js';
 import type { Plan, RowPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
+import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { SegmentView } from '../../storage/view.js';
@@ -9,15 +10,12 @@ import type { BuildRequest } from '../join/build-side.js';
 export interface RunOptions {
   readonly ending: 'final' | 'partial';
   readonly deadlineMs: number;
-  /** Milliseconds that a thread may work on one segment; null or absent: no limit. */
-  readonly perSegmentTimeoutMs?: number | null | undefined;
+  readonly limits?: RunLimits | undefined;
   /** Higher ones go first, between any two blocks; left out: 0. */
   readonly priority?: number | undefined;
   readonly kernels: string | null;
   /** Rows of a kernel batch, a divisor of BLOCK_ROWS or any smaller number; null: BLOCK_ROWS. For tests. */
   readonly batchRows: number | null;
-  /** Bytes that groups may take on disk, at most what the process allows; 0: none; null or absent: what it allows. */
-  readonly maxOnDiskStorage?: number | null | undefined;
   /** Added to while the plan runs; complete when the last frame was taken. */
   readonly profile?: Profile | undefined;
 }

@@ -387,7 +387,7 @@ class LocalEngine implements ProcessingEngine {
       spill,
       heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
       priority: options.priority ?? 0,
-      perSegmentTimeoutMs: options.perSegmentTimeoutMs ?? null,
+      limits: options.limits ?? {},
       account: { at: flags + ACCOUNT_OFFSET, bytesMax: queryBytesMax, limit: 'svc.query.maxMemoryBytes' },
     };
     const abort = (): void => this.#raiseFlag(control);
@@ -407,9 +407,9 @@ class LocalEngine implements ProcessingEngine {
     }
   }
 
-  #spillPlace({ maxOnDiskStorage }: RunOptions, flags: Address): SpillPlace | null {
+  #spillPlace({ limits }: RunOptions, flags: Address): SpillPlace | null {
     const { spillDirectory, spillBytesMax = Infinity } = this.#options;
-    const bytesMax = Math.min(spillBytesMax, maxOnDiskStorage ?? Infinity);
+    const bytesMax = Math.min(spillBytesMax, limits?.maxOnDiskStorage ?? Infinity);
     if (spillDirectory === undefined || bytesMax === 0) return null;
     return { folder: path.join(spillDirectory, String(++this.#runs)), bytesMax, used: flags + 8 };
   }

@@ -6,6 +6,7 @@ import { ACCOUNT_BYTES } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
+import type { RunLimits } from '../../model/run-limits.js';
 import type { StorageJobs } from '../../storage/jobs.js';
 import { STORAGE_JOBS } from '../../storage/jobs.js';
 import type { UploadedFrame } from '../../storage/uploaded-frame.js';
@@ -51,8 +52,7 @@ export interface RunControl {
   readonly heldRowsMax: number;
   /** Work of a higher one goes first, between any two blocks. */
   readonly priority: number;
-  /** For one segment on one thread; null: no limit. */
-  readonly perSegmentTimeoutMs: number | null;
+  readonly limits: RunLimits;
   /** Where everything that the query allocates is counted. */
   readonly account: MemoryAccount;
 }
@@ -155,10 +155,11 @@ export class ThreadContext {
     return this.#kernels.get(name);
   }
 
-  context({ flags, deadlineMs, perSegmentTimeoutMs, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
+  context({ flags, deadlineMs, limits, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
     const words = this.memory.i32(flags, 1);
     const yieldToUrgent = this.#yieldToUrgent;
     const sampledRowsMin = this.#sampledRowsMin;
+    const { perSegmentTimeout = null } = limits;
     let segmentDeadlineMs = Infinity;
     let segments = 0;
     let looked: RunContext | undefined;
@@ -178,7 +179,7 @@ export class ThreadContext {
         yieldToUrgent();
       },
       beginSegment: () => {
-        if (perSegmentTimeoutMs !== null) segmentDeadlineMs = Date.now() + perSegmentTimeoutMs;
+        if (perSegmentTimeout !== null) segmentDeadlineMs = Date.now() + perSegmentTimeout;
       },
       times: undefined,
       sampled: (rows) => {

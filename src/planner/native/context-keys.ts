@@ -1,7 +1,10 @@
+import { RUN_LIMITS } from '../../model/run-limits.js';
+
 /** How each documented context key is treated by native queries. A key outside of all lists belongs to the user. */
 
 /** Read by `readContext` or by the query type it concerns. */
 export const HONOURED_KEYS: readonly string[] = [
+  ...Object.keys(RUN_LIMITS),
   'timeout',
   'priority',
   'queryId',
@@ -12,15 +15,10 @@ export const HONOURED_KEYS: readonly string[] = [
   'serializeDateTimeAsLong',
   'kernels',
   'exactSums',
-  'maxSubqueryRows',
-  'maxSubqueryBytes',
   'profile',
-  'maxOnDiskStorage',
-  'perSegmentTimeout',
   'bySegment',
   'realtimeSegmentsOnly',
   'groupByEnableMultiValueUnnesting',
-  'maxScatterGatherBytes',
   'lane',
   'useCache',
   'populateCache',

@@ -2,6 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
+import { LIMIT_ROWS, type RunLimits } from '../../model/run-limits.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
 import type { ObjectReader } from './reader.js';
 import { refuse } from './reader.js';
@@ -16,11 +17,8 @@ export interface QueryContext {
   readonly kernels: string | null;
   /** Whether sums of doubles are exact; null: what the server says. */
   readonly exactSums: boolean | null;
-  /** Bytes on disk that groups may take on a server; null: what the server allows. */
-  readonly maxOnDiskStorage: number | null;
+  readonly limits: RunLimits;
   readonly lane: string | null;
-  /** Null: what the server allows. */
-  readonly gatherBytesMax: number | null;
   /** Whether the answer's header carries the whole profile, not a summary. */
   readonly profile: boolean;
   readonly caching: {
@@ -29,11 +27,6 @@ export interface QueryContext {
     readonly useResultLevelCache: boolean;
     readonly populateResultLevelCache: boolean;
   };
-  /** Of each subquery and each right side of a join; null: no limit of its own. */
-  readonly subqueryRowsMax: number | null;
-  readonly subqueryBytesMax: number | null;
-  /** Milliseconds that a thread may work on the rows of one segment; null: no limit of its own. */
-  readonly perSegmentTimeoutMs: number | null;
   /** Whether each segment has a result of its own. */
   readonly bySegment: boolean;
   /** Whether published segments are left out. */
@@ -78,9 +71,8 @@ export function readContext(query: ObjectReader): QueryContext {
     priority: integer(keys, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     kernels,
     exactSums: keys['exactSums'] === undefined ? null : boolean(keys, 'exactSums'),
-    maxOnDiskStorage: integer(keys, 'maxOnDiskStorage', 0),
+    limits: readLimits(keys),
     lane,
-    gatherBytesMax: integer(keys, 'maxScatterGatherBytes', 0),
     profile: boolean(keys, 'profile'),
     caching: {
       useCache: boolean(keys, 'useCache', true),
@@ -88,10 +80,6 @@ export function readContext(query: ObjectReader): QueryContext {
       useResultLevelCache: boolean(keys, 'useResultLevelCache', true),
       populateResultLevelCache: boolean(keys, 'populateResultLevelCache', true),
     },
-    subqueryRowsMax: integer(keys, 'maxSubqueryRows', 1),
-    // `auto` and `disabled` leave it to the memory there is.
-    subqueryBytesMax: ['auto', 'disabled'].includes(String(keys['maxSubqueryBytes'])) ? null : integer(keys, 'maxSubqueryBytes', 1),
-    perSegmentTimeoutMs: integer(keys, 'perSegmentTimeout', 0) || null,
     bySegment: boolean(keys, 'bySegment'),
     realtimeSegmentsOnly: boolean(keys, 'realtimeSegmentsOnly'),
     unnestsMultiValues: boolean(keys, 'groupByEnableMultiValueUnnesting', true),
@@ -106,6 +94,15 @@ export function readContext(query: ObjectReader): QueryContext {
       return nearest === undefined ? [] : [`context.${key} is not a known key and has no effect; did you mean "${nearest}"?`];
     }),
   };
+}
+
+function readLimits(keys: Readonly<Record<string, unknown>>): RunLimits {
+  return Object.fromEntries(
+    LIMIT_ROWS.map(([name, { minimum, unlimited = [] }]) => [
+      name,
+      unlimited.includes(String(keys[name])) ? null : integer(keys, name, minimum),
+    ]),
+  );
 }
 
 /** A number or its digits. Clients write the largest long for "without limit": that is read as the largest number there is. */

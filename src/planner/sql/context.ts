@@ -2,6 +2,7 @@ import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { own } from '../../base/names.js';
+import { RUN_LIMITS } from '../../model/run-limits.js';
 import { type QueryContext, readContext } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { ObjectReader } from '../native/reader.js';
@@ -21,6 +22,7 @@ export interface SqlContext extends QueryContext {
 
 /** Read here or by `readContext`, on behalf of any statement. */
 export const SQL_HONOURED_KEYS: readonly string[] = [
+  ...Object.keys(RUN_LIMITS),
   'sqlQueryId',
   'sqlTimeZone',
   'plannerRulesOff',
@@ -32,13 +34,8 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   'exactSums',
   'queryId',
   'profile',
-  'maxOnDiskStorage',
-  'perSegmentTimeout',
   'realtimeSegmentsOnly',
-  'maxScatterGatherBytes',
   'lane',
-  'maxSubqueryRows',
-  'maxSubqueryBytes',
   'useCache',
   'populateCache',
   'useResultLevelCache',

@@ -225,11 +225,9 @@ export class SqlStatements {
   }
 
   #queryOptions(context: SqlContext, queryId: string, signal: AbortSignal): QueryOptions {
-    const { priority, kernels, exactSums, caching, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
-    const limits = { deadlineMs: this.#options.now() + this.#allowedMs(context), gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
-    const { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly } = context;
-    const bounds = { maxOnDiskStorage, perSegmentTimeoutMs, realtimeSegmentsOnly };
-    return { queryId, ...limits, ...bounds, priority, kernels, exactSums, caching, signal };
+    const { priority, kernels, exactSums, caching, limits, realtimeSegmentsOnly } = context;
+    const deadlineMs = this.#options.now() + this.#allowedMs(context);
+    return { queryId, deadlineMs, limits, realtimeSegmentsOnly, priority, kernels, exactSums, caching, signal };
   }
 
   /** Planning counts in the time that a statement may take. */

@@ -60,16 +60,14 @@ function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: 
   const queryId = context.queryId ?? options.newQueryId();
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
   const run = options.log.begin({ queryId, queryType: query.queryType, dataSource: query.dataSource }, receivedMs);
-  const { priority, kernels, exactSums, caching, lane, gatherBytesMax, subqueryRowsMax, subqueryBytesMax } = context;
+  const { priority, kernels, exactSums, caching, lane, limits } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
-  const limits = { deadlineMs, gatherBytesMax, subqueryRowsMax, subqueryBytesMax };
   const queryOptions = {
     queryId,
-    ...limits,
+    deadlineMs,
+    limits,
     kernels,
     exactSums,
-    maxOnDiskStorage: context.maxOnDiskStorage,
-    perSegmentTimeoutMs: context.perSegmentTimeoutMs,
     realtimeSegmentsOnly: context.realtimeSegmentsOnly,
     caching,
     profile: run.profile,

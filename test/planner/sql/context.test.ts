@@ -28,7 +28,7 @@ context('what is honoured is read, numbers also as text', () => {
 
 context('the largest long is a limit that is never met', () => {
   for (const limit of [9_223_372_036_854_775_807n, '9223372036854775807'])
-    assert.is(readSqlContext({ maxScatterGatherBytes: limit }).gatherBytesMax, Number.MAX_SAFE_INTEGER);
+    assert.is(readSqlContext({ maxScatterGatherBytes: limit }).limits.maxScatterGatherBytes, Number.MAX_SAFE_INTEGER);
   for (const limit of [9_223_372_036_854_775_808n, '9223372036854775808', '-1', '1.5'])
     assert.throws(
       () => readSqlContext({ maxScatterGatherBytes: limit }),

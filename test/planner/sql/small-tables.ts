@@ -172,8 +172,6 @@ function runner(): SourceRunner {
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: run,
     signal,
-    subqueryRowsMax: null,
-    subqueryBytesMax: null,
     chunkRows: 7,
   });
 }

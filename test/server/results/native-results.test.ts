@@ -502,9 +502,9 @@ requests('the context sets id, deadline, priority, kernels and disk space', asyn
   });
   const [asked] = broker.asked;
   assert.ok(asked);
-  const { queryId, deadlineMs, priority, kernels, maxOnDiskStorage } = asked.options;
+  const { queryId, deadlineMs, priority, kernels, limits } = asked.options;
   assert.equal(
-    { queryId, deadlineMs, priority, kernels, maxOnDiskStorage },
+    { queryId, deadlineMs, priority, kernels, maxOnDiskStorage: limits?.maxOnDiskStorage },
     { queryId: 'mine', deadlineMs: 1050, priority: 3, kernels: 'scalar', maxOnDiskStorage: 1000 },
   );
   assert.is(headers?.['X-Svc-Query-Id'], 'mine');
