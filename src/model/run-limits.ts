@@ -22,6 +22,8 @@ export const RUN_LIMITS = {
   maxOnDiskStorage: { minimum: 0 },
   /** Milliseconds that a thread may work on the rows of one segment. */
   perSegmentTimeout: { minimum: 0, unlimited: ['0'] },
+  /** Rows of a scan that may be held to sort them, at most what the property allows. */
+  maxRowsQueuedForOrdering: { minimum: 1 },
 } as const satisfies Readonly<Record<string, LimitRow>>;
 
 export type LimitName = keyof typeof RUN_LIMITS;

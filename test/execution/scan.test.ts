@@ -201,13 +201,21 @@ scans('post-processing steps run over scanned rows, and a sort that would hold t
     best.slice(1, 4).map(([small, large]) => [small + large]),
   );
   const narrow = createEngine({ memory, kernels: 'simd', threads: 0, heldRowsMax: 2999 });
-  let message = '';
-  try {
-    await rowsOf(narrow.runViews(plan, [placed.view], options(), never));
-  } catch (error) {
-    message = String(error);
-  }
-  assert.match(message, 'svc.query.scan.maxRowsQueuedForOrdering');
+  const asking = (maxRowsQueuedForOrdering: number) => options({ limits: { maxRowsQueuedForOrdering } });
+  const refusal = (run: AsyncIterable<Frame>) =>
+    rowsOf(run).then(
+      () => '',
+      (error: unknown) => String(error),
+    );
+  // The context asks for less than the property allows, never for more.
+  for (const run of [
+    narrow.runViews(plan, [placed.view], options(), never),
+    narrow.runViews(plan, [placed.view], asking(1_000_000), never),
+    engine.runViews(plan, [placed.view], asking(2999), never),
+    engine.merge(plan, [engine.runViews(plan, [placed.view], options({ ending: 'partial' }), never)], asking(2999), never),
+  ])
+    assert.match(await refusal(run), / 2999 rows.*svc\.query\.scan\.maxRowsQueuedForOrdering.*context key/);
+  assert.is(await refusal(engine.runViews(plan, [placed.view], asking(3000), never)), '');
   placed.release();
   assert.is(memory.allocatedBytes, 0);
 });

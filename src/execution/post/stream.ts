@@ -80,7 +80,7 @@ export class StreamedSteps {
     if (this.#heldRows > heldRowsMax)
       throw new ServiceError(
         'resource_limit',
-        `ordering needs more than ${heldRowsMax} rows at once; the limit is svc.query.scan.maxRowsQueuedForOrdering`,
+        `ordering needs more than ${heldRowsMax} rows at once; the limits are svc.query.scan.maxRowsQueuedForOrdering and the context key maxRowsQueuedForOrdering`,
       );
     return [];
   }

@@ -199,7 +199,7 @@ class LocalEngine implements ProcessingEngine {
         const final = options.ending === 'final';
         const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
         const steps = new StreamedSteps(final ? plan.post : [], leaf, {
-          heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
+          heldRowsMax: this.#heldRowsMax(options),
           spill: undefined,
         });
         for await (const frame of mergeScans(plan, partials, !final)) {
@@ -385,7 +385,7 @@ class LocalEngine implements ProcessingEngine {
       batchRows: options.batchRows ?? BLOCK_ROWS,
       groupBytesMax: Math.floor(groupBytesMax / (this.#pool?.size ?? 1)),
       spill,
-      heldRowsMax: this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS,
+      heldRowsMax: this.#heldRowsMax(options),
       priority: options.priority ?? 0,
       limits: options.limits ?? {},
       account: { at: flags + ACCOUNT_OFFSET, bytesMax: queryBytesMax, limit: 'svc.query.maxMemoryBytes' },
@@ -405,6 +405,10 @@ class LocalEngine implements ProcessingEngine {
       // What threads that failed have left there.
       if (spill !== null && existsSync(spill.folder)) await rm(spill.folder, { recursive: true, force: true });
     }
+  }
+
+  #heldRowsMax({ limits }: RunOptions): number {
+    return Math.min(this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS, limits?.maxRowsQueuedForOrdering ?? Infinity);
   }
 
   #spillPlace({ limits }: RunOptions, flags: Address): SpillPlace | null {

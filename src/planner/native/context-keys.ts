@@ -36,7 +36,7 @@ export const NOTHING_TO_DO_KEYS: readonly string[] = (
   'cloneQueryMode minTopNThreshold enableJoinFilterPushDown enableJoinFilterRewrite enableJoinFilterRewriteValueColumnFilters enableRewriteJoinToFilter ' +
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +
   'bufferGrouperInitialBuckets bufferGrouperMaxLoadFactor forceHashAggregation intermediateCombineDegree numParallelCombineThreads mergeThreadLocal ' +
-  'forceLimitPushDown applyLimitPushDownToSegment deferExpressionDimensions maxRowsQueuedForOrdering maxSegmentPartitionsOrderedInMemory searchStrategy ' +
+  'forceLimitPushDown applyLimitPushDownToSegment deferExpressionDimensions maxSegmentPartitionsOrderedInMemory searchStrategy ' +
   'maxSelectorDictionarySize maxMergingDictionarySize maxSpillFileCount serializeDateTimeAsLongInner'
 ).split(' ');
 
