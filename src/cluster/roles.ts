@@ -85,6 +85,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     await database.close();
     throw error;
   });
+  database.faults.onFault((fault) => log.error('a document of the metadata store cannot be read and is set aside', { ...fault }));
   const session = randomBytes(8).toString('hex');
   const coordination = new EmbeddedCoordination({
     database,

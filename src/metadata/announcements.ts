@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.js';
 import type { EpochMs } from '../model/interval.js';
 import type { Queries } from './database.js';
 
@@ -6,8 +7,7 @@ export interface AnnouncementRecord {
   readonly host: string;
   /** Made anew by every start of a process. */
   readonly session: string;
-  /** JSON text. */
-  readonly details: string;
+  readonly details: Readonly<Record<string, unknown>>;
   readonly heartbeatMs: EpochMs;
 }
 
@@ -17,7 +17,7 @@ export async function writeAnnouncements(queries: Queries, records: readonly Ann
     await queries.rows(
       `INSERT INTO announcements (role, host, session, details, heartbeat_ms) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (role, host) DO UPDATE SET session = excluded.session, details = excluded.details, heartbeat_ms = excluded.heartbeat_ms`,
-      [role, host, session, details, heartbeatMs],
+      [role, host, session, JSON.stringify(details), heartbeatMs],
     );
   }
 }
@@ -41,5 +41,17 @@ export async function liveAnnouncements(queries: Queries, sinceMs: EpochMs): Pro
     'SELECT role, host, session, details, heartbeat_ms FROM announcements WHERE heartbeat_ms > ? ORDER BY role, host',
     [sinceMs],
   );
-  return rows.map((row) => ({ role: row.role, host: row.host, session: row.session, details: row.details, heartbeatMs: row.heartbeat_ms }));
+  return rows.map(({ role, host, session, details, heartbeat_ms }) => ({
+    role,
+    host,
+    session,
+    // Only the details are lost: whoever announces itself is there.
+    details: queries.faults.read({ table: 'announcements', column: 'details', key: `${role} ${host}` }, details, parseDetails) ?? {},
+    heartbeatMs: heartbeat_ms,
+  }));
+}
+
+function parseDetails(value: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) throw new Error('it is not an object');
+  return value;
 }

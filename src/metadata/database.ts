@@ -1,10 +1,13 @@
 import sqlite3 from 'sqlite3';
 import { ServiceError } from '../base/errors.js';
+import { MetadataFaults } from './faults.js';
 
 /** Statements with `?` placeholders, run in order on one connection. */
 export interface Queries {
   /** Rows of a SELECT or of a statement with RETURNING; none for the others. `Row` is what the statement names. */
   rows<Row extends object>(sql: string, bindings?: readonly Binding[]): Promise<readonly Row[]>;
+  /** Stored documents that could not be read on this connection; one list for the database and its transactions. */
+  readonly faults: MetadataFaults;
 }
 
 export type Binding = string | number | null;
@@ -71,14 +74,16 @@ export async function openSqlite(file: string): Promise<Database> {
       if (mustRollBack) await rollBack();
       return work();
     });
+  const faults = new MetadataFaults();
   return {
+    faults,
     rows: (sql, bindings) => inOwnTurn(() => rows(sql, bindings)),
     transaction: (work) =>
       inOwnTurn(async () => {
         // A transaction that read first and took the write lock later would fail when another process wrote in between.
         await rows('BEGIN IMMEDIATE');
         try {
-          const result = await work({ rows });
+          const result = await work({ rows, faults });
           await rows('COMMIT');
           return result;
         } catch (error) {

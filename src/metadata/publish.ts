@@ -1,6 +1,5 @@
 import { ServiceError } from '../base/errors.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
-import { parseJsonWithDoubles } from '../base/json.js';
 import type { EpochMs, Interval } from '../model/interval.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
@@ -53,7 +52,16 @@ export async function findPublication(
     [taskId],
   );
   const row = rows[0];
-  return row === undefined ? undefined : { loadPaths: row.load_paths, ids: parseJsonWithDoubles(row.segment_ids) as string[] };
+  if (row === undefined) return undefined;
+  // That it published is told by the row alone.
+  const ids = queries.faults.read({ table: 'publications', column: 'segment_ids', key: taskId }, row.segment_ids, parseIds);
+  return { loadPaths: row.load_paths, ids: ids ?? [] };
+}
+
+function parseIds(value: unknown): readonly string[] {
+  if (!Array.isArray(value) || !value.every((id): id is string => typeof id === 'string'))
+    throw new Error('it is not a list of segment ids');
+  return value;
 }
 
 function repeatPublication(earlier: { loadPaths: string; ids: readonly string[] }, request: PublishRequest): readonly string[] {

@@ -1,4 +1,3 @@
-import { parseJsonWithDoubles } from '../base/json.js';
 import type { EpochMs, Interval } from '../model/interval.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
@@ -6,6 +5,7 @@ import type { Binding, Queries } from './database.js';
 import { visibleSegments } from './timeline.js';
 
 interface SegmentRow {
+  readonly id: string;
   readonly payload: string;
 }
 
@@ -56,17 +56,19 @@ export async function insertSegments(
 
 export interface SegmentChange {
   readonly id: string;
+  readonly dataSource: string;
   readonly used: boolean;
-  readonly segment: SegmentDescriptor;
+  /** undefined: it cannot be read. */
+  readonly segment: SegmentDescriptor | undefined;
 }
 
 /** What was inserted or changed its use after a revision; from 0 on, everything that is used. */
 export async function segmentsChangedAfter(queries: Queries, revision: number): Promise<readonly SegmentChange[]> {
-  const rows = await queries.rows<SegmentRow & { id: string; used: number }>(
-    `SELECT id, used, payload FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
+  const rows = await queries.rows<SegmentRow & { used: number; data_source: string }>(
+    `SELECT id, data_source, used, payload FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
     [revision],
   );
-  return rows.map(({ id, used, payload }) => ({ id, used: used === 1, segment: parseDescriptor(payload) }));
+  return rows.map((row) => ({ id: row.id, dataSource: row.data_source, used: row.used === 1, segment: readDescriptor(queries, row) }));
 }
 
 export interface SegmentSelection {
@@ -81,19 +83,20 @@ export interface SegmentSelection {
 export async function selectSegments(queries: Queries, selection: SegmentSelection): Promise<readonly SegmentDescriptor[]> {
   const { where, bindings } = conditionOf(selection);
   const rows = await queries.rows<SegmentRow>(
-    `SELECT payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`,
+    `SELECT id, payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`,
     bindings,
   );
-  return rows.map(({ payload }) => parseDescriptor(payload));
+  return rows.flatMap((row) => readDescriptor(queries, row) ?? []);
 }
 
 export async function findSegment(
   queries: Queries,
   id: string,
 ): Promise<{ readonly segment: SegmentDescriptor; readonly used: boolean } | undefined> {
-  const rows = await queries.rows<SegmentRow & { used: number }>('SELECT payload, used FROM segments WHERE id = ?', [id]);
+  const rows = await queries.rows<SegmentRow & { used: number }>('SELECT id, payload, used FROM segments WHERE id = ?', [id]);
   const row = rows[0];
-  return row === undefined ? undefined : { segment: parseDescriptor(row.payload), used: row.used === 1 };
+  const segment = row && readDescriptor(queries, row);
+  return row === undefined || segment === undefined ? undefined : { segment, used: row.used === 1 };
 }
 
 /** Names with at least one segment, or at least one used segment; sorted. */
@@ -140,13 +143,21 @@ export async function markUsed(queries: Queries, dataSource: string, target: Mar
   );
 }
 
-/** Removes the rows of unused segments inside the interval and returns them: their files are the caller's to remove. */
-export async function deleteUnused(queries: Queries, dataSource: string, interval: Interval): Promise<readonly SegmentDescriptor[]> {
-  const rows = await queries.rows<SegmentRow>(
-    'DELETE FROM segments WHERE used = 0 AND data_source = ? AND start_ms >= ? AND end_ms <= ? RETURNING payload',
-    [dataSource, interval.start, interval.end],
+/** Removes the rows of unused segments inside the interval and tells where their files are, which are the caller's to remove. */
+export async function deleteUnused(
+  queries: Queries,
+  dataSource: string,
+  interval: Interval,
+  countMax: number,
+): Promise<readonly SegmentDescriptor['loadSpec'][]> {
+  const rows = await queries.rows<SegmentRow & { load_path: string }>(
+    `DELETE FROM segments WHERE id IN
+       (SELECT id FROM segments WHERE used = 0 AND data_source = ? AND start_ms >= ? AND end_ms <= ? LIMIT ?)
+     RETURNING id, payload, load_path`,
+    [dataSource, interval.start, interval.end, countMax],
   );
-  return rows.map(({ payload }) => parseDescriptor(payload));
+  // The path is a column of its own: a payload that cannot be read keeps no file from being found.
+  return rows.map((row) => readDescriptor(queries, row)?.loadSpec ?? { type: 'local', path: row.load_path });
 }
 
 /** Of these deep storage paths, the ones that some segment, used or not, refers to. */
@@ -203,7 +214,18 @@ function conditionOf(selection: SegmentSelection): { where: string; bindings: Bi
 
 const placeholders = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
 
-/** The payload column holds what `insertSegments` wrote. */
-function parseDescriptor(payload: string): SegmentDescriptor {
-  return parseJsonWithDoubles(payload) as SegmentDescriptor;
+/** What `insertSegments` wrote; undefined when the row is set aside. */
+function readDescriptor(queries: Queries, { id, payload }: SegmentRow): SegmentDescriptor | undefined {
+  return queries.faults.read({ table: 'segments', column: 'payload', key: id }, payload, (value) => parseDescriptor(value, id));
+}
+
+function parseDescriptor(value: unknown, id: string): SegmentDescriptor {
+  // The id is printed of nearly all that the timeline reads: a payload that prints it is that of the row.
+  const descriptor = value as SegmentDescriptor;
+  const lists = [descriptor.columns, descriptor.dimensions, descriptor.metrics];
+  const counts = [descriptor.sizeBytes, descriptor.rowCount, descriptor.shardSpec.partitions, descriptor.id.partitionNumber];
+  if (segmentIdText(descriptor.id) !== id) throw new Error('it is the document of another segment');
+  if (typeof descriptor.loadSpec.path !== 'string' || !lists.every(Array.isArray) || !counts.every(Number.isInteger))
+    throw new Error('it is not the document of a segment');
+  return descriptor;
 }

@@ -29,6 +29,12 @@ export async function findConfig(queries: Queries, name: string): Promise<string
   return rows[0]?.payload;
 }
 
+/** A stored document; undefined when it was never written, or was set aside because it cannot be read. */
+export async function readConfig<Value>(queries: Queries, name: string, parse: (value: unknown) => Value): Promise<Value | undefined> {
+  const text = await findConfig(queries, name);
+  return text === undefined ? undefined : queries.faults.read({ table: 'config', column: 'payload', key: name }, text, parse);
+}
+
 export async function writeConfig(queries: Queries, name: string, payload: string): Promise<void> {
   await queries.rows('INSERT INTO config (name, payload) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET payload = excluded.payload', [
     name,
@@ -42,10 +48,15 @@ export async function writeConfigOnce(queries: Queries, name: string, payload: s
   return (await findConfig(queries, name)) ?? payload;
 }
 
-/** Rules by datasource, as JSON texts of rule lists. */
-export async function allRules(queries: Queries): Promise<ReadonlyMap<string, string>> {
+/** Rules by datasource; undefined for those that cannot be read and are set aside. */
+export async function allRules<Rules>(queries: Queries, parse: (value: unknown) => Rules): Promise<ReadonlyMap<string, Rules | undefined>> {
   const rows = await queries.rows<{ data_source: string; payload: string }>('SELECT data_source, payload FROM rules ORDER BY data_source');
-  return new Map(rows.map((row) => [row.data_source, row.payload]));
+  return new Map(
+    rows.map((row) => [
+      row.data_source,
+      queries.faults.read({ table: 'rules', column: 'payload', key: row.data_source }, row.payload, parse),
+    ]),
+  );
 }
 
 export async function writeRules(queries: Queries, dataSource: string, payload: string): Promise<void> {

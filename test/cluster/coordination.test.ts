@@ -26,6 +26,7 @@ async function join(file: string, session: string) {
   const database = await openSqlite(file);
   let paused = false;
   const guarded: Database = {
+    faults: database.faults,
     rows: (sql, bindings) => (paused ? new Promise(() => undefined) : database.rows(sql, bindings)),
     transaction: (work) => (paused ? new Promise(() => undefined) : database.transaction(work)),
     close: () => database.close(),

@@ -203,6 +203,7 @@ publish('a publish that breaks off after any of its statements leaves everything
 function breaking(queries: Queries, after: number): Queries {
   let count = 0;
   return {
+    faults: queries.faults,
     async rows(sql, bindings) {
       if (count++ === after) throw new Error('broken off');
       return queries.rows(sql, bindings);

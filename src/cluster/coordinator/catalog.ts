@@ -30,12 +30,11 @@ export class SegmentCatalog {
     const revision = await currentRevision(this.#database);
     if (revision === this.#revision) return false;
     const touched = new Set<string>();
-    for (const { id, used, segment } of await segmentsChangedAfter(this.#database, this.#revision)) {
-      const { dataSource } = segment.id;
+    for (const { id, dataSource, used, segment } of await segmentsChangedAfter(this.#database, this.#revision)) {
       touched.add(dataSource);
       const known = this.#dataSources.get(dataSource) ?? { used: new Map(), chunks: [], visible: new Set() };
       this.#dataSources.set(dataSource, known);
-      if (used) known.used.set(id, segment);
+      if (used && segment !== undefined) known.used.set(id, segment);
       else known.used.delete(id);
     }
     for (const dataSource of touched) this.#resolve(dataSource);

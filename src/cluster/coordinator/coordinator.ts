@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
-import { parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
-import { type Author, audit, findConfig } from '../../metadata/settings.js';
+import { type Author, audit } from '../../metadata/settings.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -18,9 +17,9 @@ import { Ticker } from '../ticker.js';
 import { assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
 import { removeOrphans } from './cleanup.js';
-import { DYNAMIC_CONFIG_NAME, type DynamicConfig, readDynamicConfig } from './dynamic-config.js';
-import { LOOKUPS_NAME, type Lookups } from './lookups.js';
+import type { DynamicConfig } from './dynamic-config.js';
 import { Retention } from './retention.js';
+import { CoordinatorSettings } from './settings.js';
 
 export interface CoordinatorOptions {
   readonly database: Database;
@@ -60,6 +59,7 @@ export interface DeepStorageReport {
 /** Leads the data servers: what is used gets loaded by the rules, what is not gets dropped once no query reads it. */
 export class Coordinator implements CoordinatorService, Candidate {
   readonly catalog: SegmentCatalog;
+  readonly settings: CoordinatorSettings;
   readonly #options: CoordinatorOptions;
   readonly #duties: Ticker;
   readonly #cleanup: Ticker;
@@ -84,6 +84,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   constructor(options: CoordinatorOptions) {
     this.#options = options;
     this.catalog = new SegmentCatalog(options.database);
+    this.settings = new CoordinatorSettings({ database: options.database, fence: () => this.fence(), now: options.now });
     const report = (what: string) => (error: unknown) => {
       const { code, message } = toServiceError(error);
       // Leadership ended in the middle of a run: the next leader does the rest.
@@ -153,8 +154,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {
-    const text = (await findConfig(this.#options.database, LOOKUPS_NAME)) ?? '{}';
-    const lookups = own(parseJsonWithDoubles(text) as Lookups, tier) ?? {};
+    const lookups = own(await this.settings.lookups(), tier) ?? {};
     const current = createHash('sha256').update(JSON.stringify(lookups)).digest('base64');
     return current === generation ? null : { generation: current, lookups };
   }
@@ -166,7 +166,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   async #runDuties(): Promise<void> {
-    const config = readDynamicConfig(await findConfig(this.#options.database, DYNAMIC_CONFIG_NAME));
+    const config = await this.settings.dynamicConfig();
     await this.#refreshTargets();
     const servers = await this.#readServers();
     const targets = this.#targets;

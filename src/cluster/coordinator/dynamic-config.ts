@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import { parseJsonWithDoubles } from '../../base/json.js';
+import { isRecord } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 
 /**
@@ -42,10 +42,10 @@ export const DYNAMIC_CONFIG_DEFAULTS: DynamicConfig = {
   smartSegmentLoading: true,
 };
 
-export function readDynamicConfig(stored: string | undefined): DynamicConfig {
-  return stored === undefined
-    ? DYNAMIC_CONFIG_DEFAULTS
-    : { ...DYNAMIC_CONFIG_DEFAULTS, ...(parseJsonWithDoubles(stored) as Partial<DynamicConfig>) };
+/** A stored document. @throws ServiceError like `mergeDynamicConfig` */
+export function parseDynamicConfig(stored: unknown): DynamicConfig {
+  if (!isRecord(stored)) throw new ServiceError('input_invalid', `found ${JSON.stringify(stored)}, expected an object`);
+  return mergeDynamicConfig(DYNAMIC_CONFIG_DEFAULTS, new Map(Object.entries(stored)));
 }
 
 /**

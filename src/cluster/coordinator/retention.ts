@@ -1,4 +1,3 @@
-import { parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import type { Queries } from '../../metadata/database.js';
 import { allRules } from '../../metadata/settings.js';
@@ -18,10 +17,9 @@ export class Retention {
   }
 
   static async read(queries: Queries): Promise<Retention> {
-    const stored = [...(await allRules(queries))].map(
-      ([dataSource, payload]) => [dataSource, parseRules(parseJsonWithDoubles(payload))] as const,
-    );
-    return new Retention(new Map(stored));
+    const stored = await allRules(queries, parseRules);
+    // Rules that cannot be read may have kept segments: nothing is dropped for them.
+    return new Retention(new Map([...stored].map(([dataSource, rules]) => [dataSource, rules ?? DEFAULT_RULES])));
   }
 
   /** Stored ones by datasource, and the default rules, stored or built in. */

@@ -1,4 +1,3 @@
-import { parseJsonWithDoubles } from '../../base/json.js';
 import { liveAnnouncements, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
 import type { Database } from '../../metadata/database.js';
 import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';
@@ -146,17 +145,12 @@ export class EmbeddedCoordination implements Coordination {
       await database.transaction((queries) =>
         writeAnnouncements(
           queries,
-          this.#announced.map(({ role, host, details }) => ({ role, host, session, details: JSON.stringify(details), heartbeatMs })),
+          this.#announced.map(({ role, host, details }) => ({ role, host, session, details, heartbeatMs })),
         ),
       );
     const live = await liveAnnouncements(database, heartbeatMs - expiryMs);
     this.#membersOf.clear();
-    this.#members = live.map(({ role, host, session: owner, details }) => ({
-      role,
-      host,
-      session: owner,
-      details: parseJsonWithDoubles(details) as Member['details'],
-    }));
+    this.#members = live.map(({ role, host, session: owner, details }) => ({ role, host, session: owner, details }));
     for (const campaign of this.#campaigns) await this.#stand(campaign);
     this.#keepPulse();
     await this.#learnLeaders();

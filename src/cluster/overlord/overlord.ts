@@ -5,7 +5,7 @@ import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
 import { publishSegments } from '../../metadata/publish.js';
 import { deleteUnused } from '../../metadata/segments.js';
-import { findConfig } from '../../metadata/settings.js';
+import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import {
   countTasks,
   findTask,
@@ -27,7 +27,14 @@ import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
-import { readWorkerConfig, type SelectStrategy, strategyOf, WORKER_CONFIG_NAME } from './worker-config.js';
+import {
+  parseWorkerConfig,
+  readWorkerConfig,
+  type SelectStrategy,
+  strategyOf,
+  WORKER_CONFIG_NAME,
+  type WorkerConfig,
+} from './worker-config.js';
 
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
@@ -150,9 +157,11 @@ export class Overlord implements OverlordService, Candidate {
 
   async kill(dataSource: string, interval: Interval): Promise<number> {
     const { database, storage } = this.#options;
-    const removed = await fencedTransaction(database, this.fence(), (queries) => deleteUnused(queries, dataSource, interval));
+    const removed = await fencedTransaction(database, this.fence(), (queries) =>
+      deleteUnused(queries, dataSource, interval, Number.MAX_SAFE_INTEGER),
+    );
     // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
-    for (const segment of removed) await storage.remove(segment.loadSpec);
+    for (const loadSpec of removed) await storage.remove(loadSpec);
     return removed.length;
   }
 
@@ -169,6 +178,23 @@ export class Overlord implements OverlordService, Candidate {
       .members('middleManager')
       .find(({ host, session }) => host === task.workerHost && session === task.workerSession);
     return member === undefined ? undefined : peers.at('middleManager', member.host);
+  }
+
+  workerConfig(): Promise<WorkerConfig> {
+    return readWorkerConfig(this.#options.database);
+  }
+
+  async changeWorkerConfig(fields: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
+    const { database, now } = this.#options;
+    const payload = JSON.stringify(parseWorkerConfig(fields));
+    await fencedTransaction(database, this.fence(), async (queries) => {
+      await writeConfig(queries, WORKER_CONFIG_NAME, payload);
+      await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME }, author, payload, now());
+    });
+  }
+
+  workerConfigHistory(selection: Pick<AuditSelection, 'interval' | 'count'>): Promise<readonly AuditEntry[]> {
+    return auditHistory(this.#options.database, { type: WORKER_CONFIG_NAME, key: null, ...selection });
   }
 
   /** Something about segments changed: the coordinator need not wait for its next look. */
@@ -240,7 +266,8 @@ export class Overlord implements OverlordService, Candidate {
     try {
       return lockRequestOf(task.id, await validate(parseJson(documents.payload)));
     } catch (error) {
-      await endTask(database, this.fence(), task.id, { succeeded: false, error: toServiceError(error).message, report: null }, now());
+      const reason = `its payload cannot be used: ${toServiceError(error).message}`;
+      await endTask(database, this.fence(), task.id, { succeeded: false, error: reason, report: null }, now());
       return undefined;
     }
   }
@@ -251,7 +278,7 @@ export class Overlord implements OverlordService, Candidate {
     const waiting = new Set(pending.map(({ id }) => id));
     for (const id of this.#refusals.keys()) if (!waiting.has(id)) this.#refusals.delete(id);
     if (pending.length === 0) return;
-    const strategy = strategyOf(readWorkerConfig(await findConfig(database, WORKER_CONFIG_NAME)));
+    const strategy = strategyOf(await readWorkerConfig(database));
     const free = (await this.workers())
       .filter((worker) => worker.enabled)
       .map((worker) => ({ host: worker.host, session: worker.session, slots: worker.capacity - worker.runningTasks.length }));

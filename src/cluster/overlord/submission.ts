@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
-import { parseJson, stringifyJson } from '../../base/json.js';
+import { stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import type { LockRequest } from '../../metadata/locks.js';
@@ -43,10 +43,11 @@ export function lockRequestOf(taskId: string, description: TaskDescription): Loc
 
 /** The body of the payload endpoint. */
 export async function payloadDocument(
-  task: { readonly id: string; readonly groupId: string; readonly payload: string },
+  task: { readonly id: string; readonly groupId: string },
+  payload: unknown,
   validate: ValidateTask,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { type, dataSource, context, spec } = await validate(parseJson(task.payload));
+  const { type, dataSource, context, spec } = await validate(payload);
   const { id, groupId } = task;
   return { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, spec, context, dataSource };
 }

@@ -1,5 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
-import { parseJsonWithDoubles } from '../../base/json.js';
+import { isRecord } from '../../base/json.js';
+import type { Queries } from '../../metadata/database.js';
+import { readConfig } from '../../metadata/settings.js';
 
 /** How the Overlord chooses a worker: the emptiest one, or the fullest one that still has a free slot. */
 export type SelectStrategy = 'equalDistribution' | 'fillCapacity';
@@ -17,8 +19,13 @@ const WORKER_CONFIG_DEFAULTS: WorkerConfig = { type: 'default', selectStrategy: 
 
 const STRATEGIES = ['equalDistribution', 'fillCapacity', 'equalDistributionWithCategorySpec', 'fillCapacityWithCategorySpec'] as const;
 
-export function readWorkerConfig(stored: string | undefined): WorkerConfig {
-  return stored === undefined ? WORKER_CONFIG_DEFAULTS : (parseJsonWithDoubles(stored) as WorkerConfig);
+/** As stored, or the defaults. */
+export async function readWorkerConfig(queries: Queries): Promise<WorkerConfig> {
+  const stored = await readConfig(queries, WORKER_CONFIG_NAME, (value) => {
+    if (!isRecord(value)) throw new ServiceError('input_invalid', `found ${JSON.stringify(value)}, expected an object`);
+    return parseWorkerConfig(new Map(Object.entries(value)));
+  });
+  return stored ?? WORKER_CONFIG_DEFAULTS;
 }
 
 export function strategyOf({ selectStrategy }: WorkerConfig): SelectStrategy {

@@ -12,6 +12,7 @@ import { lookupRoutes } from './coordinator/lookups.js';
 import { metadataRoutes } from './coordinator/metadata.js';
 import { ruleRoutes } from './coordinator/rules.js';
 import { segmentRoutes } from './coordinator/segments.js';
+import { metadataFaultRoutes } from './metadata-faults.js';
 
 export interface CoordinatorSource {
   readonly coordinator: Coordinator;
@@ -42,5 +43,9 @@ export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
     lookupRoutes,
     lookupStatusRoutes,
   ];
-  return [...areas.flatMap((area) => area(source)), ...segmentRoutes('/svc/coordinator/v1/datasources', marking)];
+  return [
+    ...metadataFaultRoutes('/svc/coordinator/v1', database),
+    ...areas.flatMap((area) => area(source)),
+    ...segmentRoutes('/svc/coordinator/v1/datasources', marking),
+  ];
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
-import { parseJson } from '../../base/json.js';
+import { isRecord, parseJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
@@ -14,6 +14,7 @@ import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { liveReport } from '../results/live-report.js';
 import { segmentBody } from '../results/segment-body.js';
 import { DATASOURCES, formatInstant, json, kindOf, readCount, readInterval, readJson, route, STATE_READ, text } from './exchange.js';
+import { metadataFaultRoutes } from './metadata-faults.js';
 
 export interface OverlordSource {
   readonly overlord: Overlord;
@@ -40,6 +41,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     route('GET', path, DATASOURCES, async (request) => json(200, await listTasks(source, request, states)));
 
   return [
+    ...metadataFaultRoutes('/svc/indexer/v1', database),
     route('POST', '/svc/indexer/v1/task', DATASOURCES, async (request) => {
       const { taskId } = await overlord.submit(readJson(request));
       return json(200, { task: taskId });
@@ -59,7 +61,10 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     list('/svc/indexer/v1/pendingTasks', ['PENDING']),
     route('GET', '/svc/indexer/v1/task/{taskId}', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task, payload } = await getTask(source, taskId);
-      return json(200, { task: taskId, payload: await payloadDocument({ id: task.id, groupId: task.groupId, payload }, source.validate) });
+      return json(200, {
+        task: taskId,
+        payload: await payloadDocument(task, readDocument(source, task, 'payload', payload), source.validate),
+      });
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/status', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task } = await getTask(source, taskId);
@@ -67,7 +72,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/reports', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task, report } = await getTask(source, taskId);
-      if (report !== null) return json(200, parseJson(report));
+      if (report !== null) return json(200, readDocument(source, task, 'report', report));
       // A query's report exists once it is through.
       const progress = task.type === 'query_controller' ? null : await overlord.workerOf(task)?.progress(taskId);
       if (!progress) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
@@ -138,6 +143,18 @@ async function statusesOf({ database }: OverlordSource, ids: unknown): Promise<R
     );
   const tasks = await Promise.all(ids.map((id) => findTask(database, id)));
   return Object.fromEntries(tasks.flatMap((task) => (task === undefined ? [] : [[task.id, taskBody(task)]])));
+}
+
+/** @throws ServiceError `internal` for a document that cannot be read; the list of faults has it, too */
+function readDocument({ database }: OverlordSource, task: TaskRecord, column: 'payload' | 'report', text: string): object {
+  const place = { table: 'tasks', column, key: task.id };
+  const parse = (value: unknown): object => {
+    if (!isRecord(value)) throw new Error('it is not an object');
+    return value;
+  };
+  const document = database.faults.read(place, text, parse, parseJson);
+  if (document === undefined) throw new ServiceError('internal', `the ${column} of task ${task.id} cannot be read in the metadata store`);
+  return document;
 }
 
 async function getTask(

@@ -55,7 +55,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
         ...overlordRoutes({ overlord, database, validate, logDirectory, listsSegments }),
-        ...workerConfigRoutes({ database, fence: () => overlord.fence(), auditHistoryMs, now: Date.now }),
+        ...workerConfigRoutes({ overlord, auditHistoryMs, now: Date.now }),
         ...segmentRoutes('/svc/indexer/v1/datasources', {
           database,
           fence: () => overlord.fence(),

@@ -1,10 +1,8 @@
 import { ServiceError } from '../../../base/errors.js';
-import { parseJsonWithDoubles } from '../../../base/json.js';
 import { own } from '../../../base/names.js';
-import { LOOKUPS_NAME, type Lookup, type Lookups } from '../../../cluster/coordinator/lookups.js';
+import type { Lookup, Lookups } from '../../../cluster/coordinator/lookups.js';
 import type { Peers } from '../../../cluster/rpc/peers.js';
 import type { LookupReport } from '../../../cluster/rpc/services.js';
-import { findConfig } from '../../../metadata/settings.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { CONFIG_READ, json, route } from '../exchange.js';
@@ -21,9 +19,9 @@ interface NodeState {
 }
 
 /** Which processes have loaded which lookups. Brokers load them, and send them along with the plans that use them. */
-export function lookupStatusRoutes({ database, peers }: CoordinatorSource): readonly Route[] {
+export function lookupStatusRoutes({ coordinator, peers }: CoordinatorSource): readonly Route[] {
   const read = async (): Promise<{ readonly lookups: Lookups; readonly nodes: readonly NodeState[] }> => {
-    const lookups = parseJsonWithDoubles((await findConfig(database, LOOKUPS_NAME)) ?? '{}') as Lookups;
+    const lookups = await coordinator.settings.lookups();
     return {
       lookups,
       nodes: (await lookupReports(peers)).map(({ host, report }) => stateOf(host, report, own(lookups, report.tier) ?? {})),

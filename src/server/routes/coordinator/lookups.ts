@@ -1,10 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
-import { parseJsonWithDoubles } from '../../../base/json.js';
 import { own } from '../../../base/names.js';
-import { LOOKUPS_NAME, type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
-import type { Queries } from '../../../metadata/database.js';
-import { fencedTransaction } from '../../../metadata/leadership.js';
-import { audit, findConfig, writeConfig } from '../../../metadata/settings.js';
+import { type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import type { CoordinatorSource } from '../coordinator.js';
 import { CONFIG_READ, CONFIG_WRITE, json, readAuthor, readJson, route } from '../exchange.js';
@@ -13,15 +9,9 @@ import { isOn, lookupReports } from './lookup-status.js';
 const BASE = '/svc/coordinator/v1/lookups/config';
 
 /** The configuration of lookups. */
-export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorSource): readonly Route[] {
-  const read = async (queries: Queries): Promise<Lookups> =>
-    parseJsonWithDoubles((await findConfig(queries, LOOKUPS_NAME)) ?? '{}') as Lookups;
-  const change = (request: HttpRequest, alter: (current: Lookups) => Lookups) =>
-    fencedTransaction(database, coordinator.fence(), async (queries) => {
-      const payload = JSON.stringify(alter(await read(queries)));
-      await writeConfig(queries, LOOKUPS_NAME, payload);
-      await audit(queries, { type: 'lookups', key: 'lookups' }, readAuthor(request), payload, now());
-    });
+export function lookupRoutes({ coordinator, peers }: CoordinatorSource): readonly Route[] {
+  const { settings } = coordinator;
+  const change = (request: HttpRequest, alter: (current: Lookups) => Lookups) => settings.changeLookups(alter, readAuthor(request));
   const remove = (tier: string, name: string | null) => (current: Lookups) => {
     const rest = removeLookup(current, tier, name);
     if (rest === undefined) throw new ServiceError('not_found', `no lookup ${name === null ? `tier ${tier}` : `${name} in tier ${tier}`}`);
@@ -30,18 +20,18 @@ export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorS
 
   return [
     route('GET', BASE, CONFIG_READ, async (request) => {
-      const configured = Object.keys(await read(database));
+      const configured = Object.keys(await settings.lookups());
       const active = isOn(request, 'discover') ? (await lookupReports(peers)).map(({ report }) => report.tier) : [];
       return json(200, [...new Set([...configured, ...active])]);
     }),
-    route('GET', `${BASE}/all`, CONFIG_READ, async () => json(200, await read(database))),
+    route('GET', `${BASE}/all`, CONFIG_READ, async () => json(200, await settings.lookups())),
     route('POST', BASE, CONFIG_WRITE, async (request) => {
       const lookups = parseLookups(readJson(request));
       await change(request, (current) => mergeLookups(current, lookups));
       return json(202, lookups);
     }),
     route('GET', `${BASE}/{tier}`, CONFIG_READ, async (_request, { tier = '' }) => {
-      const lookups = own(await read(database), tier);
+      const lookups = own(await settings.lookups(), tier);
       if (lookups === undefined) throw new ServiceError('not_found', `no lookup tier ${tier}`);
       return json(200, Object.keys(lookups));
     }),
@@ -50,7 +40,7 @@ export function lookupRoutes({ coordinator, database, peers, now }: CoordinatorS
       return { status: 202 };
     }),
     route('GET', `${BASE}/{tier}/{name}`, CONFIG_READ, async (_request, { tier = '', name = '' }) => {
-      const lookup = own(own(await read(database), tier), name);
+      const lookup = own(own(await settings.lookups(), tier), name);
       if (lookup === undefined) throw new ServiceError('not_found', `no lookup ${name} in tier ${tier}`);
       return json(200, lookup);
     }),

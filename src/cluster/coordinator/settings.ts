@@ -1,0 +1,76 @@
+import type { Database, Queries } from '../../metadata/database.js';
+import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
+import {
+  type AuditEntry,
+  type AuditSelection,
+  type Author,
+  audit,
+  auditHistory,
+  readConfig,
+  writeConfig,
+  writeRules,
+} from '../../metadata/settings.js';
+import { DYNAMIC_CONFIG_NAME, type DynamicConfig, mergeDynamicConfig, parseDynamicConfig } from './dynamic-config.js';
+import { LOOKUPS_NAME, type Lookups, parseLookups } from './lookups.js';
+import { Retention } from './retention.js';
+import { parseRules } from './rules.js';
+
+export interface CoordinatorSettingsOptions {
+  readonly database: Database;
+  /** Of the leader. */
+  readonly fence: () => Fence;
+  readonly now: () => number;
+}
+
+/** What people configure at the Coordinator: rules, dynamic configuration and lookups. Every change is audited with it. */
+export class CoordinatorSettings {
+  readonly #options: CoordinatorSettingsOptions;
+
+  constructor(options: CoordinatorSettingsOptions) {
+    this.#options = options;
+  }
+
+  retention(): Promise<Retention> {
+    return Retention.read(this.#options.database);
+  }
+
+  async writeRules(dataSource: string, rules: unknown, author: Author): Promise<void> {
+    const payload = JSON.stringify(parseRules(rules));
+    await this.#change(async (queries) => {
+      await writeRules(queries, dataSource, payload);
+      await audit(queries, { type: 'rules', key: dataSource }, author, payload, this.#options.now());
+    });
+  }
+
+  dynamicConfig(queries: Queries = this.#options.database): Promise<DynamicConfig> {
+    return readConfig(queries, DYNAMIC_CONFIG_NAME, parseDynamicConfig).then((config) => config ?? parseDynamicConfig({}));
+  }
+
+  async changeDynamicConfig(changes: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
+    await this.#change(async (queries) => {
+      const payload = JSON.stringify(mergeDynamicConfig(await this.dynamicConfig(queries), changes));
+      await writeConfig(queries, DYNAMIC_CONFIG_NAME, payload);
+      await audit(queries, { type: DYNAMIC_CONFIG_NAME, key: DYNAMIC_CONFIG_NAME }, author, payload, this.#options.now());
+    });
+  }
+
+  lookups(queries: Queries = this.#options.database): Promise<Lookups> {
+    return readConfig(queries, LOOKUPS_NAME, parseLookups).then((lookups) => lookups ?? {});
+  }
+
+  async changeLookups(alter: (current: Lookups) => Lookups, author: Author): Promise<void> {
+    await this.#change(async (queries) => {
+      const payload = JSON.stringify(alter(await this.lookups(queries)));
+      await writeConfig(queries, LOOKUPS_NAME, payload);
+      await audit(queries, { type: LOOKUPS_NAME, key: LOOKUPS_NAME }, author, payload, this.#options.now());
+    });
+  }
+
+  history(selection: AuditSelection): Promise<readonly AuditEntry[]> {
+    return auditHistory(this.#options.database, selection);
+  }
+
+  #change(work: (queries: Queries) => Promise<void>): Promise<void> {
+    return fencedTransaction(this.#options.database, this.#options.fence(), work);
+  }
+}

@@ -1,0 +1,161 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SegmentCatalog } from '../../src/cluster/coordinator/catalog.js';
+import { CoordinatorSettings } from '../../src/cluster/coordinator/settings.js';
+import { EmbeddedCoordination } from '../../src/cluster/membership/embedded.js';
+import { readWorkerConfig } from '../../src/cluster/overlord/worker-config.js';
+import type { Database } from '../../src/metadata/database.js';
+import { type Fence, takeLease } from '../../src/metadata/leadership.js';
+import { findPublication, publishSegments } from '../../src/metadata/publish.js';
+import { dataSourceNames, deleteUnused, findSegment, selectSegments } from '../../src/metadata/segments.js';
+import { auditHistory, writeConfig } from '../../src/metadata/settings.js';
+import { finishTask, selectTasks, taskDocuments } from '../../src/metadata/tasks.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { day, openMetadata, pushed, runningTask } from '../metadata/fixture.js';
+
+/**
+ * Every column of every table that holds JSON, found in the database itself, is broken in one row, in every way. All
+ * that reads the tables goes on with the other rows.
+ */
+const BROKEN = ['', '{', 'null', '7', '"text"', '[]', '{}', '[{"type":"unknown"}]', '{"id":{}}', '\u0000'];
+
+/** Written as the roles write it, two rows of each kind. */
+async function populate(database: Database): Promise<Fence> {
+  const { epoch } = await takeLease(database, { role: 'coordinator', host: 'h', heldEpoch: null, nowMs: 0, leaseMs: 1 });
+  const fence = { role: 'coordinator', epoch };
+  for (const name of ['a', 'b']) {
+    await runningTask(database, name, 'shared', [{ start: day(-10).start, end: day(10).end }], name);
+    const segments = [pushed(day(0)), pushed(day(1))];
+    await database.transaction((queries) =>
+      publishSegments(queries, { taskId: name, dataSource: name, mode: { kind: 'append' }, segments }, 0),
+    );
+    await finishTask(database, name, { succeeded: true, error: null, report: '{"rows":1}' }, 0);
+  }
+  const settings = new CoordinatorSettings({ database, fence: () => fence, now: () => 0 });
+  const author = { author: '', comment: '', ip: '' };
+  for (const name of ['a', 'b']) await settings.writeRules(name, [{ type: 'loadForever', tieredReplicants: { hot: 3 } }], author);
+  await settings.changeDynamicConfig(new Map([['maxSegmentsToMove', 7]]), author);
+  await settings.changeLookups(() => ({ __default: { l: { version: 'v', lookupExtractorFactory: { type: 'map', map: {} } } } }), author);
+  await database.transaction((queries) =>
+    writeConfig(queries, 'worker.config', '{"type":"default","selectStrategy":{"type":"fillCapacity"}}'),
+  );
+  await database.rows(
+    "INSERT INTO announcements VALUES ('router', 'r:1', 'x', '{\"startedMs\":1}', 1000), ('router', 'r:2', 'x', '{\"startedMs\":1}', 1000)",
+  );
+  return fence;
+}
+
+/** `table.column` → row ids of the JSON documents in it. */
+async function jsonColumns(database: Database): Promise<ReadonlyMap<string, readonly number[]>> {
+  const found = new Map<string, readonly number[]>();
+  const tables = await database.rows<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  for (const { name: table } of tables) {
+    const columns = await database.rows<{ name: string; type: string }>(`SELECT name, type FROM pragma_table_info('${table}')`);
+    for (const { name: column } of columns.filter(({ type }) => type === 'TEXT')) {
+      const rows = await database.rows<{ rowid: number }>(
+        `SELECT rowid FROM ${table} WHERE ${column} LIKE '{%' OR ${column} LIKE '[%' ORDER BY rowid`,
+      );
+      if (rows.length > 0)
+        found.set(
+          `${table}.${column}`,
+          rows.map(({ rowid }) => rowid),
+        );
+    }
+  }
+  return found;
+}
+
+/** Whatever reads the tables; throws where one row keeps it from reading the others. */
+async function readAll(database: Database, fence: Fence) {
+  const catalog = new SegmentCatalog(database);
+  await catalog.refresh();
+  const settings = new CoordinatorSettings({ database, fence: () => fence, now: () => 0 });
+  const member = new EmbeddedCoordination({
+    database,
+    session: 's',
+    now: () => 1000,
+    heartbeatMs: 60_000,
+    expiryMs: 5000,
+    onError: (error) => assert.unreachable(String(error)),
+  });
+  await member.announce('broker', 'b:1', {});
+  const routers = member.members('router').length;
+  await member.close();
+  const retention = await settings.retention();
+  await settings.dynamicConfig();
+  await settings.lookups();
+  await readWorkerConfig(database);
+  await auditHistory(database, { type: 'rules', key: null, interval: null, count: null });
+  for (const id of ['a', 'b']) {
+    assert.ok(await findPublication(database, id), 'that it published is still known');
+    assert.ok(await taskDocuments(database, id));
+  }
+  const segments = await selectSegments(database, { used: true });
+  for (const segment of segments) assert.ok(await findSegment(database, segmentIdText(segment.id)));
+  return {
+    routers,
+    dropped: segments.filter((segment) => retention.decide(segment, 0).kind === 'drop').length,
+    visible: catalog.visible().length,
+    tasks: (await selectTasks(database, { states: ['SUCCESS'] })).length,
+    names: await dataSourceNames(database, 'used'),
+  };
+}
+
+/** Read by nothing, or only by who asks for this very document. */
+const NOT_INTERPRETED: readonly string[] = ['audit.payload', 'publications.load_paths', 'tasks.payload', 'tasks.report'];
+
+const { database, close } = await openMetadata();
+const fence = await populate(database);
+const columns = await jsonColumns(database);
+const broken = suite('a broken document in the metadata store');
+
+broken('the tables hold the documents that are known', async () => {
+  assert.equal([...columns.keys()].sort(), [
+    'announcements.details',
+    'audit.payload',
+    'config.payload',
+    'publications.load_paths',
+    'publications.segment_ids',
+    'rules.payload',
+    'segments.payload',
+    'tasks.payload',
+    'tasks.report',
+  ]);
+  assert.equal(await readAll(database, fence), { routers: 2, dropped: 0, visible: 4, tasks: 2, names: ['a', 'b'] });
+  assert.equal(database.faults.list(), []);
+});
+
+for (const [place, rows] of columns)
+  broken(`${place} is set aside and shown, the rest is served`, async () => {
+    const [table = '', column = ''] = place.split('.');
+    for (const rowid of rows) {
+      const [before] = await database.rows<{ text: string }>(`SELECT ${column} AS text FROM ${table} WHERE rowid = ?`, [rowid]);
+      for (const text of BROKEN) {
+        await database.rows(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`, [text, rowid]);
+        const seen = await readAll(database, fence);
+        assert.equal(seen, { ...seen, routers: 2, dropped: 0, tasks: 2, names: ['a', 'b'] }, JSON.stringify(text));
+        assert.is(seen.visible, table === 'segments' ? 3 : 4, `${JSON.stringify(text)} hides one segment at most`);
+        const faults = database.faults.list();
+        if (NOT_INTERPRETED.includes(place)) assert.equal(faults, []);
+        // Some of them are documents of some table: an empty list is a list of rules.
+        else if (faults.length > 0 || text === '' || text === '{')
+          assert.equal(
+            faults.map((fault) => `${fault.table}.${fault.column}`),
+            [place],
+          );
+      }
+      await database.rows(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`, [before?.text ?? '', rowid]);
+      await readAll(database, fence);
+      assert.equal(database.faults.list(), [], 'what can be read again is no fault any more');
+    }
+  });
+
+broken('the file of a segment whose document is broken is still found to be removed', async () => {
+  await database.rows("UPDATE segments SET used = 0, payload = '{' WHERE data_source = 'a'");
+  const [path] = await database.rows<{ load_path: string }>("SELECT load_path FROM segments WHERE data_source = 'a' ORDER BY start_ms");
+  const removed = await database.transaction((queries) => deleteUnused(queries, 'a', day(0), 10));
+  assert.equal(removed, [{ type: 'local', path: path?.load_path }]);
+});
+
+broken.after(close);
+broken.run();
