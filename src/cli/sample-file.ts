@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { ServiceError } from '../base/errors.js';
+import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import type { InputBlock } from '../ingestion/format/input-block.js';
 import { parseInputFormat } from '../ingestion/format/input-format.js';
 import { localEntities } from '../ingestion/source/local.js';
 import type { InputEntity } from '../ingestion/source/source-kind.js';
-import { Fields } from '../ingestion/task-spec/fields.js';
 
 const SAMPLE_ROWS = 200;
 /** As wide and long as the server's own limits allow; the server decides. */
@@ -61,7 +61,7 @@ export async function* rowsOfFile(
   inputFormat: Readonly<Record<string, unknown>>,
   reject: (reason: string) => void,
 ): AsyncGenerator<ReadonlyMap<string, unknown>> {
-  const format = parseInputFormat(new Fields(inputFormat, 'inputFormat'));
+  const format = parseInputFormat(new ObjectReader(inputFormat, 'inputFormat', readContextOf('input_invalid', 'inputFormat')));
   const reading = { columns: null, workDirectory: tmpdir(), inputLimits: LIMITS, read: () => undefined, reject };
   for await (const block of format.read(await entityOf(file), reading)) {
     for (let row = 0; row < block.rowCount; row++)

@@ -1,9 +1,9 @@
 import { ServiceError } from '../base/errors.js';
+import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import type { EpochMs } from '../model/interval.js';
 import { runIndexTask } from './batch/index-task.js';
 import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
-import { Fields } from './task-spec/fields.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
 const TYPES = ['index_parallel', 'index', 'query_controller'] as const;
@@ -15,10 +15,10 @@ const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
  * @throws ServiceError `input_invalid` or `unsupported` naming the field
  */
 export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
-  const fields = new Fields(payload, '');
+  const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
   const type = fields.type(TYPES);
   fields.accept(KEYS);
-  const common = { id: fields.optionalString('id'), groupId: fields.optionalString('groupId'), context: contextOf(fields) };
+  const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
   const spec = parseIndexSpec(fields.object('spec'), type);
   return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
@@ -30,7 +30,7 @@ export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
  */
 export async function runTask(payload: unknown, context: TaskContext): Promise<TaskOutcome> {
   try {
-    const fields = new Fields(payload, '');
+    const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
     const type = fields.type(TYPES);
     if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
     return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);
@@ -42,7 +42,7 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
   }
 }
 
-function contextOf(fields: Fields): Readonly<Record<string, unknown>> {
+function contextOf(fields: ObjectReader): Readonly<Record<string, unknown>> {
   const context = fields.optionalObject('context');
-  return context === null ? {} : Object.fromEntries(context.keys().map((key) => [key, context.value(key)]));
+  return context?.members ?? {};
 }

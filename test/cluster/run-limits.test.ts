@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import { requestFor, runOptions } from '../../src/cluster/broker/segment-runs.js';
 import { LIMIT_ROWS, type RunLimits } from '../../src/model/run-limits.js';
 import { readContext } from '../../src/planner/native/context.js';
-import { ObjectReader } from '../../src/planner/native/reader.js';
 import { readSqlContext } from '../../src/planner/sql/context.js';
 import { scanPlan } from './fakes.js';
 
@@ -13,7 +13,7 @@ import { scanPlan } from './fakes.js';
 const limits = suite('run limits');
 
 const readNative = (context: Readonly<Record<string, unknown>>): RunLimits =>
-  readContext(new ObjectReader({ context }, '', { lenient: false, ignoredKeys: [] })).limits;
+  readContext(new ObjectReader({ context }, '', readContextOf('query_invalid', 'query'))).limits;
 const optionsOf = (given: RunLimits): QueryOptions => ({
   queryId: 'q',
   deadlineMs: 1000,

@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { contentOf } from '../../src/ingestion/source/decompress.js';
 import { inputEntities, parseInputSource } from '../../src/ingestion/source/input-source.js';
 import { globMatcher } from '../../src/ingestion/source/local.js';
-import { Fields } from '../../src/ingestion/task-spec/fields.js';
 import { compressInto, frameBytesMax } from '../../src/storage/codecs/zstd.js';
 
 const PORT = 21_600;
@@ -58,11 +58,14 @@ function zstdFrame(text: string): Uint8Array {
 const never = new AbortController().signal;
 
 async function textsOf(source: unknown, allowed: string): Promise<string[]> {
-  const entities = await inputEntities(parseInputSource(new Fields(source, 'inputSource')), {
-    allowedDirectories: [allowed],
-    maxHttpBytes: 4999,
-    signal: never,
-  });
+  const entities = await inputEntities(
+    parseInputSource(new ObjectReader(source, 'inputSource', readContextOf('input_invalid', 'the task'))),
+    {
+      allowedDirectories: [allowed],
+      maxHttpBytes: 4999,
+      signal: never,
+    },
+  );
   const texts: string[] = [];
   for (const entity of entities) {
     const chunks: Uint8Array[] = [];
@@ -173,7 +176,7 @@ const refusals: readonly {
     name: 'a misspelt key',
     source: () => ({ type: 'inline', dta: '' }),
     code: 'input_invalid',
-    message: /inputSource\.dta: unknown key; did you mean "data"/,
+    message: /inputSource: unknown key "dta"; did you mean "data"/,
   },
   { name: 'a filter without baseDir', source: () => ({ type: 'local', filter: '*' }), code: 'input_invalid', message: /baseDir/ },
 ];

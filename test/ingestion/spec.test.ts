@@ -118,34 +118,34 @@ const refused: readonly {
   readonly code?: string;
 }[] = [
   { name: 'an unknown type', change: { type: 'index_paralel' }, message: /^type: .*did you mean "index_parallel"/ },
-  { name: 'an unknown key of the task', change: { specc: 1 }, message: /^specc: unknown key; did you mean "spec"/ },
+  { name: 'an unknown key of the task', change: { specc: 1 }, message: /^the task: unknown key "specc"; did you mean "spec"/ },
   {
     name: 'an unknown key of the spec',
     change: { spec: { dataSchem: 1 } },
-    message: /^spec\.dataSchem: unknown key; did you mean "dataSchema"/,
+    message: /^spec: unknown key "dataSchem"; did you mean "dataSchema"/,
   },
   {
     name: 'an unknown key of dataSchema',
     change: schema({ metricSpec: [] }),
-    message: /^spec\.dataSchema\.metricSpec: unknown key; did you mean "metricsSpec"/,
+    message: /^spec\.dataSchema: unknown key "metricSpec"; did you mean "metricsSpec"/,
   },
   {
     name: 'an unknown key of a dimension',
     change: schema({ dimensionsSpec: { dimensions: [{ name: 'x', multivalue: true }] } }),
-    message: /^spec\.dataSchema\.dimensionsSpec\.dimensions\[0\]\.multivalue: unknown key/,
+    message: /^spec\.dataSchema\.dimensionsSpec\.dimensions\[0\]: unknown key "multivalue"/,
   },
   {
     name: 'an unknown key of tuningConfig',
     change: tuning({ maxRowsPerSegmnt: 1 }),
-    message: /^spec\.tuningConfig\.maxRowsPerSegmnt: unknown key; did you mean "maxRowsPerSegment"/,
+    message: /^spec\.tuningConfig: unknown key "maxRowsPerSegmnt"; did you mean "maxRowsPerSegment"/,
   },
   {
     name: 'an unknown key of inputFormat',
     change: io({ inputFormat: { delimitr: ',' } }),
-    message: /^spec\.ioConfig\.inputFormat\.delimitr: unknown key/,
+    message: /^spec\.ioConfig\.inputFormat: unknown key "delimitr"/,
   },
-  { name: 'no spec', change: { spec: null }, message: /^spec: is missing/ },
-  { name: 'no dataSource', change: schema({ dataSource: null }), message: /^spec\.dataSchema\.dataSource: expected text, found nothing/ },
+  { name: 'no spec', change: { spec: null }, message: /^spec: expected an object, found nothing/ },
+  { name: 'no dataSource', change: schema({ dataSource: null }), message: /^spec\.dataSchema\.dataSource: expected a string, found null/ },
   { name: 'a dataSource with a slash', change: schema({ dataSource: '../x' }), message: /dataSource: expected a name/ },
   {
     name: 'hashed partitions',
@@ -266,7 +266,7 @@ const refused: readonly {
   {
     name: 'keys of another type of task',
     change: { type: 'query_controller', spec: { query: 'x', dataSchema: 1 } },
-    message: /spec\.(dataSchema|ioConfig): unknown key/,
+    message: /^spec: unknown key "dataSchema"/,
   },
 ];
 for (const { name, change, message, code = 'input_invalid' } of refused) {

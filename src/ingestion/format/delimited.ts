@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { contentOf } from '../source/decompress.js';
-import type { Fields } from '../task-spec/fields.js';
 import { type InputLimits, inputFormatKind } from './format-kind.js';
 import type { RejectRow, TextBlock } from './input-block.js';
 import { rowTooLong, textFault } from './text-rows.js';
@@ -43,7 +43,7 @@ function delimitedKind(type: 'csv' | 'tsv', delimiter: string, extensions: reado
   });
 }
 
-function parseDelimited(fields: Fields, type: 'csv' | 'tsv', usual: string): DelimitedFormat {
+function parseDelimited(fields: ObjectReader, type: 'csv' | 'tsv', usual: string): DelimitedFormat {
   const keys = ['columns', 'findColumnsFromHeader', 'skipHeaderRows', 'listDelimiter', 'hasHeaderRow', 'tryParseNumbers'];
   fields.accept([...keys, 'delimiter']);
   const columns = fields.has('columns') ? fields.strings('columns') : null;
@@ -55,7 +55,7 @@ function parseDelimited(fields: Fields, type: 'csv' | 'tsv', usual: string): Del
   const delimiter = fields.optionalString('delimiter') ?? usual;
   if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127 || '\r\n"'.includes(delimiter))
     throw fields.invalid('delimiter', `expected one ASCII character other than a quote or line break, found ${JSON.stringify(delimiter)}`);
-  const listDelimiter = fields.optionalString('listDelimiter');
+  const listDelimiter = fields.optionalString('listDelimiter') ?? null;
   if (listDelimiter === '' || listDelimiter === delimiter)
     throw fields.invalid('listDelimiter', `expected a string other than the delimiter, found ${JSON.stringify(listDelimiter)}`);
   return {
@@ -64,7 +64,7 @@ function parseDelimited(fields: Fields, type: 'csv' | 'tsv', usual: string): Del
     listDelimiter,
     columns,
     findColumnsFromHeader,
-    skipHeaderRows: fields.integer('skipHeaderRows', 0, { min: 0 }),
+    skipHeaderRows: fields.optionalInteger('skipHeaderRows', 0) ?? 0,
     tryParseNumbers: fields.boolean('tryParseNumbers', false),
   };
 }

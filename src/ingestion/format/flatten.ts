@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName, own } from '../../base/names.js';
-import type { Fields } from '../task-spec/fields.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -61,19 +61,19 @@ export function parseJsonPath(text: string, path: string): readonly (string | nu
   return steps;
 }
 
-export function parseFlattenSpec(fields: Fields): FlattenSpec | null {
+export function parseFlattenSpec(fields: ObjectReader): FlattenSpec | null {
   const spec = fields.optionalObject('flattenSpec');
-  if (spec === null) return null;
+  if (spec === undefined) return null;
   spec.accept(['useFieldDiscovery', 'fields']);
   const parsed = spec.array('fields').map((_, position) => {
     if (typeof spec.array('fields')[position] === 'string') {
       const name = spec.strings('fields')[position] ?? '';
       return { name, steps: [name] };
     }
-    const field = spec.element('fields', position);
+    const field = spec.reader(spec.array('fields')[position], `${spec.at('fields')}[${position}]`);
     field.accept(['name', 'expr', 'nodes']);
     const name = field.string('name');
-    switch (field.choice('type', ['root', 'path', 'tree'], undefined, ['jq'])) {
+    switch (field.type(['root', 'path', 'tree'], { documented: ['jq'] })) {
       case 'root':
         return { name, steps: [field.optionalString('expr') ?? name] };
       case 'tree':

@@ -1,5 +1,5 @@
+import type { ObjectReader } from '../../base/json-reader.js';
 import type { InputEntity } from '../source/source-kind.js';
-import type { Fields } from '../task-spec/fields.js';
 import type { InputBlock, RejectRow } from './input-block.js';
 
 /** Limits of one input, from the properties `svc.ingestion.maxColumns` and `svc.ingestion.maxRowBytes`. */
@@ -30,7 +30,7 @@ export interface InputFormatKind {
   readonly type: string;
   /** What `dolmen ingest` sends for a file of this format and how it knows one; null: it cannot do without options. */
   readonly files: { readonly extensions: readonly string[]; readonly options: Readonly<Record<string, unknown>> } | null;
-  readonly open: (fields: Fields) => InputFormat;
+  readonly open: (fields: ObjectReader) => InputFormat;
 }
 
 /** Joins the two halves of a format: `parse` reads its options, `read` reads entities with them. */
@@ -43,7 +43,7 @@ export function inputFormatKind<Options>({
   readonly type: string;
   readonly files: InputFormatKind['files'];
   /** @throws ServiceError that names the field; refuses keys that the format does not have */
-  readonly parse: (fields: Fields) => Options;
+  readonly parse: (fields: ObjectReader) => Options;
   readonly read: (options: Options, entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
 }): InputFormatKind {
   return {

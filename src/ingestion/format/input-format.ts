@@ -1,4 +1,4 @@
-import type { Fields } from '../task-spec/fields.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { CSV, TSV } from './delimited.js';
 import type { InputFormat, InputFormatKind } from './format-kind.js';
 import { JSON_FORMAT } from './json.js';
@@ -16,9 +16,9 @@ export const INPUT_FORMATS: readonly InputFormatKind[] = [
 const DOCUMENTED = ['regex', 'javascript', 'orc', 'avro_stream', 'avro_ocf', 'protobuf', 'kafka', 'kinesis', 'thrift', 'lines'];
 
 /** @throws ServiceError that names the field */
-export function parseInputFormat(fields: Fields): InputFormat {
+export function parseInputFormat(fields: ObjectReader): InputFormat {
   const types = INPUT_FORMATS.map(({ type }) => type);
-  const type = fields.type(types, DOCUMENTED);
+  const type = fields.type(types, { documented: DOCUMENTED });
   const kind = INPUT_FORMATS.find((row) => row.type === type);
   if (kind === undefined) throw fields.unsupported('type');
   return kind.open(fields);

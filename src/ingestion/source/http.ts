@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { ServiceError } from '../../base/errors.js';
-import type { Fields } from '../task-spec/fields.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { type InputEntity, inputSourceKind, type SourceLimits } from './source-kind.js';
 
 interface HttpSource {
@@ -19,7 +19,7 @@ export const HTTP = inputSourceKind<HttpSource>({
 /** Nothing may come for so long before a transfer is given up. */
 const SILENCE_MS = 60_000;
 
-function parseHttpSource(fields: Fields): HttpSource {
+function parseHttpSource(fields: ObjectReader): HttpSource {
   fields.accept(['uris', 'httpAuthenticationUsername', 'httpAuthenticationPassword', 'requestHeaders']);
   if (fields.has('requestHeaders')) throw fields.unsupported('requestHeaders');
   const uris = fields.strings('uris');
@@ -27,12 +27,12 @@ function parseHttpSource(fields: Fields): HttpSource {
   for (const uri of uris) {
     if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri)) throw fields.invalid('uris', `expected http:// or https:// URIs, found "${uri}"`);
   }
-  const password = fields.value('httpAuthenticationPassword');
+  const password = fields.raw('httpAuthenticationPassword');
   const text =
     typeof password === 'object' && password !== null
-      ? fields.object('httpAuthenticationPassword').passwordProvider()
-      : fields.optionalString('httpAuthenticationPassword');
-  return { uris, username: fields.optionalString('httpAuthenticationUsername'), password: text };
+      ? passwordOf(fields.object('httpAuthenticationPassword'))
+      : (fields.optionalString('httpAuthenticationPassword') ?? null);
+  return { uris, username: fields.optionalString('httpAuthenticationUsername') ?? null, password: text };
 }
 
 function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputEntity[] {
@@ -87,4 +87,11 @@ async function download(uri: string, source: HttpSource, limits: SourceLimits): 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+/** The password of `{type: "default", password}`; other providers would read the environment of the server. */
+function passwordOf(provider: ObjectReader): string {
+  provider.type(['default'], { documented: ['environment'] });
+  provider.accept(['password']);
+  return provider.string('password');
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Fields } from '../task-spec/fields.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { HTTP } from './http.js';
 import { INLINE } from './inline.js';
 import { LOCAL } from './local.js';
@@ -16,9 +16,9 @@ const INPUT_SOURCES: readonly InputSourceKind[] = [
 const DOCUMENTED = ['s3', 'google', 'azure', 'azureStorage', 'hdfs', 'sql', 'combining', 'druid', 'iceberg', 'delta'];
 
 /** @throws ServiceError that names the field */
-export function parseInputSource(fields: Fields): InputSource {
+export function parseInputSource(fields: ObjectReader): InputSource {
   const types = INPUT_SOURCES.map(({ type }) => type);
-  const type = fields.type(types, DOCUMENTED);
+  const type = fields.type(types, { documented: DOCUMENTED });
   const kind = INPUT_SOURCES.find((row) => row.type === type);
   if (kind === undefined) throw fields.unsupported('type');
   return kind.open(fields);

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
-import type { Fields } from '../task-spec/fields.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { type InputEntity, inputSourceKind } from './source-kind.js';
 
 interface LocalSource {
@@ -20,11 +20,11 @@ export const LOCAL = inputSourceKind<LocalSource>({
 
 const ALLOWED = 'svc.ingestion.local.allowedDirectories';
 
-function parseLocalSource(fields: Fields): LocalSource {
+function parseLocalSource(fields: ObjectReader): LocalSource {
   fields.accept(['baseDir', 'filter', 'files']);
   const source: LocalSource = {
-    baseDir: fields.optionalString('baseDir'),
-    filter: fields.optionalString('filter'),
+    baseDir: fields.optionalString('baseDir') ?? null,
+    filter: fields.optionalString('filter') ?? null,
     files: fields.strings('files'),
   };
   if (source.baseDir === null && source.files.length === 0) throw fields.invalid('', 'expected baseDir with filter, or files');

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Fields } from '../task-spec/fields.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 
 /** One file, object or string that rows are read from. */
 export interface InputEntity {
@@ -30,7 +30,7 @@ export interface InputSource {
 /** A row of the table of input sources (`INPUT_SOURCES`). */
 export interface InputSourceKind {
   readonly type: string;
-  readonly open: (fields: Fields) => InputSource;
+  readonly open: (fields: ObjectReader) => InputSource;
 }
 
 /** Joins the two halves of a source: `parse` reads its options, `entities` lists what it names. */
@@ -41,7 +41,7 @@ export function inputSourceKind<Options>({
 }: {
   readonly type: string;
   /** @throws ServiceError that names the field; refuses keys that the source does not have */
-  readonly parse: (fields: Fields) => Options;
+  readonly parse: (fields: ObjectReader) => Options;
   readonly entities: (options: Options, limits: SourceLimits) => Promise<readonly InputEntity[]>;
 }): InputSourceKind {
   return {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
 import type { FrameEngine } from '../builder/frame-engine.js';
@@ -11,7 +12,6 @@ import { parseInputFormat } from '../format/input-format.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { inputEntities, parseInputSource } from '../source/input-source.js';
-import { Fields } from '../task-spec/fields.js';
 import { isRowWise, planOverArrivals } from './external-plan.js';
 
 const BATCH_ROWS = 1 << 17;
@@ -53,8 +53,9 @@ export async function* externalFrames(
   statistics: RowStatistics,
   progress: ProgressReporter,
 ): AsyncGenerator<Frame> {
-  const entities = await inputEntities(parseInputSource(new Fields(source.inputSource, 'EXTERN inputSource')), context);
-  const format = parseInputFormat(new Fields(source.inputFormat, 'EXTERN inputFormat'));
+  const document = readContextOf('input_invalid', 'EXTERN');
+  const entities = await inputEntities(parseInputSource(new ObjectReader(source.inputSource, 'EXTERN inputSource', document)), context);
+  const format = parseInputFormat(new ObjectReader(source.inputFormat, 'EXTERN inputFormat', document));
   const sizes = entities.map(({ sizeBytes }) => sizeBytes);
   progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
   context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);

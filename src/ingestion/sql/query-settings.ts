@@ -1,5 +1,5 @@
+import type { ObjectReader } from '../../base/json-reader.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { Fields } from '../task-spec/fields.js';
 import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';
 
 /** What of a statement's context changes how its task runs. */
@@ -29,18 +29,18 @@ const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because
 };
 
 /** The context is open: keys that are not named here belong to the planner or to the user. */
-export function parseQuerySettings(context: Fields): QuerySettings {
+export function parseQuerySettings(context: ObjectReader): QuerySettings {
   for (const [key, { value, because }] of Object.entries(FIXED)) {
-    if (context.has(key) && String(context.value(key)) !== String(value))
+    if (context.has(key) && String(context.raw(key)) !== String(value))
       throw context.unsupported(key, `expected ${String(value)}: ${because}`);
   }
-  const maxParseExceptions = context.integer('maxParseExceptions', 0, { min: -1 });
-  const maxRowsInMemory = context.integer('maxRowsInMemory', MAX_ROWS_IN_MEMORY, { min: 1 });
+  const maxParseExceptions = context.optionalInteger('maxParseExceptions', -1) ?? 0;
+  const maxRowsInMemory = context.optionalInteger('maxRowsInMemory', 1) ?? MAX_ROWS_IN_MEMORY;
   return {
-    rowsPerSegment: context.integer('rowsPerSegment', ROWS_PER_SEGMENT, { min: 1 }),
+    rowsPerSegment: context.optionalInteger('rowsPerSegment', 1) ?? ROWS_PER_SEGMENT,
     maxParseExceptions: maxParseExceptions < 0 ? Number.MAX_SAFE_INTEGER : maxParseExceptions,
     // An older name of the same.
-    maxRowsInMemory: context.integer('rowsInMemory', maxRowsInMemory, { min: 1 }),
+    maxRowsInMemory: context.optionalInteger('rowsInMemory', 1) ?? maxRowsInMemory,
     failOnEmptyInsert: context.boolean('failOnEmptyInsert', false),
     waitUntilSegmentsLoad: context.boolean('waitUntilSegmentsLoad', false),
     segmentSortOrder: parseSortOrder(context),
@@ -49,9 +49,9 @@ export function parseQuerySettings(context: Fields): QuerySettings {
 }
 
 /** Names in an array, or in text with commas; `__time` may lead. */
-function parseSortOrder(context: Fields): readonly string[] | null {
-  const value = context.value('segmentSortOrder');
-  if (value === null || value === '') return null;
+function parseSortOrder(context: ObjectReader): readonly string[] | null {
+  const value = context.raw('segmentSortOrder');
+  if (value === undefined || value === '') return null;
   const names =
     typeof value === 'string' && !value.startsWith('[') ? value.split(',').map((name) => name.trim()) : context.strings('segmentSortOrder');
   if (names.lastIndexOf(TIME_COLUMN) > 0) throw context.unsupported('segmentSortOrder', 'segments are sorted by __time first');

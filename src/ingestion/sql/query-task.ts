@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { formatInterval } from '../../base/interval.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import { type EpochMs, ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -15,7 +16,6 @@ import { ProgressReporter } from '../report/progress.js';
 import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
-import { Fields } from '../task-spec/fields.js';
 import { externalFrames, inlineFrames, queryFrames } from './external-rows.js';
 import { parseQuerySettings, type QuerySettings } from './query-settings.js';
 
@@ -39,15 +39,15 @@ const SELECT_DATA_SOURCE = '__query_select';
  * @param now  the instant of CURRENT_TIMESTAMP
  * @throws ServiceError for SQL that does not plan, or that a task cannot run
  */
-export function parseQueryTask(fields: Fields, now: EpochMs): QueryTask {
+export function parseQueryTask(fields: ObjectReader, now: EpochMs): QueryTask {
   const spec = fields.object('spec');
   spec.accept(['query', 'context', 'parameters', 'schema']);
-  const contextFields = spec.optionalObject('context') ?? new Fields({}, 'spec.context');
-  const context = Object.fromEntries(contextFields.keys().map((key) => [key, contextFields.value(key)]));
+  const contextFields = spec.reader(spec.raw('context') ?? {}, spec.at('context'));
+  const context = contextFields.members;
   const settings = parseQuerySettings(contextFields);
   const query = spec.string('query');
   const parameters = spec.array('parameters');
-  const schema = spec.value('schema');
+  const schema = spec.raw('schema') ?? null;
   const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals, parseInterval } from '../../base/interval.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { parseInstant } from '../../base/time.js';
 import { parseExpression } from '../../expression/parse.js';
 import type { Expression } from '../../model/expression.js';
@@ -9,7 +10,6 @@ import type { EpochMs, Interval } from '../../model/interval.js';
 import { type ColumnType, JSON_TYPE, parseColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';
-import type { Fields } from './fields.js';
 import { INERT_KEYS } from './inert-keys.js';
 import { type Metric, parseMetric } from './metric.js';
 import { filterOf } from './native-parts.js';
@@ -51,7 +51,7 @@ export interface GranularitySpec {
   readonly intervals: readonly Interval[];
 }
 
-export function parseDataSchema(fields: Fields): DataSchema {
+export function parseDataSchema(fields: ObjectReader): DataSchema {
   fields.accept([
     'dataSource',
     'timestampSpec',
@@ -62,9 +62,9 @@ export function parseDataSchema(fields: Fields): DataSchema {
     'projections',
     'parser',
   ]);
-  for (const key of ['projections', 'parser']) if (fields.has(key) && fields.value(key) !== null) throw fields.unsupported(key);
+  for (const key of ['projections', 'parser']) if (fields.has(key)) throw fields.unsupported(key);
   const timestamp = parseTimestampSpec(fields.object('timestampSpec'));
-  const metrics = fields.elements('metricsSpec').map((each) => parseMetric(each));
+  const metrics = fields.objects('metricsSpec').map((each) => parseMetric(each));
   const dimensions = parseDimensionsSpec(fields.object('dimensionsSpec'), timestamp, metrics);
   checkNames(fields, dimensions.declared, metrics);
   const transformSpec = fields.optionalObject('transformSpec');
@@ -75,27 +75,27 @@ export function parseDataSchema(fields: Fields): DataSchema {
     dimensions,
     metrics,
     granularity: parseGranularitySpec(fields.optionalObject('granularitySpec')),
-    transforms: withSpatialTransforms(transformSpec?.elements('transforms').map(parseTransform) ?? [], dimensions.spatial),
-    filter: transformSpec === null ? null : filterOf(transformSpec, 'filter'),
+    transforms: withSpatialTransforms(transformSpec?.objects('transforms').map(parseTransform) ?? [], dimensions.spatial),
+    filter: transformSpec === undefined ? null : filterOf(transformSpec, 'filter'),
     source: {
       aggregators: fields.array('metricsSpec'),
-      timestampSpec: fields.value('timestampSpec'),
-      queryGranularity: fields.optionalObject('granularitySpec')?.value('queryGranularity') ?? 'none',
+      timestampSpec: fields.raw('timestampSpec') ?? null,
+      queryGranularity: fields.optionalObject('granularitySpec')?.raw('queryGranularity') ?? 'none',
     },
   };
 }
 
 /** A name that files, paths and ids can carry. */
-export function parseDataSource(fields: Fields, key: string): string {
+export function parseDataSource(fields: ObjectReader, key: string): string {
   const name = fields.string(key);
   if (name.trim() === '' || name.startsWith('.') || /[/\\\u0000-\u001f\u007f]/.test(name))
     throw fields.invalid(key, `expected a name without slashes, control characters or a leading dot, found ${JSON.stringify(name)}`);
   return name;
 }
 
-function parseTimestampSpec(fields: Fields): TimestampSpec {
+function parseTimestampSpec(fields: ObjectReader): TimestampSpec {
   fields.accept(['column', 'format', 'missingValue']);
-  const missing = fields.value('missingValue');
+  const missing = fields.raw('missingValue') ?? null;
   const missingValue = typeof missing === 'number' ? missing : typeof missing === 'string' ? parseInstant(missing) : null;
   if (missingValue === undefined || (missing !== null && missingValue === null))
     throw fields.invalid('missingValue', `expected an instant, found ${JSON.stringify(missing)}`);
@@ -106,7 +106,7 @@ function parseTimestampSpec(fields: Fields): TimestampSpec {
   };
 }
 
-function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: readonly Metric[]): DimensionsSpec {
+function parseDimensionsSpec(fields: ObjectReader, timestamp: TimestampSpec, metrics: readonly Metric[]): DimensionsSpec {
   fields.accept([
     'dimensions',
     'dimensionExclusions',
@@ -120,8 +120,8 @@ function parseDimensionsSpec(fields: Fields, timestamp: TimestampSpec, metrics: 
   const spatial = parseSpatialDimensions(fields);
   const plain = fields.array('dimensions').flatMap((value, position) => {
     if (typeof value === 'string') return [columnPlan(value, 'STRING')];
-    const element = fields.element('dimensions', position);
-    return element.value('type') === 'spatial' ? [] : [parseDimension(element)];
+    const element = fields.reader(fields.array('dimensions')[position], `${fields.at('dimensions')}[${position}]`);
+    return element.raw('type') === 'spatial' ? [] : [parseDimension(element)];
   });
   const declared = [...plain, ...spatial.map(spatialColumn)];
   const exclusions = fields.strings('dimensionExclusions');
@@ -157,8 +157,8 @@ const CAST_TYPES: ReadonlySet<ColumnType> = new Set([
   JSON_TYPE,
 ]);
 
-function parseDimension(fields: Fields): ColumnPlan {
-  const type = fields.choice('type', DIMENSION_TYPES, 'string', ['timestamp']);
+function parseDimension(fields: ObjectReader): ColumnPlan {
+  const type = fields.type(DIMENSION_TYPES, { otherwise: 'string', documented: ['timestamp'] });
   const name = fields.string('name');
   fields.accept(type === 'auto' ? ['name', 'multiValueHandling', 'castToType'] : ['name', 'multiValueHandling'], INERT_KEYS.dimension);
   // Of other types than string it says nothing, and clients send it with all of them.
@@ -172,32 +172,32 @@ function parseDimension(fields: Fields): ColumnPlan {
   return columnPlan(name, type.toUpperCase() as ColumnPlan['type'], handling);
 }
 
-function parseCast(fields: Fields): ColumnType | null {
+function parseCast(fields: ObjectReader): ColumnType | null {
   const text = fields.optionalString('castToType');
-  if (text === null) return null;
+  if (text === undefined) return null;
   const type = parseColumnType(text);
   if (type === undefined || !CAST_TYPES.has(type))
     throw fields.invalid('castToType', `expected ${[...CAST_TYPES].join(', ')}, found "${text}"`);
   return type;
 }
 
-function checkNames(fields: Fields, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
+function checkNames(fields: ObjectReader, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
   const names = [...dimensions, ...metrics].map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw fields.invalid('', `two columns are called "${twice}"`);
   if (names.includes(TIME_COLUMN)) throw fields.invalid('dimensionsSpec', `${TIME_COLUMN} is always there and cannot be declared`);
 }
 
-function parseGranularitySpec(fields: Fields | null): GranularitySpec {
+function parseGranularitySpec(fields: ObjectReader | undefined): GranularitySpec {
   const day = parseGranularity('day', 'segmentGranularity');
-  if (fields === null) return { segmentGranularity: day, queryGranularity: { kind: 'none' }, rollup: true, intervals: [] };
+  if (fields === undefined) return { segmentGranularity: day, queryGranularity: { kind: 'none' }, rollup: true, intervals: [] };
   fields.accept(['segmentGranularity', 'queryGranularity', 'rollup', 'intervals']);
-  fields.choice('type', ['uniform'], 'uniform', ['arbitrary']);
+  fields.type(['uniform'], { otherwise: 'uniform', documented: ['arbitrary'] });
   const segmentGranularity = fields.has('segmentGranularity')
-    ? parseGranularity(fields.value('segmentGranularity'), fields.at('segmentGranularity'), 'input_invalid')
+    ? parseGranularity(fields.raw('segmentGranularity'), fields.at('segmentGranularity'), 'input_invalid')
     : day;
   const queryGranularity = fields.has('queryGranularity')
-    ? parseGranularity(fields.value('queryGranularity'), fields.at('queryGranularity'), 'input_invalid')
+    ? parseGranularity(fields.raw('queryGranularity'), fields.at('queryGranularity'), 'input_invalid')
     : { kind: 'none' as const };
   if (segmentGranularity.kind === 'none') throw fields.unsupported('segmentGranularity', 'a segment for every millisecond');
   if (!fitsInto(queryGranularity, segmentGranularity)) {
@@ -206,7 +206,7 @@ function parseGranularitySpec(fields: Fields | null): GranularitySpec {
       `${granularityName(queryGranularity)} buckets do not fit into segments of ${granularityName(segmentGranularity)}; expected a finer or equal granularity`,
     );
   }
-  const texts = typeof fields.value('intervals') === 'string' ? [fields.string('intervals')] : fields.strings('intervals');
+  const texts = typeof fields.raw('intervals') === 'string' ? [fields.string('intervals')] : fields.strings('intervals');
   const intervals = texts.map((text) => {
     const interval = parseInterval(text);
     if (interval === undefined || interval.start === interval.end)
@@ -234,7 +234,7 @@ function fitsInto(query: Granularity, segment: Granularity): boolean {
   });
 }
 
-function parseTransform(fields: Fields): { readonly name: string; readonly expression: Expression } {
+function parseTransform(fields: ObjectReader): { readonly name: string; readonly expression: Expression } {
   fields.type(['expression']);
   fields.accept(['name', 'expression']);
   const text = fields.string('expression');

@@ -1,4 +1,5 @@
 import { condenseIntervals } from '../../base/interval.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { bucketsOf } from '../../model/granularity.js';
 import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -7,7 +8,6 @@ import { parseInputFormat } from '../format/input-format.js';
 import { parseInputSource } from '../source/input-source.js';
 import type { InputSource } from '../source/source-kind.js';
 import { type DataSchema, type GranularitySpec, parseDataSchema } from './data-schema.js';
-import type { Fields } from './fields.js';
 import { parseTuningConfig, type TuningConfig } from './tuning-config.js';
 
 /** The `spec` of an `index_parallel` or `index` task. */
@@ -24,11 +24,11 @@ export interface IndexSpec {
 }
 
 /** @throws ServiceError `input_invalid` or `unsupported` naming the field */
-export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'index'): IndexSpec {
+export function parseIndexSpec(fields: ObjectReader, taskType: 'index_parallel' | 'index'): IndexSpec {
   fields.accept(['dataSchema', 'ioConfig', 'tuningConfig']);
   const io = fields.object('ioConfig');
   io.accept(['inputSource', 'inputFormat', 'appendToExisting', 'dropExisting', 'firehose']);
-  io.choice('type', ['index_parallel', 'index'], taskType);
+  io.type(['index_parallel', 'index'], { otherwise: taskType });
   if (io.has('firehose')) throw io.unsupported('firehose', 'give an inputSource and an inputFormat');
   const appendToExisting = io.boolean('appendToExisting', false);
   const dropExisting = io.boolean('dropExisting', false);
@@ -44,15 +44,15 @@ export function parseIndexSpec(fields: Fields, taskType: 'index_parallel' | 'ind
     dropExisting,
     tuning: parseTuningConfig(fields.optionalObject('tuningConfig'), taskType),
     source: {
-      dataSchema: fields.value('dataSchema'),
+      dataSchema: fields.raw('dataSchema'),
       ioConfig: {
         type: taskType,
-        inputSource: io.value('inputSource'),
-        inputFormat: io.value('inputFormat'),
+        inputSource: io.raw('inputSource'),
+        inputFormat: io.raw('inputFormat'),
         appendToExisting,
         dropExisting,
       },
-      tuningConfig: { type: taskType, ...(fields.value('tuningConfig') as object | null) },
+      tuningConfig: { type: taskType, ...(fields.optionalObject('tuningConfig')?.members ?? {}) },
     },
   };
 }

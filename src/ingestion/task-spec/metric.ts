@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { stateOperations } from '../../execution/aggregate-state/operations.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
@@ -7,7 +8,6 @@ import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateType } from '../../model/state-type.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
-import type { Fields } from './fields.js';
 import { aggregatorOf } from './native-parts.js';
 
 /** An aggregator of `metricsSpec`: what of the input it reads, and how rows of a group become one value or state. */
@@ -35,7 +35,7 @@ const QUERY_ONLY = ['longAny', 'doubleAny', 'floatAny', 'stringAny', 'doubleMean
 /** A query does not mind what it says; ingestion reads states where it is true. */
 const INPUT_FLAGS: Readonly<Record<string, string>> = { hyperUnique: 'isInputHyperUnique' };
 
-export function parseMetric(fields: Fields): Metric {
+export function parseMetric(fields: ObjectReader): Metric {
   const innermost = innermostOf(fields);
   const type = innermost.string('type');
   if (QUERY_ONLY.includes(type)) throw innermost.invalid('type', `aggregator "${type}" is for queries only`);
@@ -50,8 +50,8 @@ export function parseMetric(fields: Fields): Metric {
 }
 
 /** An aggregator below all filters. */
-function innermostOf(fields: Fields): Fields {
-  return fields.value('type') === 'filtered' && fields.has('aggregator') ? innermostOf(fields.object('aggregator')) : fields;
+function innermostOf(fields: ObjectReader): ObjectReader {
+  return fields.raw('type') === 'filtered' && fields.has('aggregator') ? innermostOf(fields.object('aggregator')) : fields;
 }
 
 type NumberAggregator = Exclude<Aggregator, { kind: 'state' | 'distinct' }>;

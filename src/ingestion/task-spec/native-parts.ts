@@ -1,17 +1,17 @@
 import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import type { Filter } from '../../model/filter.js';
 import { parseAggregator } from '../../planner/native/column/columns.js';
 import { parseFilter } from '../../planner/native/filter/filter.js';
-import type { Fields } from './fields.js';
 
 /** The aggregator of a metric, in the language of native queries. */
-export function aggregatorOf(fields: Fields): ReturnType<typeof parseAggregator> {
+export function aggregatorOf(fields: ObjectReader): ReturnType<typeof parseAggregator> {
   return asInput(() => parseAggregator(fields.members, fields.path));
 }
 
 /** A filter in the language of native queries; null where the field is left out. */
-export function filterOf(fields: Fields, key: string): Filter | null {
-  return fields.has(key) ? asInput(() => parseFilter(fields.value(key), fields.at(key))) : null;
+export function filterOf(fields: ObjectReader, key: string): Filter | null {
+  return fields.has(key) ? asInput(() => parseFilter(fields.raw(key), fields.at(key))) : null;
 }
 
 /** Errors of the native query language, told as errors of the task's payload. */

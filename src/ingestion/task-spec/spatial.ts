@@ -1,6 +1,6 @@
+import type { ObjectReader } from '../../base/json-reader.js';
 import type { Expression } from '../../model/expression.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
-import type { Fields } from './fields.js';
 
 /** A dimension of coordinates: a field of its name, or the fields `parts` with commas between them. Stored as such a text. */
 export interface SpatialDimension {
@@ -11,22 +11,22 @@ export interface SpatialDimension {
 type Transform = { readonly name: string; readonly expression: Expression };
 
 /** @param dimensions  the dimensionsSpec: `spatialDimensions`, and `dimensions` of type spatial */
-export function parseSpatialDimensions(dimensions: Fields): readonly SpatialDimension[] {
-  const listed = dimensions.elements('spatialDimensions').map((fields) => {
+export function parseSpatialDimensions(dimensions: ObjectReader): readonly SpatialDimension[] {
+  const listed = dimensions.objects('spatialDimensions').map((fields) => {
     fields.accept(['dimName', 'dims']);
     return spatialDimension(fields, 'dimName');
   });
   const typed = dimensions.array('dimensions').flatMap((value, position) => {
     if (typeof value === 'string') return [];
-    const fields = dimensions.element('dimensions', position);
-    if (fields.value('type') !== 'spatial') return [];
+    const fields = dimensions.reader(dimensions.array('dimensions')[position], `${dimensions.at('dimensions')}[${position}]`);
+    if (fields.raw('type') !== 'spatial') return [];
     fields.accept(['name', 'dims']);
     return [spatialDimension(fields, 'name')];
   });
   return [...listed, ...typed];
 }
 
-function spatialDimension(fields: Fields, key: string): SpatialDimension {
+function spatialDimension(fields: ObjectReader, key: string): SpatialDimension {
   return { name: fields.string(key), parts: fields.strings('dims') };
 }
 

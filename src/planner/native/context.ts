@@ -1,10 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
 import { LIMIT_ROWS, type RunLimits } from '../../model/run-limits.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
-import type { ObjectReader } from './reader.js';
 import { refuse } from './reader.js';
 
 /** The `context` of a query, read. Numbers and booleans may come as text. */

@@ -1,11 +1,11 @@
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { RUN_LIMITS } from '../../model/run-limits.js';
 import { type QueryContext, readContext } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
-import { ObjectReader } from '../native/reader.js';
 import { readRulesOff } from './relation/rules/rules-off.js';
 
 /** The context of a SQL statement: what `readContext` reads of any query, and what SQL adds. */
@@ -78,7 +78,7 @@ export const SQL_NOTHING_TO_DO_KEYS: readonly string[] = [...new Set([...NOTHING
 
 /** @throws ServiceError `query_invalid` or `unsupported` naming the key */
 export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlContext {
-  const common = readContext(new ObjectReader({ context }, '', { lenient: false, ignoredKeys: [] }));
+  const common = readContext(new ObjectReader({ context }, '', readContextOf('query_invalid', 'query')));
   for (const [key, given] of Object.entries(context)) {
     const accepted = Object.hasOwn(SQL_REFUSED_KEYS, key) ? own(SQL_REFUSED_KEYS, key) : undefined;
     if (accepted !== undefined && given !== null && !accepted.some((value) => String(value) === String(given)))

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName, own } from '../../base/names.js';
 import type { OutputColumn } from '../../model/statement.js';
-import { type ObjectReader, refuse } from '../../planner/native/reader.js';
+import { refuse } from '../../planner/native/reader.js';
 import { unknownParameters } from '../../planner/sql/bind/parameters.js';
 import { readSqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS } from '../../planner/sql/explain/explain.js';

@@ -1,4 +1,4 @@
-import type { ObjectReader } from '../../planner/native/reader.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import type { ParameterValue } from './parameter.js';
 
 /** A question about tables and types, as the SQL that answers it with the columns that JDBC asks for. */

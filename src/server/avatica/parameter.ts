@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { formatInstant } from '../../base/time.js';
-import { type ObjectReader, refuse } from '../../planner/native/reader.js';
+import { refuse } from '../../planner/native/reader.js';
 
 /** A value for a `?` as the SQL planner takes it. */
 export interface ParameterValue {

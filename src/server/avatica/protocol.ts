@@ -1,4 +1,4 @@
-import type { ObjectReader } from '../../planner/native/reader.js';
+import type { ObjectReader } from '../../base/json-reader.js';
 
 /**
  * The words of Avatica, the protocol of Apache Calcite's JDBC driver, as plain data. Requests are objects with the names

@@ -2,7 +2,8 @@ import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
-import { ObjectReader, refuse } from '../../planner/native/reader.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
+import { refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
 import { readSettings } from '../../planner/sql/set-statements.js';
 import type { HttpRequest } from '../http.types.js';
@@ -67,8 +68,7 @@ export class SqlBodies<Kept> {
 
 /** @throws ServiceError `query_invalid`, `unsupported`, `content_type_unsupported`, `sql_invalid` for settings */
 function readSqlBody(request: HttpRequest): SqlBody {
-  const notes = { lenient: request.viaAlias, ignoredKeys: [] as string[] };
-  const reader = new ObjectReader(readFields(request), '', notes);
+  const reader = new ObjectReader(readFields(request), '', readContextOf('query_invalid', 'query', request.viaAlias));
   const sql = reader.string('query');
   const { query, context } = readSettings(sql, contextFields(reader.raw('context') ?? {}));
   const header = reader.boolean('header', false);
@@ -77,8 +77,8 @@ function readSqlBody(request: HttpRequest): SqlBody {
   const sqlTypesHeader = reader.boolean('sqlTypesHeader', false);
   const parameters = reader.list('parameters', (value) => value);
   reader.end();
-  if (typesHeader && !header) refuse('typesHeader', 'false, or header to be true', true);
-  if (sqlTypesHeader && !header) refuse('sqlTypesHeader', 'false, or header to be true', true);
+  if (typesHeader && !header) throw reader.mismatch('typesHeader', 'false, or header to be true');
+  if (sqlTypesHeader && !header) throw reader.mismatch('sqlTypesHeader', 'false, or header to be true');
   const read = readSqlContext(context);
   return {
     sql,
@@ -87,7 +87,7 @@ function readSqlBody(request: HttpRequest): SqlBody {
     read,
     parameters,
     result: { format, header, typesHeader, sqlTypesHeader, timeZone: read.timeZone, stringifyArrays: read.stringifyArrays },
-    warnings: [...notes.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings],
+    warnings: [...reader.context.ignoredKeys.map((key) => `${key} is not a known key and was ignored`), ...read.warnings],
   };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
-import type { ObjectReader } from '../../../src/planner/native/reader.js';
+import type { ObjectReader } from '../../../src/base/json-reader.js';
 import { PROTOBUF_CODEC } from '../../../src/server/avatica/protobuf-codec.js';
 import type { Representation, WireFrame, WireType, WireValue } from '../../../src/server/avatica/protocol.js';
 import { avaticaRoutes } from '../../../src/server/routes/avatica.js';

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
 import type { Granularity } from '../../../model/granularity.js';
@@ -9,7 +10,6 @@ import { TIME_COLUMN } from '../../../model/schema.js';
 import { aggregatorType, readAggregators, VirtualColumns } from '../column/columns.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { readFilter } from '../filter/filter.js';
-import type { ObjectReader } from '../reader.js';
 import { readIntervals, refuse } from '../reader.js';
 import { readGrouping } from './grouping.js';
 import { readPostAggregators } from './post-aggregator.js';

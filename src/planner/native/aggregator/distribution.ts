@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
 import { computed, double, isPowerOfTwo, overStored, readNumber, stateAggregator, stateField, text } from './family.js';

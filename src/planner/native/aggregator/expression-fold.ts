@@ -1,3 +1,4 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { own } from '../../../base/names.js';
 import { foldConstant } from '../../../expression/evaluate.js';
 import { expressionType } from '../../../expression/expression-type.js';
@@ -8,7 +9,6 @@ import { columnsOfExpression, renameExpression } from '../../../model/plan-names
 import type { ColumnType } from '../../../model/schema.js';
 import { widestType } from '../../../model/schema.js';
 import type { VirtualColumns } from '../column/columns.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
 import { stateAggregator } from './family.js';

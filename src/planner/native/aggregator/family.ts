@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
@@ -7,7 +8,6 @@ import type { ColumnType } from '../../../model/schema.js';
 import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-type.js';
 import type { VirtualColumns } from '../column/columns.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { States } from './states.js';
 

@@ -1,8 +1,8 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { VirtualColumns } from '../column/columns.js';
-import type { ObjectReader } from '../reader.js';
 import type { StateFamily } from './family.js';
 import { merging, overStored, stateAggregator } from './family.js';
 

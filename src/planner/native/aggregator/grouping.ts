@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { DimensionSpec, Grouping } from '../../../model/query.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 
 /** A number says so many dimensions at most. */

@@ -1,7 +1,7 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../sketch/fixed-histogram.js';
 import type { VirtualColumns } from '../column/columns.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
 import { computed, double, long, merging, overStored, readNumber, stateAggregator, text } from './family.js';

@@ -1,5 +1,5 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
 import { computed, computedState, flag, long, merging, overStored, stateAggregator, stateField, stateFields } from './family.js';

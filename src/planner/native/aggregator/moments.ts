@@ -1,6 +1,6 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Estimator } from '../../../sketch/moments.js';
-import type { ObjectReader } from '../reader.js';
 import type { StateFamily } from './family.js';
 import { computed, merging, overStored, stateAggregator, text } from './family.js';
 

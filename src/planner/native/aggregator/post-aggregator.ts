@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
 import type { Expression } from '../../../model/expression.js';
@@ -7,7 +8,6 @@ import type { ColumnType } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-type.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from '../names.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 import { STATE_POST_AGGREGATORS } from './families.js';
 import type { Computed } from './family.js';

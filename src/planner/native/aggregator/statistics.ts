@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Expression } from '../../../model/expression.js';
-import type { ObjectReader } from '../reader.js';
 import type { PostScope, StateFamily } from './family.js';
 import { computed } from './family.js';
 

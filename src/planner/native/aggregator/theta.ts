@@ -1,7 +1,7 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { JSON_TYPE } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-type.js';
 import { decodeTheta } from '../../../sketch/base64-codec.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';
 import {

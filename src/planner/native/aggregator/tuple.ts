@@ -1,7 +1,7 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Tuple } from '../../../sketch/tuple.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import type { Computed, PostScope, StateFamily } from './family.js';
 import { computed, computedState, isPowerOfTwo, long, merging, stateAggregator, stateField, stateFields, text } from './family.js';

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { compileExpression } from '../../../expression/evaluate.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
@@ -13,7 +14,7 @@ import { STATE_AGGREGATORS } from '../aggregator/families.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { readFilter } from '../filter/filter.js';
 import { UNSUPPORTED_AGGREGATORS, UNSUPPORTED_VIRTUAL_COLUMNS } from '../names.js';
-import { ObjectReader, readByType, refuse } from '../reader.js';
+import { readByType, refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
 import { readNestedField } from './nested-field.js';
@@ -208,7 +209,7 @@ export function parseAggregator(
   path: string,
 ): { readonly aggregator: Aggregator; readonly virtualColumns: readonly VirtualColumn[] } {
   const columns = new VirtualColumns(() => undefined);
-  const aggregator = readAggregator(new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }), columns);
+  const aggregator = readAggregator(new ObjectReader(value, path, readContextOf('query_invalid', 'query')), columns);
   return { aggregator, virtualColumns: columns.list };
 }
 

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec } from '../../../model/query.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
 import type { FilterColumns } from '../filter/filter.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 import type { VirtualColumns } from './columns.js';

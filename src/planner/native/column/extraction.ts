@@ -1,10 +1,10 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Granularity } from '../../../model/granularity.js';
 import { floorInstant, parseGranularity } from '../../../model/granularity.js';
 import { readSearchTest } from '../filter/search-test.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 
 /** What an extraction function is applied to. */

@@ -1,9 +1,9 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { PathPart } from '../../../expression/json-path.js';
 import { parseJqPath, parseJsonPath, printJsonPath } from '../../../expression/json-path.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import { JSON_TYPE } from '../../../model/schema.js';
-import type { ObjectReader } from '../reader.js';
 import { refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert } from '../../../expression/value.js';
@@ -9,7 +10,7 @@ import { isArrayType, isComplexType, isNumberType, JSON_TYPE } from '../../../mo
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
 import { UNSUPPORTED_FILTERS } from '../names.js';
-import { ObjectReader, readByType, readIntervals, refuse } from '../reader.js';
+import { readByType, readIntervals, refuse } from '../reader.js';
 import type { WrittenType } from '../typed-value.js';
 import { readTyped, readWrittenType } from '../typed-value.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
@@ -41,7 +42,7 @@ export function givenColumns(typeOf: ColumnTypes): FilterColumns {
 /** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
 export function parseFilter(value: unknown, path: string): Filter {
   return readFilter(
-    new ObjectReader(value, path, { lenient: false, ignoredKeys: [] }),
+    new ObjectReader(value, path, readContextOf('query_invalid', 'query')),
     givenColumns(() => undefined),
   );
 }
@@ -89,7 +90,7 @@ const FILTERS: Readonly<Record<string, ReadFilter>> = {
   bloom: (reader, columns) => readBloomFilter(reader, readDimension(reader, columns), columns.typeOf),
   spatial: readSpatialFilter,
   expression: (reader) => {
-    reader.unsupported('virtualColumns');
+    reader.refuseUnsupported('virtualColumns');
     return { kind: 'expression', expression: parseExpression(reader.string('expression')) };
   },
 };

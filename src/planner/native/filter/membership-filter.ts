@@ -1,9 +1,9 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { SpatialBound } from '../../../expression/spatial-bound.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Bloom } from '../../../sketch/bloom.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 import type { ColumnTypes } from './filter.js';
 

@@ -1,6 +1,6 @@
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import type { SearchTest } from '../../../model/query.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 
 /** What a search filter or search query looks for, as tests that all must hold. */

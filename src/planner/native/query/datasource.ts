@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
 import type { Expression } from '../../../model/expression.js';
@@ -14,7 +15,6 @@ import { rowSourceColumns, typesOf } from '../../row-source-columns.js';
 import { VirtualColumns } from '../column/columns.js';
 import { givenColumns, readFilter } from '../filter/filter.js';
 import { UNSUPPORTED_DATA_SOURCES } from '../names.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 import { puttingOutStates, unfinished } from '../unfinished.js';
 import { readInline } from './inline-rows.js';

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec, GroupByQuery, OrderBy } from '../../../model/query.js';
@@ -8,7 +9,6 @@ import { readExtraction } from '../column/extraction.js';
 import type { QueryContext } from '../context.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { givenColumns, readFilter, readOrdering, textOf } from '../filter/filter.js';
-import type { ObjectReader } from '../reader.js';
 import { readByType, refuse } from '../reader.js';
 
 export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): GroupByQuery {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
 import type { Query } from '../../../model/query.js';
@@ -9,7 +10,6 @@ import type { QueryContext } from '../context.js';
 import { readContext } from '../context.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { UNSUPPORTED_QUERY_TYPES } from '../names.js';
-import { ObjectReader } from '../reader.js';
 import { readSource, sourceName, tablesOf } from './datasource.js';
 import { readGroupBy } from './group-by.js';
 import { readDataSourceMetadata, readScan, readSearch, readSegmentMetadata, readTimeBoundary } from './rows.js';
@@ -48,7 +48,7 @@ const QUERY_TYPES: Readonly<Record<string, ReadQuery>> = {
  * @throws ServiceError `query_invalid` or `unsupported`, naming the field
  */
 export function parseQuery(body: unknown, lenient: boolean, tables: KnownTables): ParsedQuery {
-  return readQuery(new ObjectReader(body, '', { lenient, ignoredKeys: [] }), tables, 0);
+  return readQuery(new ObjectReader(body, '', readContextOf('query_invalid', 'query', lenient)), tables, 0);
 }
 
 /** @param depth  how many datasources the query lies inside of */
@@ -84,5 +84,5 @@ function readQuery(reader: ObjectReader, tables: KnownTables, depth: number): Pa
       'unsupported',
       `${reader.at('dataSource')}: a ${query.queryType} query of anything but one table is not supported`,
     );
-  return { query, source, context, ignoredKeys: reader.notes.ignoredKeys };
+  return { query, source, context, ignoredKeys: reader.context.ignoredKeys };
 }

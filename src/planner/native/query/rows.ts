@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
 import { parseGranularity } from '../../../model/granularity.js';
 import type {
   AnalysisType,
@@ -15,7 +16,6 @@ import { readDimensionSpec, refuseStructured } from '../column/dimension.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { readFilter, readOrdering } from '../filter/filter.js';
 import { readSearchTest } from '../filter/search-test.js';
-import type { ObjectReader } from '../reader.js';
 import { readChoice, readIntervals } from '../reader.js';
 
 /** The query types that do not aggregate: rows, values, bounds and descriptions. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { type ColumnSchema, parseColumnType } from '../../../model/schema.js';
 import type { StatementSchema } from '../../../model/statement.js';
-import { ObjectReader } from '../../native/reader.js';
 import type { SqlSchema, SqlTable } from './schema.js';
 
 /** A schema that remembers what it was asked for. It has no tables of `sys`, which a task cannot read. */
@@ -36,7 +36,7 @@ export function schemaOfTask(value: unknown, path: string): SqlSchema {
 
 function readSchema(value: unknown, path: string): { readonly tables: ReadonlyMap<string, SqlTable>; readonly lookups: readonly string[] } {
   try {
-    const reader = new ObjectReader(value, path, { lenient: false, ignoredKeys: [] });
+    const reader = new ObjectReader(value, path, readContextOf('query_invalid', 'query'));
     const tables = new Map<string, SqlTable>();
     const given = reader.raw('tables') ?? {};
     for (const [name, columns] of Object.entries(given))
