@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { destination, pino } from 'pino';
+import { pino } from 'pino';
+import { LogFile, type LogFileOptions } from './log-file.js';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
@@ -16,12 +15,11 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** One JSON object a line, appended to `file`; its folder is made when absent. */
-export function openLog(options: { readonly file: string; readonly level: LogLevel }): Log {
-  mkdirSync(dirname(options.file), { recursive: true });
+/** One JSON object a line, appended to `file`; its folder is made when absent. A line that cannot be written harms nobody. */
+export function openLog(options: LogFileOptions & { readonly level: LogLevel }): Log {
   const writer = pino(
     { level: options.level, base: { pid: process.pid }, timestamp: () => `,"time":"${new Date().toISOString()}"`, errorKey: 'error' },
-    destination({ dest: options.file, sync: true }),
+    new LogFile(options),
   );
   return around(writer);
 }

@@ -65,7 +65,14 @@ const ROLE_COUNT_OF_SAMPLE = 6;
 /** The log, and in it what would be heard of nowhere else. */
 async function openProcessLog(configuration: Configuration): Promise<Log> {
   const { openLog } = await import('../base/log.js');
-  const log = openLog({ file: configuration.get('svc.log.file'), level: configuration.get('svc.log.level') });
+  const log = openLog({
+    file: configuration.get('svc.log.file'),
+    level: configuration.get('svc.log.level'),
+    maxBytes: configuration.get('svc.log.maxBytes'),
+    maxFiles: configuration.get('svc.log.maxFiles'),
+  });
+  // A full disk under what they are redirected to, or a pipe that nobody reads, ends no server.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // What nobody waits for must not end the server; what was thrown past everyone leaves it in an unknown state.
   process.on('unhandledRejection', (error) => log.error('a failure that nobody waited for', { error }));
   process.on('uncaughtException', (error) => {

@@ -192,6 +192,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
             maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
           },
           kernels: configuration.get('svc.processing.kernels'),
+          logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
         },
         taskEntry: TASK_ENTRY,
         now,

@@ -50,6 +50,8 @@ export const PROPERTIES = {
   ),
   'svc.log.level': choice(['trace', 'debug', 'info', 'warn', 'error'], 'info', 'Least serious log lines that are written.'),
   'svc.log.file': path('log/dolmen.log', 'File that log lines are appended to.', resolve),
+  'svc.log.maxBytes': bytes({ min: 4096, max: 2 ** 40 }, '64MiB', 'Size at which the log file is put aside as <file>.1.'),
+  'svc.log.maxFiles': integer({ min: 1, max: 1000 }, '5', 'Log files that are kept, the one being written among them.'),
 
   // ── ports ──────────────────────────────────────────────────────────────────────────────────────────────────────
   'svc.router.port': integer(PORT, '8888', 'Port of the Router.'),
@@ -280,6 +282,7 @@ export const PROPERTIES = {
   'svc.indexer.auditLog.enabled': flag('false', 'Whether a task lists the segments it published.'),
   'svc.indexer.task.directory': path('tasks', 'Working directories of tasks; emptied when a task ends.', resolve),
   'svc.indexer.logs.directory': path('task-logs', 'Logs of tasks.', resolve),
+  'svc.indexer.logs.maxBytes': bytes({ min: 1024, max: 2 ** 40 }, '64MiB', 'Largest log of a task; what it says beyond is left out.'),
   'svc.indexer.task.maxBytesInMemory': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
     ofMachine(1 / 6, GIBIBYTE),

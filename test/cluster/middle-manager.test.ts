@@ -34,6 +34,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       maxHttpBytes: 1,
       inputLimits: { maxColumns: 1, maxRowBytes: 1 },
       kernels: 'simd',
+      logBytesMax: 1 << 20,
     },
     taskEntry: new URL('./task-child.js', import.meta.url),
     now: Date.now,

@@ -16,6 +16,7 @@ const settings: TaskSettings = {
   maxHttpBytes: 1,
   inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
   kernels: 'simd',
+  logBytesMax: 1 << 20,
 };
 
 /** Starts `task-child.js`, which does what its payload says. */

@@ -14,9 +14,12 @@ import { taskStorage } from './task-storage.js';
  */
 const EXIT_ORPHANED = 70;
 const cancellation = new AbortController();
+let logBytes = 0;
+let logBytesMax = 0;
 let framed: { resolve(frame: Frame | null): void; reject(error: unknown): void } | undefined;
 let published: { resolve(ids: readonly string[]): void; reject(error: unknown): void } | undefined;
 
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.on('disconnect', () => process.exit(EXIT_ORPHANED));
 process.on('SIGTERM', () => cancellation.abort(new ServiceError('cancelled', 'the task was shut down')));
 // Ctrl-C reaches the whole process group; the parent decides what becomes of its tasks.
@@ -41,6 +44,7 @@ process.on('message', (message: ToTask) => {
 });
 
 async function run(taskId: string, payload: unknown, settings: TaskSettings): Promise<void> {
+  logBytesMax = settings.logBytesMax;
   log(`task ${taskId} runs in process ${process.pid}`);
   const outcome = await runTask(payload, {
     taskId,
@@ -97,7 +101,10 @@ function send(message: FromTask): Promise<void> {
   return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
-/** Standard output is the task's log file. */
+/** Standard output is the task's log file. A full disk costs lines, not the task. */
 function log(line: string): void {
-  process.stdout.write(`${formatInstant(Date.now())} ${line}\n`);
+  const text = `${formatInstant(Date.now())} ${line}\n`;
+  if (logBytes + text.length <= logBytesMax) process.stdout.write(text);
+  else if (logBytes <= logBytesMax) process.stdout.write('the rest is left out (svc.indexer.logs.maxBytes)\n');
+  logBytes += text.length;
 }

@@ -13,6 +13,8 @@ export interface TaskSettings {
   readonly maxHttpBytes: number;
   readonly inputLimits: InputLimits;
   readonly kernels: string;
+  /** Bytes that the log of the task may take. */
+  readonly logBytesMax: number;
 }
 
 /** From the middle manager to the child. */
