@@ -49,7 +49,10 @@ function scalarForm(expression: Expression, isMultiValue: IsMultiValue, inputs: 
   const { function: name, arguments: operands } = expression;
   if (findApplyFunction(name) !== undefined) return applyForm(expression, isMultiValue);
   const { arrays = [] } = getFunction(name, operands.length);
-  const isArray = (index: number): boolean => arrays === 'all' || arrays.includes(index);
+  // Whether a column is null is a question of the row.
+  const [first] = operands;
+  const isRow = (name === 'isnull' || name === 'notnull') && first !== undefined && isValues(first, isMultiValue);
+  const isArray = (index: number): boolean => isRow || arrays === 'all' || arrays.includes(index);
   const formed = operands.map((operand, index) =>
     isArray(index) ? arrayForm(operand, isMultiValue) : scalarForm(operand, isMultiValue, inputs),
   );

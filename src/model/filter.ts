@@ -17,6 +17,8 @@ export type Filter =
   | { readonly kind: 'and'; readonly filters: readonly Filter[] }
   | { readonly kind: 'or'; readonly filters: readonly Filter[] }
   | { readonly kind: 'not'; readonly filter: Filter }
+  /** True where `filter` is, else false: never unknown. */
+  | { readonly kind: 'isTrue'; readonly filter: Filter }
   | { readonly kind: 'null'; readonly column: string }
   /** `type` is the type the comparison is made in; values are converted to it once, when the filter is bound. */
   | { readonly kind: 'equals'; readonly column: string; readonly type: ColumnType; readonly value: FilterValue }

@@ -36,6 +36,7 @@ export function renameFilter(filter: Filter, rename: Rename): Filter {
     case 'or':
       return { ...filter, filters: filter.filters.map((part) => renameFilter(part, rename)) };
     case 'not':
+    case 'isTrue':
       return { ...filter, filter: renameFilter(filter.filter, rename) };
     case 'expression':
       return { ...filter, expression: renameExpression(filter.expression, rename) };
@@ -130,6 +131,7 @@ export function columnsOfFilter(filter: Filter, into = new Set<string>()): Set<s
       for (const part of filter.filters) columnsOfFilter(part, into);
       break;
     case 'not':
+    case 'isTrue':
       columnsOfFilter(filter.filter, into);
       break;
     case 'expression':

@@ -80,6 +80,8 @@ export function printFilter(filter: Filter): string {
       return `(${filter.filters.map(printFilter).join(` ${filter.kind} `)})`;
     case 'not':
       return `not ${printFilter(filter.filter)}`;
+    case 'isTrue':
+      return `(${printFilter(filter.filter)}) is true`;
     case 'null':
       return `${filter.column} is null`;
     case 'equals':

@@ -248,7 +248,7 @@ fields('fields are the same however many are read at once', () => {
     '$.l[0] number,text',
     '$.l[1] number,text',
     '$.m number',
-    '$.t number',
+    '$.t number,text',
   ]);
 });
 

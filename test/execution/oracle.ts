@@ -44,6 +44,8 @@ export function truth(row: Row, filter: Filter, plan: Pick<LeafPlan, 'virtualCol
       const inner = truth(row, filter.filter, plan);
       return inner === null ? null : !inner;
     }
+    case 'isTrue':
+      return truth(row, filter.filter, plan) === true;
     case 'and':
     case 'or': {
       const decisive = filter.kind === 'or';

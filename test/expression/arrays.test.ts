@@ -142,7 +142,7 @@ const cases: readonly [text: string, value: Value][] = [
   ["string_to_array(n, ',')", null],
   ['array_quantile([1, 2, 3, 4], 0.5)', 2.5],
   ['array_quantile([4, null, 1], 1)', 4],
-  ['array_quantile([], 0.5)', null],
+  ['array_quantile([], 0.5)', Number.NaN],
   ['array_quantile([1], 2)', null],
   // casts
   ["cast(d1, 'ARRAY<LONG>')", [1n, 2n, null]],

@@ -76,6 +76,7 @@ function columnsOfCondition(filter: Filter, isStored: (name: string) => boolean,
       for (const part of filter.filters) columnsOfCondition(part, isStored, into);
       break;
     case 'not':
+    case 'isTrue':
       columnsOfCondition(filter.filter, isStored, into);
       break;
     case 'expression':

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import type { TypeOf } from '../../expression/expression-type.js';
 import { expressionType } from '../../expression/expression-type.js';
+import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import type { Expression } from '../../model/expression.js';
-import { columnsOfExpression } from '../../model/plan-names.js';
 import type { ColumnType } from '../../model/schema.js';
 import { isArrayType, isNumberType } from '../../model/schema.js';
 import { compileArithmetic } from './arithmetic.js';
@@ -23,17 +23,12 @@ import { StringPool } from './vector.js';
  * distinct value, of several columns of few values once per combination of these, other numbers by loops over typed
  * arrays, all else row by row.
  * @param outputType  null: the type the expression has
- * @throws ServiceError `unsupported` where an expression of each value of multi-value columns would have to be a number
  */
 export function compileVector(scope: SegmentScope, expression: Expression, outputType: ColumnType | null): Vector {
-  const { expression: formed, isMultiValue, typeOf } = formOf(scope, expression);
-  const inferred = expressionType(formed, typeOf);
-  const type = outputType ?? inferred;
-  if (isMultiValue && !isArrayType(type))
-    throw new ServiceError(
-      'unsupported',
-      `an expression of each value of the multi-value column "${[...columnsOfExpression(expression)].join('", "')}" cannot be read as ${type}; array functions take all values of a row`,
-    );
+  const form = formOf(scope, expression);
+  const { typeOf } = form;
+  const type = outputType ?? expressionType(form.expression, typeOf);
+  const formed = form.isMultiValue && !isArrayType(type) ? onlyValue(form.expression) : form.expression;
   const arithmetic = isNumberType(type) ? compileArithmetic(scope, formed, type) : undefined;
   if (arithmetic !== undefined) return arithmetic;
   const dictionary = onlyDictionary(scope, formed);
@@ -43,6 +38,11 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
       expression: formed,
     });
   return compileBatch(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
+}
+
+/** A row has one number, or single string, even where the expression is one of each value: that of its only value, else null. */
+function onlyValue(expression: Expression): Expression {
+  return { kind: 'call', function: ONLY_VALUE, arguments: [expression] };
 }
 
 /** In fewer rows than this, making room for blocks of numbers takes longer than computing row by row. */

@@ -43,6 +43,8 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
       );
     case 'not':
       return notPredicate(scope.context, bindFilter(scope, filter.filter, !matchUnknown), takeBits(scope.arena));
+    case 'isTrue':
+      return bindFilter(scope, filter.filter, false);
     case 'expression':
       return bindCondition(scope, scope.readingFields(filter.expression), matchUnknown);
     default:

@@ -18,6 +18,10 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
     case 'true':
     case 'false':
       return () => filter.kind === 'true';
+    case 'isTrue': {
+      const inner = rowFilter(table, filter.filter);
+      return (row) => inner(row) === true;
+    }
     case 'not': {
       const inner = rowFilter(table, filter.filter);
       return (row) => {

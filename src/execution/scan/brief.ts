@@ -38,10 +38,10 @@ function isRenamed(
   return outputType === null || views.every((view) => (typeOfSource(storedSource(view, stored)) ?? outputType) === outputType);
 }
 
-type Condition = Exclude<Filter, { readonly kind: 'and' | 'or' | 'not' }>;
+type Condition = Exclude<Filter, { readonly kind: 'and' | 'or' | 'not' | 'isTrue' }>;
 
 function conditionsIn(filter: Filter): readonly Condition[] {
-  if (filter.kind === 'not') return conditionsIn(filter.filter);
+  if (filter.kind === 'not' || filter.kind === 'isTrue') return conditionsIn(filter.filter);
   return filter.kind === 'and' || filter.kind === 'or' ? filter.filters.flatMap(conditionsIn) : [filter];
 }
 

@@ -94,7 +94,7 @@ const contains = ofArray(
   { arrays: 'all' },
 );
 
-/** array_overlap(array, array): 1 when some element, or null, is in both. */
+/** array_overlap(array, array): 1 when some element, or null, is in both; null when the first is null, 0 when only the second is. */
 const overlap: ExpressionFunction = {
   name: 'array_overlap',
   minArguments: 2,
@@ -105,7 +105,7 @@ const overlap: ExpressionFunction = {
     const testOf = membershipOf(constant);
     return ([a = null, b = null]) => {
       const [left, right] = [asArray(a), asArray(b)];
-      return left === null || right === null ? null : fromTruth(left.some(testOf(right)));
+      return left === null ? null : fromTruth(right !== null && left.some(testOf(right)));
     };
   },
 };
@@ -182,10 +182,10 @@ function inTypeOf(like: Value, element: Value): Value {
   return typeof like === 'bigint' ? convert(element, 'LONG') : typeof like === 'number' ? convert(element, 'DOUBLE') : toText(element);
 }
 
-/** array_slice(array, start, end): as many elements as asked for, filled up with nulls; null for a start outside. */
-const slice = ofArray('array_slice', [3, 3], sameArray, (elements, [, from, to]) => {
+/** array_slice(array, start[, end]): as many elements as asked for, filled up with nulls; null for a start outside. */
+const slice = ofArray('array_slice', [2, 3], sameArray, (elements, [, from, ...to]) => {
   const start = position(from, 0);
-  const end = position(to, 0);
+  const end = to.length === 0 ? elements.length : position(to[0], 0);
   if (start === undefined || end === undefined || start > elements.length || start > end) return null;
   refuseLength('array_slice', end - start);
   return Array.from({ length: end - start }, (_, index) => elements[start + index] ?? null);
@@ -235,7 +235,8 @@ const quantile = ofArray(
   (elements, [, fraction = null]) => {
     const rank = toDouble(fraction);
     const numbers = elements.map(toDouble).filter((number) => number !== null);
-    if (rank === null || !(rank >= 0 && rank <= 1) || numbers.length === 0) return null;
+    if (rank === null || !(rank >= 0 && rank <= 1)) return null;
+    if (numbers.length === 0) return Number.NaN;
     const sorted = Float64Array.from(numbers).sort();
     const at = rank * (sorted.length - 1);
     const [below = 0, above = below] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];

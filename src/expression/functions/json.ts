@@ -20,7 +20,7 @@ function structured(data: unknown): Value {
   return data === undefined || data === null ? null : new Structured(data);
 }
 
-/** A function of a JSON value and a constant path; null for a null value. */
+/** A function of a JSON value and a path; null where either is. */
 function atPath(
   name: string,
   maxArguments: number,
@@ -33,17 +33,22 @@ function atPath(
     maxArguments,
     type,
     bind(constants) {
-      const path = constantPath(constants[1], name);
+      const [, constant] = constants;
+      const fixed = constant === undefined ? undefined : pathOf(constant.value, name);
       const apply = compile(constants);
-      return ([value = null]) => (value === null ? null : apply(findAtPath(dataOf(value), path)));
+      return ([value = null, path = null]) =>
+        value === null || path === null ? null : apply(findAtPath(dataOf(value), fixed ?? pathOf(path, name)));
     },
   };
 }
 
-function constantPath(constant: Constant | undefined, name: string): Path {
-  const text = constant?.value;
-  if (typeof text !== 'string') throw new ServiceError('query_invalid', `${name}: the second argument is a path in quotes, as in '$.a[0]'`);
-  return parseJsonPath(text);
+function pathOf(path: Value, name: string): Path {
+  if (typeof path !== 'string')
+    throw new ServiceError(
+      'query_invalid',
+      `${name}: the second argument is a path such as '$.a[0]', found ${path === null ? 'null' : toText(path)}`,
+    );
+  return parseJsonPath(path);
 }
 
 const VALUE_TYPES: readonly ColumnType[] = ['STRING', 'LONG', 'DOUBLE', 'FLOAT', 'ARRAY<STRING>', 'ARRAY<LONG>', 'ARRAY<DOUBLE>'];
@@ -57,28 +62,25 @@ function valueType(constants: readonly (Constant | undefined)[]): ColumnType {
   return type;
 }
 
-/** json_value(json, path[, type]): texts, numbers and booleans; lists of these where an array is asked for; else null. */
+/**
+ * json_value(json, path[, type]): strings and numbers, booleans as 1 and 0; lists of these where an array is asked for, else the
+ * element of a list of one; otherwise null.
+ */
 const jsonValue = atPath(
   'json_value',
   3,
   (_, constants) => valueType(constants),
   (constants) => {
     const type = valueType(constants);
-    const isText = type === 'STRING' || type === 'ARRAY<STRING>';
     return (found) => {
-      const value = valueOfJson(isText ? withTruthTexts(found) : found);
+      const value = valueOfJson(found);
       if (value instanceof Structured) return null;
       if (!isArrayValue(value)) return convert(value, type);
-      return isArrayType(type) && value.every((each) => typeof each !== 'object' || each === null) ? convert(value, type) : null;
+      if (!isArrayType(type) && value.length !== 1) return null;
+      return value.every((each) => typeof each !== 'object' || each === null) ? convert(value, type) : null;
     };
   },
 );
-
-/** As text, true and false are these words. */
-function withTruthTexts(found: unknown): unknown {
-  if (typeof found === 'boolean') return String(found);
-  return Array.isArray(found) ? found.map((each: unknown) => (typeof each === 'boolean' ? String(each) : each)) : found;
-}
 
 const jsonQuery = atPath(
   'json_query',

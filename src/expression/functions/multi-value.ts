@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Expression } from '../../model/expression.js';
+import { elementType, isArrayType } from '../../model/schema.js';
 import type { ExpressionFunction } from '../function.js';
 import type { Value } from '../value.js';
 import { arrayTypeOf, asArray } from './array-value.js';
@@ -85,4 +86,21 @@ const harmonizeNulls: ExpressionFunction = {
     },
 };
 
-export const MULTI_VALUE_FUNCTIONS: readonly ExpressionFunction[] = [...givesValues, toArray, harmonizeNulls];
+/** Not of the language: what an expression of each value is where a row has one value only, such as a number; null of several. */
+export const ONLY_VALUE = ':only_value';
+
+const onlyValue: ExpressionFunction = {
+  name: ONLY_VALUE,
+  minArguments: 1,
+  maxArguments: 1,
+  arrays: 'all',
+  type: ([type = null]) => (type !== null && isArrayType(type) ? elementType(type) : type),
+  bind:
+    () =>
+    ([values = null]): Value => {
+      const list = asArray(values);
+      return list?.length === 1 ? (list[0] ?? null) : null;
+    },
+};
+
+export const MULTI_VALUE_FUNCTIONS: readonly ExpressionFunction[] = [...givesValues, toArray, harmonizeNulls, onlyValue];

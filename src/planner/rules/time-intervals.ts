@@ -48,6 +48,8 @@ function timeSet(filter: Filter): readonly Interval[] | undefined {
       const end = filter.upper === null || filter.upperStrict ? upper : upper + 1;
       return start < end ? [{ start, end }] : [];
     }
+    case 'isTrue':
+      return timeSet(filter.filter);
     case 'not': {
       const inner = timeSet(filter.filter);
       return inner === undefined ? undefined : complement(inner);

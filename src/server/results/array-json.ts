@@ -1,21 +1,24 @@
 import { doubleText } from '../../expression/value.js';
 import type { ArrayElement } from '../../model/array-text.js';
+import type { ArrayType, ColumnType } from '../../model/schema.js';
+import { elementType, isArrayType, JSON_TYPE } from '../../model/schema.js';
 
-/** An array as JSON: LONGs as all of their digits, doubles as in columns of their own. */
-export function arrayJson(elements: readonly ArrayElement[]): string {
-  return `[${elements.map(elementJson).join(',')}]`;
+/** An array as JSON: LONGs as all of their digits, doubles as in columns of their own, JSON as what it is. */
+export function arrayJson(elements: readonly ArrayElement[], type: ArrayType): string {
+  const inner = elementType(type);
+  return `[${elements.map((element) => elementJson(element, inner)).join(',')}]`;
 }
 
-function elementJson(element: ArrayElement): string {
+function elementJson(element: ArrayElement, type: ColumnType): string {
   switch (typeof element) {
     case 'string':
-      return JSON.stringify(element);
+      return type === JSON_TYPE ? element : JSON.stringify(element);
     case 'bigint':
       return String(element);
     case 'number':
       return doubleJson(element);
     default:
-      return element === null ? 'null' : arrayJson(element);
+      return element === null || !isArrayType(type) ? 'null' : arrayJson(element, type);
   }
 }
 

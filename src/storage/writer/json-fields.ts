@@ -32,15 +32,12 @@ class Kinds {
   private texts = 0;
   private longs = 0;
   private doubles = 0;
-  /** 1 and 0 as numbers, words as texts. */
-  private truths = 0;
   /** Longs that a double would change. */
   private large = 0;
   /** Integers that are no longs. */
   private tooLarge = 0;
 
   add(data: unknown): void {
-    if (typeof data === 'boolean') this.truths++;
     const value = valueOfJson(data);
     if (typeof value === 'string') this.texts++;
     else if (typeof value === 'number') this.doubles++;
@@ -61,7 +58,7 @@ class Kinds {
 
   /** Whether the column tells what the values are as texts too. */
   get isExact(): boolean {
-    return this.truths === 0 && (this.longs === 0 || this.doubles === 0);
+    return this.longs === 0 || this.doubles === 0;
   }
 }
 
@@ -72,6 +69,8 @@ class PathStatistics {
   readonly isElement: boolean;
   singles = 0;
   lists = 0;
+  /** Lists of one, which are read as their elements. */
+  listsOfOne = 0;
   readonly kinds = new Kinds();
   /** Of single values and elements. */
   readonly elementKinds = new Kinds();
@@ -125,9 +124,10 @@ function wantedFields(column: SortedStrings): readonly Wanted[] {
     ([, a], [, b]) => Number(a.isElement) - Number(b.isElement) || b.singles + b.lists - a.singles - a.lists,
   );
   const wanted: Wanted[] = [];
-  for (const [text, { path, singles, lists, kinds, elementKinds }] of found) {
+  for (const [text, { path, singles, lists, listsOfOne, kinds, elementKinds }] of found) {
     const { kind, isExact } = kinds;
-    if (singles > 0 && kind !== null) wanted.push({ text, path, uses: isExact ? ['number', 'text'] : ['number'], kind });
+    if (singles > 0 && listsOfOne === 0 && kind !== null)
+      wanted.push({ text, path, uses: isExact ? ['number', 'text'] : ['number'], kind });
     const elementKind = elementKinds.isExact ? elementKinds.kind : null;
     if (lists > 0 && elementKind !== null) wanted.push({ text, path, uses: ['array'], kind: ARRAY_TYPES[elementKind] });
   }
@@ -156,7 +156,10 @@ function statisticsByPath(column: SortedStrings): ReadonlyMap<string, PathStatis
     } else if (data !== null && path.length < DEPTH_MAX) {
       if (Array.isArray(data) && data.every(isSingle)) {
         const statistics = at(text, path);
-        if (statistics !== undefined) statistics.lists++;
+        if (statistics !== undefined) {
+          statistics.lists++;
+          if (data.length === 1) statistics.listsOfOne++;
+        }
         for (const element of data) statistics?.elementKinds.add(element);
       }
       const parts: readonly (readonly [PathPart, unknown])[] = Array.isArray(data)

@@ -139,6 +139,8 @@ export function filterText(filter: Filter): string {
       return `(${filter.filters.map(filterText).join(` ${filter.kind} `)})`;
     case 'not':
       return `not ${filterText(filter.filter)}`;
+    case 'isTrue':
+      return `(${filterText(filter.filter)}) is true`;
     case 'null':
       return `${filter.column} is null`;
     case 'equals':

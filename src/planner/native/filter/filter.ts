@@ -71,6 +71,11 @@ const FILTERS: Readonly<Record<string, ReadFilter>> = {
   and: (reader, columns, depth) => ({ kind: 'and', filters: readFields(reader, columns, depth) }),
   or: (reader, columns, depth) => ({ kind: 'or', filters: readFields(reader, columns, depth) }),
   not: (reader, columns, depth) => ({ kind: 'not', filter: readFilter(reader.object('field'), columns, depth + 1) }),
+  istrue: (reader, columns, depth) => ({ kind: 'isTrue', filter: readFilter(reader.object('field'), columns, depth + 1) }),
+  isfalse: (reader, columns, depth) => ({
+    kind: 'isTrue',
+    filter: { kind: 'not', filter: readFilter(reader.object('field'), columns, depth + 1) },
+  }),
   selector: readSelector,
   extraction: (reader, columns) => {
     if (!reader.has('extractionFn')) refuse(reader.at('extractionFn'), 'an extraction function', undefined);

@@ -142,7 +142,7 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
 /** The filter as it is, once every column it compares is known to be one of the result. */
 function overOutputs(filter: Filter, outputType: ColumnTypes): Filter {
   if (filter.kind === 'and' || filter.kind === 'or') for (const part of filter.filters) overOutputs(part, outputType);
-  else if (filter.kind === 'not') overOutputs(filter.filter, outputType);
+  else if (filter.kind === 'not' || filter.kind === 'isTrue') overOutputs(filter.filter, outputType);
   else if ('column' in filter && outputType(filter.column) === undefined)
     throw new ServiceError('query_invalid', `having: "${filter.column}" is no dimension, aggregator or post-aggregator of this query`);
   return filter;

@@ -49,10 +49,10 @@ export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | u
         : undefined;
     case 'BOOLEAN':
       return isNumeric(from) ? isNotZero(bound, from) : from === 'VARCHAR' ? truthOfText(bound) : undefined;
+    case 'FLOAT':
+      return asFloat(from === 'VARCHAR' ? call('DOUBLE', 'cast', bound, text('DOUBLE')) : bound);
     default:
-      return isInstant(from) || from === 'BOOLEAN'
-        ? call(type, 'cast', bound, text(nativeType(type)))
-        : call(type, 'cast', bound, text(castName(type)));
+      return call(type, 'cast', bound, text(nativeType(type)));
   }
 }
 
@@ -82,7 +82,8 @@ function jsonValueAs(bound: Bound, type: SqlType): Bound | undefined {
   const [json, path] = bound.arguments;
   const native = nativeType(type);
   if (json === undefined || path === undefined || !(isNumeric(type) || type === 'BOOLEAN')) return undefined;
-  return call(type, 'json_value', json, path, text(native === 'FLOAT' ? 'DOUBLE' : native));
+  if (type === 'FLOAT') return asFloat(call('DOUBLE', 'json_value', json, path, text('DOUBLE')));
+  return call(type, 'json_value', json, path, text(native));
 }
 
 function isStructure(type: Bound['type']): boolean {
@@ -96,9 +97,9 @@ function castStructure(bound: Bound, from: SqlType, type: SqlType): Bound | unde
   return type === JSON_TYPE ? call(type, 'cast', bound, text(JSON_TYPE)) : undefined;
 }
 
-/** The expression language computes in doubles; a FLOAT is rounded when its column is made. */
-function castName(type: SqlType): string {
-  return type === 'FLOAT' ? 'DOUBLE' : nativeType(type);
+/** The expression language computes in doubles: a FLOAT is the double of one. */
+function asFloat(bound: Bound): Bound {
+  return call('FLOAT', ':float', bound);
 }
 
 function castLiteral(bound: BoundLiteral, type: SqlType, timeZone: string): BoundLiteral | undefined {
@@ -128,7 +129,7 @@ function castText(trimmed: string, value: string, type: SqlType, timeZone: strin
 }
 
 function numeric(value: bigint | number, type: SqlType): BoundLiteral | undefined {
-  if (nativeType(type) !== 'LONG') return literal(type, Number(value));
+  if (nativeType(type) !== 'LONG') return literal(type, type === 'FLOAT' ? Math.fround(Number(value)) : Number(value));
   const long = typeof value === 'bigint' ? value : Number.isFinite(value) ? BigInt(Math.trunc(value)) : undefined;
   return long === undefined || long !== BigInt.asIntN(64, long) ? undefined : literal(type, long);
 }

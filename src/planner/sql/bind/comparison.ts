@@ -25,8 +25,14 @@ export function compare(session: Session, at: number, operator: CompareOperator,
     operator,
     domain,
     left: operandIn(session, at, left, domain),
-    right: operandIn(session, at, right, domain),
+    right: asFloat(left, operandIn(session, at, right, domain)),
   };
+}
+
+/** A literal beside a FLOAT is the float nearest to it: a column that holds 0.1 as a float is equal to 0.1. */
+function asFloat(left: Bound, right: Bound): Bound {
+  if (left.type !== 'FLOAT' || right.kind !== 'literal' || typeof right.value !== 'number') return right;
+  return { ...right, value: Math.fround(right.value) };
 }
 
 function isTextEqualToDigits(operator: CompareOperator, left: Bound, right: Bound): boolean {

@@ -86,6 +86,8 @@ export function nativeFilter(filter: Filter): Json {
       return { type: filter.kind, fields: filter.filters.map(nativeFilter) };
     case 'not':
       return { type: 'not', field: nativeFilter(filter.filter) };
+    case 'isTrue':
+      return { type: 'istrue', field: nativeFilter(filter.filter) };
     case 'null':
       return { type: 'null', column: filter.column };
     case 'equals':

@@ -2,7 +2,7 @@ import type { Filter, FilterValue } from '../../../model/filter.js';
 import { mergeRanges } from '../../rules/merge-ranges.js';
 import { nativeType } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
-import { type Bound, toExpression } from '../relation/bound.js';
+import { type Bound, children, literal, mapChildren, NULL, toExpression } from '../relation/bound.js';
 
 /**
  * A condition as a filter: comparisons of a column with constants become the filters that can use its dictionary and
@@ -21,7 +21,7 @@ export function toFilter(condition: Bound): Filter {
     case 'or':
       return { kind: 'or', filters: condition.operands.map(toFilter) };
     case 'not':
-      return { kind: 'not', filter: toFilter(condition.operand) };
+      return negation(condition.operand);
     case 'compare': {
       const { left, right, domain } = condition;
       if (left.kind === 'column' && right.kind === 'literal' && right.value !== null)
@@ -39,10 +39,96 @@ export function toFilter(condition: Bound): Filter {
       if (condition.operand.kind === 'column')
         return { kind: 'like', column: condition.operand.name, pattern: condition.pattern, escape: condition.escape };
       break;
+    case 'call': {
+      const lowered = truthTest(condition) ?? choice(condition);
+      if (lowered !== undefined) return lowered;
+      break;
+    }
     default:
       break;
   }
-  return { kind: 'expression', expression: toExpression(condition) };
+  return expanded(condition) ?? { kind: 'expression', expression: toExpression(condition) };
+}
+
+const OPPOSITES: Readonly<Partial<Record<CompareOperator, CompareOperator>>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
+
+/** NOT of an order of strings is the opposite order: of a multi-value row, too, any value may satisfy it. */
+function negation(operand: Bound): Filter {
+  const opposite = operand.kind === 'compare' && operand.domain === 'VARCHAR' ? OPPOSITES[operand.operator] : undefined;
+  return operand.kind === 'compare' && opposite !== undefined
+    ? toFilter({ ...operand, operator: opposite })
+    : { kind: 'not', filter: toFilter(operand) };
+}
+
+type Call = Extract<Bound, { kind: 'call' }>;
+
+/**
+ * IS [NOT] TRUE and IS [NOT] FALSE are about rows: as filters they stay so over a multi-value column, where an expression would
+ * ask them of each value.
+ */
+function truthTest({ function: name, arguments: [operand] }: Call): Filter | undefined {
+  if (operand === undefined) return undefined;
+  switch (name) {
+    case 'istrue':
+    case 'isnottrue':
+      return inverted({ kind: 'isTrue', filter: toFilter(operand) }, name === 'isnottrue');
+    case 'isfalse':
+    case 'isnotfalse':
+      return inverted({ kind: 'isTrue', filter: { kind: 'not', filter: toFilter(operand) } }, name === 'isnotfalse');
+    default:
+      return undefined;
+  }
+}
+
+function inverted(filter: Filter, isInverted: boolean): Filter {
+  return isInverted ? { kind: 'not', filter } : filter;
+}
+
+/** CASE as a condition, by its branches; undefined where no condition of it can be one about a multi-value row, or there are many. */
+function choice({ function: name, type, arguments: parts }: Call): Filter | undefined {
+  if (name !== 'case_searched' || type !== 'BOOLEAN' || parts.length > BRANCH_PARTS_MAX) return undefined;
+  if (!parts.some((part, index) => index % 2 === 0 && index + 1 < parts.length && readsStrings(part))) return undefined;
+  let otherwise = toFilter(parts.length % 2 === 1 ? (parts.at(-1) ?? NULL) : NULL);
+  for (let index = parts.length - (parts.length % 2) - 2; index >= 0; index -= 2) {
+    const when: Filter = { kind: 'isTrue', filter: toFilter(parts[index] ?? NULL) };
+    const then = toFilter(parts[index + 1] ?? NULL);
+    otherwise = {
+      kind: 'or',
+      filters: [
+        { kind: 'and', filters: [when, then] },
+        { kind: 'and', filters: [{ kind: 'not', filter: when }, otherwise] },
+      ],
+    };
+  }
+  return otherwise;
+}
+
+/** Each condition is written twice. */
+const BRANCH_PARTS_MAX = 33;
+
+function readsStrings(bound: Bound): boolean {
+  return (bound.kind === 'column' && bound.type === 'VARCHAR') || children(bound).some(readsStrings);
+}
+
+/** A comparison of a CASE with a constant, as a CASE of comparisons. */
+function expanded(condition: Bound): Filter | undefined {
+  const operand =
+    condition.kind === 'compare' && condition.right.kind === 'literal'
+      ? condition.left
+      : condition.kind === 'in' || condition.kind === 'like'
+        ? condition.operand
+        : undefined;
+  if (operand?.kind !== 'call' || operand.function !== 'case_searched') return undefined;
+  const compared = (value: Bound): Bound =>
+    value.kind === 'literal' && value.value === null
+      ? literal('BOOLEAN', null)
+      : mapChildren(condition, (part) => (part === operand ? value : part));
+  const isValue = (index: number): boolean => index % 2 === 1 || index === operand.arguments.length - 1;
+  return choice({
+    ...operand,
+    type: 'BOOLEAN',
+    arguments: operand.arguments.map((part, index) => (isValue(index) ? compared(part) : part)),
+  });
 }
 
 function comparison(column: string, operator: CompareOperator, type: ReturnType<typeof nativeType>, value: FilterValue): Filter {

@@ -332,6 +332,8 @@ function functionCall(conversion: Conversion, node: FuncCall, at: number): SqlEx
   const { source } = conversion;
   if (node.name.type !== 'identifier') throw source.unsupported(at, 'a function of a schema');
   const written = node.name.name.toUpperCase();
+  // A word that the parser calls without parentheses is a column, unless it asks for the time.
+  if (node.args === undefined && !/^(CURRENT_|LOCALTIME)/.test(written)) return { kind: 'name', at, path: [node.name.name] };
   const args = node.args?.expr;
   for (const extra of [args?.limit, args?.having])
     if (extra !== undefined) throw source.unsupported(offsetOf(conversion.text, extra), 'this clause in a function call');

@@ -230,6 +230,12 @@ function rewriteJson(stream: TokenStream, index: number, marks: Marks): void {
   const depth = stream.depth(first);
   for (let inner = first; inner < close; inner++) {
     if (stream.depth(inner) !== depth) continue;
+    // What JSON_VALUE does anyway.
+    if (stream.is(index, 'JSON_VALUE') && (stream.is(inner, 'NULL', 'ON', 'EMPTY') || stream.is(inner, 'NULL', 'ON', 'ERROR'))) {
+      stream.blank(inner, inner + 3);
+      inner += 2;
+      continue;
+    }
     if (stream.is(inner, 'ON') && (stream.is(inner + 1, 'EMPTY') || stream.is(inner + 1, 'ERROR') || stream.is(inner + 1, 'NULL')))
       throw stream.source.unsupported(stream.start(inner), `ON ${stream.text(inner + 1)} in ${stream.text(index)}`);
     if (stream.is(index, 'JSON_OBJECT')) {
@@ -237,7 +243,10 @@ function rewriteJson(stream: TokenStream, index: number, marks: Marks): void {
       if (starts && stream.is(inner, 'KEY') && !stream.is(inner + 1, ',') && !stream.is(inner + 1, ':')) stream.replace(inner, '');
       else if (stream.is(inner, ':') || stream.is(inner, 'VALUE')) stream.replace(inner, ',');
     } else if (stream.is(inner, 'RETURNING')) {
-      marks.set(stream.start(index), { kind: 'returning', type: returnedType(stream, inner + 1, close) });
+      let end = close;
+      while (stream.is(end - 2, 'ON') && stream.is(end - 3, 'NULL') && (stream.is(end - 1, 'EMPTY') || stream.is(end - 1, 'ERROR')))
+        end -= 3;
+      marks.set(stream.start(index), { kind: 'returning', type: returnedType(stream, inner + 1, end) });
       stream.blank(inner, close);
       return;
     }

@@ -49,7 +49,7 @@ function dictionaryWriter(dictionary: readonly (string | null)[], type: TextType
 }
 
 function jsonOf(text: string, type: TextType): string {
-  if (isArrayType(type)) return arrayJson(arrayElements(text, type));
+  if (isArrayType(type)) return arrayJson(arrayElements(text, type), type);
   return type === JSON_TYPE ? text : JSON.stringify(text);
 }
 

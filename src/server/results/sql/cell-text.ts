@@ -50,7 +50,7 @@ export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string
       const spelled = new Map<number, string>();
       // JSON is written as its text, as clients of SQL expect it.
       const { type } = column;
-      const spell = isArrayType(type) ? (text: string) => spelling.array(arrayJson(arrayElements(text, type))) : spelling.text;
+      const spell = isArrayType(type) ? (text: string) => spelling.array(arrayJson(arrayElements(text, type), type)) : spelling.text;
       return (row) => {
         const id = ids[row] ?? 0;
         let text = spelled.get(id);

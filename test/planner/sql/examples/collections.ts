@@ -20,6 +20,9 @@ export const COLLECTION_EXAMPLES: Examples = {
     ['ARRAY_CONTAINS(ARRAY[1, 2, 3], ARRAY[2, 4])', false],
   ],
   ARRAY_LENGTH: [[`ARRAY_LENGTH(${LIST})`, 3]],
+  ARRAY_QUANTILE: [['ARRAY_QUANTILE(ARRAY[1, 2, 4], 0.5)', 2]],
+  JSON_VALUE_ANY: [[`JSON_VALUE_ANY(${JSON_GUS}, '$.name')`, 'Gus']],
+  COMPLEX_DECODE_BASE64: [["COMPLEX_DECODE_BASE64('hyperUnique', #CAST(NULL AS VARCHAR)#)", null]],
   CARDINALITY: [[`CARDINALITY(${LIST})`, 3]],
   ARRAY_OFFSET: [
     [`ARRAY_OFFSET(${LIST}, 1)`, 'b'],

@@ -197,7 +197,7 @@ const ERRORS: readonly { readonly sql: string; readonly code: string; readonly a
   { sql: 'SELECT CAST(a AS MONEY) FROM t', code: 'unsupported', at: 'line 1, column 18', says: /the type MONEY/ },
   { sql: 'SELECT a FROM t TABLESAMPLE BERNOULLI(10)', code: 'unsupported', at: 'line 1, column 17', says: /TABLESAMPLE/ },
   { sql: "SELECT JSON_VALUE(a, '$.x' RETURNING MONEY) FROM t", code: 'unsupported', at: 'line 1, column 38', says: /type MONEY/ },
-  { sql: "SELECT JSON_VALUE(a, '$.x' NULL ON EMPTY) FROM t", code: 'unsupported', at: 'line 1, column 33', says: /ON EMPTY/ },
+  { sql: "SELECT JSON_VALUE(a, '$.x' ERROR ON EMPTY) FROM t", code: 'unsupported', at: 'line 1, column 34', says: /ON EMPTY/ },
   { sql: 'DELETE FROM t', code: 'unsupported', at: 'line 1, column 1', says: /DELETE/ },
   {
     sql: `SELECT ${'('.repeat(NESTING_MAX + 1)}1${')'.repeat(NESTING_MAX + 1)}`,

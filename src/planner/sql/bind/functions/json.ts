@@ -27,6 +27,7 @@ function readAs(type: SqlType): SqlType | undefined {
 
 export const JSON_FUNCTIONS: readonly SqlFunction[] = [
   { name: 'JSON_VALUE', minArguments: 2, maxArguments: 2, bind: value },
+  { name: 'JSON_VALUE_ANY', minArguments: 2, maxArguments: 2, bind: value },
   plain('JSON_QUERY', 'json_query', ['any', 'text'], JSON_TYPE),
   plain('JSON_QUERY_ARRAY', 'json_query_array', ['any', 'text'], `ARRAY<${JSON_TYPE}>`),
   plain('JSON_KEYS', 'json_keys', ['any', 'text'], 'ARRAY<VARCHAR>'),

@@ -3,8 +3,8 @@ import { type Bound, call, FALSE, literal, TRUE } from '../../relation/bound.js'
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 
 /** A function of the values of a row as an array, whose result is values of a row again. */
-function values(name: string, native: string, parameters: Parameters<typeof plain>[2]): SqlFunction {
-  const ofArrays = plain(name, native, parameters, 'ARRAY<VARCHAR>');
+function values(name: string, native: string, parameters: Parameters<typeof plain>[2], optional = 0): SqlFunction {
+  const ofArrays = plain(name, native, parameters, 'ARRAY<VARCHAR>', optional);
   return { ...ofArrays, bind: (bound) => call('VARCHAR', 'array_to_mv', ofArrays.bind(bound)) };
 }
 
@@ -53,7 +53,7 @@ export const MULTI_VALUE_FUNCTIONS: readonly SqlFunction[] = [
   values('MV_APPEND', 'array_append', ['values', 'any']),
   values('MV_PREPEND', 'array_prepend', ['any', 'values']),
   values('MV_CONCAT', 'array_concat', ['values', 'values']),
-  values('MV_SLICE', 'array_slice', ['values', 'integer', 'integer']),
+  values('MV_SLICE', 'array_slice', ['values', 'integer', 'integer'], 1),
   plain('MV_TO_STRING', 'array_to_string', ['values', 'text'], 'VARCHAR'),
   plain('STRING_TO_MV', 'string_to_mv', ['text', 'text'], 'VARCHAR'),
   {

@@ -53,6 +53,13 @@ function ofQuantiles(name: string, native: string, type: SqlType, numbers: reado
 }
 
 /** Functions of sketches, whatever row or group they come from. */
+/** Which types there are the expression language says. */
+function decodedComplex(bound: FunctionCall): Bound {
+  const written = bound.constantText(0, '');
+  const name = /^complex<(.+)>$/i.exec(written)?.[1] ?? written;
+  return call(`COMPLEX<${name}>`, 'decode_base64_complex', text(name), bound.text(1));
+}
+
 export const SKETCH_FUNCTIONS: readonly SqlFunction[] = [
   scalar('HLL_SKETCH_ESTIMATE', [1, 2], (bound) => {
     const rounds = bound.count > 1 ? bound.any(1) : integer(0);
@@ -88,12 +95,8 @@ export const SKETCH_FUNCTIONS: readonly SqlFunction[] = [
   tupleSet('DS_TUPLE_DOUBLES_UNION', 'UNION'),
   tupleSet('DS_TUPLE_DOUBLES_INTERSECT', 'INTERSECT'),
   tupleSet('DS_TUPLE_DOUBLES_NOT', 'NOT'),
-  // Which types there are the expression language says.
-  scalar('DECODE_BASE64_COMPLEX', [2, 2], (bound) => {
-    const written = bound.constantText(0, '');
-    const name = /^complex<(.+)>$/i.exec(written)?.[1] ?? written;
-    return call(`COMPLEX<${name}>`, 'decode_base64_complex', text(name), bound.text(1));
-  }),
+  scalar('DECODE_BASE64_COMPLEX', [2, 2], decodedComplex),
+  scalar('COMPLEX_DECODE_BASE64', [2, 2], decodedComplex),
   scalar('BLOOM_FILTER_TEST', [2, 2], (bound) => {
     const value = bound.any(0);
     const tested = value.type !== 'NULL' && nativeType(value.type) === 'FLOAT' ? ':bloom_filter_test_float' : 'bloom_filter_test';
