@@ -1,5 +1,5 @@
+import { ETERNITY } from '../../src/base/instant.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';

@@ -1,6 +1,6 @@
+import { type Address, BLOCK_ROWS } from '../../src/base/layout.js';
 import type { KernelName, KernelSet } from '../../src/kernels/contract.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
-import { type Address, BLOCK_ROWS } from '../../src/storage/view.js';
 
 /** One kernel (or a pair that belongs together) over one data set that lies in kernel memory. */
 export interface BenchCase {

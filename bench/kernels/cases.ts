@@ -1,5 +1,5 @@
+import { type Address, BLOCK_ROWS } from '../../src/base/layout.js';
 import { compileLikePattern } from '../../src/kernels/like-pattern.js';
-import { type Address, BLOCK_ROWS } from '../../src/storage/view.js';
 import type { Bench, BenchCase } from './bench-case.js';
 import { grouping } from './grouping.js';
 import { plainSum } from './plain-sums.js';

@@ -1,4 +1,4 @@
-import { type Address, BLOCK_ROWS } from '../../src/storage/view.js';
+import { type Address, BLOCK_ROWS } from '../../src/base/layout.js';
 import type { Bench, BenchCase } from './bench-case.js';
 
 const B = BLOCK_ROWS;

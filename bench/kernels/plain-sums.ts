@@ -1,5 +1,5 @@
+import { PHYSICAL_BYTES } from '../../src/base/layout.js';
 import { type Num, STRETCH_ROWS } from '../../src/kernels/contract.js';
-import { PHYSICAL_BYTES } from '../../src/storage/view.js';
 import type { Bench, BenchCase } from './bench-case.js';
 
 /** Larger, with what the bandwidth is measured on, than any last-level cache known to us (260 MiB). */

@@ -1,15 +1,13 @@
-import type { EpochMs, Interval } from '../model/interval.js';
+import { type EpochMs, ETERNITY, type Interval } from './instant.js';
 import { addPeriod, formatInstant, parseInstant, parsePeriod } from './time.js';
-
-/** Equal to `ETERNITY` of the model, which lies above this layer. */
-const ETERNITY_TEXT = '-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z';
 
 /**
  * `start/end`, `start/period` or `period/end` (`_` may stand for `/`, as in paths), or `eternity`.
  * @returns undefined when it is none of them or ends before it starts; an empty interval is one
  */
 export function parseInterval(text: string): Interval | undefined {
-  const [from, to, rest] = (text.toLowerCase() === 'eternity' ? ETERNITY_TEXT : text).split(text.includes('/') ? '/' : /[_/]/);
+  if (text.toLowerCase() === 'eternity') return ETERNITY;
+  const [from, to, rest] = text.split(text.includes('/') ? '/' : /[_/]/);
   if (from === undefined || to === undefined || rest !== undefined) return undefined;
   const start = parseBound(from, to, -1);
   const end = parseBound(to, from, 1);

@@ -1,6 +1,6 @@
-import type { EpochMs } from '../model/interval.js';
 import type { Zone } from './calendar.js';
 import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
+import type { EpochMs } from './instant.js';
 
 /** The bounds of eternity: a quarter of the 64-bit range, beyond what doubles count exactly, so they print as constants. */
 const MIN_INSTANT = -4611686018427387904;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { EpochMs } from '../base/instant.js';
 import { isRecord, parseJsonWithDoubles } from '../base/json.js';
 import type { Database, Queries } from '../metadata/database.js';
 import { type Fence, fencedTransaction } from '../metadata/leadership.js';
 import { findConfig, writeConfig } from '../metadata/settings.js';
 import { findTaskByFileName } from '../metadata/tasks.js';
-import type { EpochMs } from '../model/interval.js';
 import type { DeepStorage } from '../storage/contract.js';
 
 /**

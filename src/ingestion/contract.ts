@@ -1,5 +1,5 @@
+import type { EpochMs } from '../base/instant.js';
 import type { Frame } from '../model/frame.js';
-import type { EpochMs } from '../model/interval.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { DeepStorage } from '../storage/contract.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import type { EpochMs } from '../base/instant.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
-import type { EpochMs } from '../model/interval.js';
 import { runIndexTask } from './batch/index-task.js';
 import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';

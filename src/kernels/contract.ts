@@ -1,4 +1,4 @@
-import type { Address } from '../storage/view.js';
+import type { Address } from '../base/layout.js';
 
 /**
  * The contract every kernel set fulfils: `simd`, `scalar` and `reference`, or a module of the user's own.

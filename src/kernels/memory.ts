@@ -1,5 +1,5 @@
 import { assert, ServiceError } from '../base/errors.js';
-import type { Address } from '../storage/view.js';
+import type { Address } from '../base/layout.js';
 
 /*
  * One bank: a shared WebAssembly memory of at most 4 GiB and the allocator that lends it out. The state of the

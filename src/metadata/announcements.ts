@@ -1,5 +1,5 @@
+import type { EpochMs } from '../base/instant.js';
 import { isRecord } from '../base/json.js';
-import type { EpochMs } from '../model/interval.js';
 import type { Queries } from './database.js';
 
 export interface AnnouncementRecord {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { EpochMs } from '../model/interval.js';
+import type { EpochMs } from '../base/instant.js';
 import type { Database, Queries } from './database.js';
 
 export interface Leader {

@@ -1,6 +1,6 @@
+import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
 import { formatInstant } from '../base/time.js';
-import type { EpochMs, Interval } from '../model/interval.js';
 import type { Queries } from './database.js';
 
 /** `exclusive` lets nobody else in; any number of tasks may share an interval with `shared`. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
-import type { EpochMs, Interval } from '../model/interval.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';

@@ -1,4 +1,4 @@
-import type { EpochMs, Interval } from '../model/interval.js';
+import type { EpochMs, Interval } from '../base/instant.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Binding, Queries } from './database.js';

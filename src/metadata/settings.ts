@@ -1,4 +1,4 @@
-import type { EpochMs, Interval } from '../model/interval.js';
+import type { EpochMs, Interval } from '../base/instant.js';
 import type { Binding, Queries } from './database.js';
 
 /** Who changed something and why, from `X-Svc-Author` and `X-Svc-Comment`. */

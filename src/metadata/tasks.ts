@@ -1,4 +1,4 @@
-import type { EpochMs, Interval } from '../model/interval.js';
+import type { EpochMs, Interval } from '../base/instant.js';
 import { taskFileName } from '../model/task-file-name.js';
 import type { Binding, Queries } from './database.js';
 

@@ -1,4 +1,4 @@
-import type { EpochMs, Interval } from '../model/interval.js';
+import type { EpochMs, Interval } from '../base/instant.js';
 import type { SegmentId, ShardSpec } from '../model/segment.js';
 
 /** What the timeline needs to know of a segment; `SegmentDescriptor` has it. */

@@ -1,9 +1,9 @@
+import type { Interval } from '../base/instant.js';
 import type { AggregateState } from './aggregate-state.js';
 import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
-import type { Interval } from './interval.js';
 import type { ColumnType } from './schema.js';
 import type { Stage } from './stage.js';
 import type { WindowFunction } from './window.js';

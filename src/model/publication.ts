@@ -1,4 +1,4 @@
-import type { Interval } from './interval.js';
+import type { Interval } from '../base/instant.js';
 import type { SegmentFile } from './segment.js';
 
 /** A segment file that has no identity yet: version and partition number are given at publish. */

@@ -1,8 +1,8 @@
+import type { Interval } from '../base/instant.js';
 import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
-import type { Interval } from './interval.js';
 import type { ColumnType } from './schema.js';
 
 /** A native query, parsed: every field present, defaults filled in, names resolved. Told apart by `queryType`. */

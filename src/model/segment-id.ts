@@ -1,5 +1,5 @@
+import type { EpochMs } from '../base/instant.js';
 import { formatInstant, parseInstant } from '../base/time.js';
-import type { EpochMs } from './interval.js';
 import type { SegmentId } from './segment.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Interval } from './interval.js';
+import type { Interval } from '../base/instant.js';
 import type { ColumnSchema } from './schema.js';
 
 /** Identity of a segment. Its printed form is `segmentIdText`. */

@@ -1,5 +1,5 @@
+import type { Interval } from '../base/instant.js';
 import type { Granularity } from './granularity.js';
-import type { Interval } from './interval.js';
 import type { RowSource, RowsPlan } from './row-source.js';
 import type { ColumnSchema, ColumnType, ComplexType } from './schema.js';
 

@@ -1,10 +1,10 @@
+import type { Interval } from '../base/instant.js';
+import { ETERNITY } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
 import type { AggregateState } from '../model/aggregate-state.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
-import type { Interval } from '../model/interval.js';
-import { ETERNITY } from '../model/interval.js';
 import type { GroupKey, GroupPlan, Plan, PostStep, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
 import type {
   DataSourceMetadataQuery,

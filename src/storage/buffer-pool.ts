@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
-import type { Address } from './view.js';
 
 /** One allocation that is kept between queries. While `pins` is above 0 someone reads it. */
 export interface Resident {

@@ -1,6 +1,6 @@
 import type { ServiceError } from '../base/errors.js';
+import type { Interval } from '../base/instant.js';
 import type { Frame } from '../model/frame.js';
-import type { Interval } from '../model/interval.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';

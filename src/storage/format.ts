@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
+import type { Physical } from '../base/layout.js';
 import type { ColumnSchema, NumberType, TextType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
 import type { FieldUse } from './field-name.js';
-import type { Physical } from './view.js';
 
 /*
  * A segment is one file, version 1. All numbers are little-endian; offsets count from the start of the file.

@@ -1,8 +1,9 @@
+import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { BufferPool } from './buffer-pool.js';
 import { EMPTY_TABLE, freeTable, type InternTable, internBytesMax, tableBytes } from './jobs/intern-dictionary.js';
 import type { RunStorageJob } from './jobs.js';
-import type { Address, DictionaryView } from './view.js';
+import type { DictionaryView } from './view.js';
 
 /** The entries that a pin reads; kept until its last holder lets go, however much the dictionary grows meanwhile. */
 export interface HeldEntries {

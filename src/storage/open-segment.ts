@@ -1,5 +1,5 @@
 import { assert, ServiceError } from '../base/errors.js';
-import type { Interval } from '../model/interval.js';
+import type { Interval } from '../base/instant.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';

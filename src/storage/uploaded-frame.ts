@@ -1,7 +1,8 @@
 import { ServiceError } from '../base/errors.js';
+import { ETERNITY } from '../base/instant.js';
+import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame } from '../model/frame.js';
-import { ETERNITY } from '../model/interval.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import { physicalOf } from './codecs/elements.js';
 import {
@@ -14,7 +15,7 @@ import {
 import { type Region, regionsOf, uploadNumbers, uploadStrings } from './columns/upload.js';
 import { numberView, stringView } from './columns/views.js';
 import { clearPadding } from './jobs/load-column.js';
-import type { Address, ColumnView, SegmentView } from './view.js';
+import type { ColumnView, SegmentView } from './view.js';
 
 export interface UploadedFrame {
   readonly view: SegmentView;

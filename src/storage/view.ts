@@ -1,20 +1,11 @@
-import type { Interval } from '../model/interval.js';
+import type { Interval } from '../base/instant.js';
+import type { Address, Physical } from '../base/layout.js';
 import type { NumberType, TextType } from '../model/schema.js';
 
-/**
- * Where the columns of an open segment lie in kernel memory: plain data, sent to processing threads as it is. An
- * `Address` is a byte offset into the bank's WebAssembly memory, 64-byte aligned for every array named here, and
- * every array is padded with zeros to a multiple of 64 rows. Valid while the pin it came with is held.
+/*
+ * Where the columns of an open segment lie in kernel memory: plain data, sent to processing threads as it is. Valid while
+ * the pin it came with is held.
  */
-export type Address = number;
-
-/** How the values of a column lie in memory. Narrow integers are unsigned; a LONG is `base + value`. */
-export type Physical = 'U8' | 'U16' | 'U32' | 'I64' | 'F32' | 'F64';
-
-export const PHYSICAL_BYTES: Readonly<Record<Physical, number>> = { U8: 1, U16: 2, U32: 4, I64: 8, F32: 4, F64: 8 };
-
-/** Rows of one block: the unit of disk blocks, of kernel calls and of min/max. */
-export const BLOCK_ROWS = 16384;
 
 export interface SegmentView {
   readonly id: string;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import { condenseIntervals, contains, containsInstant, formatInterval, intersect, parseInterval } from '../../src/base/interval.js';
-import { ETERNITY } from '../../src/model/interval.js';
 
 const intervals = suite('intervals');
 

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findZone } from '../../src/base/calendar.js';
+import { ETERNITY } from '../../src/base/instant.js';
 import { addPeriod, formatInstant, formatInstantIn, monthsBetween, parseInstant, parsePeriod } from '../../src/base/time.js';
-import { ETERNITY } from '../../src/model/interval.js';
 
 const instants = suite('instants');
 

@@ -1,6 +1,6 @@
+import { ETERNITY, type Interval } from '../../src/base/instant.js';
 import { QueryScheduler } from '../../src/cluster/broker/query-scheduler.js';
 import type { HistoricalService, ServerInventory } from '../../src/cluster/rpc/services.js';
-import { ETERNITY, type Interval } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import type { DeepStorage } from '../../src/storage/contract.js';

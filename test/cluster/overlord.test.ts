@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import type { Interval } from '../../src/base/instant.js';
 import type { Coordination, Member } from '../../src/cluster/membership/coordination.js';
 import { Overlord } from '../../src/cluster/overlord/overlord.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
@@ -12,7 +13,6 @@ import { takeLease } from '../../src/metadata/leadership.js';
 import { locksOfTask } from '../../src/metadata/locks.js';
 import { selectSegments } from '../../src/metadata/segments.js';
 import { findTask, type TaskState } from '../../src/metadata/tasks.js';
-import type { Interval } from '../../src/model/interval.js';
 import { DAY, day, openMetadata, pushed } from '../metadata/fixture.js';
 import { memoryStorage } from './fakes.js';
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import type { RunLimits } from '../../src/model/run-limits.js';

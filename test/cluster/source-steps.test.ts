@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import { cutByTime, type SourceStep } from '../../src/cluster/broker/source-steps.js';
 import type { Filter } from '../../src/model/filter.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 
 const steps = suite('steps between tables and a plan');

@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Value } from '../../src/expression/value.js';
@@ -9,7 +10,6 @@ import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import type { Row } from './oracle.js';
 import { groupRows, printKeys } from './oracle.js';

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
+import { BLOCK_ROWS } from '../../src/base/layout.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { mayBeBrief } from '../../src/execution/scan/brief.js';
@@ -12,10 +14,8 @@ import { KernelSets } from '../../src/kernels/registry.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
-import { BLOCK_ROWS } from '../../src/storage/view.js';
 import { arbitraryFilter, arbitraryPieces, COLUMNS, frameOf, VIRTUAL_COLUMNS } from './random-data.js';
 
 const options: RunOptions = { ending: 'final', deadlineMs: Date.now() + 300_000, kernels: null, batchRows: null };

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
@@ -6,7 +7,6 @@ import type { AggregateState } from '../../src/model/aggregate-state.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Row } from './oracle.js';

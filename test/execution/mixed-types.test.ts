@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { arrayElements, arrayText } from '../../src/model/array-text.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { RowPlan } from '../../src/model/plan.js';
 import { type ArrayType, isArrayType, JSON_TYPE, type TextType } from '../../src/model/schema.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';

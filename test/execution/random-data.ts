@@ -1,11 +1,11 @@
 import fc from 'fast-check';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { Scalar, Value } from '../../src/expression/value.js';
 import type { Aggregator, VirtualColumn } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import type { Granularity } from '../../src/model/granularity.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import type { ColumnType } from '../../src/model/schema.js';
 import type { Cell, Row } from './oracle.js';

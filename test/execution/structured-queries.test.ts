@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import { stringifyJson } from '../../src/base/json.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { VirtualColumn } from '../../src/model/aggregator.js';
@@ -8,7 +9,6 @@ import { arrayText } from '../../src/model/array-text.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame, FrameCell, FrameColumn } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { JSON_TYPE, type TextType } from '../../src/model/schema.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Interval } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import { cellAt } from '../../src/model/frame.js';
-import type { Interval } from '../../src/model/interval.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import type { SegmentPin, SegmentStore } from '../../src/storage/contract.js';
 import { openFrames } from './segments.js';

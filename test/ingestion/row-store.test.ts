@@ -4,6 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Interval } from '../../src/base/instant.js';
 import { RowCollector, TimeRange } from '../../src/ingestion/builder/row-collector.js';
 import { RowStore } from '../../src/ingestion/builder/row-store.js';
 import { type ColumnPlan, columnPlan } from '../../src/ingestion/builder/run-buffer.js';
@@ -14,7 +15,6 @@ import { jsonBlock } from '../../src/ingestion/format/json.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import type { Metric } from '../../src/ingestion/task-spec/metric.js';
 import { parseGranularity } from '../../src/model/granularity.js';
-import type { Interval } from '../../src/model/interval.js';
 import { cellsOf, inChunks } from './blocks.js';
 
 interface Loading {

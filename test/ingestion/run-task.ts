@@ -1,11 +1,11 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { createSegmentStore } from '../../src/storage/segment-store.js';
 import { cellsOf } from './blocks.js';

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { ETERNITY } from '../../src/base/instant.js';
 import { validateTask } from '../../src/ingestion/task.js';
-import { ETERNITY } from '../../src/model/interval.js';
 
 /** A spec with everything in its place; `change` is laid over it, level by level. */
 function task(change: Record<string, unknown> = {}): unknown {

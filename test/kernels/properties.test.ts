@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Address } from '../../src/base/layout.js';
 import { packBits } from '../../src/kernels/conformance/decode.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
-import type { Address } from '../../src/storage/view.js';
 
 const memory = KernelMemory.create({ maximumBytes: 64 * 1024 * 1024 });
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Interval } from '../../src/base/instant.js';
 import { type Database, openSqlite, type Queries } from '../../src/metadata/database.js';
 import { acquireLocks, type LockKind } from '../../src/metadata/locks.js';
 import { migrate } from '../../src/metadata/migrations.js';
 import { insertTask, moveTask, startTask } from '../../src/metadata/tasks.js';
-import type { Interval } from '../../src/model/interval.js';
 import type { PushedSegment } from '../../src/model/publication.js';
 
 export const DAY = 86_400_000;

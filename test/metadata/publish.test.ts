@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Interval } from '../../src/base/instant.js';
 import { type Database, openSqlite, type Queries } from '../../src/metadata/database.js';
 import { releaseLocks } from '../../src/metadata/locks.js';
 import { publishSegments } from '../../src/metadata/publish.js';
 import { currentRevision, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
 import { finishTask } from '../../src/metadata/tasks.js';
-import type { Interval } from '../../src/model/interval.js';
 import type { PublishRequest } from '../../src/model/publication.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, day, openMetadata, pushed, runningTask } from './fixture.js';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ETERNITY } from '../../src/model/interval.js';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { SegmentId } from '../../src/model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../src/model/segment-id.js';
 

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
+import { BLOCK_ROWS } from '../../src/base/layout.js';
 import type { FrameCell } from '../../src/model/frame.js';
-import { ETERNITY } from '../../src/model/interval.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { writeSegment } from '../../src/storage/segment-writer.js';
-import { BLOCK_ROWS } from '../../src/storage/view.js';
 import { frameOf, readTable, sortedRows, type Table } from './table.js';
 import { DAY, descriptorOf, openWorkbench, writeTable } from './workbench.js';
 

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../src/base/layout.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentPin } from '../../src/storage/contract.js';
 import type { RunStorageJob } from '../../src/storage/jobs.js';
-import { BLOCK_ROWS, type ColumnView, type GlobalDictionaryView, PHYSICAL_BYTES } from '../../src/storage/view.js';
+import type { ColumnView, GlobalDictionaryView } from '../../src/storage/view.js';
 import { numberAt, readDictionary, readGlobal, type Table } from './table.js';
 import { DAY, descriptorOf, openWorkbench, type Workbench, writeTable } from './workbench.js';
 

@@ -1,14 +1,7 @@
+import type { Address, Physical } from '../../src/base/layout.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame, FrameCell, FrameColumn } from '../../src/model/frame.js';
-import type {
-  Address,
-  ColumnView,
-  GlobalDictionaryView,
-  NumberColumnView,
-  Physical,
-  SegmentView,
-  StringColumnView,
-} from '../../src/storage/view.js';
+import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../src/storage/view.js';
 
 /** A table as plain cells, column by column: what the tests say, and what they read back. */
 export type Table = Readonly<Record<string, TableColumn>>;

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Interval } from '../../src/base/instant.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
-import type { Interval } from '../../src/model/interval.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { type RunStorageJob, STORAGE_JOBS } from '../../src/storage/jobs.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../../src/storage/segment-store.js';

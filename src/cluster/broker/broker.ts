@@ -1,7 +1,7 @@
+import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
-import type { Interval } from '../../model/interval.js';
 import type { SegmentMetadataPlan } from '../../model/plan.js';
 import type { RowSource } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';

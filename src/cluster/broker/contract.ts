@@ -1,5 +1,5 @@
+import type { Interval } from '../../base/instant.js';
 import type { Frame } from '../../model/frame.js';
-import type { Interval } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { RowSource } from '../../model/row-source.js';

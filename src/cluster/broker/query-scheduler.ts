@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs, Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 
 /** How running queries are divided into lanes with limits of their own. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
-import type { Interval } from '../../model/interval.js';
 import type { Plan } from '../../model/plan.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
 import type { Configuration } from '../../configuration/configuration.js';
-import type { EpochMs } from '../../model/interval.js';
 import type { BrokerQueries } from './contract.js';
 import { type Laning, type PriorityThresholds, QueryScheduler } from './query-scheduler.js';
 

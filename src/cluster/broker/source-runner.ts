@@ -1,4 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
+import { ETERNITY } from '../../base/instant.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
 import { frameBytes, selectColumns } from '../../execution/join/rows.js';
@@ -6,8 +8,6 @@ import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engin
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
-import type { Interval } from '../../model/interval.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { PostStep, ScanPlan } from '../../model/plan.js';
 import { columnsOfFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';

@@ -1,7 +1,7 @@
+import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
 import { columnsNamed } from '../../execution/expression/columns-of-plan.js';
 import type { Filter } from '../../model/filter.js';
-import { ETERNITY } from '../../model/interval.js';
 import { columnsOfExpression, columnsOfFilter, renameFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnType } from '../../model/schema.js';

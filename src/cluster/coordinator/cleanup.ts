@@ -1,7 +1,7 @@
+import type { EpochMs } from '../../base/instant.js';
 import type { Database } from '../../metadata/database.js';
 import { referencedPaths } from '../../metadata/segments.js';
 import { findTaskByFileName, type TaskRecord } from '../../metadata/tasks.js';
-import type { EpochMs } from '../../model/interval.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { Ownership } from '../storage-owner.js';
 

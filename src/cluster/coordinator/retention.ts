@@ -1,7 +1,7 @@
+import type { EpochMs } from '../../base/instant.js';
 import { own } from '../../base/names.js';
 import type { Queries } from '../../metadata/database.js';
 import { allRules } from '../../metadata/settings.js';
-import type { EpochMs } from '../../model/interval.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { DEFAULT_RULES, DEFAULT_RULES_NAME, type Decision, decide, parseRules, type Rule } from './rules.js';
 

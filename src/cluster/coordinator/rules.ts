@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
+import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { contains, formatInterval, intersect, parseInterval } from '../../base/interval.js';
 import { addPeriod, type Period, parsePeriod } from '../../base/time.js';
-import { type EpochMs, ETERNITY, type Interval } from '../../model/interval.js';
 
 /** A retention rule as the interface spells it, `tieredReplicants` filled in. */
 export type Rule =

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -16,7 +17,6 @@ import {
   type TaskRecord,
   taskDocuments,
 } from '../../metadata/tasks.js';
-import type { Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';

@@ -1,9 +1,9 @@
+import type { EpochMs } from '../../base/instant.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { releaseLocks } from '../../metadata/locks.js';
 import { findPublication } from '../../metadata/publish.js';
 import { finishTask, type TaskEnd, type TaskRecord } from '../../metadata/tasks.js';
-import type { EpochMs } from '../../model/interval.js';
 
 /** Ends a task and gives its locks back, in one transaction; false when it had ended before. */
 export async function endTask(database: Database, fence: Fence, taskId: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
+import { type EpochMs, ETERNITY } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import type { LockRequest } from '../../metadata/locks.js';
 import type { NewTask } from '../../metadata/tasks.js';
-import { type EpochMs, ETERNITY } from '../../model/interval.js';
 
 /** `validateTask` of ingestion: throws `input_invalid` for a payload that could not run. */
 export type ValidateTask = (payload: unknown) => Promise<TaskDescription>;

@@ -1,7 +1,7 @@
+import type { EpochMs, Interval } from '../../base/instant.js';
 import type { TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
 import type { Plan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
+import { PHYSICAL_BYTES } from '../../base/layout.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';
 import { eachValueOf } from '../../expression/multi-value.js';
@@ -9,7 +10,6 @@ import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { PHYSICAL_BYTES } from '../../storage/view.js';
 import { multiValue } from '../expression/multi-value.js';
 import type { RowReader } from '../expression/row-reader.js';
 import { rowReader } from '../expression/row-reader.js';

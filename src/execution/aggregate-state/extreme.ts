@@ -1,9 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { valueOfText } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { TextType } from '../../model/schema.js';
-import type { Address, DictionaryView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import type { DictionaryView } from '../../storage/view.js';
 import { clear } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import { asTexts } from '../expression/cast-texts.js';

@@ -1,3 +1,5 @@
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { isArrayValue, toText } from '../../expression/value.js';
 import type { ArrayElement } from '../../model/array-text.js';
@@ -5,8 +7,7 @@ import { arrayElements } from '../../model/array-text.js';
 import { isArrayType } from '../../model/schema.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
-import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';

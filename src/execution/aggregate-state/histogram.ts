@@ -1,9 +1,9 @@
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { Structured } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { ApproximateHistogram } from '../../sketch/approximate-histogram.js';
 import { fromBase64, toBase64 } from '../../sketch/base64.js';
 import { FixedHistogram } from '../../sketch/fixed-histogram.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import { clear, kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';

@@ -1,4 +1,4 @@
-import { BLOCK_ROWS } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { parseDouble } from '../../expression/value.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import type { SegmentScope, Source } from '../expression/scope.js';

@@ -1,5 +1,5 @@
+import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
-import type { Address } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';

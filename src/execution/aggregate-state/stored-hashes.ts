@@ -1,6 +1,7 @@
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
-import type { Address, DictionaryView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import type { DictionaryView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';

@@ -1,9 +1,9 @@
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { fromBase64, toBase64 } from '../../sketch/base64.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import { Tuple } from '../../sketch/tuple.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';

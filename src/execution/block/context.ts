@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Address, Physical } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { Arena, KernelMemory } from '../../kernels/memory.js';
-import type { Address, Physical } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { KernelTimes } from './kernel-times.js';
 

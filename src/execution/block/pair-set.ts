@@ -1,4 +1,4 @@
-import type { Address } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
 import type { RunContext } from './context.js';
 import { clear } from './context.js';
 

@@ -1,4 +1,4 @@
-import type { Interval } from '../../model/interval.js';
+import type { Interval } from '../../base/instant.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from './context.js';

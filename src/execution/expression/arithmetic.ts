@@ -1,9 +1,9 @@
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';
 import type { Expression } from '../../model/expression.js';
 import type { NumberType } from '../../model/schema.js';
-import type { Address } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { kernelFor, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from './scope.js';

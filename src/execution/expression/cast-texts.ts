@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { textOfValue, valueOfText } from '../../expression/value.js';
 import type { TextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
 import { asText, numbersAsText } from './convert.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader } from './row-reader.js';

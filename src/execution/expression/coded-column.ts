@@ -1,7 +1,7 @@
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { valueOfText } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import type { SegmentScope, Source } from './scope.js';
 import type { NumberVector, StringVector } from './vector.js';

@@ -1,8 +1,8 @@
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { convert, textOfValue } from '../../expression/value.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { takeBits } from '../block/context.js';
 import type { CodedColumn, Codes } from './coded-column.js';

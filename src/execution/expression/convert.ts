@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { kernelFor } from '../block/context.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';

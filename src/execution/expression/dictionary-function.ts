@@ -1,10 +1,11 @@
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { convert, textOfValue, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
 import { isNumberType } from '../../model/schema.js';
-import type { Address, StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { StringColumnView } from '../../storage/view.js';
 import type { Block, RunContext } from '../block/context.js';
 import { kernelFor, takeBits, takeZeroed } from '../block/context.js';
 import { RememberedResults, resultsKey } from './remembered-results.js';

@@ -1,6 +1,6 @@
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { SegmentScope } from './scope.js';
 import type { ListedRows } from './uploaded-column.js';
 import { byCodeUnits, idsView, uploadedColumn, wellFormed } from './uploaded-column.js';

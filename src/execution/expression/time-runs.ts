@@ -1,5 +1,6 @@
-import type { Address, NumberColumnView } from '../../storage/view.js';
-import { PHYSICAL_BYTES } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
+import { PHYSICAL_BYTES } from '../../base/layout.js';
+import type { NumberColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
 import type { SegmentScope } from './scope.js';

@@ -1,6 +1,7 @@
+import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { packTexts } from '../../storage/columns/packed-strings.js';
-import type { Address, StringColumnView } from '../../storage/view.js';
+import type { StringColumnView } from '../../storage/view.js';
 import { takeZeroed } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
 

@@ -1,6 +1,7 @@
+import type { Address, Physical } from '../../base/layout.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { NumberType, TextType } from '../../model/schema.js';
-import type { Address, NumberColumnView, Physical } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { NumberColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
 import type { SegmentScope } from './scope.js';

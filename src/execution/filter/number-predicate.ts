@@ -1,5 +1,5 @@
-import type { Address } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Block } from '../block/context.js';
 import { kernelFor, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';

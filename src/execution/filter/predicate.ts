@@ -1,4 +1,4 @@
-import type { Address } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
 import type { Block, RunContext } from '../block/context.js';
 import { wordsOf } from '../block/context.js';
 

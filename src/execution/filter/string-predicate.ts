@@ -1,5 +1,6 @@
-import type { Address, StringColumnView } from '../../storage/view.js';
-import { PHYSICAL_BYTES } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
+import { PHYSICAL_BYTES } from '../../base/layout.js';
+import type { StringColumnView } from '../../storage/view.js';
 import { kernelFor, takeBits, takeZeroed } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { Predicate } from './predicate.js';

@@ -1,8 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { GroupPlan } from '../../model/plan.js';
-import type { Address, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { hasOrderedStates } from '../aggregate-state/operations.js';
 import type { Block, RunContext } from '../block/context.js';
 import { stretchAt, takeBits, wordsOf } from '../block/context.js';

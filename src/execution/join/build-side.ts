@@ -1,12 +1,13 @@
 import { assert, ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
 import type { StageKey } from '../../model/stage.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
-import type { Address, ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { clear, kernelFor } from '../block/context.js';
 import { SegmentScope } from '../expression/scope.js';

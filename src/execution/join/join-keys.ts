@@ -1,8 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { StageKey } from '../../model/stage.js';
-import type { Address, DictionaryView, StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import type { Block, RunContext } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
 import { allTexts } from '../block/dictionary.js';

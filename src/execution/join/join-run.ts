@@ -1,10 +1,11 @@
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression } from '../../model/plan-names.js';
 import type { JoinStage } from '../../model/stage.js';
-import type { Address, ColumnView, SegmentView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
+import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { blockAt, clear, takeBits } from '../block/context.js';
 import { SegmentScope, virtualColumnsByName } from '../expression/scope.js';

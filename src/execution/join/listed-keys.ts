@@ -1,8 +1,9 @@
+import type { Address } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { StageKey } from '../../model/stage.js';
-import type { Address, ColumnView, SegmentView } from '../../storage/view.js';
+import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { SegmentScope } from '../expression/scope.js';
 import { gatherFrame } from './rows.js';

@@ -1,8 +1,8 @@
+import type { Interval } from '../../base/instant.js';
+import { ETERNITY } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import type { Frame } from '../../model/frame.js';
 import { frameColumnType, isNullAt } from '../../model/frame.js';
-import type { Interval } from '../../model/interval.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { GroupPlan, RowPlan, ScanPlan } from '../../model/plan.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';

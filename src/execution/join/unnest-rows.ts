@@ -1,3 +1,5 @@
+import type { Address } from '../../base/layout.js';
+import { PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Scalar, Value } from '../../expression/value.js';
 import { convert, isArrayValue, textOfValue } from '../../expression/value.js';
@@ -5,8 +7,7 @@ import type { FrameColumn } from '../../model/frame.js';
 import type { ColumnType } from '../../model/schema.js';
 import { elementType, isArrayType, isNumberType } from '../../model/schema.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
-import type { Address, ColumnView, StringColumnView } from '../../storage/view.js';
-import { PHYSICAL_BYTES } from '../../storage/view.js';
+import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
 import { rowReader } from '../expression/row-reader.js';

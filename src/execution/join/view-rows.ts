@@ -1,6 +1,7 @@
+import type { Address } from '../../base/layout.js';
+import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Arena } from '../../kernels/memory.js';
-import type { Address, ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../storage/view.js';
+import type { ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
 

@@ -1,10 +1,10 @@
 import { assert } from '../../base/errors.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import type { SegmentView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import type { ResultTable } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';

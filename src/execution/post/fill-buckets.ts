@@ -1,10 +1,10 @@
 import { assert, ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
+import { ETERNITY } from '../../base/instant.js';
 import type { Value } from '../../expression/value.js';
 import { convert, textOfValue } from '../../expression/value.js';
 import type { Granularity } from '../../model/granularity.js';
 import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
-import type { Interval } from '../../model/interval.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { Check } from '../block/checked-loops.js';
 import { checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../block/result-table.js';

@@ -1,7 +1,7 @@
+import type { Interval } from '../../base/instant.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import type { Value } from '../../expression/value.js';
 import { convert } from '../../expression/value.js';
-import type { Interval } from '../../model/interval.js';
 import type { PostStep, SortKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';

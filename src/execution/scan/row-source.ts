@@ -1,8 +1,8 @@
+import type { Interval } from '../../base/instant.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { Filter } from '../../model/filter.js';
-import type { Interval } from '../../model/interval.js';
 import type { SegmentView } from '../../storage/view.js';
-import { BLOCK_ROWS } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { blockAt } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import type { Address } from '../../storage/view.js';
 import { SpillFile } from './spill-file.js';
 
 /** Where one query may put what its memory does not hold; plain data. */

@@ -1,5 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory, MemoryAccount } from '../../kernels/memory.js';
 import { ACCOUNT_BYTES } from '../../kernels/memory.js';
@@ -11,7 +12,6 @@ import type { StorageJobs } from '../../storage/jobs.js';
 import { STORAGE_JOBS } from '../../storage/jobs.js';
 import type { UploadedFrame } from '../../storage/uploaded-frame.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
-import type { Address } from '../../storage/view.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { cancelledError } from '../block/context.js';

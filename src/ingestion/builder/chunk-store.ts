@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs, Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import type { Frame } from '../../model/frame.js';
 import { bucketsOf, type Granularity } from '../../model/granularity.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { StoredColumn } from '../column/run-column.js';
 import { type ChunkPiece, chunkFrame, type PieceColumn } from './chunk-frame.js';

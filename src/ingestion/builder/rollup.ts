@@ -1,7 +1,7 @@
+import { ETERNITY } from '../../base/instant.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { GroupPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Metric } from '../task-spec/metric.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs, Interval } from '../../base/instant.js';
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { RowSelection } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';

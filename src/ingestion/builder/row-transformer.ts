@@ -1,8 +1,8 @@
+import { ETERNITY } from '../../base/instant.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from '../../model/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';

@@ -1,5 +1,5 @@
+import type { EpochMs } from '../../base/instant.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
-import type { EpochMs } from '../../model/interval.js';
 import type { ColumnType } from '../../model/schema.js';
 import { isTextType, TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
-import type { Interval } from '../../model/interval.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { DeepStorage, SegmentInput } from '../../storage/contract.js';
 import { SegmentWriters } from './segment-writers.js';

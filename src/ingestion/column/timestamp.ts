@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { DAY_MS, daysFromCivil, daysInMonth } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
 import { own } from '../../base/names.js';
 import { parseInstant } from '../../base/time.js';
 import { parseWithPattern } from '../../base/time-pattern.js';
-import type { EpochMs } from '../../model/interval.js';
 import { parseDouble } from './number-text.js';
 
 /** Reads the timestamp of a row; NaN when the value is none. Null and the empty string are the caller's. */

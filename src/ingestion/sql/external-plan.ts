@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { Granularity } from '../../model/granularity.js';
-import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { GroupKey, GroupPlan, Plan, ScanPlan } from '../../model/plan.js';
 import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../../model/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';

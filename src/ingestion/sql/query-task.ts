@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
-import { type EpochMs, ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';

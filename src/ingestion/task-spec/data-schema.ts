@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs, Interval } from '../../base/instant.js';
 import { condenseIntervals, parseInterval } from '../../base/interval.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseInstant } from '../../base/time.js';
@@ -6,7 +7,6 @@ import { parseExpression } from '../../expression/parse.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import { bucketsOf, type Granularity, granularityName, parseGranularity } from '../../model/granularity.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
 import { type ColumnType, JSON_TYPE, parseColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';

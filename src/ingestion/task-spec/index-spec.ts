@@ -1,7 +1,7 @@
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { bucketsOf } from '../../model/granularity.js';
-import { ETERNITY, type Interval } from '../../model/interval.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { InputFormat } from '../format/format-kind.js';
 import { parseInputFormat } from '../format/input-format.js';

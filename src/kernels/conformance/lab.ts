@@ -1,4 +1,4 @@
-import { type Address, BLOCK_ROWS } from '../../storage/view.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { KernelSet, Num } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 

@@ -1,4 +1,4 @@
-import type { Address } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { FLOATS, IDS, perType } from '../signatures.js';
 import { EXACT, hasBit, viewOf } from './views.js';

@@ -1,5 +1,5 @@
+import type { Address } from '../../base/layout.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
-import type { Address } from '../../storage/view.js';
 import type { KernelMemory } from '../memory.js';
 
 export function hashKernels(memory: KernelMemory) {

@@ -1,4 +1,4 @@
-import type { Address } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { IDS, INTEGERS, perType } from '../signatures.js';
 import { hashOf } from './keys.js';

@@ -1,4 +1,4 @@
-import type { Address } from '../../storage/view.js';
+import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { IDS, perType } from '../signatures.js';
 import { viewOf } from './views.js';

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
 import { parseInterval } from '../../base/interval.js';
 import { mismatch, type ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
-import type { Interval } from '../../model/interval.js';
 
 /** Refuses a value of a query body. */
 export function refuse(path: string, expected: string, found: unknown): never {

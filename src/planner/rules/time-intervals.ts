@@ -1,6 +1,6 @@
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
-import { ETERNITY, type Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 
 /** A filter split into the time it confines rows to and what else it asks of them. */

@@ -1,8 +1,8 @@
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
+import type { EpochMs } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
-import type { EpochMs } from '../../model/interval.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { SqlSchema, SqlTable } from './catalog/schema.js';
 import { PLANNING_KEYS } from './context.js';

@@ -1,6 +1,6 @@
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import { parsePeriod } from '../../base/time.js';
 import { floorInstant, type Granularity } from '../../model/granularity.js';
-import { ETERNITY, type Interval } from '../../model/interval.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { IngestionTarget, PlannedQuery } from '../../model/statement.js';
 import { extractTimeBounds } from '../rules/time-intervals.js';

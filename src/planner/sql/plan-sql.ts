@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../model/interval.js';
+import type { EpochMs } from '../../base/instant.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { bindParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';

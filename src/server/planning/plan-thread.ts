@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
-import type { EpochMs } from '../../model/interval.js';
+import type { EpochMs } from '../../base/instant.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';

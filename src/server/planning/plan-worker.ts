@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { ErrorCode } from '../../base/errors.js';
-import type { EpochMs } from '../../model/interval.js';
+import type { EpochMs } from '../../base/instant.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanStage, PlanWatch } from '../../planner/sql/plan-watch.js';

@@ -1,6 +1,6 @@
+import type { EpochMs } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
-import type { EpochMs } from '../../model/interval.js';
 import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '../../model/profile.js';
 import type { PlanStage } from '../../planner/sql/plan-watch.js';
 import { asServiceError } from '../errors.js';

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
-import type { EpochMs } from '../../model/interval.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import { rememberedSchema } from '../../planner/sql/catalog/statement-schema.js';

@@ -1,7 +1,7 @@
+import type { Interval } from '../../base/instant.js';
 import type { Coordinator } from '../../cluster/coordinator/coordinator.js';
 import type { Peers } from '../../cluster/rpc/peers.js';
 import type { Database } from '../../metadata/database.js';
-import type { Interval } from '../../model/interval.js';
 import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';
 import { deepStorageRoutes } from './coordinator/deep-storage.js';

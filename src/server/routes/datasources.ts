@@ -1,7 +1,7 @@
+import type { EpochMs, Interval } from '../../base/instant.js';
+import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals, formatInterval } from '../../base/interval.js';
 import type { BrokerQueries } from '../../cluster/broker/contract.js';
-import type { EpochMs, Interval } from '../../model/interval.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { HttpRequest, Route } from '../http.types.js';
 import { candidatesBody } from '../results/native/candidates.js';

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
 import { formatInterval, parseInterval } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { AuditEntry, Author } from '../../metadata/settings.js';
-import type { Interval } from '../../model/interval.js';
 import type { HttpRequest, HttpResponse, ResourceAction, Route } from '../http.types.js';
 
 /** The words that management routes share: how they read a request and give an answer. */

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
+import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
-import type { EpochMs } from '../../model/interval.js';
-import { ETERNITY } from '../../model/interval.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
 import { planNative } from '../../planner/native/plan-native.js';

@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import {
@@ -11,7 +12,6 @@ import {
   type StoredArray,
   TRANSFORM,
 } from '../format.js';
-import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../view.js';
 import { checksum } from './checksum.js';
 import { joinPlanes } from './words.js';
 import { decompressInto } from './zstd.js';

@@ -1,5 +1,5 @@
+import { BLOCK_ROWS, type Physical } from '../../base/layout.js';
 import { BLOCK_HEADER_BYTES, encodeBlockHeader, LAYOUT, type StoredArray, TEXT_BLOCK_BYTES, TRANSFORM } from '../format.js';
-import { BLOCK_ROWS, type Physical } from '../view.js';
 import { checksum } from './checksum.js';
 import { decimalPower } from './decimals.js';
 import { type Elements, physicalOf } from './elements.js';

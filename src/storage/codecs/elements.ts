@@ -1,4 +1,4 @@
-import type { Physical } from '../view.js';
+import type { Physical } from '../../base/layout.js';
 
 /** Values of a column in JavaScript's own memory. */
 export type Elements = Uint8Array | Uint16Array | Uint32Array | BigInt64Array | Float32Array | Float64Array;

@@ -1,7 +1,7 @@
+import { BLOCK_ROWS } from '../../base/layout.js';
 import { isNullAt } from '../../model/frame.js';
 import { decimalPower } from '../codecs/decimals.js';
 import type { Elements } from '../codecs/elements.js';
-import { BLOCK_ROWS } from '../view.js';
 
 /** Numbers as they lie in kernel memory; see `NumberColumnView`. */
 export interface PhysicalNumbers {

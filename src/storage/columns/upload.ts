@@ -1,4 +1,4 @@
-import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../view.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 
 /*
  * Where the arrays of one column lie within the one allocation that holds it: each begins at a multiple of 64 bytes

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
+import type { Address, Physical } from '../../base/layout.js';
 import type { TextType } from '../../model/schema.js';
 import type { StoredColumn, StoredNumberColumn, StoredStringColumn } from '../format.js';
-import type { Address, ColumnView, NumberColumnView, Physical, StringColumnView } from '../view.js';
+import type { ColumnView, NumberColumnView, StringColumnView } from '../view.js';
 import { addressOf, type NumberUpload, type StringUpload, uploadNumbers, uploadStrings } from './upload.js';
 
 export function uploadOf(column: StoredColumn, rowCount: number): NumberUpload | StringUpload {

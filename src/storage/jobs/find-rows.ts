@@ -1,9 +1,9 @@
+import { PHYSICAL_BYTES } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { ArrayDecoder, type SegmentFile } from '../codecs/array-decoder.js';
 import { rowsInAny } from '../codecs/bitmap-index.js';
 import { corrupt, type StoredArray, type StoredIndex } from '../format.js';
-import { PHYSICAL_BYTES } from '../view.js';
 
 export interface FindRowsRequest {
   readonly source: SegmentFile;

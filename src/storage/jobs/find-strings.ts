@@ -1,8 +1,8 @@
+import { PHYSICAL_BYTES } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { ArrayDecoder, type SegmentFile } from '../codecs/array-decoder.js';
 import { corrupt, type StoredArray, type StoredStringColumn } from '../format.js';
-import { PHYSICAL_BYTES } from '../view.js';
 import { findRows } from './find-rows.js';
 
 export interface FindTextsRequest {

@@ -1,6 +1,7 @@
+import type { Address } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import type { Address, DictionaryView } from '../view.js';
+import type { DictionaryView } from '../view.js';
 
 /**
  * A datasource-wide dictionary in kernel memory. Changed only by `internDictionary`, one call at a time; what queries

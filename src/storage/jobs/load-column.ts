@@ -1,10 +1,10 @@
+import type { Address } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { ArrayDecoder, type SegmentFile } from '../codecs/array-decoder.js';
 import { type Region, regionsOf } from '../columns/upload.js';
 import { numberUploadOf, stringUploadOf } from '../columns/views.js';
 import type { StoredArray, StoredColumn, StoredNumberColumn, StoredStringColumn } from '../format.js';
-import type { Address } from '../view.js';
 
 export interface LoadColumnRequest {
   readonly source: SegmentFile;

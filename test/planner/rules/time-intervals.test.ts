@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../../src/base/instant.js';
 import type { Filter } from '../../../src/model/filter.js';
-import { ETERNITY } from '../../../src/model/interval.js';
 import { mergeRanges } from '../../../src/planner/rules/merge-ranges.js';
 import { extractTimeBounds } from '../../../src/planner/rules/time-intervals.js';
 

@@ -1,7 +1,7 @@
+import { ETERNITY } from '../../../src/base/instant.js';
 import { formatInterval } from '../../../src/base/interval.js';
 import { printExpression } from '../../../src/expression/print.js';
 import type { Filter } from '../../../src/model/filter.js';
-import { ETERNITY } from '../../../src/model/interval.js';
 import type { Plan, PostStep } from '../../../src/model/plan.js';
 import type { ColumnType } from '../../../src/model/schema.js';
 import type { PlannedQuery, PlannedSource, PlannedStatement } from '../../../src/model/statement.js';

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { ETERNITY } from '../../../src/base/instant.js';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { SourceRunner } from '../../../src/cluster/broker/source-runner.js';
 import { resolveLookups } from '../../../src/cluster/lookups/resolve-lookups.js';
@@ -7,7 +8,6 @@ import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { plainData, valueOfText } from '../../../src/expression/value.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame, frameColumnType } from '../../../src/model/frame.js';
-import { ETERNITY } from '../../../src/model/interval.js';
 import type { RowSource, RowsPlan } from '../../../src/model/row-source.js';
 import { type ColumnType, isArrayType, JSON_TYPE } from '../../../src/model/schema.js';
 import type { OutputColumn, PlannedQuery } from '../../../src/model/statement.js';

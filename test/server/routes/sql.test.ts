@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import { ETERNITY } from '../../../src/base/instant.js';
 import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/contract.js';
 import type { Frame } from '../../../src/model/frame.js';
-import { ETERNITY } from '../../../src/model/interval.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { QueryLog } from '../../../src/server/queries/query-log.js';
 import { SqlStatements } from '../../../src/server/queries/sql-statements.js';

@@ -1,4 +1,4 @@
-import { BLOCK_ROWS } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import { takeBits } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
 import type { NumberVector } from '../vector.js';

@@ -1,7 +1,7 @@
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Value } from '../../../expression/value.js';
 import { toDouble } from '../../../expression/value.js';
 import type { StringColumnView } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import { kernelFor } from '../../block/context.js';
 import { idsOf } from '../coded-column.js';
 import type { SegmentScope } from '../scope.js';

@@ -1,4 +1,4 @@
-import { BLOCK_ROWS } from '../../../storage/view.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Block } from '../../block/context.js';
 
 /**

@@ -1,5 +1,5 @@
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { StringColumnView } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { idsOf } from '../coded-column.js';
 import type { SegmentScope } from '../scope.js';

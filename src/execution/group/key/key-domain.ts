@@ -1,10 +1,10 @@
+import type { Interval } from '../../../base/instant.js';
 import { own } from '../../../base/names.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { KernelMemory } from '../../../kernels/memory.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import { bucketBoundaries } from '../../../model/granularity.js';
-import type { Interval } from '../../../model/interval.js';
 import type { GroupKey } from '../../../model/plan.js';
 import type { ColumnType, TextType } from '../../../model/schema.js';
 import { isNumberType, TIME_COLUMN, widestType } from '../../../model/schema.js';

@@ -1,5 +1,5 @@
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import { takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 

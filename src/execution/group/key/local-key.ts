@@ -1,4 +1,6 @@
 import { assert, ServiceError } from '../../../base/errors.js';
+import type { Address } from '../../../base/layout.js';
+import { PHYSICAL_BYTES } from '../../../base/layout.js';
 import { own } from '../../../base/names.js';
 import type { Scalar } from '../../../expression/value.js';
 import { convert } from '../../../expression/value.js';
@@ -7,8 +9,7 @@ import { bucketBoundaries } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isTextType, TIME_COLUMN } from '../../../model/schema.js';
-import type { Address, StringColumnView } from '../../../storage/view.js';
-import { PHYSICAL_BYTES } from '../../../storage/view.js';
+import type { StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asNumbers, asText } from '../../expression/convert.js';

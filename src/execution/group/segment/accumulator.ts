@@ -1,6 +1,6 @@
+import type { Address, Physical } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { KernelSet } from '../../../kernels/contract.js';
-import type { Address, Physical } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';

@@ -1,6 +1,6 @@
 import { assert } from '../../../base/errors.js';
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Block } from '../../block/context.js';
 import { kernelFor, takeZeroed } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';

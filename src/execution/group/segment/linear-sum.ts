@@ -1,7 +1,8 @@
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import { constantOf } from '../../../expression/expression-type.js';
 import type { Expression } from '../../../model/expression.js';
-import type { Address, NumberColumnView } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
+import type { NumberColumnView } from '../../../storage/view.js';
 import { clear, kernelFor } from '../../block/context.js';
 import { unionOfNulls } from '../../expression/arithmetic.js';
 import type { SegmentScope } from '../../expression/scope.js';

@@ -1,7 +1,7 @@
 import { assert } from '../../../base/errors.js';
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { asNumbers } from '../../expression/convert.js';

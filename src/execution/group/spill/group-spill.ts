@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Address } from '../../../storage/view.js';
+import type { Address } from '../../../base/layout.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import type { RunContext } from '../../block/context.js';
 import type { SpillFile } from '../../spill/spill-file.js';

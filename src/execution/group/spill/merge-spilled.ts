@@ -1,5 +1,5 @@
 import { assert } from '../../../base/errors.js';
-import type { Address } from '../../../storage/view.js';
+import type { Address } from '../../../base/layout.js';
 import { SpillFile } from '../../spill/spill-file.js';
 import type { CombineScope } from '../table/distinct-combine.js';
 import type { GroupTableParts } from '../table/group-table.js';

@@ -1,7 +1,7 @@
 import { assert } from '../../../base/errors.js';
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/memory.js';
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';

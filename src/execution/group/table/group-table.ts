@@ -1,5 +1,5 @@
 import { assert, ServiceError } from '../../../base/errors.js';
-import type { Address } from '../../../storage/view.js';
+import type { Address } from '../../../base/layout.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import type { RunContext } from '../../block/context.js';

@@ -1,6 +1,6 @@
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/memory.js';
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
 import { clear, kernelFor } from '../../block/context.js';

@@ -1,9 +1,9 @@
 import { assert } from '../../../base/errors.js';
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { PostStep } from '../../../model/plan.js';
 import { isNumberType } from '../../../model/schema.js';
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import { stateColumns } from '../../aggregate-state/result.js';
 import type { Check } from '../../block/checked-loops.js';
 import { ascending, checkedLoop } from '../../block/checked-loops.js';

@@ -1,6 +1,6 @@
+import type { Address } from '../../../base/layout.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { PostStep } from '../../../model/plan.js';
-import type { Address } from '../../../storage/view.js';
-import { BLOCK_ROWS } from '../../../storage/view.js';
 import type { CombineScope } from './distinct-combine.js';
 import type { GroupTable } from './group-table.js';
 

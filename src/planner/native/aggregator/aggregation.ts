@@ -1,10 +1,10 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { Interval } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
 import type { Granularity } from '../../../model/granularity.js';
 import { parseGranularity } from '../../../model/granularity.js';
-import type { Interval } from '../../../model/interval.js';
 import type { DimensionSpec, Grouping, PostAggregator } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { aggregatorType, readAggregators, VirtualColumns } from '../column/columns.js';

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../../base/errors.js';
+import { ETERNITY } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
 import type { Expression } from '../../../model/expression.js';
-import { ETERNITY } from '../../../model/interval.js';
 import type { Plan } from '../../../model/plan.js';
 import { columnsOfExpression, renameExpression } from '../../../model/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';

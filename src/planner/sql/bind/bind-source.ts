@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
+import { ETERNITY } from '../../../base/instant.js';
 import { parseJson } from '../../../base/json.js';
-import { ETERNITY } from '../../../model/interval.js';
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
 import type { PlannedSource } from '../../../model/statement.js';
 import { rowSourceColumns } from '../../row-source-columns.js';

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../../model/interval.js';
+import type { EpochMs } from '../../../base/instant.js';
 import type { SourceText } from '../parse/source-text.js';
 import type { PlanWatch } from '../plan-watch.js';
 import type { Bound } from '../relation/bound.js';

@@ -1,9 +1,9 @@
+import { ETERNITY } from '../../../base/instant.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { plainData, valueOfText } from '../../../expression/value.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
-import { ETERNITY } from '../../../model/interval.js';
 import type { GroupPlan, PostStep } from '../../../model/plan.js';
 import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from '../../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';

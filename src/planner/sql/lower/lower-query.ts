@@ -1,7 +1,7 @@
 import { assert, ServiceError } from '../../../base/errors.js';
+import { ETERNITY } from '../../../base/instant.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
-import { ETERNITY } from '../../../model/interval.js';
 import type { GroupKey, Plan, PostStep, SortKey } from '../../../model/plan.js';
 import type { RowsPlan } from '../../../model/row-source.js';
 import { isNumberType, isTextType, TIME_COLUMN } from '../../../model/schema.js';

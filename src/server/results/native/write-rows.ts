@@ -1,6 +1,6 @@
+import type { EpochMs, Interval } from '../../../base/instant.js';
 import { formatInstant } from '../../../base/time.js';
 import type { Frame } from '../../../model/frame.js';
-import type { EpochMs, Interval } from '../../../model/interval.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { CellWriter } from './cells.js';

@@ -1,9 +1,9 @@
+import type { EpochMs } from '../../../base/instant.js';
 import { stringifyJson } from '../../../base/json.js';
 import { formatInstant } from '../../../base/time.js';
 import { STRING_ORDERINGS } from '../../../expression/ordering.js';
 import type { Frame } from '../../../model/frame.js';
 import { cellAt } from '../../../model/frame.js';
-import type { EpochMs } from '../../../model/interval.js';
 import type { SearchQuery, TimeBoundaryQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { instantReader } from './cells.js';

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { Interval } from '../../../base/instant.js';
 import { contains, intersect } from '../../../base/interval.js';
 import { createByName } from '../../../base/names.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
-import type { Interval } from '../../../model/interval.js';
 import type { HttpResponse, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
 import type { CoordinatorSource } from '../coordinator.js';

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../base/errors.js';
+import type { Interval } from '../../../base/instant.js';
 import type { Database } from '../../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../../metadata/leadership.js';
 import { type MarkTarget, markUnused, markUsed } from '../../../metadata/segments.js';
-import type { Interval } from '../../../model/interval.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 
