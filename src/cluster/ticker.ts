@@ -1,6 +1,11 @@
+/** A run that took so long is followed by a rest of `REST_FACTOR` times as long, however often it is woken. */
+const LONG_RUN_MS = 5;
+const REST_FACTOR = 2;
+
 /**
- * Runs a job again and again: every `periodMs`, and at once when woken. Runs never overlap; a wake during a run is
- * answered by one more run after it, so what was true at the wake is always seen.
+ * Runs a job again and again: every `periodMs`, and when woken. Runs never overlap; a wake during a run is answered by
+ * one more run after it, so what was true at the wake is always seen. Wakes are answered at once after short runs; after
+ * long ones the event loop belongs to others for a while, and all wakes of that time are answered by one run.
  */
 export class Ticker {
   readonly #job: () => Promise<void>;
@@ -10,6 +15,8 @@ export class Ticker {
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
+  /** On the clock of `performance`. */
+  #restsUntilMs = 0;
 
   constructor(job: () => Promise<void>, periodMs: number, onError: (error: unknown) => void) {
     this.#job = job;
@@ -20,6 +27,7 @@ export class Ticker {
   /** Resolves after the first run, also when that failed. */
   async start(): Promise<void> {
     this.#started = true;
+    this.#restsUntilMs = 0;
     this.wake();
     await this.#running;
   }
@@ -33,19 +41,33 @@ export class Ticker {
 
   wake(): void {
     if (!this.#started) return;
-    this.#again = true;
-    this.#running ??= this.#runAll();
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return;
+    }
+    const restMs = this.#restsUntilMs - performance.now();
+    if (restMs <= 0) this.#running = this.#run();
+    else this.#schedule(restMs);
   }
 
-  async #runAll(): Promise<void> {
+  async #run(): Promise<void> {
     clearTimeout(this.#timer);
-    while (this.#again && this.#started) {
-      this.#again = false;
-      await this.#job().catch(this.#onError);
-    }
+    this.#again = false;
+    const startMs = performance.now();
+    await this.#job().catch(this.#onError);
+    const endMs = performance.now();
+    const tookMs = endMs - startMs;
+    if (tookMs > LONG_RUN_MS) this.#restsUntilMs = endMs + Math.min(REST_FACTOR * tookMs, this.#periodMs);
     this.#running = undefined;
     if (!this.#started) return;
-    this.#timer = setTimeout(() => this.wake(), this.#periodMs);
+    if (this.#again) this.wake();
+    else this.#schedule(this.#periodMs);
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer);
+    // A timer may fire a little early by the clock that rests are measured with.
+    this.#timer = setTimeout(() => this.wake(), Math.ceil(delayMs));
     this.#timer.unref();
   }
 }

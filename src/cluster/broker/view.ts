@@ -23,6 +23,16 @@ interface HeldView {
   readers: number;
 }
 
+/** What a snapshot has of one datasource. */
+interface SnapshotPart {
+  readonly segments: readonly SegmentDescriptor[];
+  readonly ids: ReadonlySet<string>;
+  /** One that was served nowhere at the last look: as long as it is not, the others need not be looked at. */
+  awaited: string | undefined;
+}
+
+const NO_SEGMENTS: SnapshotPart = { segments: [], ids: new Set(), awaited: undefined };
+
 /** A view that will not lose its segments until it is released. */
 export interface PinnedView {
   readonly view: DataSourceView;
@@ -40,6 +50,7 @@ export class ClusterView {
   readonly #retired = new Set<HeldView>();
   #servers: ReadonlyMap<string, ServerInventory> = new Map();
   #serversOf: ReadonlyMap<string, readonly ServerInventory[]> = new Map();
+  #grouped: { readonly snapshot: SegmentsSnapshot; readonly byDataSource: ReadonlyMap<string, SnapshotPart> } | undefined;
   /** The snapshot that was looked at last; null before the first. */
   #seen: { readonly revision: number; readonly dataSources: { has(name: string): boolean } } | null = null;
 
@@ -116,26 +127,47 @@ export class ClusterView {
 
   /** Moves each datasource to the snapshot where that is possible. */
   adopt(snapshot: SegmentsSnapshot): void {
-    const byDataSource = new Map<string, SegmentDescriptor[]>();
-    for (const segment of snapshot.segments) {
-      const same = byDataSource.get(segment.id.dataSource);
-      if (same === undefined) byDataSource.set(segment.id.dataSource, [segment]);
-      else same.push(segment);
-    }
+    const byDataSource = this.#groupedBy(snapshot);
     for (const dataSource of new Set([...this.#held.keys(), ...byDataSource.keys()])) {
-      this.#adoptDataSource(dataSource, byDataSource.get(dataSource) ?? [], snapshot.revision);
+      this.#adoptDataSource(dataSource, byDataSource.get(dataSource) ?? NO_SEGMENTS, snapshot.revision);
     }
     this.#seen = { revision: snapshot.revision, dataSources: byDataSource };
   }
 
-  #adoptDataSource(dataSource: string, segments: readonly SegmentDescriptor[], revision: number): void {
+  /** The same snapshot is looked at again whenever something was loaded: it is taken apart once. */
+  #groupedBy(snapshot: SegmentsSnapshot): ReadonlyMap<string, SnapshotPart> {
+    if (this.#grouped?.snapshot === snapshot) return this.#grouped.byDataSource;
+    const byDataSource = new Map<string, { segments: SegmentDescriptor[]; ids: Set<string>; awaited: undefined }>();
+    for (const segment of snapshot.segments) {
+      const { dataSource } = segment.id;
+      const part = byDataSource.get(dataSource) ?? { segments: [], ids: new Set<string>(), awaited: undefined };
+      part.segments.push(segment);
+      part.ids.add(segmentIdText(segment.id));
+      byDataSource.set(dataSource, part);
+    }
+    this.#grouped = { snapshot, byDataSource };
+    return byDataSource;
+  }
+
+  #isServed(part: SnapshotPart): boolean {
+    if (part.awaited !== undefined && !this.#serversOf.has(part.awaited)) return false;
+    part.awaited = undefined;
+    for (const id of part.ids) {
+      if (this.#serversOf.has(id)) continue;
+      part.awaited = id;
+      return false;
+    }
+    return true;
+  }
+
+  #adoptDataSource(dataSource: string, part: SnapshotPart, revision: number): void {
+    const { segments, ids } = part;
     const held = this.#held.get(dataSource);
-    const ids = new Set(segments.map((segment) => segmentIdText(segment.id)));
     if (held !== undefined && sameSet(held.ids, ids)) {
       held.revision = revision;
       return;
     }
-    if (this.#seen !== null && ![...ids].every((id) => this.#serversOf.has(id))) return;
+    if (this.#seen !== null && !this.#isServed(part)) return;
     if (held !== undefined && held.readers > 0) this.#retired.add(held);
     if (segments.length === 0) {
       this.#held.delete(dataSource);
@@ -148,5 +180,8 @@ export class ClusterView {
 }
 
 function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((id) => b.has(id));
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const id of a) if (!b.has(id)) return false;
+  return true;
 }

@@ -43,12 +43,13 @@ export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad
   const drops = new Map<string, string[]>();
   const servers = inventories.map(toServer(targets));
   const wanted = new Set<string>();
+  const tiers = new Map([...tiersOf(servers)].map((tier) => [tier, servers.filter((server) => server.tier === tier)]));
   for (const { id, segment, tieredReplicants } of targets) {
     wanted.add(id);
+    if (isSettled(tiers, id, tieredReplicants)) continue;
     // Whatever the rules say, one copy stays until another one is served.
     let spare = servers.filter((server) => server.served.has(id)).length - 1;
-    for (const tier of tiersOf(servers)) {
-      const members = servers.filter((server) => server.tier === tier);
+    for (const [tier, members] of tiers) {
       const count = Math.min(own(tieredReplicants, tier) ?? 0, members.length);
       const served = members.filter((server) => server.served.has(id));
       const holders = members.filter((server) => server.served.has(id) || server.loading.has(id));
@@ -63,6 +64,21 @@ export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad
   }
   for (const server of servers) for (const id of server.served) if (!wanted.has(id) && mayDrop(id)) add(drops, server.host, id);
   return { loads, drops };
+}
+
+/** Nothing is to be loaded or dropped: nearly all segments, nearly always, so it is found without making anything. */
+function isSettled(tiers: ReadonlyMap<string, readonly Server[]>, id: string, tieredReplicants: Target['tieredReplicants']): boolean {
+  for (const [tier, members] of tiers) {
+    const count = Math.min(own(tieredReplicants, tier) ?? 0, members.length);
+    let served = 0;
+    let coming = 0;
+    for (const server of members) {
+      if (server.served.has(id)) served++;
+      else if (server.loading.has(id)) coming++;
+    }
+    if (served > count || served + coming < count) return false;
+  }
+  return true;
 }
 
 /** The emptiest servers that do not have the segment and have room for it. */

@@ -1,0 +1,74 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Ticker } from '../../src/cluster/ticker.js';
+
+const tickers = suite('ticker');
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+tickers('woken at every turn of the event loop, a long job leaves most of the time to others', async () => {
+  const runs: { startMs: number; endMs: number }[] = [];
+  const ticker = new Ticker(
+    async () => {
+      const startMs = performance.now();
+      while (performance.now() < startMs + 20);
+      runs.push({ startMs, endMs: performance.now() });
+    },
+    60_000,
+    (error) => assert.unreachable(String(error)),
+  );
+  await ticker.start();
+  while (runs.length < 5) {
+    ticker.wake();
+    await turn();
+  }
+  await ticker.stop();
+  // Timers are late on a busy machine, never early: each rest is twice as long as the run before it, and a millisecond of rounding.
+  for (const [at, run] of runs.entries()) {
+    const before = runs[at - 1];
+    if (before !== undefined) assert.ok(run.startMs - before.endMs >= 2 * (before.endMs - before.startMs) - 2);
+  }
+});
+
+tickers('what was true at a wake is seen, by one run for all wakes of a run', async () => {
+  let version = 0;
+  const seen: number[] = [];
+  const ticker = new Ticker(
+    async () => {
+      const read = version;
+      await turn();
+      seen.push(read);
+    },
+    60_000,
+    (error) => assert.unreachable(String(error)),
+  );
+  await ticker.start();
+  assert.equal(seen, [0]);
+  for (version = 1; version <= 10; version++) ticker.wake();
+  version = 11;
+  ticker.wake();
+  while (seen.at(-1) !== 11) await turn();
+  assert.equal(seen, [0, 1, 11]);
+  await ticker.stop();
+  ticker.wake();
+  await turn();
+  assert.is(seen.length, 3);
+});
+
+tickers('a job that fails is told and runs again', async () => {
+  const errors: unknown[] = [];
+  let runs = 0;
+  const ticker = new Ticker(
+    async () => {
+      runs++;
+      throw new Error('no');
+    },
+    5,
+    (error) => errors.push(error),
+  );
+  await ticker.start();
+  while (runs < 3) await turn();
+  await ticker.stop();
+  assert.is(errors.length, runs);
+});
+
+tickers.run();
