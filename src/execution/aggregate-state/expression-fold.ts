@@ -10,18 +10,51 @@ import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
+import { ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { multiValue } from '../expression/multi-value.js';
 import type { RowReader } from '../expression/row-reader.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
+import { GrowingList, listFoldOf } from './growing-list.js';
 import type { Feed, StateOperations } from './state-operations.js';
+import { sizeOf } from './value-size.js';
 
 type ExpressionFold = Extract<AggregateState, { type: 'expression' }>;
 
-/** What expressions have made of the rows so far; `count` of parts: 0 of no row, 1 of rows of one segment. */
-export interface Folded {
-  value: Value;
-  parts: number;
+/** What expressions have made of the rows so far. */
+export class Folded {
+  /** 0: of no row; 1: of rows of one segment; else how many were combined. */
+  parts = 0;
+  #value: Value;
+  #sizeBytes: number;
+  /** In place of the value while rows are added to it. */
+  #list: GrowingList | undefined;
+
+  constructor(value: Value) {
+    this.#value = value;
+    this.#sizeBytes = sizeOf(value);
+  }
+
+  get value(): Value {
+    return this.#list === undefined ? this.#value : this.#list.elements();
+  }
+
+  /** Of the value, at least. */
+  get sizeBytes(): number {
+    return this.#list?.bytes ?? this.#sizeBytes;
+  }
+
+  set(value: Value, sizeBytes: number): void {
+    this.#list = undefined;
+    this.#value = value;
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /** The list that the value is, to be added to by a function; undefined where it is no list. */
+  growing(name: string): GrowingList | undefined {
+    if (this.#list === undefined && isArrayValue(this.#value)) this.#list = new GrowingList(name, this.#value);
+    return this.#list;
+  }
 }
 
 /**
@@ -37,10 +70,7 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
   const initialCombine = constant(aggregateState.initialCombine);
   const combined = (value: Value, other: Value): Value => {
     if (!aggregateState.combinesNulls && (value === null || other === null)) return value ?? other;
-    return limited(
-      combine((column) => (column === accumulator ? value : column === name ? other : null)),
-      aggregateState,
-    );
+    return combine((column) => (column === accumulator ? value : column === name ? other : null));
   };
   const fold = compileExpression(aggregateState.fold, (column) => (column === accumulator ? type : undefined));
   const order = aggregateState.compare === null ? undefined : compileExpression(aggregateState.compare, () => type);
@@ -51,30 +81,39 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
   return {
     isOrdered: true,
     emptyValue: aggregateState.isNullUnlessAggregated ? null : finished(initial),
-    create: () => ({ value: initial, parts: 0 }),
+    create: () => new Folded(initial),
     merge(into, from) {
       if (from.parts === 0) return;
-      if (into.parts === 0) into.value = from.value;
-      else into.value = combined(into.parts === 1 ? combined(initialCombine, into.value) : into.value, from.value);
+      if (into.parts === 0) into.set(from.value, from.sizeBytes);
+      else {
+        if (into.parts === 1) setLimited(into, combined(initialCombine, into.value), aggregateState);
+        setLimited(into, combined(into.value, from.value), aggregateState);
+      }
       into.parts += from.parts;
     },
-    bytes: ({ value }) => 64 + sizeOf(value),
+    bytes: ({ sizeBytes }) => 64 + sizeBytes,
     encode: ({ value, parts }) => `${parts} ${stringifyJson(tagged(value))}`,
     decode(text) {
       const space = text.indexOf(' ');
-      return { parts: Number(text.slice(0, space)), value: untagged(parseJson(text.slice(space + 1))) };
+      const state = new Folded(untagged(parseJson(text.slice(space + 1))));
+      state.parts = Number(text.slice(0, space));
+      return state;
     },
     compare,
     addRow(state, values) {
       if (!aggregateState.foldsNulls && values.includes(null)) return;
       const { value } = state;
       const read = (column: string): Value => (column === accumulator ? value : (values[aggregateState.fields.indexOf(column)] ?? null));
-      state.value = limited(fold(read), aggregateState);
+      setLimited(state, fold(read), aggregateState);
       state.parts = 1;
     },
     value: ({ value, parts }) => (parts === 0 && aggregateState.isNullUnlessAggregated ? null : finished(value)),
     bind: (scope, columns) => bindRows(scope, aggregateState, columns),
   };
+}
+
+function setLimited(state: Folded, value: Value, aggregateState: ExpressionFold): void {
+  state.set(value, limitedBytes(value, aggregateState));
 }
 
 function constant(expression: ExpressionFold['initial']): Value {
@@ -84,7 +123,7 @@ function constant(expression: ExpressionFold['initial']): Value {
 /** Row by row, as one value depends on the one before. */
 function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: readonly string[]): Feed<Folded> {
   const { memory } = scope.context;
-  const { accumulator, fields } = aggregateState;
+  const { accumulator, fields, maxBytes } = aggregateState;
   const columnOf = new Map(fields.map((field, index) => [field, columns[index] ?? '']));
   const isMultiValue = (name: string): boolean => multiValue(scope, columnOf.get(name) ?? '') !== undefined;
   const readers = new Map(
@@ -97,7 +136,10 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
     if (name === accumulator) return aggregateState.valueType;
     return isMultiValue(name) ? 'ARRAY<STRING>' : columnOf.has(name) ? scope.typeOf(columnOf.get(name) ?? '') : undefined;
   };
-  const fold = compileExpression(foldOfEach(aggregateState, isMultiValue), typeOf, () => scope.context.check());
+  const check = () => scope.context.check();
+  const foldOfRows = foldOfEach(aggregateState, isMultiValue);
+  const fold = compileExpression(foldOfRows, typeOf, check);
+  const listFold = listFoldOf(foldOfRows, accumulator);
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {
@@ -105,17 +147,26 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
       const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
       const numbers = memory.u32(groups, n).slice();
       for (let i = 0; i < n; i++) {
+        if (i % ROWS_PER_CHECK === 0) check();
         const row = listed === undefined ? i : (listed[i] ?? 0);
         const inputs = new Map<string, Value>();
         for (const [field, reader] of readers) inputs.set(field, reader.get(row));
         if (!aggregateState.foldsNulls && [...inputs.values()].includes(null)) continue;
         const state = stateOf(numbers[i] ?? 0);
+        state.parts = 1;
+        const list = listFold === undefined ? undefined : state.growing(listFold.function);
+        if (list?.add(inputs.get(listFold?.field ?? '') ?? null) === true) {
+          if (list.bytes > maxBytes && list.measuredBytes() > maxBytes) throw grewBeyond(aggregateState.name, maxBytes);
+          continue;
+        }
+        // A value that is copied for each row takes its time.
+        if (state.sizeBytes > LONG_BYTES) check();
         const { value } = state;
-        state.value = limited(
+        setLimited(
+          state,
           fold((name) => (name === accumulator ? value : (inputs.get(name) ?? null))),
           aggregateState,
         );
-        state.parts = 1;
       }
     },
   };
@@ -155,16 +206,24 @@ export function listReader(scope: SegmentScope, column: StringColumnView): RowRe
   };
 }
 
-function limited(value: Value, { name, maxBytes }: ExpressionFold): Value {
-  if (typeof value !== 'bigint' && typeof value !== 'number' && sizeOf(value) > maxBytes)
-    throw new ServiceError('resource_limit', `the value of aggregator "${name}" grew beyond ${maxBytes} bytes (maxSizeBytes)`);
-  return value;
+/** Between two looks at whether the query still runs, no more is copied. */
+const LONG_BYTES = 64 * 1024;
+
+/** A character of a JavaScript string takes so many bytes of UTF-8 at most. */
+const BYTES_OF_CHARACTER_MAX = 3;
+
+/** @returns the bytes of the value, or as many as it may take at most while these are within the limit */
+function limitedBytes(value: Value, { name, maxBytes }: ExpressionFold): number {
+  if (value === null || typeof value === 'bigint' || typeof value === 'number') return 8;
+  // Measuring a text takes as long as it is, and copies one that was put together.
+  if (typeof value === 'string' && value.length * BYTES_OF_CHARACTER_MAX <= maxBytes) return value.length * BYTES_OF_CHARACTER_MAX;
+  const bytes = sizeOf(value);
+  if (bytes > maxBytes) throw grewBeyond(name, maxBytes);
+  return bytes;
 }
 
-export function sizeOf(value: Value): number {
-  if (value === null || typeof value === 'bigint' || typeof value === 'number') return 8;
-  if (isArrayValue(value)) return value.reduce((sum: number, element) => sum + sizeOf(element), 8);
-  return Buffer.byteLength(toText(value) ?? '');
+function grewBeyond(name: string, maxBytes: number): ServiceError {
+  return new ServiceError('resource_limit', `the value of aggregator "${name}" grew beyond ${maxBytes} bytes (maxSizeBytes)`);
 }
 
 /** JSON has no LONGs: those are digits in a list of their own. */

@@ -7,8 +7,9 @@ import type { AggregateState } from '../../model/aggregate-state.js';
 import { multiValue } from '../expression/multi-value.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { listReader, sizeOf, tagged, untagged } from './expression-fold.js';
+import { listReader, tagged, untagged } from './expression-fold.js';
 import type { Feed, StateOperations } from './state-operations.js';
+import { sizeOf } from './value-size.js';
 
 type OrderedList = Extract<AggregateState, { type: 'list' }>;
 

@@ -177,7 +177,7 @@ function setAdd(name: string, arrays: ExpressionFunction['arrays'], added: (valu
 }
 
 /** An added element in the type that the array's elements have. */
-function inTypeOf(like: Value, element: Value): Value {
+export function inTypeOf(like: Value, element: Value): Value {
   if (like === null || typeof like === typeof element) return element;
   return typeof like === 'bigint' ? convert(element, 'LONG') : typeof like === 'number' ? convert(element, 'DOUBLE') : toText(element);
 }
