@@ -7,11 +7,15 @@ const lossless = onFirstUse(() => createRequire(import.meta.url)('lossless-json'
 /** Only numbers of this many digits can lose some in a double. */
 const LONG_DIGITS = /\d{16}/;
 
+/** Objects and arrays within each other. What reads, checks, copies or writes values takes stack for each level of them. */
+const JSON_DEPTH_MAX = 1000;
+
 /**
  * JSON text to values; an integer that a double cannot hold becomes a bigint.
- * @throws ServiceError `query_invalid` naming line and column
+ * @throws ServiceError `query_invalid` naming line and column, also for text that is nested deeper than 1,000 levels
  */
 export function parseJson(text: string): unknown {
+  refuseDeep(text);
   try {
     const value: unknown = JSON.parse(text);
     if (!LONG_DIGITS.test(text)) return value;
@@ -39,6 +43,46 @@ export function parseJsonWithDoubles(text: string): unknown {
   return JSON.parse(text);
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** `[` and `{`, `]` and `}`: each pair differs in one bit. */
+const CASE_BIT = 0x20;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
+/** Looks at the text, for what is nested too deeply must not be made into values first. Text that is not JSON is for the parser to refuse. */
+function refuseDeep(text: string): void {
+  if (text.length <= JSON_DEPTH_MAX) return;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if ((code | CASE_BIT) === CLOSE) depth--;
+    else if ((code | CASE_BIT) === OPEN && ++depth > JSON_DEPTH_MAX)
+      throw new ServiceError(
+        'query_invalid',
+        `the body is nested deeper than ${JSON_DEPTH_MAX} levels of objects and arrays, at ${placeOf(text, at)}`,
+      );
+  }
+}
+
+/** Of the quote that ends the string which begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  let at = start + 1;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at++;
+  }
+  return at;
+}
+
+function placeOf(text: string, position: number): string {
+  const before = text.slice(0, position);
+  const line = before.lastIndexOf('\n');
+  return `line ${before.split('\n').length}, column ${position - line}`;
+}
+
 function parseNumber(text: string): number | bigint {
   const value = Number(text);
   if (Number.isSafeInteger(value) || !/^-?\d+$/.test(text)) return value;
@@ -49,8 +93,7 @@ function syntaxError(text: string, error: unknown): ServiceError {
   const message = error instanceof Error ? error.message : String(error);
   const found = /at position (\d+)/.exec(message);
   const position = found === null ? text.length : Number(found[1]);
-  const before = text.slice(0, position).split('\n');
-  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  const place = placeOf(text, position);
   if (text.trim() === '') return new ServiceError('query_invalid', 'the body is empty; expected JSON');
   const what =
     position >= text.trimEnd().length ? 'the text ends too early' : `unexpected ${JSON.stringify(text.slice(position, position + 12))}`;

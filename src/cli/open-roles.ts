@@ -13,6 +13,7 @@ import { planSql } from '../planner/sql/plan-sql.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { Route } from '../server/http.types.js';
+import { PlanThread } from '../server/planning/plan-thread.js';
 import { QueryLog } from '../server/queries/query-log.js';
 import { queryRows } from '../server/queries/query-rows.js';
 import { SqlStatements } from '../server/queries/sql-statements.js';
@@ -111,7 +112,9 @@ interface Queries {
 function openQueries(configuration: Configuration, { broker, peers, coordination, client, hostOf }: Cluster, processLog: Log): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
   const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
+  const planThread = new PlanThread();
   const options = {
+    planThread,
     now: Date.now,
     newQueryId: createQueryIds(),
     defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
@@ -138,7 +141,7 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
     routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...jdbc]), ...profileRoutes(log)],
     async stop() {
       avatica.stop();
-      await statements.stop();
+      await planThread.stop();
     },
   };
 }

@@ -25,7 +25,12 @@ import { isNumberType, TIME_COLUMN } from '../model/schema.js';
 
 /** What the planner knows of tables; the broker's schema is one. */
 export interface KnownTables {
-  table(name: string): { readonly columns: readonly ColumnSchema[]; readonly interval: Interval } | undefined;
+  table(name: string): TableColumns | undefined;
+}
+
+export interface TableColumns {
+  readonly columns: readonly ColumnSchema[];
+  readonly interval: Interval;
 }
 
 /** One query type's way to plans. */

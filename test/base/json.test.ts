@@ -58,4 +58,27 @@ json('depth is an answer or a typed error, whatever the digits', () => {
     }
   }
 });
+
+const nested = (depth: number, open: string, inner: string, close: string): string => open.repeat(depth) + inner + close.repeat(depth);
+const DEPTHS: readonly { readonly name: string; readonly text: string; readonly refused?: RegExp }[] = [
+  { name: '1,000 arrays', text: nested(1000, '[', '', ']') },
+  { name: '1,001 arrays', text: nested(1001, '[', '', ']'), refused: /deeper than 1000 levels.* line 1, column 1001$/ },
+  { name: '1,000 objects', text: nested(1000, '{"a":', '1', '}') },
+  { name: '1,001 objects', text: `\n${nested(1001, '{"a":', '1', '}')}`, refused: /deeper than 1000 levels.* line 2, column 5001$/ },
+  { name: 'objects and arrays in turn', text: nested(501, '[{"a":', '1', '}]'), refused: /deeper than 1000 levels/ },
+  { name: 'many arrays side by side', text: `[${'[[]],'.repeat(5000)}[]]` },
+  { name: 'brackets in a string', text: `["${'['.repeat(5000)}"]` },
+  { name: 'brackets in a string behind an escaped quote', text: JSON.stringify(['"[{\\'.repeat(2000), '\\']) },
+  { name: 'brackets in a key', text: `{"${'{'.repeat(5000)}":1}` },
+  { name: 'text that is not JSON', text: ']'.repeat(5000), refused: /not valid JSON/ },
+];
+for (const { name, text, refused } of DEPTHS)
+  json(`depth: ${name}`, () => {
+    if (refused === undefined) return assert.equal(parseJson(text), JSON.parse(text));
+    assert.throws(
+      () => parseJson(text),
+      (error: unknown) => error instanceof ServiceError && error.code === 'query_invalid' && refused.test(error.message),
+    );
+  });
+
 json.run();

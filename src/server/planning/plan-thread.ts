@@ -2,11 +2,14 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import type { PlannedNative } from '../../planner/native/plan-native.js';
+import type { KnownTables } from '../../planner/plan.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
-import type { PlanAssignment, PlanOutcome } from './plan-worker.js';
-import { takeSnapshot } from './schema-snapshot.js';
+import type { SqlBody, SqlBodyText } from '../queries/sql-body.js';
+import type { PlanAssignment, PlanKind, PlanNeeds, PlanOutcome, PlanResult } from './plan-worker.js';
+import { tablesNamedIn, takeSnapshot } from './schema-snapshot.js';
 
 /** Less than the main thread's: what is nested too deeply there is so here, too. */
 const STACK_MEGABYTES = 0.9;
@@ -15,7 +18,20 @@ const IDLE_MS = 60_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Plans long statements on a thread of its own, one at a time, so that other requests go on meanwhile. It begins with
+ * Characters of statements and native queries that are planned where they come in: a few milliseconds, at a millisecond or two
+ * for a thousand characters. Longer ones would keep everybody else waiting, and are planned on a thread.
+ */
+export const PLANNED_HERE_LENGTH_MAX = 4096;
+/** Bytes of a body of JSON that are read where it comes in. */
+export const READ_HERE_BYTES_MAX = 64 * 1024;
+
+export interface WorkLimits {
+  readonly watch: PlanWatch;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads and plans what is long on a thread of its own, one at a time, so that other requests go on meanwhile. It begins with
  * the first of them. What takes too long, or is cancelled, ends with the thread; the next statement has another one.
  */
 export class PlanThread {
@@ -28,12 +44,30 @@ export class PlanThread {
    * As `planSql`, over the schema as it is now.
    * @throws ServiceError also `cancelled` by the signal, `timeout` in the middle of a stage, `resource_limit` when the thread runs out of memory
    */
-  plan(request: SqlRequest, schema: SqlSchema, now: EpochMs, limits: { watch: PlanWatch; signal: AbortSignal }): Promise<PlannedStatement> {
+  plan(request: SqlRequest, schema: SqlSchema, now: EpochMs, limits: WorkLimits): Promise<PlannedStatement> {
     const { watch: _, ...rest } = request;
-    const assignment = { request: rest, schema: takeSnapshot(request.query, schema), now };
-    const planned = this.#turn.then(() => this.#plan(assignment, limits));
-    this.#turn = planned.catch(() => undefined);
-    return planned;
+    return this.#inTurn('sql', { request: rest, schema: takeSnapshot(request.query, schema), now }, limits);
+  }
+
+  /** As `planNative` of the JSON in these bytes. */
+  planNative(
+    body: Buffer,
+    lenient: boolean,
+    tables: KnownTables & { tables(): readonly string[] },
+    limits: WorkLimits,
+  ): Promise<PlannedNative> {
+    return this.#inTurn('native', { body, lenient, tables: tablesNamedIn(body, tables) }, limits);
+  }
+
+  /** As `readSqlBody`. */
+  readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
+    return this.#inTurn('sqlBody', body, limits);
+  }
+
+  #inTurn<Kind extends PlanKind>(kind: Kind, needs: PlanNeeds<Kind>, limits: WorkLimits): Promise<PlanResult<Kind>> {
+    const done = this.#turn.then(() => this.#work(kind, needs, limits));
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   async stop(): Promise<void> {
@@ -42,19 +76,16 @@ export class PlanThread {
     this.#worker = undefined;
   }
 
-  async #plan(
-    assignment: Omit<PlanAssignment, 'remainingMs'>,
-    { watch, signal }: { readonly watch: PlanWatch; readonly signal: AbortSignal },
-  ): Promise<PlannedStatement> {
+  async #work<Kind extends PlanKind>(kind: Kind, needs: PlanNeeds<Kind>, { watch, signal }: WorkLimits): Promise<PlanResult<Kind>> {
     if (signal.aborted) throw signal.reason;
     const { remainingMs } = watch;
     if (remainingMs <= 0) throw planningTimeout();
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
-    const outcome = await this.#answer(this.#worker, { ...assignment, remainingMs }, signal);
+    const outcome = await this.#answer(this.#worker, { kind, needs, remainingMs }, signal);
     this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
     for (const stage of outcome.stages) watch.add(stage);
-    if ('statement' in outcome) return outcome.statement;
+    if ('result' in outcome) return outcome.result;
     throw new ServiceError(outcome.code, outcome.message);
   }
 
@@ -65,7 +96,7 @@ export class PlanThread {
     return worker;
   }
 
-  #answer(worker: Worker, assignment: PlanAssignment, signal: AbortSignal): Promise<PlanOutcome> {
+  #answer<Kind extends PlanKind>(worker: Worker, assignment: PlanAssignment<Kind>, signal: AbortSignal): Promise<PlanOutcome<Kind>> {
     return new Promise((resolve, reject) => {
       const giveUp = (error: unknown) => {
         this.#worker = undefined;
@@ -74,7 +105,7 @@ export class PlanThread {
         reject(error);
       };
       const cancel = () => giveUp(signal.reason);
-      const answered = (outcome: PlanOutcome) => {
+      const answered = (outcome: PlanOutcome<Kind>) => {
         end();
         resolve(outcome);
       };

@@ -1,28 +1,57 @@
 import { parentPort } from 'node:worker_threads';
 import type { ErrorCode } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
+import { parseJson } from '../../base/json.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
+import type { TableColumns } from '../../planner/plan.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanStage, PlanWatch } from '../../planner/sql/plan-watch.js';
 import { asServiceError } from '../errors.js';
+import { readSqlBody, type SqlBody, type SqlBodyText } from '../queries/sql-body.js';
 import { type SchemaSnapshot, schemaOf } from './schema-snapshot.js';
 
-export interface PlanAssignment {
-  readonly request: Omit<SqlRequest, 'watch'>;
-  readonly schema: SchemaSnapshot;
-  readonly now: EpochMs;
-  /** Milliseconds that planning may take. */
+/** What the thread does: to each kind of work what it needs, and what comes of it. */
+interface Kinds {
+  sql: {
+    readonly needs: { readonly request: Omit<SqlRequest, 'watch'>; readonly schema: SchemaSnapshot; readonly now: EpochMs };
+    readonly gives: PlannedStatement;
+  };
+  native: {
+    readonly needs: { readonly body: Uint8Array; readonly lenient: boolean; readonly tables: ReadonlyMap<string, TableColumns> };
+    readonly gives: PlannedNative;
+  };
+  sqlBody: { readonly needs: SqlBodyText; readonly gives: SqlBody };
+}
+
+export type PlanKind = keyof Kinds;
+export type PlanNeeds<Kind extends PlanKind> = Kinds[Kind]['needs'];
+export type PlanResult<Kind extends PlanKind> = Kinds[Kind]['gives'];
+
+export interface PlanAssignment<Kind extends PlanKind = PlanKind> {
+  readonly kind: Kind;
+  readonly needs: PlanNeeds<Kind>;
+  /** Milliseconds that it may take. */
   readonly remainingMs: number;
 }
 
-export type PlanOutcome = { readonly stages: readonly PlanStage[] } & (
-  | { readonly statement: PlannedStatement }
+export type PlanOutcome<Kind extends PlanKind = PlanKind> = { readonly stages: readonly PlanStage[] } & (
+  | { readonly result: PlanResult<Kind> }
   | { readonly code: ErrorCode; readonly message: string }
 );
 
-/** Entry of the thread that plans long statements, one after the other. */
+const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanWatch) => PlanResult<Kind> } = {
+  sql: ({ request, schema, now }, watch) => planSql({ ...request, watch }, schemaOf(schema), now),
+  native: ({ body, lenient, tables }, watch) => {
+    const query = watch.stage('parse', () => parseJson(Buffer.from(body).toString('utf8')));
+    return watch.stage('plan', () => planNative(query, lenient, { table: (name) => tables.get(name) }));
+  },
+  sqlBody: (text) => readSqlBody(text),
+};
+
+/** Entry of the thread that reads and plans what is long, one after the other. */
 parentPort?.on('message', (assignment: PlanAssignment) => {
-  const outcome = plan(assignment);
+  const outcome = workOn(assignment);
   try {
     parentPort?.postMessage(outcome);
   } catch (error) {
@@ -30,16 +59,19 @@ parentPort?.on('message', (assignment: PlanAssignment) => {
   }
 });
 
-function plan({ request, schema, now, remainingMs }: PlanAssignment): PlanOutcome {
+function workOn<Kind extends PlanKind>({ kind, needs, remainingMs }: PlanAssignment<Kind>): PlanOutcome<Kind> {
   const watch = new PlanWatch(performance.now() + remainingMs);
   try {
-    return { statement: planSql({ ...request, watch }, schemaOf(schema), now), stages: watch.stages };
+    return { result: WORK[kind](needs, watch), stages: watch.stages };
   } catch (error) {
     return failure(error, watch.stages);
   }
 }
 
-function failure(error: unknown, stages: readonly PlanStage[]): PlanOutcome {
+function failure(
+  error: unknown,
+  stages: readonly PlanStage[],
+): { readonly code: ErrorCode; readonly message: string; readonly stages: readonly PlanStage[] } {
   const { code, message } = asServiceError(error);
   return { code, message, stages };
 }

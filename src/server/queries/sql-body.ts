@@ -49,16 +49,21 @@ export class SqlBodies<Kept> {
     this.#prepare = prepare;
   }
 
+  /** As `read`, of a body that was read elsewhere. */
+  prepared(body: SqlBody, viaAlias: boolean): Kept {
+    return this.#prepare(body, viaAlias);
+  }
+
   /** @throws ServiceError as `readSqlBody`, and as `prepare` does */
   read(request: HttpRequest): Kept {
     const { body, viaAlias } = request;
-    if (body.length > KEPT_BODY_BYTES_MAX) return this.#prepare(readSqlBody(request), viaAlias);
+    if (body.length > KEPT_BODY_BYTES_MAX) return this.#prepare(readSqlBody(textOf(request)), viaAlias);
     const contentType = request.headers['content-type'];
     // Each byte is a character: cheaper than the text, and as good a key.
     const key = body.toString('latin1');
     const found = this.#known.find(key);
     if (found !== undefined && found.contentType === contentType && found.viaAlias === viaAlias) return found.kept;
-    const read = readSqlBody(request);
+    const read = readSqlBody(textOf(request));
     const kept = this.#prepare(read, viaAlias);
     if (read.read.sqlQueryId === null && read.read.queryId === null)
       this.#known.keep(key, { contentType, viaAlias, kept }, key.length + dataBytes(kept));
@@ -66,9 +71,20 @@ export class SqlBodies<Kept> {
   }
 }
 
+/** A body before it is read. */
+export interface SqlBodyText {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | undefined;
+  readonly lenient: boolean;
+}
+
+export function textOf({ body, headers, viaAlias }: HttpRequest): SqlBodyText {
+  return { bytes: body, contentType: headers['content-type'], lenient: viaAlias };
+}
+
 /** @throws ServiceError `query_invalid`, `unsupported`, `content_type_unsupported`, `sql_invalid` for settings */
-function readSqlBody(request: HttpRequest): SqlBody {
-  const reader = new ObjectReader(readFields(request), '', readContextOf('query_invalid', 'query', request.viaAlias));
+export function readSqlBody(body: SqlBodyText): SqlBody {
+  const reader = new ObjectReader(readFields(body), '', readContextOf('query_invalid', 'query', body.lenient));
   const sql = reader.string('query');
   const { query, context } = readSettings(sql, contextFields(reader.raw('context') ?? {}));
   const header = reader.boolean('header', false);
@@ -92,9 +108,9 @@ function readSqlBody(request: HttpRequest): SqlBody {
 }
 
 /** JSON, or the text of the statement alone. */
-function readFields(request: HttpRequest): unknown {
-  const mediaType = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase();
-  const text = request.body.toString('utf8');
+function readFields({ bytes, contentType }: SqlBodyText): unknown {
+  const mediaType = (contentType ?? 'application/json').split(';')[0]?.trim().toLowerCase();
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   if (mediaType === 'text/plain') return { query: text };
   if (mediaType === 'application/x-www-form-urlencoded') return { query: decodeForm(text) };
   if (mediaType !== 'application/json' && mediaType !== 'text/json')

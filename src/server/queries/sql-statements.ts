@@ -12,8 +12,9 @@ import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain/ex
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
-import { PlanThread } from '../planning/plan-thread.js';
+import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
 import type { Planning, QueryLog, QueryRun } from './query-log.js';
+import type { SqlBody, SqlBodyText } from './sql-body.js';
 
 export interface SqlStatementOptions {
   now(): EpochMs;
@@ -23,6 +24,8 @@ export interface SqlStatementOptions {
   readonly maxTimeoutMs: number;
   readonly log: QueryLog;
   readonly scheduler: QueryScheduler;
+  /** Reads and plans what is long. */
+  readonly planThread: PlanThread;
   /** Names of the lookups that are loaded. */
   lookups(): readonly string[];
   /** Rows of a table of `sys`, as they are now. */
@@ -34,11 +37,8 @@ export interface SqlStatementOptions {
 /** Of plans that are kept: a typical one takes some 10 KiB. */
 const PLANS_BYTES_MAX = 32 * 1024 * 1024;
 
-/**
- * Characters of statements that are planned where they come in: a few milliseconds, at a millisecond or two for a
- * thousand characters. Longer ones would keep everybody else waiting, and are planned on a thread.
- */
-const SHORT_LENGTH_MAX = 4096;
+/** Planning looks at each column of a table a few times: so many cost what a character of the statement does. */
+const COLUMNS_FOR_CHARACTER = 4;
 
 /** More are written in slices, between which the event loop gets its turn. */
 const CELLS_AT_ONCE_MAX = 2000;
@@ -93,13 +93,14 @@ export class SqlStatements {
   readonly #options: SqlStatementOptions;
   readonly #plans = new PlanCache(PLANS_BYTES_MAX);
   readonly #schema: SqlSchema;
-  readonly #thread = new PlanThread();
+  readonly #thread: PlanThread;
   /** Long statements. */
   readonly #beingPlanned = new Set<{ readonly sqlQueryId: string | null; readonly cancelling: AbortController }>();
 
   constructor(broker: BrokerQueries, options: SqlStatementOptions) {
     this.#broker = broker;
     this.#options = options;
+    this.#thread = options.planThread;
     this.#schema = {
       tables: () => broker.tables(),
       table: (name) => broker.table(name),
@@ -122,13 +123,22 @@ export class SqlStatements {
   plan(request: SqlRequest, viaAlias: boolean, limits: PlanLimits): Promise<PlannedStatement> {
     const { systemRows, now } = this.#options;
     const asked = { ...this.#named(request, viaAlias), watch: limits.watch };
-    if (request.query.length <= SHORT_LENGTH_MAX)
+    if (this.#isPlannedHere(request.query))
       return planOverSystem(this.#schema, systemRows, (schema) => this.#plans.plan(asked, schema, now()));
     return this.#cancellable(limits, (signal) =>
       planOverSystem(this.#schema, systemRows, (schema) =>
         this.#plans.planElsewhere(asked, schema, (watched) => this.#thread.plan(asked, watched, now(), { watch: limits.watch, signal })),
       ),
     );
+  }
+
+  /** A short statement over tables of few columns. */
+  #isPlannedHere(query: string): boolean {
+    if (query.length > PLANNED_HERE_LENGTH_MAX) return false;
+    const words = /INFORMATION_SCHEMA/i.test(query) ? this.#schema.tables() : new Set(query.match(/[A-Za-z_]\w*|"(?:[^"]|"")*"/g));
+    let columns = 0;
+    for (const word of words) columns += this.#schema.table(word.startsWith('"') ? word.slice(1, -1) : word)?.columns.length ?? 0;
+    return query.length + columns / COLUMNS_FOR_CHARACTER <= PLANNED_HERE_LENGTH_MAX;
   }
 
   /** Found by its id while it is planned. */
@@ -143,9 +153,9 @@ export class SqlStatements {
     }
   }
 
-  /** Ends the thread that plans long statements. */
-  stop(): Promise<void> {
-    return this.#thread.stop();
+  /** A long body, read on the thread. */
+  readLong(body: SqlBodyText, receivedMs: number, signal: AbortSignal): Promise<SqlBody> {
+    return this.#thread.readSqlBody(body, { watch: new PlanWatch(receivedMs + this.#options.defaultTimeoutMs), signal });
   }
 
   /** As `plan`, with what the plan was made over: a task has no broker to ask. */

@@ -11,7 +11,9 @@ import type { PlannedNative } from '../../planner/native/plan-native.js';
 import { planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query/query.js';
 import { scanColumns } from '../../planner/plan.js';
+import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
 import type { QueryLog, QueryRun } from '../queries/query-log.js';
 import { writeBySegment } from '../results/native/by-segment.js';
 import { candidatesBody } from '../results/native/candidates.js';
@@ -31,13 +33,15 @@ export interface NativeRouteOptions {
   readonly maxTimeoutMs: number;
   readonly log: QueryLog;
   readonly scheduler: QueryScheduler;
+  /** Reads and plans what is long. */
+  readonly planThread: PlanThread;
 }
 
 /** The native query endpoint: `POST /svc/v2`, its candidates, cancellation by query id, and what can be queried. */
 export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions): Route[] {
   const common = { permission: { access: 'datasources' }, errors: 'query' } as const;
   return [
-    { method: 'POST', path: '/svc/v2', ...common, handle: async (request) => runNative(broker, options, request) },
+    { method: 'POST', path: '/svc/v2', ...common, handle: async (request) => answerQuery(broker, options, request) },
     { method: 'POST', path: '/svc/v2/candidates', ...common, handle: async (request) => findCandidates(broker, request) },
     {
       method: 'DELETE',
@@ -53,9 +57,23 @@ export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions)
   ];
 }
 
-function runNative(broker: BrokerQueries, options: NativeRouteOptions, request: HttpRequest): HttpResponse {
+async function answerQuery(broker: BrokerQueries, options: NativeRouteOptions, request: HttpRequest): Promise<HttpResponse> {
   const receivedMs = performance.now();
-  const planned = planNative(readBody(request), request.viaAlias, broker);
+  const { body, viaAlias, signal } = request;
+  if (body.length <= PLANNED_HERE_LENGTH_MAX)
+    return runNative(broker, options, request, planNative(readBody(request), viaAlias, broker), receivedMs);
+  refuseOtherTypes(request);
+  const watch = new PlanWatch(receivedMs + options.defaultTimeoutMs);
+  return runNative(broker, options, request, await options.planThread.planNative(body, viaAlias, broker, { watch, signal }), receivedMs);
+}
+
+function runNative(
+  broker: BrokerQueries,
+  options: NativeRouteOptions,
+  request: HttpRequest,
+  planned: PlannedNative,
+  receivedMs: number,
+): HttpResponse {
   const { context, query } = planned;
   const queryId = context.queryId ?? options.newQueryId();
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
@@ -176,12 +194,16 @@ function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpRespon
 }
 
 function readBody(request: HttpRequest): unknown {
+  refuseOtherTypes(request);
+  return parseJson(request.body.toString('utf8'));
+}
+
+function refuseOtherTypes(request: HttpRequest): void {
   const contentType = request.headers['content-type'];
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== undefined && mediaType !== 'application/json' && mediaType !== 'text/json') {
     throw new ServiceError('content_type_unsupported', `Content-Type: expected application/json, found ${mediaType}`);
   }
-  return parseJson(request.body.toString('utf8'));
 }
 
 /** What a header can carry: printable ASCII of some length. */

@@ -3,7 +3,8 @@ import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
-import { SqlBodies, type SqlBody } from '../queries/sql-body.js';
+import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
+import { SqlBodies, type SqlBody, textOf } from '../queries/sql-body.js';
 import { isIngestion, type SqlStatements } from '../queries/sql-statements.js';
 import { RESULT_FORMATS } from '../results/sql/result-format.js';
 import { writeKnown, writeResult } from '../results/sql/write-result.js';
@@ -32,6 +33,16 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
   const bodies = new SqlBodies<PreparedBody>(BODIES_BYTES_MAX, (body, viaAlias) =>
     Object.assign(body, { planKey: statements.planKey(body, viaAlias), written: { frames: null, text: '' } }),
   );
+  const readLong = async (request: HttpRequest, receivedMs: number): Promise<PreparedBody> =>
+    bodies.prepared(await statements.readLong(textOf(request), receivedMs, request.signal), request.viaAlias);
+  const answerBody = (request: HttpRequest, body: PreparedBody, receivedMs: number): HttpResponse | Promise<HttpResponse> => {
+    const known = statements.plannedBefore(body.planKey);
+    if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
+    const watch = statements.planWatch(body.read, receivedMs);
+    return statements
+      .plan(body, request.viaAlias, { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
+      .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));
+  };
   return [
     {
       method: 'POST',
@@ -40,13 +51,8 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       errors: 'query',
       handle(request) {
         const receivedMs = performance.now();
-        const body = bodies.read(request);
-        const known = statements.plannedBefore(body.planKey);
-        if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
-        const watch = statements.planWatch(body.read, receivedMs);
-        return statements
-          .plan(body, request.viaAlias, { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
-          .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));
+        if (request.body.length <= READ_HERE_BYTES_MAX) return answerBody(request, bodies.read(request), receivedMs);
+        return readLong(request, receivedMs).then((body) => answerBody(request, body, receivedMs));
       },
     },
     {
@@ -56,7 +62,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       errors: 'query',
       handle: async (request) => {
         const receivedMs = performance.now();
-        const body = bodies.read(request);
+        const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
         const watch = statements.planWatch(body.read, receivedMs);
         const { statement, schema } = statements.planForTask(body, request.viaAlias, watch);
         if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs, watch });

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import { planNative } from '../../../src/planner/native/plan-native.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql, type SqlRequest } from '../../../src/planner/sql/plan-sql.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
@@ -40,6 +41,56 @@ threads('plans are the same as those that are made where the statement came in',
   ]) {
     const watch = new PlanWatch();
     assert.equal(await planned(query, SCHEMA, { watch }), planSql(requestOf(query), SCHEMA, NOW), query.slice(0, 80));
+    assert.is(watch.stages[0]?.stage, 'parse');
+  }
+});
+
+const TABLES = {
+  tables: () => ['wiki'],
+  table: (name: string) => {
+    const table = SCHEMA.table(name);
+    return table === undefined ? undefined : { ...table, interval: { start: 0, end: NOW } };
+  },
+};
+const SERIES = { queryType: 'timeseries', dataSource: 'wiki', intervals: 'eternity', granularity: 'all' };
+const COUNT = { type: 'count', name: 'n' };
+const NATIVE: readonly object[] = [
+  { ...SERIES, aggregations: [COUNT, { type: 'doubleSum', name: 's', expression: 'score * 2' }] },
+  {
+    ...SERIES,
+    queryType: 'groupBy',
+    dimensions: ['page'],
+    aggregations: [COUNT],
+    having: { type: 'greaterThan', aggregation: 'n', value: 1 },
+  },
+  { ...SERIES, queryType: 'topN', dimension: 'page', metric: 'n', threshold: 3, aggregations: [COUNT] },
+  {
+    queryType: 'scan',
+    dataSource: {
+      type: 'inline',
+      columnNames: ['a', 'b'],
+      rows: [
+        [1, 'x'],
+        [2, null],
+      ],
+    },
+    intervals: 'eternity',
+  },
+  { ...SERIES, dataSource: { type: 'query', query: { ...SERIES, queryType: 'groupBy', dimensions: ['page'] } }, aggregations: [COUNT] },
+  { ...SERIES, aggregations: [COUNT], filter: { type: 'in', dimension: 'added', values: ['1', '9007199254740993'] }, unknown: 1 },
+  { ...SERIES, aggregations: [{ type: 'nothing', name: 'n' }] },
+  { ...SERIES, aggregations: [COUNT, COUNT] },
+  { queryType: 'scan' },
+];
+threads('native queries are planned, or refused, as where they came in', async () => {
+  for (const query of NATIVE) {
+    const watch = new PlanWatch();
+    const there = async () =>
+      thread.planNative(Buffer.from(JSON.stringify(query)), true, TABLES, { watch, signal: new AbortController().signal });
+    const here = async () => planNative(query, true, TABLES);
+    const failure = await failureOf(here());
+    if (failure === 'nothing thrown') assert.equal(await there(), await here());
+    assert.is(await failureOf(there()), failure);
     assert.is(watch.stages[0]?.stage, 'parse');
   }
 });

@@ -9,6 +9,7 @@ import type { Plan } from '../../../src/model/plan.js';
 import type { RowSource } from '../../../src/model/row-source.js';
 import type { SegmentAnalysis } from '../../../src/model/segment.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
+import { PlanThread } from '../../../src/server/planning/plan-thread.js';
 import { QueryLog } from '../../../src/server/queries/query-log.js';
 import { indentJson } from '../../../src/server/results/native/text-stream.js';
 import { nativeRoutes } from '../../../src/server/routes/native.js';
@@ -59,6 +60,7 @@ function nullBits(values: readonly unknown[]): Uint32Array | null {
 
 const log = new QueryLog({ kept: 10, now: () => 1000 });
 const scheduler = unlimited();
+const planThread = new PlanThread();
 
 /** A broker that answers plans from a list, in order, and remembers what it was asked. */
 class FakeBroker implements BrokerQueries {
@@ -130,6 +132,7 @@ async function send(
     maxTimeoutMs: 10_000,
     log,
     scheduler,
+    planThread,
   });
   const route = routes.find((each) => each.method === method && each.path === path);
   assert.ok(route);
@@ -451,7 +454,15 @@ results('a long answer comes in pieces, with turns of the event loop between the
   ]);
   let turns = 0;
   const tick = setInterval(() => turns++, 0);
-  const routes = nativeRoutes(broker, { now: () => 0, newQueryId: () => 'x', defaultTimeoutMs: 1, maxTimeoutMs: 1, log, scheduler });
+  const routes = nativeRoutes(broker, {
+    now: () => 0,
+    newQueryId: () => 'x',
+    defaultTimeoutMs: 1,
+    maxTimeoutMs: 1,
+    log,
+    scheduler,
+    planThread,
+  });
   const response = await routes[0]?.handle(
     {
       query: new URLSearchParams(),

@@ -5,6 +5,7 @@ import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
 import { QueryScheduler } from '../../../src/cluster/broker/query-scheduler.js';
 import type { Frame } from '../../../src/model/frame.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
+import { PlanThread } from '../../../src/server/planning/plan-thread.js';
 import { QueryLog } from '../../../src/server/queries/query-log.js';
 import { SqlStatements } from '../../../src/server/queries/sql-statements.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
@@ -46,7 +47,9 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
   const log = new QueryLog({ kept: 10, now: () => 0 });
   const scheduler = new QueryScheduler({ capacity, laning: { strategy: 'none' }, thresholds: null, now: () => 0, segmentsOf: () => [] });
   let made = 0;
+  const planThread = new PlanThread();
   const statements = new SqlStatements(broker, {
+    planThread,
     now: () => 0,
     newQueryId: () => `made ${++made}`,
     log,

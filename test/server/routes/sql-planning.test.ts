@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
+import { PlanThread } from '../../../src/server/planning/plan-thread.js';
 import { QueryLog } from '../../../src/server/queries/query-log.js';
 import { SqlStatements } from '../../../src/server/queries/sql-statements.js';
 import { unlimited } from '../../cluster/fakes.js';
@@ -25,7 +26,9 @@ const BROKER: BrokerQueries = {
 };
 
 async function withStatements(use: (statements: SqlStatements) => Promise<void>): Promise<void> {
+  const planThread = new PlanThread();
   const statements = new SqlStatements(BROKER, {
+    planThread,
     now: () => 0,
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 1, now: () => 0 }),
@@ -38,7 +41,7 @@ async function withStatements(use: (statements: SqlStatements) => Promise<void>)
   try {
     await use(statements);
   } finally {
-    await statements.stop();
+    await planThread.stop();
   }
 }
 const requestOf = (query: string) => ({ query, context: {}, parameters: [] });

@@ -5,6 +5,7 @@ import { ETERNITY } from '../../../src/base/instant.js';
 import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/contract.js';
 import type { Frame } from '../../../src/model/frame.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
+import { PlanThread } from '../../../src/server/planning/plan-thread.js';
 import { QueryLog } from '../../../src/server/queries/query-log.js';
 import { SqlStatements } from '../../../src/server/queries/sql-statements.js';
 import { sqlRoutes } from '../../../src/server/routes/sql.js';
@@ -58,7 +59,9 @@ async function call(
       return { taskId: 'query-made', state: 'RUNNING' };
     },
   };
+  const planThread = new PlanThread();
   const statements = new SqlStatements(brokerOf(seen), {
+    planThread,
     now: () => 1_000_000,
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 10, now: () => 0 }),
