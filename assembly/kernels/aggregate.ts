@@ -3,11 +3,9 @@ import { bitsWithin, isAligned, lanesOf, sharing, spreadOf } from './lanes';
 // Runs {u32 group, u32 start, u32 end}; a mask of 0 selects every row. Masked loops go word by word: an empty word is
 // skipped, a sparse one walked bit by bit, any other summed whole with its lanes masked.
 
-// @ts-ignore: decorator
 @inline
 export const RUN_BYTES: usize = 12;
 
-// @ts-ignore: decorator
 @inline
 export function maskWord(mask: usize, word: u32, start: u32, end: u32): u64 {
   return bitsWithin(load<u64>(mask + (<usize>word << 3)), word, start, end);
@@ -50,12 +48,10 @@ export function presentRuns(mask: usize, runs: usize, runCount: u32, state: usiz
 
 // ── Integer sums: exact in any order ─────────────────────────────────────────────────────────────────────────────
 
-// @ts-ignore: decorator
 @inline
 const BIAS: u64 = 32768;
 
 /** Adds the lanes of `v` to sums of 64 bits (u32, i64) or 32 bits (u8, u16). */
-// @ts-ignore: decorator
 @inline
 function addLanes<T>(sums: v128, v: v128): v128 {
   // A pair of bytes fits a signed i16, so the dot product (one instruction) adds pairs of pairs.
@@ -66,7 +62,6 @@ function addLanes<T>(sums: v128, v: v128): v128 {
   return i64x2.add(sums, v);
 }
 
-// @ts-ignore: decorator
 @inline
 function totalOf<T>(sums: v128): u64 {
   if (sizeof<T>() >= 4) return i64x2.extract_lane(sums, 0) + i64x2.extract_lane(sums, 1);
@@ -79,7 +74,6 @@ function totalOf<T>(sums: v128): u64 {
 }
 
 /** Rows that four vectors of signed 32-bit lanes can sum: a lane grows by 2^16 a step, in 2^12 steps. */
-// @ts-ignore: decorator
 @inline
 const LANE_ROWS: usize = 131072;
 
@@ -127,7 +121,6 @@ function sumAll<T>(values: usize, start: u32, end: u32): u64 {
 }
 
 /** Up to how many set bits of a word are cheaper walked than masked. */
-// @ts-ignore: decorator
 @inline
 function walkLimit<T>(): u64 {
   if (!ASC_FEATURE_SIMD) return 64;
@@ -186,13 +179,11 @@ export function sumRuns<T>(values: usize, mask: usize, runs: usize, runCount: u3
 // ── Minimum and maximum ──────────────────────────────────────────────────────────────────────────────────────────
 
 /** The better of the two; where `b` is NaN it is `a`, which never is. */
-// @ts-ignore: decorator
 @inline
 function better<T>(wantMin: bool, a: T, b: T): T {
   return select<T>(b, a, wantMin ? b < a : b > a);
 }
 
-// @ts-ignore: decorator
 @inline
 function betterLanes<T>(wantMin: bool, a: v128, b: v128): v128 {
   if (isFloat<T>()) return wantMin ? v128.pmin<T>(a, b) : v128.pmax<T>(a, b);
@@ -200,7 +191,6 @@ function betterLanes<T>(wantMin: bool, a: v128, b: v128): v128 {
   return wantMin ? v128.min<T>(a, b) : v128.max<T>(a, b);
 }
 
-// @ts-ignore: decorator
 @inline
 function worst<T>(wantMin: bool): T {
   if (isFloat<T>()) return <T>(wantMin ? Infinity : -Infinity);
@@ -208,7 +198,6 @@ function worst<T>(wantMin: bool): T {
   return <T>(wantMin ? -1 : 0);
 }
 
-// @ts-ignore: decorator
 @inline
 function bestLane<T>(wantMin: bool, lanes: v128): T {
   lanes = betterLanes<T>(wantMin, lanes, v128.shuffle<u64>(lanes, lanes, 1, 0));
@@ -220,7 +209,6 @@ function bestLane<T>(wantMin: bool, lanes: v128): T {
   return v128.extract_lane<T>(lanes, 0);
 }
 
-// @ts-ignore: decorator
 @inline
 function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
   let best = worst<T>(wantMin);
@@ -256,13 +244,11 @@ function bestAll<T>(wantMin: bool, values: usize, start: u32, end: u32): T {
   return best;
 }
 
-// @ts-ignore: decorator
 @inline
 function betterWhere<T>(wantMin: bool, best: v128, at: usize, selected: v128): v128 {
   return betterLanes<T>(wantMin, best, v128.bitselect(v128.load(at), best, selected));
 }
 
-// @ts-ignore: decorator
 @inline
 function bestMasked<T, S>(wantMin: bool, values: usize, mask: usize, start: u32, end: u32): S {
   let any: u64 = 0;
@@ -299,7 +285,6 @@ function bestMasked<T, S>(wantMin: bool, values: usize, mask: usize, start: u32,
 }
 
 /** `S` is the type of the state: u32, i64 or f64. */
-// @ts-ignore: decorator
 @inline
 function bestRuns<T, S>(wantMin: bool, values: usize, mask: usize, runs: usize, runCount: u32, state: usize): void {
   assert(isAligned<T>(values) && isAligned<u64>(mask) && isAligned<u32>(runs) && isAligned<S>(state));

@@ -1,16 +1,12 @@
 import { bitsWithin, isAligned, lowBits } from './lanes';
 
-// @ts-ignore: decorator
 @inline
 const AND: i32 = 0;
-// @ts-ignore: decorator
 @inline
 const OR: i32 = 1;
-// @ts-ignore: decorator
 @inline
 const AND_NOT: i32 = 2;
 
-// @ts-ignore: decorator
 @inline
 function combine(operation: i32, a: usize, b: usize, words: u32, out: usize): void {
   assert(isAligned<u64>(a) && isAligned<u64>(b) && isAligned<u64>(out));

@@ -2,11 +2,9 @@ import { bitsOf32, isAligned, join64, lowBits } from './lanes';
 
 // Expression batches: widening, arithmetic, comparison.
 
-// @ts-ignore: decorator
 @inline
 const EXACT: i64 = 1 << 51;
 
-// @ts-ignore: decorator
 @inline
 function rowAt(rows: usize, i: usize): usize {
   return rows == 0 ? i : <usize>load<u32>(rows + (i << 2));
@@ -19,7 +17,6 @@ export function toI64<T>(values: usize, rows: usize, n: u32, base: i64, out: usi
   else for (let i: usize = 0; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + rowAt(rows, i) * sizeof<T>()) + base);
 }
 
-// @ts-ignore: decorator
 @inline
 function asF64<T>(at: usize, base: i64): f64 {
   if (isFloat<T>()) return <f64>load<T>(at);
@@ -27,7 +24,6 @@ function asF64<T>(at: usize, base: i64): f64 {
 }
 
 /** Two ids as f64. */
-// @ts-ignore: decorator
 @inline
 function two<T>(at: usize): v128 {
   if (sizeof<T>() == 4) return f64x2.convert_low_i32x4_u(v128.load64_zero(at));
@@ -52,26 +48,20 @@ export function toF64<T>(values: usize, rows: usize, n: u32, base: i64, out: usi
   else for (; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + rowAt(rows, i) * sizeof<T>(), base));
 }
 
-// @ts-ignore: decorator
 @inline
 export const ADD: i32 = 0;
-// @ts-ignore: decorator
 @inline
 export const SUBTRACT: i32 = 1;
-// @ts-ignore: decorator
 @inline
 export const MULTIPLY: i32 = 2;
-// @ts-ignore: decorator
 @inline
 export const DIVIDE: i32 = 3;
 
-// @ts-ignore: decorator
 @inline
 function apply<T>(operation: i32, a: T, b: T): T {
   return operation == ADD ? a + b : operation == SUBTRACT ? a - b : operation == MULTIPLY ? a * b : a / b;
 }
 
-// @ts-ignore: decorator
 @inline
 function applyLanes<T>(operation: i32, a: v128, b: v128): v128 {
   if (operation == ADD) return v128.add<T>(a, b);
@@ -81,7 +71,6 @@ function applyLanes<T>(operation: i32, a: v128, b: v128): v128 {
 }
 
 /** `step` is 8, or 0 when b is one element. A single b is read once: out may lie over it. */
-// @ts-ignore: decorator
 @inline
 function applyAll<T>(operation: i32, a: usize, b: usize, isOne: bool, n: u32, out: usize): void {
   const end = <usize>n << 3;
@@ -97,7 +86,6 @@ function applyAll<T>(operation: i32, a: usize, b: usize, isOne: bool, n: u32, ou
   for (; at < end; at += 8) store<T>(out + at, apply<T>(operation, load<T>(a + at), isOne ? only : load<T>(b + at)));
 }
 
-// @ts-ignore: decorator
 @inline
 export function arithmetic<T>(operation: i32, a: usize, b: usize, scalar: u32, n: u32, out: usize): void {
   assert(isAligned<T>(a) && isAligned<T>(b) && isAligned<T>(out));
@@ -106,14 +94,11 @@ export function arithmetic<T>(operation: i32, a: usize, b: usize, scalar: u32, n
   else applyAll<T>(operation, a, b, false, n, out);
 }
 
-// @ts-ignore: decorator
 @inline
 const EQ: u32 = 0;
-// @ts-ignore: decorator
 @inline
 const LT: u32 = 1;
 
-// @ts-ignore: decorator
 @inline
 function compareLanes<T>(operation: u32, a: usize, b: usize, isOne: bool, only: v128): v128 {
   const left = v128.load(a);
@@ -121,19 +106,16 @@ function compareLanes<T>(operation: u32, a: usize, b: usize, isOne: bool, only: 
   return operation == EQ ? v128.eq<T>(left, right) : operation == LT ? v128.lt<T>(left, right) : v128.le<T>(left, right);
 }
 
-// @ts-ignore: decorator
 @inline
 function compare4<T>(operation: u32, a: usize, b: usize, isOne: bool, only: v128): v128 {
   return join64(compareLanes<T>(operation, a, b, isOne, only), compareLanes<T>(operation, a + 16, b + 16, isOne, only));
 }
 
-// @ts-ignore: decorator
 @inline
 function compareOne<T>(operation: u32, left: T, right: T): u64 {
   return operation == EQ ? u64(left == right) : operation == LT ? u64(left < right) : u64(left <= right);
 }
 
-// @ts-ignore: decorator
 @inline
 function compareAll<T>(operation: u32, a: usize, b: usize, isOne: bool, n: u32, out: usize): void {
   const only = load<T>(b);

@@ -4,47 +4,40 @@ import { isAligned } from './lanes';
 // the bytes of each lane come from (a swizzle) and how far it is shifted (a multiplication, then one common shift
 // back) is worked out once a call and kept in registers.
 
-// @ts-ignore: decorator
 @inline
 function bytes4(a: u32, b: u32, c: u32, d: u32): v128 {
   return i32x4.replace_lane(i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(a), 1, b), 2, c), 3, d);
 }
 
 /** The index vector that brings the four bytes from byte `bit >> 3` on into a 32-bit lane. */
-// @ts-ignore: decorator
 @inline
 function from(bit: u32): u32 {
   return (bit >> 3) * 0x01010101 + 0x03020100;
 }
 /** For 16-bit lanes, two of them. */
-// @ts-ignore: decorator
 @inline
 function fromPair(first: u32, second: u32): u32 {
   return ((first >> 3) * 0x0101 + 0x0100) | (((second >> 3) * 0x0101 + 0x0100) << 16);
 }
 /** Multiplier that brings a value starting at bit `bit & 7` of its lane to bit 7. */
-// @ts-ignore: decorator
 @inline
 function up(bit: u32): u32 {
   return 1 << (7 - (bit & 7));
 }
 
 /** Eight 16-bit lanes of width 1 to 9. */
-// @ts-ignore: decorator
 @inline
 function eight16(at: usize, indices: v128, factors: v128, mask: v128): v128 {
   return v128.and(i16x8.shr_u(i16x8.mul(i8x16.swizzle(v128.load(at), indices), factors), 7), mask);
 }
 
 /** Four 32-bit lanes of width 1 to 25. */
-// @ts-ignore: decorator
 @inline
 function four32(bytes: v128, indices: v128, factors: v128, mask: v128): v128 {
   return v128.and(i32x4.shr_u(i32x4.mul(i8x16.swizzle(bytes, indices), factors), 7), mask);
 }
 
 /** Four 32-bit lanes of any width: the first byte goes down, the four after it go up. */
-// @ts-ignore: decorator
 @inline
 function fourWide(bytes: v128, first: v128, rest: v128, factors: v128, mask: v128): v128 {
   const low = i32x4.shr_u(i32x4.mul(i8x16.swizzle(bytes, first), factors), 8);
@@ -53,7 +46,6 @@ function fourWide(bytes: v128, first: v128, rest: v128, factors: v128, mask: v12
 }
 
 /** Whole groups of eight by vectors; returns the rows done. */
-// @ts-ignore: decorator
 @inline
 function unpackLanes<T>(packed: usize, rows: u32, width: u32, out: usize): u32 {
   const end = rows & ~7;
@@ -114,7 +106,6 @@ function unpackLanes<T>(packed: usize, rows: u32, width: u32, out: usize): u32 {
 }
 
 /** Indices for the first byte of each of four values, zeros above it. */
-// @ts-ignore: decorator
 @inline
 function firstOnly(bit: u32, width: u32): v128 {
   return bytes4(
@@ -125,7 +116,6 @@ function firstOnly(bit: u32, width: u32): v128 {
   );
 }
 
-// @ts-ignore: decorator
 @inline
 function storeEight<T>(to: usize, a: v128, b: v128): void {
   if (sizeof<T>() == 4) {
@@ -137,7 +127,6 @@ function storeEight<T>(to: usize, a: v128, b: v128): void {
 }
 
 /** Any width, one value at a time. */
-// @ts-ignore: decorator
 @inline
 function unpackEach<T>(packed: usize, row: u32, rows: u32, width: u32, out: usize): void {
   const mask = (<u64>1 << width) - 1;

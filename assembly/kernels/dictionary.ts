@@ -3,20 +3,16 @@ import { isAligned } from './lanes';
 // Packed UTF-8 strings: entry i is bytes [offsets[i], offsets[i + 1]). Loads of 8 or 16 bytes may run past an entry.
 
 // Wildcards of a compiled pattern, see src/kernels/like-pattern.ts.
-// @ts-ignore: decorator
 @inline
 const ANY: u8 = 0xff;
-// @ts-ignore: decorator
 @inline
 const ONE: u8 = 0xfe;
 
-// @ts-ignore: decorator
 @inline
 function offsetAt(offsets: usize, entry: u32): usize {
   return <usize>load<u32>(offsets + (<usize>entry << 2));
 }
 
-// @ts-ignore: decorator
 @inline
 function isSame(a: usize, b: usize, length: usize): bool {
   let at: usize = 0;
@@ -25,7 +21,6 @@ function isSame(a: usize, b: usize, length: usize): bool {
   return true;
 }
 
-// @ts-ignore: decorator
 @inline
 function setBit(out: usize, entry: u32): void {
   const at = out + ((<usize>entry >> 5) << 2);
@@ -128,7 +123,6 @@ function find(at: usize, last: usize, text: usize, length: u32): usize {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function nextCodePoint(at: usize, end: usize): usize {
   at++;
@@ -178,7 +172,6 @@ function likeAny(bytes: usize, offsets: usize, start: u32, end: u32, pattern: us
 }
 
 /** Over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
-// @ts-ignore: decorator
 @inline
 function hashOf(at: usize, length: u32): u32 {
   let hash = length;

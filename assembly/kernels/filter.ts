@@ -3,15 +3,12 @@ import { bitsOf16, bitsOf32, bitsOf8, isAligned, join64, lowBits } from './lanes
 // Predicates write one bit per row, 64 rows a word. Rows past the end are read (values are padded) and masked off.
 // Vector loops test at their end: V8 keeps a constant in a register only over a loop whose body always runs.
 
-// @ts-ignore: decorator
 @inline
 const EQ: i32 = 0;
-// @ts-ignore: decorator
 @inline
 const RANGE: i32 = 1;
 
 /** Whether each lane passes: == a, or (unsigned) value - a <= b, or (floats) a <= value <= b. I64 ranges: fails. */
-// @ts-ignore: decorator
 @inline
 function test<T>(test: i32, at: usize, a: v128, b: v128): v128 {
   const v = v128.load(at);
@@ -22,13 +19,11 @@ function test<T>(test: i32, at: usize, a: v128, b: v128): v128 {
   return v128.eq<T>(v128.min<T>(above, b), above);
 }
 
-// @ts-ignore: decorator
 @inline
 function testJoined<T>(kind: i32, at: usize, a: v128, b: v128): v128 {
   return join64(test<T>(kind, at, a, b), test<T>(kind, at + 16, a, b));
 }
 
-// @ts-ignore: decorator
 @inline
 function bits16<T>(kind: i32, at: usize, a: v128, b: v128): u64 {
   if (sizeof<T>() == 1) return bitsOf8(test<T>(kind, at, a, b));
@@ -44,7 +39,6 @@ function bits16<T>(kind: i32, at: usize, a: v128, b: v128): u64 {
   );
 }
 
-// @ts-ignore: decorator
 @inline
 function passes<T>(kind: i32, at: usize, a: T, b: T): u64 {
   const v = load<T>(at);
@@ -53,7 +47,6 @@ function passes<T>(kind: i32, at: usize, a: T, b: T): u64 {
   return u64(<T>(v - a) <= b);
 }
 
-// @ts-ignore: decorator
 @inline
 function compareAll<T>(kind: i32, values: usize, rows: u32, a: T, b: T, out: usize): void {
   assert(isAligned<T>(values) && isAligned<u64>(out));
@@ -104,14 +97,12 @@ function compareAll<T>(kind: i32, values: usize, rows: u32, a: T, b: T, out: usi
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function clear(rows: u32, out: usize): void {
   memory.fill(out, 0, ((<usize>rows + 63) >> 6) << 3);
 }
 
 /** Of an unsigned type of up to 32 bits. */
-// @ts-ignore: decorator
 @inline
 function largest<T>(): u32 {
   return <u32>-1 >> (32 - 8 * <u32>sizeof<T>());
@@ -150,7 +141,6 @@ export function filterRangeF32(values: usize, rows: u32, lower: f64, upper: f64,
 }
 
 /** 16 values against a 256-bit set: byte v >> 3 of the set by two swizzles, bit v & 7 by a third. */
-// @ts-ignore: decorator
 @inline
 function member16(at: usize, low: v128, high: v128): u64 {
   const v = v128.load(at);
@@ -160,7 +150,6 @@ function member16(at: usize, low: v128, high: v128): u64 {
   return bitsOf8(i8x16.eq(v128.and(word, bit), bit));
 }
 
-// @ts-ignore: decorator
 @inline
 function member<T>(at: usize, set: usize): u64 {
   const v = <usize>load<T>(at);
@@ -201,7 +190,6 @@ export function filterSet<T>(values: usize, rows: u32, set: usize, out: usize): 
 }
 
 /** Branch-free binary search; `count` is at least 1. */
-// @ts-ignore: decorator
 @inline
 function isIn<T>(value: T, sorted: usize, count: u32): u64 {
   let at = sorted;

@@ -4,13 +4,11 @@ import { isAligned, lanesOf } from './lanes';
 // Floating-point sums of runs. Their order is part of the contract: partial sums by position, then a fixed tree.
 
 /** Two rows as f64. */
-// @ts-ignore: decorator
 @inline
 function two<T>(at: usize): v128 {
   if (sizeof<T>() == 8) return v128.load(at);
   return f64x2.promote_low_f32x4(v128.load64_zero(at));
 }
-// @ts-ignore: decorator
 @inline
 function nextTwo<T>(at: usize): v128 {
   if (sizeof<T>() == 8) return v128.load(at, 16);
@@ -95,7 +93,6 @@ function sumFloatsAll<T>(values: usize, start: u32, end: u32): f64 {
   return sum + tail;
 }
 
-// @ts-ignore: decorator
 @inline
 function one<T>(at: usize, bits: u64, bit: u64): f64 {
   return (bits & bit) != 0 ? <f64>load<T>(at) : 0;

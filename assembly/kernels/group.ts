@@ -3,7 +3,6 @@ import { isAligned } from './lanes';
 // Scattered rows: position i belongs to group groups[i], its value is values[rows[i]], or values[i] without `rows`.
 // Memory renaming hides the dependency between neighbours of one group, except for floating-point sums: see `copies`.
 
-// @ts-ignore: decorator
 @inline
 function valueAt<T>(values: usize, rows: usize, offset: usize): T {
   if (rows == 0) return load<T>(values + (offset >> 2) * sizeof<T>());
@@ -23,7 +22,6 @@ export function countGroups(groups: usize, n: u32, state: usize): void {
   for (; at < end; at += 4) bump(state, at);
 }
 
-// @ts-ignore: decorator
 @inline
 function bump(state: usize, group: usize): void {
   const at = state + (<usize>load<u32>(group) << 3);
@@ -35,7 +33,6 @@ export function presentGroups(groups: usize, n: u32, state: usize): void {
   for (let at = groups, end = groups + (<usize>n << 2); at < end; at += 4) store<u8>(state + <usize>load<u32>(at), 1);
 }
 
-// @ts-ignore: decorator
 @inline
 function addValue(state: usize, group: u32, value: u64): void {
   const at = state + (<usize>group << 3);
@@ -45,7 +42,6 @@ function addValue(state: usize, group: u32, value: u64): void {
 // Offsets from a pointer are given as literals: they are then part of the instruction, where adding them would be one more.
 
 /** Without `rows` its pointer moves along unread. */
-// @ts-ignore: decorator
 @inline
 function addValues<T>(values: usize, rows: usize, listed: bool, groups: usize, end: usize, state: usize, more: u64): void {
   for (; groups + 16 <= end; groups += 16) {
@@ -79,10 +75,8 @@ export function sumGroups<T>(values: usize, rows: usize, groups: usize, n: u32, 
 
 // A count in the upper 24 bits of a word and a sum below: where groups are many, reaching their states is what costs.
 
-// @ts-ignore: decorator
 @inline
 const COUNT_SHIFT: u64 = 40;
-// @ts-ignore: decorator
 @inline
 const ONE: u64 = 1 << COUNT_SHIFT;
 
@@ -103,14 +97,12 @@ export function foldCountSums(words: usize, cells: usize, groups: usize, n: u32,
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function addFloat<T>(values: usize, rows: usize, groups: usize, offset: usize, state: usize, shift: usize): void {
   const at = state + (<usize>load<u32>(groups + offset) << shift);
   store<f64>(at, load<f64>(at) + <f64>valueAt<T>(values, rows, offset));
 }
 
-// @ts-ignore: decorator
 @inline
 function addFloats<T>(values: usize, rows: usize, groups: usize, end: usize, state: usize, shift: usize, step: usize): void {
   let offset: usize = 0;
@@ -136,7 +128,6 @@ export function sumGroupsFloat<T>(values: usize, rows: usize, groups: usize, n: 
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function bestValues<T, S>(wantMin: bool, values: usize, rows: usize, groups: usize, end: usize, state: usize): void {
   for (let offset: usize = 0; offset < end; offset += 4) {
@@ -169,7 +160,6 @@ export function foldSums(state: usize, groupCount: u32, out: usize): void {
 }
 
 /** `flip` is all ones to keep rows whose bit is clear. Written without a branch: a refused position is overwritten. */
-// @ts-ignore: decorator
 @inline
 function compact(flip: u32, mask: usize, rows: usize, groups: usize, n: u32, outRows: usize, outGroups: usize): u32 {
   let to: usize = 0;

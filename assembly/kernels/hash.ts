@@ -2,26 +2,21 @@ import { isAligned } from './lanes';
 
 // MurmurHash3 of 128 bits, the variant for 64-bit machines, as sketches use it.
 
-// @ts-ignore: decorator
 @inline
 const C1: u64 = 0x87c37b91114253d5;
-// @ts-ignore: decorator
 @inline
 const C2: u64 = 0x4cf5ad432745937f;
 
-// @ts-ignore: decorator
 @inline
 function mixFirst(word: u64): u64 {
   return rotl<u64>(word * C1, 31) * C2;
 }
 
-// @ts-ignore: decorator
 @inline
 function mixSecond(word: u64): u64 {
   return rotl<u64>(word * C2, 33) * C1;
 }
 
-// @ts-ignore: decorator
 @inline
 function finish(word: u64): u64 {
   word = (word ^ (word >> 33)) * 0xff51afd7ed558ccd;
@@ -29,7 +24,6 @@ function finish(word: u64): u64 {
   return word ^ (word >> 33);
 }
 
-// @ts-ignore: decorator
 @inline
 function storeHash(a: u64, b: u64, length: u64, out: usize): void {
   a ^= length;

@@ -4,20 +4,16 @@ import { isAligned } from './lanes';
 // Joins: rows of the probe side → numbers of their keys on the build side → pairs of rows → columns gathered by them.
 
 /** As a key number: the build side has no such key. As a row: a row of nulls. */
-// @ts-ignore: decorator
 @inline
 const ABSENT: u32 = 0xffffffff;
 
 // Which rows of the probe side `joinPairs` puts out.
-// @ts-ignore: decorator
 @inline
 const LEFT: u32 = 1;
-// @ts-ignore: decorator
 @inline
 const SEMI: u32 = 2;
 
 /** Order of UTF-16 code units from UTF-8: lead bytes from 0xf0 stand for surrogates, which come before 0xee and 0xef. */
-// @ts-ignore: decorator
 @inline
 function compareTexts(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const length = <usize>min(aLength, bLength);
@@ -33,13 +29,11 @@ function compareTexts(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   return <i32>aLength - <i32>bLength;
 }
 
-// @ts-ignore: decorator
 @inline
 function textAt(bytes: usize, offsets: usize, entry: u32): usize {
   return bytes + <usize>load<u32>(offsets + (<usize>entry << 2));
 }
 
-// @ts-ignore: decorator
 @inline
 function lengthAt(offsets: usize, entry: u32): u32 {
   const at = offsets + (<usize>entry << 2);
@@ -82,7 +76,6 @@ export function joinRange<T>(values: usize, base: i64, low: i64, count: u32, n: 
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function findAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, keys: usize, out: usize): void {
   const mask = capacity - 1;

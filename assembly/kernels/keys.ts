@@ -2,21 +2,18 @@ import { isAligned } from './lanes';
 
 // Group indices from key columns: dense composite ids, or packed keys of whole words found in a hash table.
 
-// @ts-ignore: decorator
 @inline
 function rowAt(rows: usize, i: usize): usize {
   return rows == 0 ? i : <usize>load<u32>(rows + (i << 2));
 }
 
 /** The first, or the second, four of eight ids widened to u32. */
-// @ts-ignore: decorator
 @inline
 function firstFour<T>(at: usize): v128 {
   if (sizeof<T>() == 4) return v128.load(at);
   if (sizeof<T>() == 2) return v128.load_ext<u16>(at);
   return i32x4.extend_low_i16x8_u(v128.load_ext<u8>(at));
 }
-// @ts-ignore: decorator
 @inline
 function lastFour<T>(at: usize): v128 {
   if (sizeof<T>() == 4) return v128.load(at, 16);
@@ -24,7 +21,6 @@ function lastFour<T>(at: usize): v128 {
   return i32x4.extend_high_i16x8_u(v128.load_ext<u8>(at));
 }
 
-// @ts-ignore: decorator
 @inline
 function denseAll<T>(values: usize, rows: usize, n: usize, stride: u32, accumulate: bool, out: usize): void {
   const end = out + (n << 2);
@@ -57,7 +53,6 @@ export function keyDense<T>(values: usize, rows: usize, n: u32, stride: u32, acc
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function wordAll<T>(values: usize, rows: usize, n: usize, step: usize, shift: u32, assign: bool, out: usize): void {
   let at = out;
@@ -103,7 +98,6 @@ export function keyNulls(nulls: usize, rows: usize, n: u32, words: u32, word: u3
 }
 
 /** The first run at or after `run` that ends past `row`. */
-// @ts-ignore: decorator
 @inline
 function runPast(run: usize, last: usize, row: u32): usize {
   while (run < last && load<u32>(run, 8) <= row) run += 12;
@@ -188,7 +182,6 @@ export function gather<T>(source: usize, index: usize, n: u32, out: usize): void
 }
 
 /** The same in every set (32-bit steps suit JavaScript too), so that a table made by one can be continued by another. */
-// @ts-ignore: decorator
 @inline
 function hashWord(hash: u32, word: u64): u32 {
   hash = (hash ^ <u32>word) * 0x9e3779b1;
@@ -197,14 +190,12 @@ function hashWord(hash: u32, word: u64): u32 {
   return hash ^ (hash >> 13);
 }
 
-// @ts-ignore: decorator
 @inline
 function hashEnd(hash: u32): u32 {
   hash *= 0xc2b2ae35;
   return hash ^ (hash >> 16);
 }
 
-// @ts-ignore: decorator
 @inline
 function hashOf(words: u32, key: usize): u32 {
   let hash = hashWord(0, load<u64>(key));
@@ -212,7 +203,6 @@ function hashOf(words: u32, key: usize): u32 {
   return hashEnd(hash);
 }
 
-// @ts-ignore: decorator
 @inline
 export function isSameKey(words: u32, a: usize, b: usize): bool {
   for (let word: u32 = 0; word < words; word++) {
@@ -222,18 +212,15 @@ export function isSameKey(words: u32, a: usize, b: usize): bool {
 }
 
 /** Keys whose slots are worked out ahead, into `out`, so that the loop of look-ups waits for memory only. */
-// @ts-ignore: decorator
 @inline
 export const AHEAD: u32 = 1024;
 
-// @ts-ignore: decorator
 @inline
 export function findSlots(words: u32, input: usize, n: u32, mask: u32, out: usize): void {
   let key = input;
   for (let to = out, end = out + (<usize>n << 2); to < end; to += 4, key += <usize>words << 3) store<u32>(to, hashOf(words, key) & mask);
 }
 
-// @ts-ignore: decorator
 @inline
 function hashAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, keys: usize, groupCount: u32, out: usize): u32 {
   const mask = capacity - 1;

@@ -5,33 +5,27 @@ import { isAligned } from './lanes';
 // sum stays below 2^48), so a row costs one addition in memory. Neighbours of one group wait for each other there,
 // which four copies avoid; with many groups neighbours differ anyway and copies only fill the cache.
 
-// @ts-ignore: decorator
 @inline
 const COUNT_SHIFT: u64 = 48;
-// @ts-ignore: decorator
 @inline
 const ONE: u64 = 1 << COUNT_SHIFT;
-// @ts-ignore: decorator
 @inline
 const COPIED_GROUPS_MAX: u32 = 512;
 
 // Offsets from a pointer are given as literals: they are then part of the instruction, where adding them would be one more.
 
-// @ts-ignore: decorator
 @inline
 function addWord(at: usize, value: u64): void {
   store<u64>(at, load<u64>(at) + value);
 }
 
 /** The state of the group of a row. */
-// @ts-ignore: decorator
 @inline
 function stateAt<G>(id: usize, states: usize, copied: bool): usize {
   return states + (<usize>load<G>(id) << (copied ? 5 : 3));
 }
 
 /** Two words, into the states at two addresses. They stay in their vector: taking one out costs as much as adding it. */
-// @ts-ignore: decorator
 @inline
 function addTwo(first: usize, second: usize, words: v128): void {
   v128.store64_lane(first, i64x2.add(v128.load64_zero(first), words), 0);
@@ -39,13 +33,11 @@ function addTwo(first: usize, second: usize, words: v128): void {
 }
 
 /** The same in the first and second copy of the states, or in the third and fourth. */
-// @ts-ignore: decorator
 @inline
 function addFirstCopies(first: usize, second: usize, words: v128): void {
   v128.store64_lane(first, i64x2.add(v128.load64_zero(first), words), 0);
   v128.store64_lane(second, i64x2.add(v128.load64_splat(second, 8), words), 1, 8);
 }
-// @ts-ignore: decorator
 @inline
 function addLastCopies(first: usize, second: usize, words: v128): void {
   v128.store64_lane(first, i64x2.add(v128.load64_zero(first, 16), words), 0, 16);
@@ -53,7 +45,6 @@ function addLastCopies(first: usize, second: usize, words: v128): void {
 }
 
 /** Words of eight rows into the states of their groups. */
-// @ts-ignore: decorator
 @inline
 function addEight<G>(ids: usize, state: usize, copied: bool, a: v128, b: v128, c: v128, d: v128): void {
   if (copied) {
@@ -70,14 +61,12 @@ function addEight<G>(ids: usize, state: usize, copied: bool, a: v128, b: v128, c
 }
 
 /** The first, or the second, four of eight values, widened to u32. */
-// @ts-ignore: decorator
 @inline
 function firstFour<V>(values: usize): v128 {
   if (sizeof<V>() == 4) return v128.load(values);
   if (sizeof<V>() == 2) return v128.load_ext<u16>(values);
   return i32x4.extend_low_i16x8_u(v128.load_ext<u8>(values));
 }
-// @ts-ignore: decorator
 @inline
 function lastFour<V>(values: usize): v128 {
   if (sizeof<V>() == 4) return v128.load(values, 16);
@@ -86,18 +75,15 @@ function lastFour<V>(values: usize): v128 {
 }
 
 /** Words of 64 bits from their lower and upper halves: of the first two lanes, and of the other two. */
-// @ts-ignore: decorator
 @inline
 function lowWords(lower: v128, upper: v128): v128 {
   return v128.shuffle<u32>(lower, upper, 0, 4, 1, 5);
 }
-// @ts-ignore: decorator
 @inline
 function highWords(lower: v128, upper: v128): v128 {
   return v128.shuffle<u32>(lower, upper, 2, 6, 3, 7);
 }
 
-// @ts-ignore: decorator
 @inline
 function addWords<G, V>(ids: usize, values: usize, n: usize, scratch: usize, copied: bool, summing: bool): void {
   const end = ids + n * sizeof<G>();
@@ -167,44 +153,33 @@ export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, 
 // added in steps: as long as all values were below 2^14, another step fits, whatever it brings. Rows that are no eight any
 // more all go to the first copy, which is why steps are a little shorter than they could be.
 
-// @ts-ignore: decorator
 @inline
 const PAIR_COUNT_SHIFT: u64 = 26;
-// @ts-ignore: decorator
 @inline
 const PAIR_SECOND_SHIFT: u64 = 38;
-// @ts-ignore: decorator
 @inline
 const PAIR_ONE: u64 = 1 << PAIR_COUNT_SHIFT;
-// @ts-ignore: decorator
 @inline
 const PAIR_FIRST_MASK: u64 = PAIR_ONE - 1;
-// @ts-ignore: decorator
 @inline
 const PAIR_COUNT_MASK: u64 = (1 << (PAIR_SECOND_SHIFT - PAIR_COUNT_SHIFT)) - 1;
-// @ts-ignore: decorator
 @inline
 const LARGE: u32 = 0xc000;
 /** Rows of any values that empty words take. */
-// @ts-ignore: decorator
 @inline
 const PAIR_ROWS: u32 = 4064;
 /** Rows of a step that words take when they have taken fewer than `SMALL_PAIR_ROWS` of small values. */
-// @ts-ignore: decorator
 @inline
 const PAIR_STEP_ROWS: u32 = 1016;
-// @ts-ignore: decorator
 @inline
 const SMALL_PAIR_ROWS: u32 = 12192;
 
-// @ts-ignore: decorator
 @inline
 function pairOf(a: usize, b: usize): u64 {
   return PAIR_ONE | <u64>load<u16>(a) | (<u64>load<u16>(b) << PAIR_SECOND_SHIFT);
 }
 
 /** Whether some value was 2^14 or more. */
-// @ts-ignore: decorator
 @inline
 function addPairs<G>(ids: usize, a: usize, b: usize, n: usize, scratch: usize): bool {
   const end = ids + n * sizeof<G>();
@@ -279,7 +254,6 @@ function emptyPairs(scratch: usize, groupCount: u32, counts: usize, sumsA: usize
 }
 
 /** The sum a, the sum b or the count of two words. */
-// @ts-ignore: decorator
 @inline
 function part(words: v128, nth: i32): v128 {
   if (nth == 0) return v128.and(words, i64x2.splat(PAIR_FIRST_MASK));
@@ -288,7 +262,6 @@ function part(words: v128, nth: i32): v128 {
 }
 
 /** Adds the lanes of `first` up into the i64 at `at`, those of `second` into the one after it. */
-// @ts-ignore: decorator
 @inline
 function addPairOf(at: usize, first: v128, second: v128): void {
   const both = i64x2.add(v128.shuffle<u64>(first, second, 0, 2), v128.shuffle<u64>(first, second, 1, 3));
@@ -311,13 +284,11 @@ export function tallyPair<G>(ids: usize, a: usize, b: usize, n: u32, groupCount:
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function addFloat(at: usize, value: f64): void {
   store<f64>(at, load<f64>(at) + value);
 }
 
-// @ts-ignore: decorator
 @inline
 function addFloats<G>(ids: usize, values: usize, n: usize, sums: usize, scratch: usize, copied: bool, counting: bool): void {
   const step: usize = copied ? 8 : 0;
@@ -356,18 +327,15 @@ export function tallyF64<G>(ids: usize, values: usize, n: u32, groupCount: u32, 
 }
 
 /** The first, or the second, eight of sixteen ids widened to u16. */
-// @ts-ignore: decorator
 @inline
 function firstEight<T>(at: usize): v128 {
   return sizeof<T>() == 2 ? v128.load(at) : v128.load_ext<u8>(at);
 }
-// @ts-ignore: decorator
 @inline
 function lastEight<T>(at: usize): v128 {
   return sizeof<T>() == 2 ? v128.load(at, 16) : v128.load_ext<u8>(at, 8);
 }
 
-// @ts-ignore: decorator
 @inline
 function narrowAll<T>(values: usize, n: usize, stride: u32, accumulate: bool, out: usize): void {
   const end = values + n * sizeof<T>();

@@ -2,12 +2,10 @@ import { isAligned } from './lanes';
 
 // Sorted time is cut by searching, not row by row. Narrow values are unsigned offsets from `base`.
 
-// @ts-ignore: decorator
 @inline
 const NO_BUCKET: u32 = 0xffffffff;
 
 /** Whether base + value < bound; `past` is what pastBase makes of them. */
-// @ts-ignore: decorator
 @inline
 function isBelow<T>(at: usize, past: i64): bool {
   if (sizeof<T>() == 8) return load<i64>(at) < past;
@@ -15,7 +13,6 @@ function isBelow<T>(at: usize, past: i64): bool {
 }
 
 /** `bound` in the terms of the stored values: never negative for unsigned ones. The difference fits u64. */
-// @ts-ignore: decorator
 @inline
 function pastBase<T>(base: i64, bound: i64): i64 {
   if (sizeof<T>() == 8) return bound - base;
@@ -23,7 +20,6 @@ function pastBase<T>(base: i64, bound: i64): i64 {
 }
 
 /** First row of [start, end) that is not below; no branch depends on the values. */
-// @ts-ignore: decorator
 @inline
 function search<T>(values: usize, start: u32, end: u32, past: i64): u32 {
   if (start >= end) return end;
@@ -42,7 +38,6 @@ export function lowerBound<T>(values: usize, base: i64, start: u32, end: u32, bo
 }
 
 /** First row of [start, end) that is not below, where a near one is likely. */
-// @ts-ignore: decorator
 @inline
 function gallop<T>(values: usize, start: u32, end: u32, past: i64): u32 {
   if (isBelow<T>(values + <usize>(end - 1) * sizeof<T>(), past)) return end;
@@ -56,7 +51,6 @@ function gallop<T>(values: usize, start: u32, end: u32, past: i64): u32 {
 }
 
 /** Number of boundaries at or below `value`. */
-// @ts-ignore: decorator
 @inline
 function bucketAfter(boundaries: usize, boundaryCount: u32, value: i64): u32 {
   let at: u32 = 0;
@@ -114,11 +108,9 @@ export function bucketI64(values: usize, rows: u32, boundaries: usize, boundaryC
 }
 
 /** Offsets up to here are exact as f64. */
-// @ts-ignore: decorator
 @inline
 const EXACT: i64 = 1 << 50;
 /** Adding this to a small f64 leaves its nearest integer in the low bits: far cheaper than a division or conversion. */
-// @ts-ignore: decorator
 @inline
 const ROUNDER: f64 = 6755399441055744; // 1.5 × 2^52
 

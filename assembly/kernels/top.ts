@@ -3,7 +3,6 @@ import { isAligned } from './lanes';
 // A heap of the k best so far, the worst of them on top: most states lose against it and cost one comparison.
 
 /** Whether index a comes after index b in the answer: worse, or as good and a later index. NaN is worst. */
-// @ts-ignore: decorator
 @inline
 function isWorse<T>(descending: bool, state: usize, a: u32, b: u32): bool {
   const left = load<T>(state + (<usize>a << 3));
@@ -14,13 +13,11 @@ function isWorse<T>(descending: bool, state: usize, a: u32, b: u32): bool {
   return a > b;
 }
 
-// @ts-ignore: decorator
 @inline
 function at(heap: usize, place: u32): u32 {
   return load<u32>(heap + (<usize>place << 2));
 }
 
-// @ts-ignore: decorator
 @inline
 function siftUp<T>(descending: bool, state: usize, heap: usize, count: u32, index: u32): void {
   let place = count;
@@ -35,7 +32,6 @@ function siftUp<T>(descending: bool, state: usize, heap: usize, count: u32, inde
 }
 
 /** Puts `index` in the place of the top. */
-// @ts-ignore: decorator
 @inline
 function siftDown<T>(descending: bool, state: usize, heap: usize, count: u32, index: u32): void {
   let place: u32 = 0;
@@ -51,7 +47,6 @@ function siftDown<T>(descending: bool, state: usize, heap: usize, count: u32, in
   if (count > 0) store<u32>(heap + (<usize>place << 2), index);
 }
 
-// @ts-ignore: decorator
 @inline
 function select<T>(descending: bool, state: usize, present: usize, n: u32, k: u32, heap: usize, out: usize): u32 {
   let count: u32 = 0;

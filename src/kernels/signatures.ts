@@ -1,4 +1,4 @@
-import type { KernelName, Num } from './contract.js';
+import type { KernelName, KernelSet, Num } from './contract.js';
 
 export const IDS = ['U8', 'U16', 'U32'] as const;
 export const INTEGERS = [...IDS, 'I64'] as const;
@@ -10,7 +10,7 @@ export const WIDE = ['I64', 'F64'] as const;
 export const TALLIED = [...IDS, 'F64'] as const;
 
 /** One entry per type of a family: `perType('filterEq', IDS, …)` gives filterEqU8, filterEqU16, filterEqU32. */
-export function perType<Name extends string, Type extends Num, Entry>(
+export function perType<Name extends string, Type extends Num, const Entry>(
   name: Name,
   types: readonly Type[],
   make: (type: Type) => Entry,
@@ -18,8 +18,11 @@ export function perType<Name extends string, Type extends Num, Entry>(
   return Object.fromEntries(types.map((type) => [`${name}${type}`, make(type)])) as { readonly [T in Type as `${Name}${T}`]: Entry };
 }
 
-/** How many parameters each kernel of the contract takes. A kernel missing here does not compile. */
-export const KERNEL_PARAMETERS: Readonly<Record<KernelName, number>> = {
+/**
+ * How many parameters each kernel of the contract takes. The contract's types say it too: a kernel that is missing here, or has
+ * another number, does not compile.
+ */
+export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<KernelSet[Name]>['length'] } = {
   ...perType('filterEq', IDS, () => 4),
   ...perType('filterRange', NUMBERS, () => 5),
   ...perType('filterSet', IDS, () => 4),
