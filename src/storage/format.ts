@@ -45,6 +45,7 @@ import type { FieldUse } from './field-name.js';
  *
  * The footer keeps the CRC-32 of every block. Together the checksums cover every byte of the file.
  */
+/** What the writer writes; readers of all versions stand in `readers.ts`. */
 const FORMAT_VERSION = 1;
 export const HEADER_BYTES = 16;
 export const TRAILER_BYTES = 32;
@@ -215,12 +216,14 @@ export function encodeHeader(): Buffer {
   return header;
 }
 
-/** @throws ServiceError `segment_corrupt`, also for a version this program does not read */
-export function checkHeader(file: string, header: Buffer): void {
+/**
+ * The version of the format that a file has.
+ * @throws ServiceError `segment_corrupt` for a header that is none, or damaged
+ */
+export function readVersion(file: string, header: Buffer): number {
   if (!header.subarray(0, 8).equals(MAGIC)) throw corrupt(file, 'it does not begin with the segment magic');
   if (header.readUInt32LE(12) !== checksum(header.subarray(0, 12))) throw corrupt(file, 'the header does not match its checksum');
-  const version = header.readUInt32LE(8);
-  if (version !== FORMAT_VERSION) throw corrupt(file, `it has format version ${version}; this program reads version ${FORMAT_VERSION}`);
+  return header.readUInt32LE(8);
 }
 
 export function encodeTrailer(trailer: Trailer): Buffer {

@@ -1,15 +1,22 @@
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { segmentIdText } from '../../src/model/segment-id.js';
+import { READERS } from '../../src/storage/readers.js';
 import { GOLDEN_TABLE } from './golden-table.js';
 import { readTable } from './table.js';
 import { descriptorOf, openWorkbench } from './workbench.js';
 
-const GOLDEN = fileURLToPath(new URL('../../../test/fixtures/segments/v1/golden.segment', import.meta.url));
+const SEGMENTS = fileURLToPath(new URL('../../../test/fixtures/segments', import.meta.url));
+const GOLDEN = `${SEGMENTS}/v1/golden.segment`;
 const SIZE_BYTES = 117_044;
 
 const test = suite('old segment files');
+
+test('every version with a reader has golden segments, and every golden segment a reader', () => {
+  assert.equal(readdirSync(SEGMENTS).sort(), [...READERS.keys()].map((version) => `v${version}`).sort());
+});
 
 for (const kernels of ['reference', 'simd']) {
   test(`version 1 opens and reads as written (${kernels})`, async () => {
