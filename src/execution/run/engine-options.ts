@@ -1,0 +1,28 @@
+import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
+import type { ThreadPool } from '../threads/pool.js';
+
+export interface EngineOptions {
+  readonly memory: KernelMemory;
+  /** Name of the kernel set for queries that name none. */
+  readonly kernels: string;
+  /** Processing threads; 0: everything runs where it is asked for. Or threads over this memory that someone else has, who ends them. */
+  readonly threads: number | ThreadPool;
+  /** What one query may hold of the memory, over all threads (`svc.query.maxMemoryBytes`). */
+  readonly queryBytesMax?: number;
+  /** Whether resident columns could give way to an allocation of so many bytes. */
+  readonly makeRoom?: MakeRoom;
+  /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
+  readonly groupBytesMax?: number;
+  /** Where group tables that outgrow this go, a directory of this process alone; undefined: nowhere. */
+  readonly spillDirectory?: string;
+  /** What one query may have there (`svc.query.groupBy.maxOnDiskStorage`); 0: nothing. */
+  readonly spillBytesMax?: number;
+  /** Rows of a scan that one query may hold to sort them (`svc.query.scan.maxRowsQueuedForOrdering`). */
+  readonly heldRowsMax?: number;
+  /** Plans over fewer rows run on the calling thread: a hand-over would cost more. */
+  readonly rowsRunInline?: number;
+  /** Rows of a morsel, where segments are cut. */
+  readonly morselRows?: number;
+  /** How long a scan that may be over at once is tried on the calling thread; 0: never. */
+  readonly briefMs?: number;
+}

@@ -1,0 +1,68 @@
+import type { KernelMemory } from '../../kernels/memory.js';
+import type { Frame } from '../../model/frame.js';
+import { morselsOf } from '../group/run.js';
+import type { GroupTableParts } from '../group/table/group-table.js';
+import type { GroupRequest } from '../threads/jobs.js';
+import type { RunOptions } from './engine.js';
+import type { Executors } from './executors.js';
+import type { StreamReader } from './read-streams.js';
+import type { RunControls } from './run-controls.js';
+
+interface GroupRun {
+  readonly memory: KernelMemory;
+  readonly executors: Executors;
+  readonly controls: RunControls;
+  readonly reader: StreamReader;
+  /** Rows of a morsel, where segments are cut. */
+  readonly morselRows: number;
+}
+
+/**
+ * Groups the rows of segments: on one thread where they are few, else each thread takes morsels into a table of its own,
+ * and the last one merges the tables of all.
+ * @param rows  about how many rows are read
+ */
+export async function* runGrouped(
+  { memory, executors, controls, reader, morselRows }: GroupRun,
+  run: Omit<GroupRequest, 'cut'>,
+  { ending, profile }: RunOptions,
+  rows: number,
+): AsyncGenerator<Frame> {
+  const { control, plan, data } = run;
+  const threads = executors.runsInline(rows) ? 1 : executors.threads;
+  const cut = { threads, morselRows: morselRows };
+  const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
+  const request = { ...run, cut };
+  if (morselCount < 2) {
+    yield* reader.read(executors.forRows(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
+    return;
+  }
+  const [last = executors.inline, ...others] = executors.threadsFor(Math.min(threads, morselCount), control);
+  const stream = last.open('group', { ...request, ending, awaitsParts: true });
+  const parts: GroupTableParts[] = [];
+  let failure: unknown;
+  // A thread that fails stops the others; all have ended before memory is given back.
+  const work = [
+    // What this thread counts comes with its frames.
+    stream.next(),
+    ...others.map(async (thread) => {
+      const result = await thread.call('groupPart', request);
+      parts.push(result.parts);
+      reader.count(result.counts, 'group', profile);
+    }),
+  ];
+  await Promise.all(
+    work.map((each: Promise<unknown>) =>
+      each.catch((error: unknown) => {
+        failure ??= error;
+        controls.cancel(control);
+      }),
+    ),
+  );
+  if (failure !== undefined) {
+    await stream.close();
+    for (const { owned } of parts) for (const address of owned) memory.free(address);
+    throw failure;
+  }
+  yield* reader.read(stream, 'group', profile, parts);
+}

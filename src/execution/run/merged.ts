@@ -1,0 +1,77 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { Plan } from '../../model/plan.js';
+import { addStage } from '../../model/profile.js';
+import { framesOf } from '../block/result-table.js';
+import { NO_EMPTY_VALUES, runSteps } from '../post/steps.js';
+import { StreamedSteps } from '../post/stream.js';
+import { mergeScans } from '../scan/merge-scans.js';
+import { boundaryRows } from '../scan/time-boundary.js';
+import type { RunOptions } from './engine.js';
+import type { Executors } from './executors.js';
+import type { StreamReader } from './read-streams.js';
+import { checkOf, endedBy, type RunControls } from './run-controls.js';
+
+interface MergeRun {
+  readonly executors: Executors;
+  readonly controls: RunControls;
+  readonly reader: StreamReader;
+}
+
+/** Merges partial results into one, and runs the post-processing steps on it where that is the end. */
+export async function* mergePartials(
+  { executors, controls, reader }: MergeRun,
+  merged: Plan,
+  partials: readonly AsyncIterable<Frame>[],
+  options: RunOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  // Partial results went through the stages.
+  const plan: Plan = { ...merged, stages: [] };
+  switch (plan.operator) {
+    case 'segmentMetadata':
+      throw new ServiceError('internal', 'segment metadata is merged by the broker, not by execution');
+    case 'group': {
+      const frames = (await Promise.all(partials.map(collect))).flat();
+      yield* controls.during(options, signal, async function* (control) {
+        const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0);
+        const stream = executors.forRows(rows, control).open('mergeGroups', { control, plan, frames, ending: options.ending });
+        yield* reader.read(stream, 'merge', options.profile);
+      });
+      return;
+    }
+    case 'scan': {
+      const final = options.ending === 'final';
+      const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
+      const steps = new StreamedSteps(final ? plan.post : [], leaf, {
+        heldRowsMax: controls.heldRowsMax(options),
+        spill: undefined,
+      });
+      for await (const frame of mergeScans(plan, partials, !final)) {
+        if (signal.aborted) throw endedBy(signal);
+        addStage(options.profile, 'merge', 0, frame.rowCount, frame.rowCount);
+        yield* steps.push(frame);
+      }
+      yield* steps.end();
+      return;
+    }
+    case 'timeBoundary': {
+      let [min, max] = [Infinity, -Infinity];
+      for (const frame of (await Promise.all(partials.map(collect))).flat()) {
+        const [first, last] = frame.columns;
+        if (frame.rowCount === 0 || first?.kind !== 'long' || last?.kind !== 'long') continue;
+        min = Math.min(min, Number(first.values[0]));
+        max = Math.max(max, Number(last.values[0]));
+      }
+      const rows = boundaryRows(min, max);
+      const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
+      yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.post, leaf) : rows, leaf.check);
+    }
+  }
+}
+
+export async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const collected: Frame[] = [];
+  for await (const frame of frames) collected.push(frame);
+  return collected;
+}

@@ -1,0 +1,101 @@
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { RowPlan } from '../../model/plan.js';
+import { addStage } from '../../model/profile.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { SegmentPin, SegmentStore } from '../../storage/contract.js';
+import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
+import { columnsOfPlan, readsNoTime } from '../expression/columns-of-plan.js';
+import { findByIndex } from '../filter/find-by-index.js';
+import type { Engine, RunOptions } from './engine.js';
+import { collect } from './merged.js';
+
+interface PinnedRun extends Pick<Engine, 'merge'> {
+  /** Runs a plan over columns that are pinned. */
+  runOver(
+    plan: RowPlan,
+    views: readonly SegmentView[],
+    dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
+    options: RunOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<Frame>;
+}
+
+/** Pins the columns that a plan reads, runs it over them, and lets them go: in halves where not all fit into memory together. */
+export async function* runPinned(
+  engine: PinnedRun,
+  plan: RowPlan,
+  store: SegmentStore,
+  segmentIds: readonly string[],
+  options: RunOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  const { columns, comparable } = columnsOfPlan(plan);
+  const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
+  const { profile } = options;
+  const startMs = performance.now();
+  const found = await findByIndex(plan, store, segmentIds);
+  const { leftOut } = found;
+  let pin: SegmentPin;
+  try {
+    pin = await store.pin({
+      segmentIds: found.segmentIds,
+      columns: timeCutBy === undefined ? columns : columns.filter((name) => name !== TIME_COLUMN),
+      globalDictionaries: comparable,
+      ...(timeCutBy === undefined ? {} : { timeCutBy }),
+      ...(leftOut === undefined ? {} : { leftOut }),
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'resource_limit' && canBeHalved(plan, segmentIds))) throw error;
+    yield* runHalves(engine, plan, store, segmentIds, options, signal);
+    return;
+  }
+  addStage(profile, 'lease', performance.now() - startMs);
+  if (profile !== undefined) {
+    profile.bytesRead += pin.bytesRead;
+    profile.segments += segmentIds.length - found.segmentIds.length;
+    profile.segmentsPrunedByValue += found.prunedByValue;
+    profile.segmentsPrunedByBitmap += found.prunedByBitmap;
+    profile.rowsByIndex += found.rows;
+  }
+  try {
+    yield* engine.runOver(plan, found.select(pin.segments), pin.dictionaries, options, signal);
+  } finally {
+    pin.release();
+  }
+}
+
+/** Over segments whose columns do not fit into memory together: one half after the other. */
+async function* runHalves(
+  engine: PinnedRun,
+  plan: RowPlan,
+  store: SegmentStore,
+  segmentIds: readonly string[],
+  options: RunOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  const middle = Math.ceil(segmentIds.length / 2);
+  const halves = [segmentIds.slice(0, middle), segmentIds.slice(middle)];
+  const run = (half: readonly string[]): AsyncIterable<Frame> =>
+    runPinned(engine, plan, store, half, { ...options, ending: 'partial' }, signal);
+  if (plan.operator === 'scan') {
+    const { offset, limit } = plan;
+    // Of a part, the rows to be passed over are still needed: they are counted when all have met.
+    const part = { ...plan, offset: 0, limit: limit === null ? null : offset + limit };
+    // The second begins when the first was read to its end, and is not begun when that is enough.
+    yield* engine.merge(options.ending === 'final' ? plan : part, halves.map(run), options, signal);
+    return;
+  }
+  const partials: (readonly Frame[])[] = [];
+  for (const half of halves) partials.push(await collect(run(half)));
+  yield* engine.merge(plan, partials.map(framesAgain), options, signal);
+}
+
+/** Rows in an order of time come from all segments side by side. */
+function canBeHalved(plan: RowPlan, segmentIds: readonly string[]): boolean {
+  return segmentIds.length > 1 && (plan.operator !== 'scan' || plan.timeOrder === null);
+}
+
+async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
+}

@@ -1,0 +1,40 @@
+import type { Frame } from '../../model/frame.js';
+import type { Profile } from '../../model/profile.js';
+import { addCounts, type RowCounts } from '../block/row-counts.js';
+import type { GroupTableParts } from '../group/table/group-table.js';
+import type { OpenStream } from '../threads/executor.js';
+import type { RunCounters } from './engine.js';
+
+/** What the rows of a stream were read for: the stage of the profile that they count in. */
+export type Reads = 'group' | 'scan' | 'merge';
+
+/** Reads the frames of streams, and counts the rows that went into them. */
+export class StreamReader {
+  readonly counters: RunCounters = { rowsScanned: 0, rowsMatched: 0, segments: 0 };
+
+  /** The frames of a stream; closes it when the reader stops early. */
+  async *read(stream: OpenStream, reads: Reads, profile: Profile | undefined, parts?: readonly GroupTableParts[]): AsyncGenerator<Frame> {
+    let last: RowCounts | undefined;
+    try {
+      for (
+        let item = await stream.next(parts && { kind: 'parts', parts });
+        item !== null;
+        item = item.isLast ? null : await stream.next()
+      ) {
+        last = item.counts;
+        if (item.frame !== null) yield item.frame;
+      }
+    } finally {
+      if (last !== undefined) this.count(last, reads, profile);
+      await stream.close();
+    }
+  }
+
+  count(counts: RowCounts, reads: Reads, profile: Profile | undefined): void {
+    if (reads !== 'merge') {
+      this.counters.rowsScanned += counts.rowsScanned;
+      this.counters.rowsMatched += counts.rowsMatched;
+    }
+    if (profile !== undefined) addCounts(profile, counts, reads);
+  }
+}
