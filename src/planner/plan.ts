@@ -1,7 +1,6 @@
 import type { Interval } from '../base/instant.js';
 import { ETERNITY } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
-import type { AggregateState } from '../model/aggregate-state.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
@@ -22,6 +21,7 @@ import type {
 } from '../model/query.js';
 import type { ColumnSchema } from '../model/schema.js';
 import { isNumberType, TIME_COLUMN } from '../model/schema.js';
+import { stateTraits } from '../model/state-traits.js';
 
 /** What the planner knows of tables; the broker's schema is one. */
 export interface KnownTables {
@@ -144,17 +144,11 @@ function planTopN(query: TopNQuery): Plan {
 
 type RankStep = Extract<PostStep, { step: 'rank' }>;
 
-/** Whose results are ordered as the states say, rather than by value. */
-function isRanked(aggregateState: AggregateState): boolean {
-  const { type } = aggregateState;
-  return type === 'expression' ? aggregateState.compare !== null : type === 'bloom' || type === 'histogram' || type === 'fixedHistogram';
-}
-
 /** Results that do not order by their values are ordered by the places of their states. */
 function rankSteps({ aggregators }: { readonly aggregators: readonly Aggregator[] }, columns: readonly string[]): RankStep[] {
   const ordered = new Set(columns);
   return aggregators.flatMap((each) => {
-    if (each.kind !== 'state' || !isRanked(each.aggregateState) || !ordered.has(each.name)) return [];
+    if (each.kind !== 'state' || !stateTraits(each.aggregateState).isRanked(each.aggregateState) || !ordered.has(each.name)) return [];
     const { aggregateState, name } = each;
     return [{ step: 'rank', name: rankName(name), state: stateColumn(name), aggregateState } as const];
   });

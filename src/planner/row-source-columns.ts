@@ -4,7 +4,7 @@ import { frameColumnType } from '../model/frame.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../model/schema.js';
 import { elementType, isArrayType, TIME_COLUMN, widestType } from '../model/schema.js';
-import { stateType } from '../model/state-type.js';
+import { stateType } from '../model/state-traits.js';
 import { aggregatorType } from './native/column/columns.js';
 import type { KnownTables } from './plan.js';
 

@@ -129,7 +129,7 @@ const refused: readonly [text: string, message: RegExp][] = [
   ["json_merge(event, '[1]')", /takes objects/],
   ["json_merge(event, '{')", /json_merge: '\{' is not JSON/],
   ['json_merge(event, l)', /found LONG/],
-  ["complex_decode_base64('nothing', s)", /one of hyperUnique/],
+  ["complex_decode_base64('nothing', s)", /one of .*hyperUnique/],
   ["complex_decode_base64('thetaSketch', '***')", /not base64/],
 ];
 for (const [text, message] of refused)

@@ -1,7 +1,7 @@
 import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { ColumnType } from '../../model/schema.js';
-import { stateType } from '../../model/state-type.js';
+import { stateType } from '../../model/state-traits.js';
 import type { ResultColumn } from '../block/result-table.js';
 import { columnOf, textColumn } from '../block/result-table.js';
 import type { StateObjects } from './state-objects.js';

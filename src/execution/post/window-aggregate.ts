@@ -1,7 +1,7 @@
 import { assert } from '../../base/errors.js';
 import type { Value } from '../../expression/value.js';
 import { toDouble, toText } from '../../expression/value.js';
-import type { AggregateState } from '../../model/aggregate-state.js';
+import { stateTraits } from '../../model/state-traits.js';
 import type { WindowCall } from '../../model/window.js';
 import { distinctFolder } from '../aggregate-state/distinct-values.js';
 import { stateOperations } from '../aggregate-state/operations.js';
@@ -53,7 +53,7 @@ function distinct({ fold }: Extract<WindowCall, { kind: 'distinct' }>): FrameAgg
 function collected({ aggregateState, input, output }: Extract<WindowCall, { kind: 'state' }>): FrameAggregate {
   const kind = stateOperations(aggregateState);
   const addRow = input === 'states' ? stateAdder(kind) : (kind.addRow ?? numberAdder(kind));
-  if (OF_ONE_SIZE.has(aggregateState.type)) return sliding(kind, addRow, output);
+  if (stateTraits(aggregateState).window === 'sliding') return sliding(kind, addRow, output);
   let state: unknown;
   return {
     clear() {
@@ -69,9 +69,6 @@ function collected({ aggregateState, input, output }: Extract<WindowCall, { kind
     },
   };
 }
-
-/** States that can be kept for every row of a frame: they are small, and stay so. */
-const OF_ONE_SIZE: ReadonlySet<AggregateState['type']> = new Set(['moments', 'first', 'last']);
 
 /**
  * A queue of rows in two parts: the later ones in one state; of the earlier ones a state for each, of it and all up to the

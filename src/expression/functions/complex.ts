@@ -1,32 +1,18 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ComplexType } from '../../model/schema.js';
+import { DECODED_TYPES } from '../../model/state-traits.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-
-/** Complex types by the names that texts of them come under. Their values are the base64 of their bytes (decision 11). */
-const COMPLEX_NAMES: readonly string[] = [
-  'hyperUnique',
-  'HLLSketch',
-  'thetaSketch',
-  'quantilesDoublesSketch',
-  'KllDoublesSketch',
-  'KllFloatsSketch',
-  'arrayOfDoublesSketch',
-  'approximateHistogram',
-  'fixedBucketsHistogram',
-  'bloom',
-  'variance',
-];
 
 function complexType(constant: Constant | undefined, name: string): ComplexType {
   const wanted = constant?.value;
   const [, inner = wanted] = typeof wanted === 'string' ? (/^complex<(.+)>$/i.exec(wanted) ?? []) : [];
-  const found = COMPLEX_NAMES.find((each) => each === inner);
+  const found = DECODED_TYPES.find((each) => each === `COMPLEX<${inner}>`);
   if (found === undefined)
     throw new ServiceError(
       'query_invalid',
-      `${name}: the first argument is a complex type in quotes, one of ${COMPLEX_NAMES.join(', ')}; found ${typeof wanted === 'string' ? `'${wanted}'` : 'something else'}`,
+      `${name}: the first argument is a complex type in quotes, one of ${DECODED_TYPES.map((each) => each.slice('COMPLEX<'.length, -1)).join(', ')}; found ${typeof wanted === 'string' ? `'${wanted}'` : 'something else'}`,
     );
-  return `COMPLEX<${found}>`;
+  return found;
 }
 
 /** (type, text): a text of base64 as a sketch. Whether its bytes are one shows where it is read. */

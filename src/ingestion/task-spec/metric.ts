@@ -6,7 +6,8 @@ import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
-import { stateType } from '../../model/state-type.js';
+import { stateTraits, stateType } from '../../model/state-traits.js';
+import { QUERY_ONLY_AGGREGATORS } from '../../planner/native/aggregator/families.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { aggregatorOf } from './native-parts.js';
 
@@ -29,16 +30,13 @@ export interface MetricInput {
   readonly isConsumed: boolean;
 }
 
-/** Documented for queries only. */
-const QUERY_ONLY = ['longAny', 'doubleAny', 'floatAny', 'stringAny', 'doubleMean', 'grouping', 'expression', 'bloom', 'singleValue'];
-
 /** A query does not mind what it says; ingestion reads states where it is true. */
 const INPUT_FLAGS: Readonly<Record<string, string>> = { hyperUnique: 'isInputHyperUnique' };
 
 export function parseMetric(fields: ObjectReader): Metric {
   const innermost = innermostOf(fields);
   const type = innermost.string('type');
-  if (QUERY_ONLY.includes(type)) throw innermost.invalid('type', `aggregator "${type}" is for queries only`);
+  if (QUERY_ONLY_AGGREGATORS.has(type)) throw innermost.invalid('type', `aggregator "${type}" is for queries only`);
   const { aggregator, virtualColumns } = aggregatorOf(fields);
   if (aggregator.kind === 'distinct') throw innermost.unsupported('type');
   if (aggregator.kind === 'state') {
@@ -88,9 +86,10 @@ function stateMetric(given: StateAggregator, computed: readonly VirtualColumn[])
   return { name: given.name, type, aggregator, virtualColumns: reading.virtualColumns(), inputs: reading.inputs() };
 }
 
-/** Numbers or states, as their documentation says of the input field. */
-function takesBoth({ aggregateState: { type }, input }: StateAggregator): boolean {
-  return type === 'quantiles' || type === 'kll' || type === 'fixedHistogram' || (type === 'histogram' && input === 'states');
+/** Whether the input field may hold numbers and states, as documentation says of it. */
+function takesBoth({ aggregateState, input }: StateAggregator): boolean {
+  const { mixedInput } = stateTraits(aggregateState);
+  return mixedInput === 'everywhere' || (mixedInput === 'merged' && input === 'states');
 }
 
 /** The fields that one metric reads, as columns of their own, and its virtual columns, under names no field has. */

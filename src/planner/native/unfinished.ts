@@ -1,6 +1,7 @@
 import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { GroupPlan, Plan } from '../../model/plan.js';
+import { stateTraits } from '../../model/state-traits.js';
 
 /** The same plan, whose aggregators put out their states; what is computed and ordered by them goes by their values. */
 export function unfinished(plan: Plan): Plan {
@@ -21,9 +22,8 @@ export function puttingOutStates(plan: GroupPlan, isWanted: (name: string) => bo
   };
 }
 
-/** Any value is its own state, and so is what an expression makes that is not finalized. */
 function hasState(aggregator: Aggregator): aggregator is Extract<Aggregator, { kind: 'state' }> & Aggregator {
   if (aggregator.kind !== 'state' || aggregator.output === 'state') return false;
-  if (aggregator.aggregateState.type === 'expression') return aggregator.aggregateState.finalize !== null;
-  return aggregator.aggregateState.type !== 'first' || aggregator.columns.length > 1;
+  const { aggregateState, columns } = aggregator;
+  return !stateTraits(aggregateState).isValue(aggregateState, columns);
 }

@@ -9,6 +9,7 @@ const ENTRIES_MAX = 100_000_000;
 
 /** Bloom filters of the values of a dimension, or of filters that a column holds. */
 export const BLOOM: StateFamily = {
+  queryOnly: ['bloom'],
   aggregators: {
     bloom: (reader, columns) => {
       const field = reader.raw('field') ?? refuse(reader.at('field'), 'a dimension', undefined);

@@ -1,4 +1,4 @@
-import { isStateType } from '../../../model/state-type.js';
+import { isStateType } from '../../../model/state-traits.js';
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';

@@ -15,6 +15,7 @@ import { stateAggregator } from './family.js';
 
 /** An aggregator whose steps are expressions of the query. */
 export const EXPRESSION_FOLD: StateFamily = {
+  queryOnly: ['expression'],
   aggregators: { expression: readFold },
   postAggregators: {},
 };

@@ -39,3 +39,6 @@ export const STATE_POST_AGGREGATORS: StateFamily['postAggregators'] = Object.ass
   createByName(),
   ...FAMILIES.map(({ postAggregators }) => postAggregators),
 );
+
+/** Aggregators that are documented for queries only, not as metrics of ingestion. */
+export const QUERY_ONLY_AGGREGATORS: ReadonlySet<string> = new Set(['grouping', ...FAMILIES.flatMap(({ queryOnly }) => queryOnly ?? [])]);

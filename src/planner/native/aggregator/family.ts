@@ -6,20 +6,21 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
-import { stateType } from '../../../model/state-type.js';
+import { stateTraits, stateType } from '../../../model/state-traits.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';
 import type { States } from './states.js';
 
 /**
- * The native names of one family of states: how its aggregators and post-aggregators are read. A family is this, one
- * file here; its kind of state in `execution/aggregate-state`; its functions in `expression/functions/state`; its memory and
- * bytes in `sketch`; and one line each in `families.ts`, `kinds.ts`, `functions/state.ts`, `model/aggregate-state.ts`
- * and `model/state-type.ts`.
+ * The native names of one family of states: how its aggregators and post-aggregators are read. A family is six places: its
+ * settings in `model/aggregate-state.ts`, its traits in `model/state-traits.ts`, its kind of state as a file and a line of
+ * `execution/aggregate-state/operations.ts`, and this, as a file here and a line of `families.ts`.
  */
 export interface StateFamily {
   readonly aggregators: Readonly<Record<string, (reader: ObjectReader, columns: VirtualColumns) => Aggregator>>;
   readonly postAggregators: Readonly<Record<string, (reader: ObjectReader, scope: PostScope) => Computed>>;
+  /** Aggregators that are documented for queries only, not as metrics. */
+  readonly queryOnly?: readonly string[];
 }
 
 /** What a post-aggregator computes; the name is optional where it is a field of another. */
@@ -90,7 +91,7 @@ export function stateAggregator(
   columns: readonly string[],
   type: ColumnType,
 ): Aggregator {
-  const output = FINALIZABLE.includes(aggregateState.type) && !reader.boolean('shouldFinalize', true) ? 'state' : 'value';
+  const output = stateTraits(aggregateState).finalizable && !reader.boolean('shouldFinalize', true) ? 'state' : 'value';
   return { kind: 'state', name: reader.string('name'), filter: null, aggregateState, columns, input: 'values', output, type };
 }
 
@@ -128,9 +129,6 @@ export function merging(aggregator: Aggregator, columns: VirtualColumns, reader:
     throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of ${wanted} or of their texts, found ${found}`);
   return overStates(aggregator);
 }
-
-/** Kinds whose aggregators document `shouldFinalize`. */
-const FINALIZABLE: readonly AggregateState['type'][] = ['hll', 'theta', 'quantiles', 'kll', 'cardinality'];
 
 /** What a function of `expression/functions/state` gives of these operands. */
 export function computed(reader: ObjectReader, type: ColumnType, name: string, ...operands: readonly Expression[]): Computed {

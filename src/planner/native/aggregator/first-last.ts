@@ -11,6 +11,7 @@ const STRING_BYTES = 1024;
 
 /** The value at the first or last time, and any value, which is a minimum for numbers. */
 export const FIRST_LAST: StateFamily = {
+  queryOnly: ['longAny', 'doubleAny', 'floatAny', 'stringAny'],
   aggregators: {
     ...Object.fromEntries(
       (['long', 'double', 'float', 'string'] as const).flatMap((prefix) => {

@@ -5,6 +5,7 @@ import type { StateFamily } from './family.js';
 import { computed, merging, overStored, stateAggregator, text } from './family.js';
 
 export const MOMENTS: StateFamily = {
+  queryOnly: ['doubleMean'],
   aggregators: {
     doubleMean: (reader, columns) =>
       overStored(stateAggregator(reader, { type: 'moments', result: 'mean' }, [reader.string('fieldName')], 'DOUBLE'), columns, reader),

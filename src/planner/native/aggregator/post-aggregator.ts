@@ -5,7 +5,7 @@ import { parseExpression } from '../../../expression/parse.js';
 import type { Expression } from '../../../model/expression.js';
 import type { PostAggregator } from '../../../model/query.js';
 import type { ColumnType } from '../../../model/schema.js';
-import { stateType } from '../../../model/state-type.js';
+import { stateType } from '../../../model/state-traits.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from '../names.js';
 import { readByType, refuse } from '../reader.js';

@@ -3,6 +3,7 @@ import type { AggregateState } from '../../../model/aggregate-state.js';
 import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
+import { stateTraits } from '../../../model/state-traits.js';
 
 type StateAggregator = Extract<Aggregator, { kind: 'state' }>;
 
@@ -34,7 +35,7 @@ export class States {
     const made = this.#made.get(name);
     if (made !== undefined) return { state: made, expression: { kind: 'column', name } };
     const found = this.#collects.get(name);
-    if (found === undefined || found.aggregateState.type === 'first' || found.aggregateState.type === 'last') return undefined;
+    if (found === undefined || !stateTraits(found.aggregateState).named) return undefined;
     this.#wanted.add(name);
     return { state: found.aggregateState, expression: { kind: 'column', name: found.output === 'state' ? name : stateColumn(name) } };
   }

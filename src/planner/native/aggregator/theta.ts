@@ -1,6 +1,6 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { JSON_TYPE } from '../../../model/schema.js';
-import { stateType } from '../../../model/state-type.js';
+import { stateType } from '../../../model/state-traits.js';
 import { decodeTheta } from '../../../sketch/base64-codec.js';
 import { refuse } from '../reader.js';
 import type { StateFamily } from './family.js';

@@ -9,7 +9,7 @@ import type { Filter } from '../../../model/filter.js';
 import { columnsOfExpression } from '../../../model/plan-names.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isArrayType, isComplexType, TIME_COLUMN } from '../../../model/schema.js';
-import { stateType } from '../../../model/state-type.js';
+import { stateType } from '../../../model/state-traits.js';
 import { STATE_AGGREGATORS } from '../aggregator/families.js';
 import type { ColumnTypes } from '../filter/filter.js';
 import { readFilter } from '../filter/filter.js';

@@ -3,7 +3,7 @@ import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Frame, FrameColumn } from '../../../model/frame.js';
 import type { ComplexType, NumberType, PrimitiveType } from '../../../model/schema.js';
 import { isArrayType, isNumberType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
-import { isStateType } from '../../../model/state-type.js';
+import { isStateType } from '../../../model/state-traits.js';
 import { refuse } from '../reader.js';
 import type { WrittenType } from '../typed-value.js';
 import { readTyped, readWrittenType } from '../typed-value.js';

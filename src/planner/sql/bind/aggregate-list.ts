@@ -1,6 +1,6 @@
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import type { DistinctFold } from '../../../model/aggregator.js';
-import { stateType } from '../../../model/state-type.js';
+import { stateTraits, stateType } from '../../../model/state-traits.js';
 import type { SqlType } from '../../../model/statement.js';
 import { isComplex, nativeType } from '../parse/sql-type.js';
 import { type Bound, type BoundLiteral, boundKey, literal } from '../relation/bound.js';
@@ -21,16 +21,13 @@ export interface BoundAggregate {
   readonly state?: { readonly aggregateState: AggregateState; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
 }
 
-/** Collectors whose value is a number of values, or an estimate of it. */
-const COUNTING: ReadonlySet<AggregateState['type']> = new Set(['hll', 'theta', 'cardinality', 'tuple', 'quantiles', 'kll']);
-
 /** What an aggregate gives of no rows. */
 export function valueOfNoRows({ kind, type, fold, state }: Pick<BoundAggregate, 'kind' | 'type' | 'fold' | 'state'>): BoundLiteral {
   const collected = fold?.kind === 'state' ? fold : state;
   const isCount =
     kind === 'count' ||
     (kind === 'distinct' && fold === undefined) ||
-    (collected?.output === 'value' && COUNTING.has(collected.aggregateState.type));
+    (collected?.output === 'value' && stateTraits(collected.aggregateState).ofNoRows === 0);
   return literal(type, !isCount ? null : nativeType(type) === 'LONG' ? 0n : 0);
 }
 
@@ -103,18 +100,14 @@ export function stateAggregator(
   if (bound.count > argumentsMax)
     throw bound.error(bound.at, `${bound.name} takes at most ${argumentsMax} arguments, found ${bound.count}`);
   const [operand] = operands;
-  if (distinct && !REPEATABLE.has(aggregateState.type)) {
-    if (operand === undefined || operands.length > 1 || input === 'states' || !OF_NUMBERS.has(aggregateState.type))
+  const distinctness = stateTraits(aggregateState).distinct;
+  if (distinct && distinctness !== 'nothing') {
+    if (operand === undefined || operands.length > 1 || input === 'states' || distinctness === 'refused')
       throw bound.session.source.unsupported(bound.at, `${bound.name}(DISTINCT)`);
     return list.add({ kind: 'distinct', operands, filter, type, fold: { kind: 'state', aggregateState, output, type: nativeType(type) } });
   }
   return list.add({ kind: 'state', operands, filter, type, state: { aggregateState, input, output } });
 }
-
-/** What keeps the same when a value comes again: DISTINCT changes nothing. */
-const REPEATABLE: ReadonlySet<AggregateState['type']> = new Set(['first', 'last', 'min', 'max', 'hll', 'cardinality', 'theta', 'bloom']);
-/** What takes its numbers one by one, so that it can be given each of them once. */
-const OF_NUMBERS: ReadonlySet<AggregateState['type']> = new Set(['moments', 'quantiles', 'kll', 'histogram', 'fixedHistogram']);
 
 /** The first argument, which must be a number. */
 export function numericOperand({ call: bound }: AggregateUse): Bound {

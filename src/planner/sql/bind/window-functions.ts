@@ -1,4 +1,4 @@
-import type { AggregateState } from '../../../model/aggregate-state.js';
+import { stateTraits } from '../../../model/state-traits.js';
 import type { SqlCall } from '../parse/syntax.js';
 import { type Bound, literal, settledType } from '../relation/bound.js';
 import type { NamedWindowFunction } from '../relation/relation.js';
@@ -87,21 +87,6 @@ function settled(bound: Bound): Bound {
   return bound.type === 'NULL' ? literal('VARCHAR', null) : bound;
 }
 
-/** Collectors that take rows of results one by one. */
-const BY_ROW: ReadonlySet<AggregateState['type']> = new Set([
-  'first',
-  'last',
-  'moments',
-  'hll',
-  'theta',
-  'quantiles',
-  'kll',
-  'histogram',
-  'fixedHistogram',
-  'list',
-  'expression',
-]);
-
 /** An aggregate as a function of frames. */
 export function aggregateOverFrame(
   { kind, operands, filter, type, state, fold }: BoundAggregate,
@@ -124,7 +109,7 @@ export function aggregateOverFrame(
         aggregateState !== undefined &&
         input !== undefined &&
         output !== undefined &&
-        (input === 'states' || BY_ROW.has(aggregateState.type))
+        (input === 'states' || stateTraits(aggregateState).window !== 'none')
       )
         return { call: { kind, aggregateState, input, output }, operands, filter, type };
     }
