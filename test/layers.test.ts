@@ -101,6 +101,64 @@ layers('ARCHITECTURE.md lists the parts from the top layer down', () => {
   );
 });
 
+/** Groups of files of a part that import each other in a circle, types included. None may be added; what is mended is lowered here. */
+const CIRCLES: Readonly<Record<string, number>> = { cluster: 1, execution: 7, server: 1 };
+
+layers('files do not import each other in a circle', () => {
+  const circles = stronglyConnected(
+    new Map(
+      FILES.map((file) => [file, IMPORTS.filter((each) => each.file === file && !each.isPackage).map(({ target }) => target)] as const),
+    ),
+  );
+  const byPart = new Map<string, string[]>();
+  for (const circle of circles) {
+    const name = part(circle[0] ?? '');
+    byPart.set(name, [...(byPart.get(name) ?? []), circle.join(' ↔ ')]);
+  }
+  const added = [...byPart].filter(([name, found]) => found.length > (CIRCLES[name] ?? 0));
+  assert.is(
+    added.length,
+    0,
+    added.map(([name, found]) => `${name}: at most ${CIRCLES[name] ?? 0}, found\n  ${found.join('\n  ')}`).join('\n'),
+  );
+});
+
+layers('circles are found', () => {
+  const graph = new Map([
+    ['a', ['b']],
+    ['b', ['c', 'd']],
+    ['c', ['a']],
+    ['d', ['d', 'e']],
+    ['e', []],
+  ]);
+  assert.equal(stronglyConnected(graph), [['a', 'b', 'c']]);
+});
+
+/** Groups of two nodes and more, each of which leads to all others of its group (Tarjan). */
+function stronglyConnected(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const order = new Map<string, number>();
+  const stack: string[] = [];
+  const groups: string[][] = [];
+  const visit = (node: string): number => {
+    const number = order.size;
+    order.set(node, number);
+    let low = number;
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!order.has(next)) low = Math.min(low, visit(next));
+      else if (stack.includes(next)) low = Math.min(low, order.get(next) ?? low);
+    }
+    if (low === number) {
+      const group = stack.splice(stack.indexOf(node));
+      if (group.length > 1) groups.push(group.sort());
+    }
+    return low;
+  };
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return groups;
+}
+
 layers('relative imports name files that exist', () => {
   const known = new Set(FILES);
   const absent = IMPORTS.filter(({ target, isPackage }) => !isPackage && !known.has(target) && !target.endsWith('.d.ts'));

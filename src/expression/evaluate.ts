@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
+import { columnsOfExpression } from '../model/columns-read.js';
 import type { Expression } from '../model/expression.js';
-import { columnsOfExpression } from '../model/plan-names.js';
 import type { ColumnType } from '../model/schema.js';
 import { arrayOf, JSON_TYPE } from '../model/schema.js';
 import { bindExpression, RUNS_PER_CHECK } from './bind.js';

@@ -1,8 +1,8 @@
 import type { VirtualColumn } from './aggregator.js';
+import { columnsOfExpression, columnsOfFilter } from './columns-read.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';
 import type { Frame } from './frame.js';
-import { columnsOfExpression, columnsOfFilter } from './plan-names.js';
 import type { ColumnType } from './schema.js';
 import { TIME_COLUMN } from './schema.js';
 

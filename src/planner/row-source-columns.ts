@@ -5,7 +5,7 @@ import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { ColumnSchema, ColumnType } from '../model/schema.js';
 import { elementType, isArrayType, TIME_COLUMN, widestType } from '../model/schema.js';
 import { stateType } from '../model/state-traits.js';
-import { aggregatorType } from './native/column/columns.js';
+import { aggregatorType } from './native/aggregator/aggregator.js';
 import type { KnownTables } from './plan.js';
 
 /** The columns of a row source, as far as they are known before it is read; of an unknown table, none. */

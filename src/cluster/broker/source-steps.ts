@@ -1,8 +1,9 @@
 import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
 import { columnsNamed } from '../../execution/expression/columns-of-plan.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
-import { columnsOfExpression, columnsOfFilter, renameFilter } from '../../model/plan-names.js';
+import { renameFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';

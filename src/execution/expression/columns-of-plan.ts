@@ -1,7 +1,7 @@
 import { own } from '../../base/names.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
 import type { RowPlan } from '../../model/plan.js';
-import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsThrough, nameThrough } from '../../model/stage.js';
 import { columnsAndFields } from './json-field.js';

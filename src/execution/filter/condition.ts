@@ -1,7 +1,7 @@
 import { own } from '../../base/names.js';
 import { toTruth, valueOfText } from '../../expression/value.js';
+import { columnsOfExpression } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
-import { columnsOfExpression } from '../../model/plan-names.js';
 import { takeBits, wordsOf } from '../block/context.js';
 import { compileLongPair } from '../expression/arithmetic.js';
 import { compileVector } from '../expression/compile.js';

@@ -3,7 +3,7 @@ import { BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
-import { columnsOfExpression } from '../../model/plan-names.js';
+import { columnsOfExpression } from '../../model/columns-read.js';
 import type { JoinStage } from '../../model/stage.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';

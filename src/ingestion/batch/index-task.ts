@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
-import { columnsOfExpression, columnsOfFilter } from '../../model/plan-names.js';
+import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import { buildSegments } from '../builder/build-segments.js';
 import { RowCollector, TimeRange } from '../builder/row-collector.js';

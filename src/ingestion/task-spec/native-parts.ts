@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Filter } from '../../model/filter.js';
-import { parseAggregator } from '../../planner/native/column/columns.js';
+import { parseAggregator } from '../../planner/native/aggregator/aggregator.js';
 import { parseFilter } from '../../planner/native/filter/filter.js';
 
 /** The aggregator of a metric, in the language of native queries. */

@@ -4,7 +4,7 @@ import type { KnownTables } from '../plan.js';
 import { planQuery } from '../plan.js';
 import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-value-keys.js';
 import { tablesOf } from './query/datasource.js';
-import type { ParsedQuery } from './query/query.js';
+import type { ParsedQuery } from './query/parsed-query.js';
 import { parseQuery } from './query/query.js';
 import { unfinished } from './unfinished.js';
 

@@ -50,7 +50,7 @@ export function planIngestion(
   const bounded = query.limit ?? query.offset;
   if (bounded !== null && partitionedBy.kind !== 'all')
     throw source.error('sql_plan_invalid', bounded.at, `LIMIT and OFFSET of ${kind.toUpperCase()} need PARTITIONED BY ALL`);
-  const planned = planRelation({ session, schema }, query);
+  const planned = planRelation(session, schema, query);
   checkColumns(session, statement, planned, partitionedBy);
   return {
     kind,

@@ -49,7 +49,7 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
       numbers: numbers(source),
     };
     if (statement.kind === 'select') {
-      const query = planRelation({ session, schema }, statement.query);
+      const query = planRelation(session, schema, statement.query);
       return statement.explained ? { kind: 'explain', query, ingestion: null } : { kind: 'select', ...query };
     }
     const planned = planIngestion(session, schema, statement);

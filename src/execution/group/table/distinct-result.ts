@@ -2,7 +2,6 @@ import type { Address } from '../../../base/layout.js';
 import { convert, toDouble } from '../../../expression/value.js';
 import type { DistinctFold } from '../../../model/aggregator.js';
 import { stateType } from '../../../model/state-traits.js';
-import type { Address } from '../../../storage/view.js';
 import { distinctFolder } from '../../aggregate-state/distinct-values.js';
 import { checkedLoop } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';

@@ -6,7 +6,7 @@ import type { Expression } from '../../../model/expression.js';
 import type { PostAggregator } from '../../../model/query.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-traits.js';
-import type { ColumnTypes } from '../filter/filter.js';
+import type { ColumnTypes } from '../column/column-types.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from '../names.js';
 import { readByType, refuse } from '../reader.js';
 import { STATE_POST_AGGREGATORS } from './families.js';

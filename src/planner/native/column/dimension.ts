@@ -5,7 +5,7 @@ import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec } from '../../../model/query.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
-import type { FilterColumns } from '../filter/filter.js';
+import type { FilterColumns } from '../column/column-types.js';
 import { readByType, refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 import type { VirtualColumns } from './columns.js';

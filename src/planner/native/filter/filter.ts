@@ -7,6 +7,7 @@ import type { Expression } from '../../../model/expression.js';
 import type { Filter, FilterValue, StringOrdering } from '../../../model/filter.js';
 import type { ColumnType, NumberType } from '../../../model/schema.js';
 import { isArrayType, isComplexType, isNumberType, JSON_TYPE } from '../../../model/schema.js';
+import { type ColumnTypes, type FilterColumns, givenColumns } from '../column/column-types.js';
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
 import { UNSUPPORTED_FILTERS } from '../names.js';
@@ -15,29 +16,6 @@ import type { WrittenType } from '../typed-value.js';
 import { readTyped, readWrittenType } from '../typed-value.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { readSearchTest } from './search-test.js';
-
-/** The type of a column where it is known; undefined otherwise. Comparisons with numbers are then made as numbers. */
-export type ColumnTypes = (name: string) => ColumnType | undefined;
-
-/** The columns a filter reads, and those that it needs computed. */
-export interface FilterColumns {
-  readonly typeOf: ColumnTypes;
-  /** A virtual column for an expression, whose name is given back. `keeps`: as in `VirtualColumn`. */
-  compute(expression: Expression, keeps?: Expression): string;
-  /** Whether the name is that of an expression which gives arrays, and whose type the query does not state. */
-  isComputedArray(name: string): boolean;
-}
-
-/** Columns of which none can be computed: outside of queries, and over the rows of a result. */
-export function givenColumns(typeOf: ColumnTypes): FilterColumns {
-  return {
-    typeOf,
-    compute() {
-      throw new ServiceError('unsupported', 'extraction functions are supported in the filters of queries and aggregators only');
-    },
-    isComputedArray: () => false,
-  };
-}
 
 /** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
 export function parseFilter(value: unknown, path: string): Filter {

@@ -4,8 +4,8 @@ import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Bloom } from '../../../sketch/bloom.js';
+import type { ColumnTypes } from '../column/column-types.js';
 import { readByType, refuse } from '../reader.js';
-import type { ColumnTypes } from './filter.js';
 
 /** Filters by a set that comes with the query. Each distinct value of a dictionary is looked up once. */
 

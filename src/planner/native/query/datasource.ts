@@ -3,22 +3,24 @@ import { ETERNITY } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
+import { columnsOfExpression } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Plan } from '../../../model/plan.js';
-import { columnsOfExpression, renameExpression } from '../../../model/plan-names.js';
+import { renameExpression } from '../../../model/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { KnownTables } from '../../plan.js';
 import { planQuery } from '../../plan.js';
 import { rowSourceColumns, typesOf } from '../../row-source-columns.js';
+import { givenColumns } from '../column/column-types.js';
 import { VirtualColumns } from '../column/columns.js';
-import { givenColumns, readFilter } from '../filter/filter.js';
+import { readFilter } from '../filter/filter.js';
 import { UNSUPPORTED_DATA_SOURCES } from '../names.js';
 import { readByType, refuse } from '../reader.js';
 import { puttingOutStates, unfinished } from '../unfinished.js';
 import { readInline } from './inline-rows.js';
-import type { ParsedQuery } from './query.js';
+import type { ParsedQuery } from './parsed-query.js';
 
 /** Datasources inside of each other; nothing sensible comes near, and reading and running them takes stack. */
 const DEPTH_MAX = 100;

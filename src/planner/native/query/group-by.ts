@@ -4,11 +4,12 @@ import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec, GroupByQuery, OrderBy } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
+import type { ColumnTypes } from '../column/column-types.js';
+import { givenColumns } from '../column/column-types.js';
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
 import type { QueryContext } from '../context.js';
-import type { ColumnTypes } from '../filter/filter.js';
-import { givenColumns, readFilter, readOrdering, textOf } from '../filter/filter.js';
+import { readFilter, readOrdering, textOf } from '../filter/filter.js';
 import { readByType, refuse } from '../reader.js';
 
 export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): GroupByQuery {

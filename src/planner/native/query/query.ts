@@ -3,27 +3,18 @@ import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
 import type { Query } from '../../../model/query.js';
-import type { RowSource } from '../../../model/row-source.js';
 import type { KnownTables } from '../../plan.js';
-import { mergedColumns } from '../column/columns.js';
+import { mergedColumns } from '../aggregator/aggregator.js';
+import type { ColumnTypes } from '../column/column-types.js';
 import type { QueryContext } from '../context.js';
 import { readContext } from '../context.js';
-import type { ColumnTypes } from '../filter/filter.js';
 import { UNSUPPORTED_QUERY_TYPES } from '../names.js';
 import { readSource, sourceName, tablesOf } from './datasource.js';
 import { readGroupBy } from './group-by.js';
+import type { ParsedQuery } from './parsed-query.js';
 import { readDataSourceMetadata, readScan, readSearch, readSegmentMetadata, readTimeBoundary } from './rows.js';
 import { readTimeseries } from './timeseries.js';
 import { readTopN } from './topn.js';
-
-export interface ParsedQuery {
-  readonly query: Query;
-  /** Where its rows come from; `query.dataSource` is only what it is called. */
-  readonly source: RowSource;
-  readonly context: QueryContext;
-  /** Unknown keys that a lenient reading accepted, by path. */
-  readonly ignoredKeys: readonly string[];
-}
 
 type ReadQuery = (reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext) => Query;
 

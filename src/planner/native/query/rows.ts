@@ -11,9 +11,9 @@ import type {
 } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { readLeaf } from '../aggregator/aggregation.js';
+import type { ColumnTypes } from '../column/column-types.js';
 import { VirtualColumns } from '../column/columns.js';
 import { readDimensionSpec, refuseStructured } from '../column/dimension.js';
-import type { ColumnTypes } from '../filter/filter.js';
 import { readFilter, readOrdering } from '../filter/filter.js';
 import { readSearchTest } from '../filter/search-test.js';
 import { readChoice, readIntervals } from '../reader.js';

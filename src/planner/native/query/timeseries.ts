@@ -1,8 +1,8 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { TimeseriesQuery } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
+import type { ColumnTypes } from '../column/column-types.js';
 import type { QueryContext } from '../context.js';
-import type { ColumnTypes } from '../filter/filter.js';
 
 export function readTimeseries(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes, context: QueryContext): TimeseriesQuery {
   const {

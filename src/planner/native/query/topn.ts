@@ -2,8 +2,8 @@ import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { TopNMetric, TopNQuery } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
+import type { ColumnTypes } from '../column/column-types.js';
 import { readDimensionSpec, refuseStructured, rowsWithValues } from '../column/dimension.js';
-import type { ColumnTypes } from '../filter/filter.js';
 import { readOrdering } from '../filter/filter.js';
 import { readByType, refuse } from '../reader.js';
 

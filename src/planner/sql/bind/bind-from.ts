@@ -1,30 +1,17 @@
 import { TIME_COLUMN } from '../../../model/schema.js';
-import type { SqlSchema } from '../catalog/schema.js';
 import { arrayOf, elementOf, isArray } from '../parse/sql-type.js';
 import type { SqlRelation } from '../parse/syntax.js';
 import { and, type Bound, call, column, transform } from '../relation/bound.js';
-import { columnsOf, identity, type JoinRelation, type ProjectedColumn, type Relation } from '../relation/relation.js';
+import { columnsOf, freeName, freePrefix, identity, type JoinRelation, type ProjectedColumn, type Relation } from '../relation/relation.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
 import { bindPivot, bindUnpivot } from './bind-pivot.js';
-import { bindQuery } from './bind-query.js';
 import { bindAppend, bindExtern, bindNothing, bindTable, bindValues } from './bind-source.js';
+import type { Binding, BoundFrom } from './binding.js';
 import { compare } from './comparison.js';
 import { describe, unify } from './function-call.js';
 import { Scope, type ScopeColumn, type ScopeTable } from './scope.js';
 import type { Session } from './session.js';
 import { Subqueries } from './subquery.js';
-
-/** What a FROM reads, and the names its columns go by. */
-export interface BoundFrom {
-  readonly relation: Relation;
-  readonly scope: Scope;
-}
-
-/** What binding needs beside the syntax tree. */
-export interface Binding {
-  readonly session: Session;
-  readonly schema: SqlSchema;
-}
 
 /** `parent`: the columns of the query around, for correlated subqueries. */
 export function bindFrom(binding: Binding, from: SqlRelation | null, parent: Scope | null): BoundFrom {
@@ -45,9 +32,9 @@ export function bindFrom(binding: Binding, from: SqlRelation | null, parent: Sco
     case 'unnest':
       return bindUnnest(binding, from, within(bindNothing(), parent));
     case 'pivot':
-      return bindPivot(binding, from, parent);
+      return bindPivot(binding, from, bindFrom(binding, from.input, parent), parent);
     case 'unpivot':
-      return bindUnpivot(binding, from, parent);
+      return bindUnpivot(binding, from, bindFrom(binding, from.input, parent), parent);
     case 'join':
       return bindJoin(binding, from, parent);
   }
@@ -58,7 +45,7 @@ function within({ relation, scope }: BoundFrom, parent: Scope | null): BoundFrom
 }
 
 function bindSubquery(binding: Binding, from: Extract<SqlRelation, { kind: 'subquery' }>, parent: Scope | null): BoundFrom {
-  const { relation } = bindQuery(binding, from.query, parent);
+  const { relation } = binding.query(binding, from.query, parent);
   const names = from.columnNames ?? relation.columns.map(({ name }) => name);
   if (names.length !== relation.columns.length)
     throw binding.session.source.error(
@@ -73,13 +60,6 @@ function bindSubquery(binding: Binding, from: Extract<SqlRelation, { kind: 'subq
   const scopeColumns = columns.map(({ name, type }, index): ScopeColumn => ({ name: names[index] ?? '', bound: column(type, name) }));
   const table: ScopeTable = { columns: scopeColumns, qualifiers: from.alias === null ? [] : [[from.alias]] };
   return { relation: { ...relation, columns }, scope: new Scope([table], parent) };
-}
-
-/** `wanted`, or with underscores in front where that is taken. */
-export function freeName(wanted: string, taken: readonly { readonly name: string }[]): string {
-  let name = wanted;
-  while (taken.some((each) => each.name === name)) name = `_${name}`;
-  return name;
 }
 
 /** UNNEST(array) AS alias(column), for each row of `input`. */
@@ -214,11 +194,4 @@ function renamedColumns(columns: readonly ScopeColumn[], prefix: string): readon
 /** The same expression over the output of a join whose right side it was bound to. */
 function prefixed(bound: Bound, prefix: string): Bound {
   return transform(bound, (part) => (part.kind === 'column' ? column(part.type, prefix + part.name) : undefined));
-}
-
-/** With what no column of the left side begins. */
-export function freePrefix(left: Relation): string {
-  let prefix = 'j0.';
-  while (columnsOf(left).some(({ name }) => name.startsWith(prefix))) prefix = `_${prefix}`;
-  return prefix;
 }

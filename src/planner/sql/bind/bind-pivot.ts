@@ -1,11 +1,11 @@
 import { arrayOf } from '../parse/sql-type.js';
 import type { SqlExpression, SqlRelation } from '../parse/syntax.js';
 import { type Bound, call, column, columnNames, integer, isNull, NULL, not, or, settledType, text } from '../relation/bound.js';
-import { columnsOf, type ProjectedColumn, type Relation } from '../relation/relation.js';
+import { columnsOf, freeName, type ProjectedColumn, type Relation } from '../relation/relation.js';
 import { AggregateList } from './aggregate-list.js';
 import { SQL_AGGREGATES } from './aggregates.js';
 import { bindExpression, type Place } from './bind-expression.js';
-import { type Binding, type BoundFrom, bindFrom, freeName } from './bind-from.js';
+import type { Binding, BoundFrom } from './binding.js';
 import { unify } from './function-call.js';
 import { aggregation } from './grouping.js';
 import { Scope, type ScopeColumn } from './scope.js';
@@ -21,10 +21,9 @@ type Unpivot = Extract<SqlRelation, { kind: 'unpivot' }>;
  * PIVOT is a grouping by the columns that neither its aggregates nor its axes read; each value of the axes gives every
  * aggregate over the rows that have it.
  */
-export function bindPivot(binding: Binding, from: Pivot, parent: Scope | null): BoundFrom {
+export function bindPivot(binding: Binding, from: Pivot, input: BoundFrom, parent: Scope | null): BoundFrom {
   const { session } = binding;
   const { source } = session;
-  const input = bindFrom(binding, from.input, parent);
   session.numbers.next();
   if (from.values.length * from.aggregates.length > CELLS_MAX)
     throw source.error('resource_limit', from.at, `PIVOT makes more than ${CELLS_MAX} columns`);
@@ -90,10 +89,9 @@ function overRows(expression: SqlExpression, axes: readonly SqlExpression[], val
 }
 
 /** UNPIVOT: each row is met once for every item, by an array of their numbers; what it has then is chosen by the number. */
-export function bindUnpivot(binding: Binding, from: Unpivot, parent: Scope | null): BoundFrom {
+export function bindUnpivot(binding: Binding, from: Unpivot, input: BoundFrom, parent: Scope | null): BoundFrom {
   const { session } = binding;
   const { source } = session;
-  const input = bindFrom(binding, from.input, parent);
   session.numbers.next();
   const place: Place = { session, scope: input.scope, aggregates: 'in UNPIVOT', subqueries: 'in UNPIVOT' };
   const items = from.items.map(({ columns, labels }) => {

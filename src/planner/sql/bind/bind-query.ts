@@ -1,21 +1,16 @@
 import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/syntax.js';
-import { type Bound, boundKey, children, settledType } from '../relation/bound.js';
-import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
+import type { Bound } from '../relation/bound.js';
+import type { Relation } from '../relation/relation.js';
 import { AggregateList } from './aggregate-list.js';
 import { bindExpression, condition, type Place } from './bind-expression.js';
-import { type Binding, bindFrom } from './bind-from.js';
+import { bindFrom } from './bind-from.js';
 import { bindSet } from './bind-set.js';
+import type { Binding, BoundQuery } from './binding.js';
 import { type Aggregation, aggregation, groupingSets } from './grouping.js';
+import { bindReference, ending } from './query-ending.js';
 import type { Scope } from './scope.js';
 import { Subqueries } from './subquery.js';
 import { WindowList } from './window-list.js';
-
-/** A bound query: its tree, whose top node names the columns. */
-export interface BoundQuery {
-  readonly relation: ProjectRelation;
-  /** As they were written, of which two may be alike; those of the relation differ. */
-  readonly names: readonly string[];
-}
 
 interface Output {
   readonly name: string;
@@ -93,23 +88,6 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   return { relation: ending(select, query, { relation, columns, sortKeys }), names: outputs.map(({ written }) => written) };
 }
 
-interface Ending {
-  readonly relation: Relation;
-  readonly columns: readonly { readonly name: string; readonly bound: Bound }[];
-  readonly sortKeys: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[];
-}
-
-/** ORDER BY, OFFSET and LIMIT, then the columns. */
-export function ending(place: Place, query: SqlQuery, { relation, columns, sortKeys }: Ending): ProjectRelation {
-  const by = sortOrder(sortKeys);
-  let rows = relation;
-  if (by.length > 0) rows = { kind: 'sort', input: rows, by };
-  const [offset, limit] = [rowCount(place, query.offset, 'OFFSET') ?? 0, rowCount(place, query.limit, 'LIMIT')];
-  if (offset > 0 || limit !== null) rows = { kind: 'limit', input: rows, offset, limit };
-  const projected = columns.map(({ name, bound }): ProjectedColumn => ({ name, bound, type: settledType(bound.type) }));
-  return { kind: 'project', input: rows, columns: projected };
-}
-
 /** Whether an element of GROUP BY is a select item: its number, or its name where no column has it. */
 function namesItem(scope: Scope, key: SqlExpression, item: SelectItem, items: readonly SelectItem[]): boolean {
   // `*` stands for any number of items.
@@ -150,52 +128,9 @@ function selectOutputs(items: readonly SelectItem[], placeOf: (item: SelectItem)
   return outputs;
 }
 
-/** In GROUP BY and ORDER BY a bare integer counts select items. */
-export function bindReference(place: Place, expression: SqlExpression, outputs: readonly { readonly bound: Bound }[]): Bound {
-  if (expression.kind !== 'literal' || typeof expression.value !== 'bigint' || expression.type === 'BOOLEAN')
-    return bindExpression(place, expression);
-  const output = outputs[Number(expression.value) - 1];
-  if (output === undefined)
-    throw place.session.source.error(
-      'sql_plan_invalid',
-      expression.at,
-      `there is no column ${expression.value}; the query selects ${outputs.length}`,
-    );
-  if (typeof place.aggregates === 'string' && usesAggregate(output.bound))
-    throw place.session.source.error(
-      'sql_plan_invalid',
-      expression.at,
-      `column ${expression.value} is an aggregate, which cannot stand ${place.aggregates}`,
-    );
-  return output.bound;
-}
-
-function usesAggregate(bound: Bound): boolean {
-  return bound.kind === 'aggregate' || children(bound).some(usesAggregate);
-}
-
 /** Rows of a GROUP BY differ in its keys already. */
 function keepsAllKeys(relation: Relation, columns: readonly { readonly bound: Bound }[]): boolean {
   const aggregate = relation.kind === 'filter' ? relation.input : relation;
   if (aggregate.kind !== 'aggregate') return false;
   return aggregate.keys.every(({ name }) => columns.some(({ bound }) => bound.kind === 'column' && bound.name === name));
-}
-
-/** Nulls are the lowest value unless said otherwise. Constants and repeated keys order nothing. */
-function sortOrder(items: Ending['sortKeys']): readonly RelationSortKey[] {
-  const seen = new Set<string>();
-  return items.flatMap(({ bound, descending, nulls }) => {
-    const key = boundKey(bound);
-    if (bound.kind === 'literal' || seen.has(key)) return [];
-    seen.add(key);
-    return [{ bound, descending, nulls: nulls ?? (descending ? ('last' as const) : ('first' as const)) }];
-  });
-}
-
-function rowCount(place: Place, expression: SqlExpression | null, clause: string): number | null {
-  if (expression === null) return null;
-  const bound = bindExpression({ ...place, aggregates: `in ${clause}`, subqueries: `in ${clause}` }, expression);
-  if (bound.kind === 'literal' && typeof bound.value === 'bigint' && bound.value >= 0n && bound.value <= BigInt(Number.MAX_SAFE_INTEGER))
-    return Number(bound.value);
-  throw place.session.source.error('sql_plan_invalid', expression.at, `${clause} takes an integer that is not negative`);
 }

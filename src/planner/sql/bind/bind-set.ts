@@ -4,6 +4,7 @@ import { commonType, isArray, isComplex } from '../parse/sql-type.js';
 import type { CompareOperator, SetQuery, SqlQuery } from '../parse/syntax.js';
 import { and, type Bound, column, integer } from '../relation/bound.js';
 import {
+  freeName,
   identity,
   type NamedAggregate,
   type NamedBound,
@@ -12,16 +13,16 @@ import {
   type Relation,
 } from '../relation/relation.js';
 import type { Place } from './bind-expression.js';
-import { type Binding, freeName } from './bind-from.js';
-import { type BoundQuery, bindQuery, bindReference, ending } from './bind-query.js';
+import type { Binding, BoundQuery } from './binding.js';
 import { castTo } from './cast.js';
+import { bindReference, ending } from './query-ending.js';
 import { Scope } from './scope.js';
 import type { Session } from './session.js';
 
 /** UNION, INTERSECT and EXCEPT: columns by position, named as the first query names them. Two nulls are the same here. */
 export function bindSet(binding: Binding, query: SetQuery, parent: Scope | null): BoundQuery {
   const { session } = binding;
-  const operands = operandsOf(query).map((operand) => ({ at: operand.at, relation: bindQuery(binding, operand, parent).relation }));
+  const operands = operandsOf(query).map((operand) => ({ at: operand.at, relation: binding.query(binding, operand, parent).relation }));
   const inputs = aligned(session, operands);
   const [first] = inputs;
   if (first === undefined) throw session.source.error('internal', query.at, 'a set operation without operands');

@@ -20,8 +20,7 @@ import { type Correlation, isCorrelated, pullUp, unwrapped } from '../relation/d
 import { DependentRows, oneNearer, parametersOf } from '../relation/dependent.js';
 import type { JoinRelation, NamedAggregate, NamedBound, ProjectRelation, Relation } from '../relation/relation.js';
 import type { Place } from './bind-expression.js';
-import type { Binding } from './bind-from.js';
-import { bindQuery } from './bind-query.js';
+import type { Binding } from './binding.js';
 import { compare } from './comparison.js';
 import { describe } from './function-call.js';
 
@@ -207,7 +206,7 @@ export class Subqueries {
 
   private bind(place: Place, query: SqlQuery): ProjectRelation {
     this.binding.session.numbers.next();
-    return bindQuery(this.binding, query, place.scope).relation;
+    return this.binding.query(this.binding, query, place.scope).relation;
   }
 
   private add(mark: string | null, join: Attachment['join']): string {

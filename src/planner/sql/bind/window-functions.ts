@@ -1,8 +1,8 @@
 import { stateTraits } from '../../../model/state-traits.js';
 import type { SqlCall } from '../parse/syntax.js';
+import type { BoundAggregate } from '../relation/aggregate.js';
 import { type Bound, literal, settledType } from '../relation/bound.js';
 import type { NamedWindowFunction } from '../relation/relation.js';
-import type { BoundAggregate } from './aggregate-list.js';
 import { type FunctionCall, unify } from './function-call.js';
 
 /** Functions that only make sense over a window. */

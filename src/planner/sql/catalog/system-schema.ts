@@ -1,6 +1,4 @@
 import type { PrimitiveType } from '../../../model/schema.js';
-import type { PlannedStatement } from '../../../model/statement.js';
-import type { SqlSchema } from './schema.js';
 
 export const SYSTEM_SCHEMA = 'sys';
 
@@ -54,33 +52,4 @@ export const SYSTEM_TABLE_NAMES = Object.keys(SYSTEM_TABLES) as readonly SystemT
 
 export function isSystemTable(name: string): name is SystemTableName {
   return Object.hasOwn(SYSTEM_TABLES, name);
-}
-
-/**
- * Plans a statement that may read `sys`. Its rows are asked of other processes, and planning is pure and synchronous:
- * so the statement is planned over empty tables first, which tells their names, and once more over the rows. Reading
- * them when a source is opened would let one table differ between two places of a statement, and hide its size from
- * the order of joins. Statements without such a table are planned once.
- */
-export async function planOverSystem(
-  schema: SqlSchema,
-  fetch: (table: SystemTableName) => Promise<readonly SystemRow[]>,
-  plan: (schema: SqlSchema) => PlannedStatement | Promise<PlannedStatement>,
-): Promise<PlannedStatement> {
-  const asked = new Set<SystemTableName>();
-  const over = (systemRows: NonNullable<SqlSchema['systemRows']>): SqlSchema => ({
-    tables: () => schema.tables(),
-    table: (name) => schema.table(name),
-    lookups: () => schema.lookups?.() ?? [],
-    systemRows,
-  });
-  const draft = await plan(
-    over((name) => {
-      asked.add(name);
-      return [];
-    }),
-  );
-  if (asked.size === 0) return draft;
-  const rows = new Map(await Promise.all([...asked].map(async (name) => [name, await fetch(name)] as const)));
-  return plan(over((name) => rows.get(name) ?? []));
 }

@@ -8,7 +8,7 @@ import type { RowsPlan } from '../../../model/row-source.js';
 import { type ColumnType, isArrayType, isNumberType, TIME_COLUMN } from '../../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
 import { aggregation, type Json, NoNativeForm, nativeFilter, none, printed, virtualColumn } from './native-parts.js';
-import { nativeSource } from './native-source.js';
+import { nativeSource, type Output } from './native-source.js';
 
 /** The native query that gives the rows of a plan, and which of its columns are those of the statement; or why there is none. */
 export type NativeForm =
@@ -27,12 +27,6 @@ export function nativeForm({ plan, source, columns }: PlannedQuery): NativeForm 
     if (error instanceof NoNativeForm) return { none: error.message };
     throw error;
   }
-}
-
-/** What a plan puts out: `from`, a column of the native query, as `name`. */
-export interface Output {
-  readonly name: string;
-  readonly from: string;
 }
 
 export function nativeQuery(plan: RowsPlan, source: PlannedSource): { readonly query: Json; readonly outputs: readonly Output[] } {
@@ -163,7 +157,7 @@ function limits(offset: number, limit: number | null): Json {
 
 function leaf(plan: Pick<RowsPlan, 'intervals' | 'filter' | 'virtualColumns'>, source: PlannedSource): Json {
   return {
-    dataSource: nativeSource(source),
+    dataSource: nativeSource(source, nativeQuery),
     intervals: { type: 'intervals', intervals: plan.intervals.map(formatInterval) },
     ...(plan.virtualColumns.length === 0 ? {} : { virtualColumns: plan.virtualColumns.map(virtualColumn) }),
     ...(plan.filter === null ? {} : { filter: nativeFilter(plan.filter) }),

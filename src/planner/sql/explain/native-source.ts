@@ -2,17 +2,29 @@ import { ETERNITY } from '../../../base/instant.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { plainData, valueOfText } from '../../../expression/value.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
+import { columnsOfExpression, columnsOfFilter } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
 import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
 import type { GroupPlan, PostStep } from '../../../model/plan.js';
-import { columnsOfExpression, columnsOfFilter, renameExpression, renameFilter } from '../../../model/plan-names.js';
+import { renameExpression, renameFilter } from '../../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
 import type { PlannedSource } from '../../../model/statement.js';
-import { nativeQuery, type Output } from './native-form.js';
 import { type Json, nativeFilter, none, printed, virtualColumn } from './native-parts.js';
 
-/** What a plan reads, as the datasource of a native query. */
-export function nativeSource(source: PlannedSource): Json {
+/** What a plan puts out: `from`, a column of the native query, as `name`. */
+export interface Output {
+  readonly name: string;
+  readonly from: string;
+}
+
+/** A plan as a native query. */
+export type NativeQuery = (plan: RowsPlan, source: PlannedSource) => { readonly query: Json; readonly outputs: readonly Output[] };
+
+/**
+ * What a plan reads, as the datasource of a native query.
+ * @param nativeQuery  makes the queries inside
+ */
+export function nativeSource(source: PlannedSource, nativeQuery: NativeQuery): Json {
   switch (source.kind) {
     case 'table':
       return { type: 'table', name: source.name };
@@ -25,24 +37,24 @@ export function nativeSource(source: PlannedSource): Json {
       return { type: 'external', inputSource, inputFormat, signature };
     }
     case 'query':
-      return subquery(source.plan, source.source);
+      return subquery(source.plan, source.source, nativeQuery);
     case 'union':
-      return { type: 'union', dataSources: source.sources.map(nativeSource) };
+      return { type: 'union', dataSources: source.sources.map((each) => nativeSource(each, nativeQuery)) };
     case 'filtered':
-      return { type: 'filter', base: nativeSource(source.source), filter: nativeFilter(source.filter) };
+      return { type: 'filter', base: nativeSource(source.source, nativeQuery), filter: nativeFilter(source.filter) };
     case 'unnest':
-      return { type: 'unnest', base: nativeSource(source.source), virtualColumn: virtualColumn(source.column) };
+      return { type: 'unnest', base: nativeSource(source.source, nativeQuery), virtualColumn: virtualColumn(source.column) };
     case 'join':
-      return joinSource(source);
+      return joinSource(source, nativeQuery);
   }
 }
 
 /** The columns of a subquery are read by name: those that the plan renames get their names at once. */
-function subquery(plan: RowsPlan, source: PlannedSource): Json {
+function subquery(plan: RowsPlan, source: PlannedSource, nativeQuery: NativeQuery): Json {
   const last = plan.post.at(-1);
   if (last?.step !== 'project' || last.columns.every(({ name, from }) => name === from))
     return { type: 'query', query: nativeQuery(plan, source).query };
-  if (plan.operator !== 'group') return { type: 'query', query: renamedScan(plan, source, last.columns) };
+  if (plan.operator !== 'group') return { type: 'query', query: renamedScan(plan, source, last.columns, nativeQuery) };
   const renames = new Map(last.columns.map(({ name, from }) => [from, name]));
   if (renames.size < last.columns.length) return none('a column of a subquery under two names');
   const rename = (name: string): string => renames.get(name) ?? name;
@@ -66,7 +78,7 @@ function subquery(plan: RowsPlan, source: PlannedSource): Json {
 }
 
 /** What a scan renames it computes, which takes names that nothing else has. */
-function renamedScan(plan: RowsPlan, source: PlannedSource, outputs: readonly Output[]): Json {
+function renamedScan(plan: RowsPlan, source: PlannedSource, outputs: readonly Output[], nativeQuery: NativeQuery): Json {
   if (plan.operator !== 'scan') return none('a plan that reads the bounds of time');
   const added = outputs.filter(({ name, from }) => name !== from);
   const read = [
@@ -118,9 +130,9 @@ function withDistinctPartners({ condition, ...join }: JoinSource): JoinSource {
   return { ...join, condition, type: 'inner', right, rightColumns: known };
 }
 
-function joinSource(join: JoinSource): Json {
+function joinSource(join: JoinSource, nativeQuery: NativeQuery): Json {
   const { left, right, prefix, type, keys, condition, leftColumns, rightColumns } = join;
-  if (type === 'semi') return joinSource(withDistinctPartners(join));
+  if (type === 'semi') return joinSource(withDistinctPartners(join), nativeQuery);
   if (type === 'anti' || type === 'mark') return none(`${type} joins`);
   const typesOf = (columns: JoinSource['leftColumns']) => new Map(columns.map((each) => [each.name, each.type]));
   const [leftTypes, rightTypes] = [typesOf(leftColumns), typesOf(rightColumns)];
@@ -134,8 +146,8 @@ function joinSource(join: JoinSource): Json {
   const whole = first && others.reduce<Expression>((all, part) => ({ kind: 'call', function: '&&', arguments: [all, part] }), first);
   return {
     type: 'join',
-    left: nativeSource(left),
-    right: nativeSource(right),
+    left: nativeSource(left, nativeQuery),
+    right: nativeSource(right, nativeQuery),
     rightPrefix: prefix,
     condition: whole === undefined ? '1' : printed(whole),
     joinType: type.toUpperCase(),

@@ -24,7 +24,7 @@ import { mapExpressions } from '../relation/rules/map-expressions.js';
 import { expressionsOf } from '../relation/rules/verify-relation.js';
 import { ComputedColumns } from './computed-columns.js';
 import { toFilter } from './lower-filter.js';
-import { lowerLeaf } from './lower-source.js';
+import { type Lowered, lowerLeaf } from './lower-source.js';
 import { granularityOf } from './time-key.js';
 
 /** What one plan has room for, in the order it applies. */
@@ -51,7 +51,7 @@ export function lowerQuery(relation: ProjectRelation): PlannedQuery {
 }
 
 /** Its columns come in order, under their names. */
-export function lowerRelation(relation: Relation): { readonly plan: RowsPlan; readonly source: PlannedSource } {
+export function lowerRelation(relation: Relation): Lowered {
   const clauses = clausesOf(relation);
   return { plan: planOf(clauses), source: clauses.source };
 }
@@ -115,7 +115,7 @@ function withWindow(below: Clauses, relation: WindowRelation): Clauses {
 }
 
 function overLeaf(relation: Relation): Clauses {
-  return { ...EMPTY, source: lowerLeaf(relation), output: named(relation) };
+  return { ...EMPTY, source: lowerLeaf(relation, lowerRelation), output: named(relation) };
 }
 
 function overPlan(relation: Relation, clauses: Clauses): Clauses {

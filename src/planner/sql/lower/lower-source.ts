@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Expression } from '../../../model/expression.js';
-import type { JoinSource, RowSource } from '../../../model/row-source.js';
+import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { PlannedSource } from '../../../model/statement.js';
 import { nativeType } from '../parse/sql-type.js';
@@ -9,32 +9,42 @@ import { estimate } from '../relation/estimate.js';
 import { joinParts } from '../relation/join-condition.js';
 import { columnsOf, type JoinRelation, type Relation, type RelationColumn, type UnnestRelation } from '../relation/relation.js';
 import { toFilter } from './lower-filter.js';
-import { lowerRelation } from './lower-query.js';
 
-/** What the plan over a relation reads: external files only where nothing else is read beside them. */
-export function lowerLeaf(relation: Relation): PlannedSource {
-  return relation.kind === 'source' ? relation.source : lowerSource(relation);
+/** The plan of a relation, and what it reads. */
+export interface Lowered {
+  readonly plan: RowsPlan;
+  readonly source: PlannedSource;
+}
+
+type Lower = (relation: Relation) => Lowered;
+
+/**
+ * What the plan over a relation reads: external files only where nothing else is read beside them.
+ * @param lower  makes the plans of relations inside that have no form of their own
+ */
+export function lowerLeaf(relation: Relation, lower: Lower): PlannedSource {
+  return relation.kind === 'source' ? relation.source : lowerSource(relation, lower);
 }
 
 /** A relation as rows that a plan can read; what has no form of its own is the result of a plan. */
-function lowerSource(relation: Relation): RowSource {
+function lowerSource(relation: Relation, lower: Lower): RowSource {
   switch (relation.kind) {
     case 'source':
       if (relation.source.kind === 'external') throw externalInside();
       return relation.source;
     case 'join':
-      return lowerJoin(relation);
+      return lowerJoin(relation, lower);
     case 'union':
-      return { kind: 'union', sources: relation.inputs.map(lowerSource) };
+      return { kind: 'union', sources: relation.inputs.map((each) => lowerSource(each, lower)) };
     case 'unnest':
-      return lowerUnnest(relation);
+      return lowerUnnest(relation, lower);
     case 'filter':
       if (relation.input.kind !== 'source') break;
-      return { kind: 'filtered', source: lowerSource(relation.input), filter: toFilter(relation.condition) };
+      return { kind: 'filtered', source: lowerSource(relation.input, lower), filter: toFilter(relation.condition) };
     default:
       break;
   }
-  const { plan, source } = lowerRelation(relation);
+  const { plan, source } = lower(relation);
   if (source.kind === 'external') throw externalInside();
   return { kind: 'query', plan, source };
 }
@@ -46,12 +56,12 @@ function externalInside(): ServiceError {
   );
 }
 
-function lowerJoin(join: JoinRelation): JoinSource {
+function lowerJoin(join: JoinRelation, lower: Lower): JoinSource {
   const { keys, residual } = joinParts(join.condition, join.prefix, join.type);
   return {
     kind: 'join',
-    left: lowerSource(join.left),
-    right: lowerSource(join.right),
+    left: lowerSource(join.left, lower),
+    right: lowerSource(join.right, lower),
     prefix: join.prefix,
     type: join.type,
     keys: keys.map(({ left, right, domain }) => {
@@ -78,11 +88,11 @@ function schemaOf({ name, type, schema }: RelationColumn): ColumnSchema {
   return schema ?? { name, type: nativeType(type), multiValue: false, hasNulls: true };
 }
 
-function lowerUnnest({ input, array, name, type }: UnnestRelation): RowSource {
+function lowerUnnest({ input, array, name, type }: UnnestRelation, lower: Lower): RowSource {
   const multiValue = multiValueColumn(array);
   const elements = multiValue === undefined ? array : call(array.type, 'mv_harmonize_nulls', multiValue);
   const column = { name, expression: toExpression(elements), outputType: nativeType(array.type === 'NULL' ? type : array.type) };
-  return { kind: 'unnest', source: lowerSource(input), column };
+  return { kind: 'unnest', source: lowerSource(input, lower), column };
 }
 
 /** A multi-value row without values is unnested as one null. */

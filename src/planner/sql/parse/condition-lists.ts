@@ -1,6 +1,6 @@
 import { LIST_MIN } from './literal.js';
 import { literals } from './literal-lists.js';
-import type { Marks } from './rewrite.js';
+import type { Marks } from './marks.js';
 import type { CompareOperator, SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';
 

@@ -1,36 +1,11 @@
 import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
-import { convertSubquery, orderItem } from './convert-query.js';
-import { convertOver } from './convert-window.js';
+import type { Conversion } from './conversion.js';
+import { convertOver, orderItem } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
 import { numberLiteral } from './literal.js';
-import type { PivotClauses } from './pivot-clauses.js';
-import type { Marks } from './rewrite.js';
-import type { SourceText } from './source-text.js';
 import { SQL_TYPE_NAMES, sqlTypeOf } from './sql-type.js';
-import type { ArithmeticOperator, CompareOperator, SelectItem, SqlCall, SqlExpression, SqlQuery } from './syntax.js';
-import type { TokenRange } from './token-range.js';
-import type { ParserText } from './token-stream.js';
-
-/** What turning the parser's tree into ours needs to know of the statement. */
-export interface Conversion {
-  readonly source: SourceText;
-  readonly text: ParserText;
-  readonly marks: Marks;
-  /** Source offset of a `?` to its number, from 0. */
-  readonly parameters: ReadonlyMap<number, number>;
-  /** The queries of WITH that names in FROM can mean here. */
-  readonly named: NamedQueries;
-  /** What each WITH clause that was converted already names: that of a set operation is met twice. */
-  readonly withClauses: Map<Node, NamedQueries>;
-  /** PIVOT and UNPIVOT by the source offset of the table they stand behind. */
-  readonly pivots: PivotClauses['byTable'];
-  /** Tokens that are no part of `text`, read as the list of a SELECT. */
-  selectItems(range: TokenRange): readonly SelectItem[];
-}
-
-/** CTEs in scope by name; a later one may use an earlier one. */
-export type NamedQueries = ReadonlyMap<string, { readonly query: SqlQuery; readonly columnNames: readonly string[] | null }>;
+import type { ArithmeticOperator, CompareOperator, SqlCall, SqlExpression } from './syntax.js';
 
 type BinaryNode = Extract<Node, { readonly type: 'binary_expr' }>;
 
@@ -116,7 +91,7 @@ export function convertExpression(conversion: Conversion, node: Node): SqlExpres
       return functionCall(conversion, node, at);
     case 'select_stmt':
     case 'compound_select_stmt':
-      return { kind: 'scalarQuery', at, query: convertSubquery(conversion, node) };
+      return { kind: 'scalarQuery', at, query: conversion.query(conversion, node, conversion.named) };
     case 'empty':
       throw conversion.source.error('sql_invalid', at, 'expected an expression');
     case 'list_expr':
@@ -175,7 +150,7 @@ function prefix(conversion: Conversion, at: number, operator: string, operand: E
   if (operator === '-') return { kind: 'negate', at, operand: convertExpression(conversion, operand) };
   if (operator === '+') return convertExpression(conversion, operand);
   if (operator === 'NOT') return { kind: 'not', at, operand: convertExpression(conversion, operand) };
-  if (operator === 'EXISTS') return { kind: 'exists', at, query: convertSubquery(conversion, operand) };
+  if (operator === 'EXISTS') return { kind: 'exists', at, query: conversion.query(conversion, operand, conversion.named) };
   throw conversion.source.unsupported(at, `the operator ${operator}`);
 }
 
@@ -230,7 +205,7 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
       if (isQuery(node.right)) {
         const operand = convertExpression(conversion, node.left);
         const operands = operand.kind === 'row' ? operand.elements : [operand];
-        return { kind: 'inQuery', at, negated, operands, query: convertSubquery(conversion, node.right) };
+        return { kind: 'inQuery', at, negated, operands, query: conversion.query(conversion, node.right, conversion.named) };
       }
       return { kind: 'in', at, negated, operand: convertExpression(conversion, node.left), items: listItems(conversion, node.right) };
     case 'LIKE':

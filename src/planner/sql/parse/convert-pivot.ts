@@ -1,4 +1,4 @@
-import type { Conversion } from './convert-expression.js';
+import type { Conversion } from './conversion.js';
 import type { PivotClause } from './pivot-clauses.js';
 import type { SqlExpression, SqlRelation } from './syntax.js';
 import type { TokenRange } from './token-range.js';

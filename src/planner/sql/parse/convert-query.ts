@@ -1,16 +1,12 @@
-import { type Conversion, convertExpression, type NamedQueries } from './convert-expression.js';
+import type { Conversion, NamedQueries } from './conversion.js';
+import { convertExpression } from './convert-expression.js';
 import { convertRelation } from './convert-relation.js';
-import { convertWindow } from './convert-window.js';
+import { convertWindow, orderItem } from './convert-window.js';
 import { type Node, offsetOf } from './cst.js';
 import { QUALIFY_WINDOW } from './rewrite.js';
-import type { GroupingElement, OrderItem, SelectItem, SelectQuery, SetQuery, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
+import type { GroupingElement, SelectItem, SelectQuery, SetQuery, SqlExpression, SqlQuery, SqlRelation } from './syntax.js';
 
 type WindowDefinition = Extract<Node, { type: 'window_definition' }>;
-
-/** How expressions convert the queries in them. */
-export function convertSubquery(conversion: Conversion, node: Node): SqlQuery {
-  return convertQuery(conversion, node, conversion.named);
-}
 
 /** A SELECT, VALUES, TABLE or set operation of the parser as our query. */
 export function convertQuery(conversion: Conversion, node: Node, outer: NamedQueries = new Map()): SqlQuery {
@@ -283,13 +279,4 @@ function groupingExpressions(conversion: Conversion, item: Node): readonly SqlEx
   if (item.type === 'paren_expr' && item.expr.type === 'list_expr')
     return item.expr.items.map((part) => convertExpression(conversion, part));
   return [convertExpression(conversion, item)];
-}
-
-export function orderItem(conversion: Conversion, node: Node): OrderItem {
-  if (node.type !== 'sort_specification') return { expression: convertExpression(conversion, node), descending: false, nulls: null };
-  const { direction, nullHandlingKw } = node;
-  if (direction?.type === 'sort_direction_using_operator')
-    throw conversion.source.unsupported(offsetOf(conversion.text, direction), 'ORDER BY USING');
-  const nulls = nullHandlingKw === undefined ? null : nullHandlingKw[1].name === 'FIRST' ? 'first' : 'last';
-  return { expression: convertExpression(conversion, node.expr), descending: direction?.type === 'sort_direction_desc', nulls };
 }

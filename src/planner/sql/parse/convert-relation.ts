@@ -1,6 +1,6 @@
-import { type Conversion, convertExpression, type NamedQueries, namePath } from './convert-expression.js';
+import type { Conversion, NamedQueries } from './conversion.js';
+import { convertExpression, namePath } from './convert-expression.js';
 import { withPivots } from './convert-pivot.js';
-import { convertQuery } from './convert-query.js';
 import { tableFunction } from './convert-table-function.js';
 import { type Keyword, type Node, offsetOf } from './cst.js';
 import type { JoinType, SqlRelation } from './syntax.js';
@@ -68,7 +68,7 @@ function parenthesized(conversion: Conversion, inner: Node, named: NamedQueries,
       alias: null,
     };
   if (inner.type !== 'select_stmt' && inner.type !== 'compound_select_stmt') return convertRelation(conversion, inner, named);
-  const query = convertQuery(conversion, inner, named);
+  const query = conversion.query(conversion, inner, named);
   const isValues = inner.type === 'select_stmt' && inner.clauses.length === 1 && query.kind === 'select' && query.from?.kind === 'values';
   return isValues && query.from !== null ? query.from : { kind: 'subquery', at, query, columnNames: null, alias: null };
 }

@@ -1,5 +1,6 @@
 import { suggestion } from '../bind/scope.js';
-import { type Conversion, convertExpression } from './convert-expression.js';
+import type { Conversion } from './conversion.js';
+import { convertExpression } from './convert-expression.js';
 import { type FuncCall, type Node, offsetOf } from './cst.js';
 import type { SqlExpression, SqlRelation } from './syntax.js';
 

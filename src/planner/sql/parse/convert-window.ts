@@ -1,9 +1,8 @@
 import { own } from '../../../base/names.js';
 import type { FrameBound, WindowFrame } from '../../../model/window.js';
-import { type Conversion, convertExpression } from './convert-expression.js';
-import { orderItem } from './convert-query.js';
+import type { Conversion } from './conversion.js';
 import { type Node, offsetOf } from './cst.js';
-import type { SqlDistance, SqlWindow } from './syntax.js';
+import type { OrderItem, SqlDistance, SqlWindow } from './syntax.js';
 
 type Definition = Extract<Node, { type: 'window_definition' }>;
 
@@ -18,7 +17,7 @@ export function convertWindow(conversion: Conversion, node: Definition): SqlWind
   return {
     at: offsetOf(conversion.text, node),
     base: node.baseWindowName?.name ?? null,
-    partitionBy: (node.partitionBy?.specifications.items ?? []).map((item) => convertExpression(conversion, item)),
+    partitionBy: (node.partitionBy?.specifications.items ?? []).map((item) => conversion.expression(conversion, item)),
     orderBy: (node.orderBy?.specifications.items ?? []).map((item) => orderItem(conversion, item)),
     frame: node.frame === undefined ? null : frameOf(conversion, node.frame),
   };
@@ -72,10 +71,19 @@ function boundOf(conversion: Conversion, node: Node, unit: Frame['unit'], edge: 
   }
   if (node.expr.type !== 'number_literal' && node.expr.type !== 'interval_literal')
     throw source.error('sql_plan_invalid', at, 'a bound of a frame is a literal number, or of RANGE an INTERVAL');
-  const distance = convertExpression(conversion, node.expr);
+  const distance = conversion.expression(conversion, node.expr);
   if (unit === 'range') return { reach: { at, preceding, distance } };
   const count = distance.kind === 'literal' && typeof distance.value === 'bigint' ? Number(distance.value) : undefined;
   if (count === undefined || count > Number.MAX_SAFE_INTEGER)
     throw source.error('sql_plan_invalid', at, `a bound of a frame is a literal number of ${unit}`);
   return preceding ? 0 - count : count;
+}
+
+export function orderItem(conversion: Conversion, node: Node): OrderItem {
+  if (node.type !== 'sort_specification') return { expression: conversion.expression(conversion, node), descending: false, nulls: null };
+  const { direction, nullHandlingKw } = node;
+  if (direction?.type === 'sort_direction_using_operator')
+    throw conversion.source.unsupported(offsetOf(conversion.text, direction), 'ORDER BY USING');
+  const nulls = nullHandlingKw === undefined ? null : nullHandlingKw[1].name === 'FIRST' ? 'first' : 'last';
+  return { expression: conversion.expression(conversion, node.expr), descending: direction?.type === 'sort_direction_desc', nulls };
 }

@@ -1,5 +1,5 @@
 import { LIST_MIN, type Literal, numberLiteral } from './literal.js';
-import type { Marks } from './rewrite.js';
+import type { Marks } from './marks.js';
 import { stringValue } from './string-literal.js';
 import type { SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';

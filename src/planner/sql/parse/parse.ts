@@ -1,4 +1,5 @@
-import type { Conversion } from './convert-expression.js';
+import type { Conversion } from './conversion.js';
+import { convertExpression } from './convert-expression.js';
 import { convertQuery } from './convert-query.js';
 import { type Node, parseCst } from './cst.js';
 import { takePivots } from './pivot-clauses.js';
@@ -25,7 +26,18 @@ export function parseSql(source: SourceText): SqlStatement {
 
   const convert = <Result>(range: TokenRange, prefix: string, then: (conversion: Conversion, node: Node) => Result): Result => {
     const text = stream.parserText(range.from, range.to, prefix);
-    const conversion = { source, text, marks, parameters, named: new Map(), withClauses: new Map(), pivots, selectItems };
+    const conversion: Conversion = {
+      source,
+      text,
+      marks,
+      parameters,
+      named: new Map(),
+      withClauses: new Map(),
+      pivots,
+      selectItems,
+      expression: convertExpression,
+      query: convertQuery,
+    };
     return then(conversion, parseCst(source, text));
   };
   function selectItems(range: TokenRange): readonly SelectItem[] {

@@ -1,8 +1,8 @@
 import type { SqlType } from '../../../model/statement.js';
-import { valueOfNoRows } from '../bind/aggregate-list.js';
 import { folded } from '../bind/function-call.js';
 import type { Session } from '../bind/session.js';
 import type { CompareOperator, SqlQuery } from '../parse/syntax.js';
+import { valueOfNoRows } from './aggregate.js';
 import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, retype, substitute, transform } from './bound.js';
 import { type NamedBound, type ProjectedColumn, putsOutRight, type Relation } from './relation.js';
 import { expressionsOf } from './rules/verify-relation.js';

@@ -1,4 +1,4 @@
-import { valueOfNoRows } from '../bind/aggregate-list.js';
+import { valueOfNoRows } from './aggregate.js';
 import { and, type Bound, boundKey, call, column, conjuncts, integer, isNull, literal, retype, settledType, transform } from './bound.js';
 import { isCorrelated, unwrapped } from './decorrelate.js';
 import {

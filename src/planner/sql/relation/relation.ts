@@ -2,8 +2,8 @@ import { MULTI_VALUE_FORMS } from '../../../expression/functions/multi-value.js'
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../../model/statement.js';
 import type { FrameBound, WindowCall, WindowFrame } from '../../../model/window.js';
-import type { BoundAggregate } from '../bind/aggregate-list.js';
 import type { JoinType } from '../parse/syntax.js';
+import type { BoundAggregate } from './aggregate.js';
 import { type Bound, children, settledType } from './bound.js';
 
 /**
@@ -276,4 +276,18 @@ export function valueOrder(
   return items
     .filter(({ bound }) => bound.kind !== 'literal')
     .map(({ bound, descending, nulls }) => ({ bound, descending, nulls: nulls ?? (descending ? 'last' : 'first') }));
+}
+
+/** With what no column of the left side begins. */
+export function freePrefix(left: Relation): string {
+  let prefix = 'j0.';
+  while (columnsOf(left).some(({ name }) => name.startsWith(prefix))) prefix = `_${prefix}`;
+  return prefix;
+}
+
+/** `wanted`, or with underscores in front where that is taken. */
+export function freeName(wanted: string, taken: readonly { readonly name: string }[]): string {
+  let name = wanted;
+  while (taken.some((each) => each.name === name)) name = `_${name}`;
+  return name;
 }

@@ -1,6 +1,5 @@
-import { freePrefix } from '../../bind/bind-from.js';
 import { and, type Bound, column, transform } from '../bound.js';
-import { columnsOf, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
+import { columnsOf, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
 import { type ChainInput, type ClassMember, chainOf, graphOf, isOrdered, type JoinChain, ownersOf } from './join-chain.js';
 import { cheapestTree, inputsOfTree, type JoinTree, treeCost } from './join-search.js';
 

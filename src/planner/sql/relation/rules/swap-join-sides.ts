@@ -1,7 +1,6 @@
-import { freePrefix } from '../../bind/bind-from.js';
 import { type Bound, column, transform } from '../bound.js';
 import { estimate } from '../estimate.js';
-import { columnsOf, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
+import { columnsOf, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
 
 /**
  * The right side of a join is held in memory: it should be the smaller one. A side must be this much smaller to change places.

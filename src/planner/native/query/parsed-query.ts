@@ -1,0 +1,12 @@
+import type { Query } from '../../../model/query.js';
+import type { RowSource } from '../../../model/row-source.js';
+import type { QueryContext } from '../context.js';
+
+export interface ParsedQuery {
+  readonly query: Query;
+  /** Where its rows come from; `query.dataSource` is only what it is called. */
+  readonly source: RowSource;
+  readonly context: QueryContext;
+  /** Unknown keys that a lenient reading accepted, by path. */
+  readonly ignoredKeys: readonly string[];
+}

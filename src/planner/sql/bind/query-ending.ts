@@ -1,0 +1,65 @@
+import type { SqlExpression, SqlQuery } from '../parse/syntax.js';
+import { type Bound, boundKey, children, settledType } from '../relation/bound.js';
+import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
+import { bindExpression, type Place } from './bind-expression.js';
+
+/** What the ends of a SELECT and of a set operation share: ORDER BY, OFFSET, LIMIT, and the columns. */
+interface Ending {
+  readonly relation: Relation;
+  readonly columns: readonly { readonly name: string; readonly bound: Bound }[];
+  readonly sortKeys: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[];
+}
+
+/** ORDER BY, OFFSET and LIMIT, then the columns. */
+export function ending(place: Place, query: SqlQuery, { relation, columns, sortKeys }: Ending): ProjectRelation {
+  const by = sortOrder(sortKeys);
+  let rows = relation;
+  if (by.length > 0) rows = { kind: 'sort', input: rows, by };
+  const [offset, limit] = [rowCount(place, query.offset, 'OFFSET') ?? 0, rowCount(place, query.limit, 'LIMIT')];
+  if (offset > 0 || limit !== null) rows = { kind: 'limit', input: rows, offset, limit };
+  const projected = columns.map(({ name, bound }): ProjectedColumn => ({ name, bound, type: settledType(bound.type) }));
+  return { kind: 'project', input: rows, columns: projected };
+}
+
+/** In GROUP BY and ORDER BY a bare integer counts select items. */
+export function bindReference(place: Place, expression: SqlExpression, outputs: readonly { readonly bound: Bound }[]): Bound {
+  if (expression.kind !== 'literal' || typeof expression.value !== 'bigint' || expression.type === 'BOOLEAN')
+    return bindExpression(place, expression);
+  const output = outputs[Number(expression.value) - 1];
+  if (output === undefined)
+    throw place.session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `there is no column ${expression.value}; the query selects ${outputs.length}`,
+    );
+  if (typeof place.aggregates === 'string' && usesAggregate(output.bound))
+    throw place.session.source.error(
+      'sql_plan_invalid',
+      expression.at,
+      `column ${expression.value} is an aggregate, which cannot stand ${place.aggregates}`,
+    );
+  return output.bound;
+}
+
+function usesAggregate(bound: Bound): boolean {
+  return bound.kind === 'aggregate' || children(bound).some(usesAggregate);
+}
+
+/** Nulls are the lowest value unless said otherwise. Constants and repeated keys order nothing. */
+function sortOrder(items: Ending['sortKeys']): readonly RelationSortKey[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ bound, descending, nulls }) => {
+    const key = boundKey(bound);
+    if (bound.kind === 'literal' || seen.has(key)) return [];
+    seen.add(key);
+    return [{ bound, descending, nulls: nulls ?? (descending ? ('last' as const) : ('first' as const)) }];
+  });
+}
+
+function rowCount(place: Place, expression: SqlExpression | null, clause: string): number | null {
+  if (expression === null) return null;
+  const bound = bindExpression({ ...place, aggregates: `in ${clause}`, subqueries: `in ${clause}` }, expression);
+  if (bound.kind === 'literal' && typeof bound.value === 'bigint' && bound.value >= 0n && bound.value <= BigInt(Number.MAX_SAFE_INTEGER))
+    return Number(bound.value);
+  throw place.session.source.error('sql_plan_invalid', expression.at, `${clause} takes an integer that is not negative`);
+}
