@@ -15,6 +15,8 @@ export type AggregateState =
   | { readonly type: 'first' | 'last'; readonly valueType: ColumnType; readonly maxStringBytes: number; readonly firstOnly?: true }
   /** [text] → the smallest or largest text or array; nulls do not count, of a row of several values each does. */
   | { readonly type: 'min' | 'max'; readonly valueType: TextType }
+  /** [instant in ms] → the earliest or latest, as ISO 8601; nulls do not count. */
+  | { readonly type: 'timeMin' | 'timeMax' }
   /** [number] → count, mean and squared deviations; nulls do not count. */
   | { readonly type: 'moments'; readonly result: 'mean' | 'populationVariance' | 'sampleVariance' }
   /** [number] → the exact sum, rounded once, or the mean of it; nulls do not count. */

@@ -77,6 +77,8 @@ const STATE_TRAITS: { readonly [Type in AggregateState['type']]: StateTraits<Ext
     isValue: no,
     mixedInput: 'nowhere',
   },
+  timeMin: timeExtreme(),
+  timeMax: timeExtreme(),
   moments: {
     columnType: ({ result }) => (result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>'),
     declared: ['COMPLEX<doubleMean>', 'COMPLEX<variance>'],
@@ -225,6 +227,23 @@ const STATE_TRAITS: { readonly [Type in AggregateState['type']]: StateTraits<Ext
     mixedInput: 'nowhere',
   },
 };
+
+/** A time, of which the other columns of times are extremes too. */
+function timeExtreme(): StateTraits<AggregateState> {
+  return {
+    columnType: () => 'COMPLEX<time>',
+    declared: ['COMPLEX<time>'],
+    decoded: [],
+    ofNoRows: null,
+    distinct: 'nothing',
+    window: 'none',
+    finalizable: false,
+    named: false,
+    isRanked: no,
+    isValue: no,
+    mixedInput: 'nowhere',
+  };
+}
 
 type StoredAs<State extends AggregateState> = Pick<StateTraits<State>, 'columnType' | 'declared' | 'decoded'>;
 

@@ -12,6 +12,7 @@ import { momentsState } from './moments.js';
 import { orderedListState } from './ordered-list.js';
 import type { StateOperations } from './state-operations.js';
 import { thetaState } from './theta.js';
+import { timeExtremeState } from './time-extreme.js';
 import { tupleState } from './tuple.js';
 
 /** A aggregateState without a kind of state does not compile. */
@@ -22,6 +23,8 @@ const KINDS: {
   last: firstLastState as (aggregateState: AggregateState) => StateOperations<unknown>,
   min: extremeState as (aggregateState: AggregateState) => StateOperations<unknown>,
   max: extremeState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  timeMin: timeExtremeState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  timeMax: timeExtremeState as (aggregateState: AggregateState) => StateOperations<unknown>,
   hll: hllState as (aggregateState: AggregateState) => StateOperations<unknown>,
   cardinality: cardinalityState as (aggregateState: AggregateState) => StateOperations<unknown>,
   theta: thetaState as (aggregateState: AggregateState) => StateOperations<unknown>,

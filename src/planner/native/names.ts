@@ -3,7 +3,7 @@ export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'inType'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
   'javascript ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
-  'spectatorHistogramTimer spectatorHistogramDistribution distinctCount timeMin timeMax Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
+  'spectatorHistogramTimer spectatorHistogramDistribution distinctCount Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
   'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram HLLSketch sketchBuild sketchMerge'
 ).split(' ');
 

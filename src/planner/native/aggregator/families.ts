@@ -10,11 +10,13 @@ import { HLL } from './hll.js';
 import { MOMENTS } from './moments.js';
 import { STATISTICS } from './statistics.js';
 import { THETA } from './theta.js';
+import { TIME_MIN_MAX } from './time-min-max.js';
 import { TUPLE } from './tuple.js';
 
 const FAMILIES: readonly StateFamily[] = [
   FIRST_LAST,
   MOMENTS,
+  TIME_MIN_MAX,
   CARDINALITY,
   HLL,
   THETA,

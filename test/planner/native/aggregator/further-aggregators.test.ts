@@ -733,3 +733,24 @@ for (const [place, query] of Object.entries({
   });
 
 scripts.run();
+
+const times = suite('timeMin and timeMax');
+const extremes = (fieldName: string): object[] => ['timeMin', 'timeMax'].map((type) => ({ type, name: type, fieldName }));
+
+const [EARLY, LATE] = ['2015-07-28T01:00:00.000Z', '2015-07-29T04:00:00.000Z'];
+for (const [name, frame] of Object.entries({
+  'ISO 8601 strings': frameOf([{ at: LATE }, { at: null }, { at: EARLY }]),
+  instants: frameOf([{ at: BigInt(Date.parse(EARLY)) }, { at: null }, { at: BigInt(Date.parse(LATE)) }]),
+  'stored extremes': frameOf([{ at: String(Date.parse(EARLY)) }, { at: '' }, { at: String(Date.parse(LATE)) }], { at: 'COMPLEX<time>' }),
+}))
+  times(`of ${name}`, async () => {
+    const [row] = await answersOver([frame], { aggregations: extremes('at') });
+    assert.equal([row?.timeMin, row?.timeMax], [EARLY, LATE]);
+  });
+
+times('of no times are null', async () => {
+  const [row] = await answersOver([frameOf([{ at: null }])], { aggregations: extremes('at') });
+  assert.equal([row?.timeMin, row?.timeMax], [null, null]);
+});
+
+times.run();
