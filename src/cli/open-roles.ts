@@ -1,6 +1,7 @@
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
+import { describeKillTask, isKillPayload } from '../cluster/overlord/kill-task.js';
 import { type Cluster, createCluster } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { ROLES, type Role } from '../configuration/properties.js';
@@ -51,7 +52,8 @@ export async function openRoles({
 }): Promise<OpenRoles> {
   const engine = openEngine(configuration, processing);
   // A process that is not given tasks does without ingestion.
-  const validate = async (payload: unknown) => (await import('../ingestion/task.js')).validateTask(payload, Date.now());
+  const validate = async (payload: unknown) =>
+    isKillPayload(payload) ? describeKillTask(payload) : (await import('../ingestion/task.js')).validateTask(payload, Date.now());
   let cluster: Cluster;
   try {
     cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, validate, version });

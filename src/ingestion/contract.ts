@@ -58,7 +58,7 @@ export interface TaskOutcome {
 
 /** What the overlord learns of a payload before it queues it. */
 export interface TaskDescription {
-  readonly type: 'index_parallel' | 'index' | 'query_controller';
+  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'kill';
   readonly dataSource: string;
   readonly id: string | null;
   readonly groupId: string | null;

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import type { Interval } from '../../src/base/instant.js';
 import type { Coordination, Member } from '../../src/cluster/membership/coordination.js';
+import { describeKillTask, isKillPayload } from '../../src/cluster/overlord/kill-task.js';
 import { Overlord } from '../../src/cluster/overlord/overlord.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment } from '../../src/cluster/rpc/services.js';
@@ -99,7 +100,7 @@ overlords.before.each(async (context) => {
       owner: new StorageOwner(storage),
       coordination,
       peers,
-      validate: async (payload) => describe(payload),
+      validate: async (payload) => (isKillPayload(payload) ? describeKillTask(payload) : describe(payload)),
       periodMs: 10,
       queueMax: 5,
       assignmentTries: 3,
@@ -337,14 +338,39 @@ overlords(
   },
 );
 
-overlords('killing removes the unused segments inside the interval and their files', async ({ database, overlord }) => {
-  await overlord.submit({ id: 'a' });
-  await untilState(database, 'a', 'RUNNING');
-  await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } });
-  assert.is(await overlord.kill('ds', EVERYTHING), 0);
-  await database.rows('UPDATE segments SET used = 0');
-  assert.is(await overlord.kill('ds', day(0)), 1);
-  assert.is((await selectSegments(database, {})).length, 1);
-});
+overlords(
+  'a kill task is listed, removes the unused segments inside its interval and their files, and goes on after a restart',
+  async (context) => {
+    const { database, overlord, succeed } = context;
+    await overlord.submit({ id: 'a' });
+    await untilState(database, 'a', 'RUNNING');
+    await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } });
+    await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
+    const first = await overlord.kill('ds', EVERYTHING);
+    await untilState(database, first, 'SUCCESS');
+    assert.is((await selectSegments(database, {})).length, 2, 'those in use stay');
+    await database.rows('UPDATE segments SET used = 0');
+    const second = await overlord.kill('ds', day(0));
+    assert.ok((await overlord.tasks()).some(({ id, type }) => id === second && type === 'kill'));
+    await untilState(database, second, 'SUCCESS');
+    assert.is((await selectSegments(database, {})).length, 1);
+    assert.equal(await locksOfTask(database, second), []);
+    // One that an earlier process had begun.
+    await overlord.lost();
+    await database.rows("UPDATE tasks SET state = 'RUNNING', finished_ms = NULL WHERE id = ?", [first]);
+    await succeed();
+    await untilState(database, first, 'SUCCESS');
+    assert.equal(await selectSegments(database, {}), []);
+    for (const payload of [
+      { type: 'kill' },
+      { type: 'kill', dataSource: 'ds', interval: 'x' },
+      { type: 'kill', dataSource: 'ds', interval: '2000/2001', more: 1 },
+    ])
+      assert.throws(
+        () => describeKillTask(payload),
+        (error: unknown) => error instanceof ServiceError && error.code === 'input_invalid',
+      );
+  },
+);
 
 overlords.run();

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
+import { formatInterval } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -25,6 +26,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
+import { isKillPayload, KILL_TASK, parseKillPayload } from './kill-task.js';
 import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
 import {
@@ -36,6 +38,10 @@ import {
   type WorkerConfig,
 } from './worker-config.js';
 
+/** Segments that a kill task removes in one transaction. */
+const KILLED_AT_A_TIME = 500;
+/** Where kill tasks run. */
+const KILL_HOST = 'overlord';
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
@@ -66,6 +72,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly #ticker: Ticker;
   /** Of pending tasks that workers could not start. */
   readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
+  readonly #kills = new Map<string, Promise<void>>();
   #fence: Fence | null = null;
 
   constructor(options: OverlordOptions) {
@@ -92,6 +99,7 @@ export class Overlord implements OverlordService, Candidate {
   async lost(): Promise<void> {
     this.#fence = null;
     await this.#ticker.stop();
+    await Promise.all(this.#kills.values());
   }
 
   wake(): void {
@@ -155,14 +163,52 @@ export class Overlord implements OverlordService, Candidate {
     this.wake();
   }
 
-  async kill(dataSource: string, interval: Interval): Promise<number> {
-    const { database, storage } = this.#options;
-    const removed = await fencedTransaction(database, this.fence(), (queries) =>
-      deleteUnused(queries, dataSource, interval, Number.MAX_SAFE_INTEGER),
-    );
-    // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
-    for (const loadSpec of removed) await storage.remove(loadSpec);
-    return removed.length;
+  async kill(dataSource: string, interval: Interval): Promise<string> {
+    return (await this.submit({ type: KILL_TASK, dataSource, interval: formatInterval(interval) })).taskId;
+  }
+
+  /** Tasks that run here: those that wait for a worker to have them, and those that an earlier leader began. */
+  #startKills(tasks: readonly TaskRecord[]): void {
+    for (const task of tasks) {
+      if (this.#kills.has(task.id)) continue;
+      const run = this.#runKill(task)
+        .catch((error: unknown) => this.#options.log(`task ${task.id}: ${toServiceError(error).message}`))
+        .finally(() => this.#kills.delete(task.id));
+      this.#kills.set(task.id, run);
+    }
+  }
+
+  /** Repeating it does no harm: what was removed is not found again. */
+  async #runKill(task: TaskRecord): Promise<void> {
+    const { database, storage, now } = this.#options;
+    const fence = this.fence();
+    const documents = await taskDocuments(database, task.id);
+    await fencedTransaction(database, fence, (queries) => startTask(queries, task.id, { host: KILL_HOST, session: KILL_HOST }, now()));
+    const end = async (error: string | null, killed: number): Promise<void> => {
+      const report = JSON.stringify({ killed: { taskId: task.id, type: 'killed', payload: { numSegmentsKilled: killed } } });
+      await endTask(database, fence, task.id, { succeeded: error === null, error, report }, now());
+      this.wake();
+    };
+    let killed = 0;
+    try {
+      const payload = parseJson(documents?.payload ?? 'null');
+      if (!isKillPayload(payload)) throw new ServiceError('internal', 'its payload is not that of a kill task');
+      const { dataSource, interval } = parseKillPayload(payload);
+      while ((await findTask(database, task.id))?.state === 'RUNNING') {
+        const removed = await fencedTransaction(database, fence, (queries) =>
+          deleteUnused(queries, dataSource, interval, KILLED_AT_A_TIME),
+        );
+        // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
+        for (const loadSpec of removed) await storage.remove(loadSpec);
+        killed += removed.length;
+        if (removed.length < KILLED_AT_A_TIME) break;
+      }
+    } catch (error) {
+      const { code, message } = toServiceError(error);
+      if (code === 'not_leader') throw error;
+      return end(message, killed);
+    }
+    await end(null, killed);
   }
 
   /** Every announced worker that answers. */
@@ -215,8 +261,10 @@ export class Overlord implements OverlordService, Candidate {
 
   async #endLostTasks(): Promise<void> {
     const { database, now, log } = this.#options;
-    await this.#forEach(await selectTasks(database, { states: ['RUNNING'] }), async (task) => {
-      if (this.workerOf(task) !== undefined) return;
+    const running = await selectTasks(database, { states: ['RUNNING'] });
+    this.#startKills(running.filter(({ type }) => type === KILL_TASK));
+    await this.#forEach(running, async (task) => {
+      if (task.type === KILL_TASK || this.workerOf(task) !== undefined) return;
       log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} is gone`);
       await endLostTask(database, this.fence(), task, now());
       this.#hint((coordinator) => coordinator.cleanUp());
@@ -274,7 +322,9 @@ export class Overlord implements OverlordService, Candidate {
 
   async #assign(): Promise<void> {
     const { database } = this.#options;
-    const pending = await selectTasks(database, { states: ['PENDING'] });
+    const granted = await selectTasks(database, { states: ['PENDING'] });
+    this.#startKills(granted.filter(({ type }) => type === KILL_TASK));
+    const pending = granted.filter(({ type }) => type !== KILL_TASK);
     const waiting = new Set(pending.map(({ id }) => id));
     for (const id of this.#refusals.keys()) if (!waiting.has(id)) this.#refusals.delete(id);
     if (pending.length === 0) return;

@@ -134,8 +134,8 @@ export interface OverlordService {
   taskEnded(end: TaskEndReport): Promise<void>;
   /** Ends a task that is not finished; throws `not_found` when there is no such. */
   shutdownTask(taskId: string, reason: string): Promise<void>;
-  /** Removes the unused segments inside the interval for good, rows and files; returns how many. */
-  kill(dataSource: string, interval: Interval): Promise<number>;
+  /** Starts a task that removes the unused segments inside the interval for good, rows and files; returns its id. */
+  kill(dataSource: string, interval: Interval): Promise<string>;
 }
 
 export interface TaskEndReport {

@@ -12,7 +12,7 @@ export interface SegmentMarking {
   fence(): Fence;
   /** The Coordinator looks at metadata now. */
   wake(): Promise<void>;
-  kill(dataSource: string, interval: Interval): Promise<number>;
+  kill(dataSource: string, interval: Interval): Promise<string>;
   readonly now: () => number;
 }
 
