@@ -2,12 +2,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CacheUse, QueryOptions } from '../../src/cluster/broker/contract.js';
 import { throughCache } from '../../src/cluster/broker/result-cache.js';
-import type { RowsPlan } from '../../src/cluster/broker/segment-runs.js';
 import { cacheKey, FrameCache } from '../../src/cluster/frame-cache.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
+import type { RowsPlan } from '../../src/model/row-source.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { DAY, scanPlan, segmentOf } from './fakes.js';
 

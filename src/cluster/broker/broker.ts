@@ -3,7 +3,7 @@ import { intersect } from '../../base/interval.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { SegmentMetadataPlan } from '../../model/plan.js';
-import type { RowSource } from '../../model/row-source.js';
+import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import { rowSourceColumns } from '../../planner/row-source-columns.js';
@@ -22,7 +22,7 @@ import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocati
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { chunksWithin, planReads, withinData } from './scatter.js';
-import { type Cluster, type RowsPlan, requestFor, runOptions, runOverSegments } from './segment-runs.js';
+import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
 import { ClusterView, type PinnedView } from './view.js';
 

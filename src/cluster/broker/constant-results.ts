@@ -1,6 +1,6 @@
 import type { Frame } from '../../model/frame.js';
+import type { RowsPlan } from '../../model/row-source.js';
 import type { QueryOptions, ResultUse } from './contract.js';
-import type { RowsPlan } from './segment-runs.js';
 
 /** Results with more rows are not kept: there are as many of them as plans that somebody holds on to. */
 const ROWS_MAX = 100;

@@ -1,11 +1,11 @@
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
+import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import { cacheKey, type FrameCache } from '../frame-cache.js';
 import type { QueryOptions, ResultUse } from './contract.js';
 import { chunksWithin } from './scatter.js';
-import type { RowsPlan } from './segment-runs.js';
 import type { DataSourceView } from './view.js';
 
 export interface ResultCache {

@@ -2,16 +2,15 @@ import { ServiceError } from '../../base/errors.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
-import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { Plan } from '../../model/plan.js';
 import { addProfile, addStage } from '../../model/profile.js';
+import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
 import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
 import { type ResultCache, throughCache } from './result-cache.js';
 import { planReads, type Read, readsElsewhere } from './scatter.js';
-
-export type RowsPlan = Exclude<Plan, SegmentMetadataPlan>;
 
 export interface Cluster {
   readonly engine: Pick<Engine, 'merge'>;

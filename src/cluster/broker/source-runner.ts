@@ -15,7 +15,7 @@ import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
-import { columnsThrough } from '../../model/stage.js';
+import { columnsThrough } from '../../model/stage-columns.js';
 import type { SourceSteps } from './source-steps.js';
 import { chooseSides, cutByTime, isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
 

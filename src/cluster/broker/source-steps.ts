@@ -8,7 +8,7 @@ import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js'
 import type { ColumnType } from '../../model/schema.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
-import { columnsBefore } from '../../model/stage.js';
+import { columnsBefore } from '../../model/stage-columns.js';
 import { extractTimeBounds } from '../../planner/rules/time-intervals.js';
 
 /** What a source begins with, and what happens to its rows. */

@@ -3,7 +3,7 @@ import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.j
 import type { Filter } from '../../model/filter.js';
 import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { columnsThrough, nameThrough } from '../../model/stage.js';
+import { columnsThrough, nameThrough } from '../../model/stage-columns.js';
 import { columnsAndFields } from './json-field.js';
 import type { VirtualColumns } from './scope.js';
 import { storedName, virtualColumnsByName } from './scope.js';

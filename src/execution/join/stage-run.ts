@@ -3,7 +3,7 @@ import { BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
-import { columnsThrough } from '../../model/stage.js';
+import { columnsThrough } from '../../model/stage-columns.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { blockAt } from '../block/context.js';

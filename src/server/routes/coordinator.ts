@@ -1,9 +1,7 @@
 import type { Interval } from '../../base/instant.js';
-import type { Coordinator } from '../../cluster/coordinator/coordinator.js';
-import type { Peers } from '../../cluster/rpc/peers.js';
-import type { Database } from '../../metadata/database.js';
 import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';
+import type { CoordinatorSource } from './coordinator/coordinator-source.js';
 import { deepStorageRoutes } from './coordinator/deep-storage.js';
 import { dynamicConfigRoutes } from './coordinator/dynamic-config.js';
 import { loadingRoutes } from './coordinator/loading.js';
@@ -13,15 +11,6 @@ import { metadataRoutes } from './coordinator/metadata.js';
 import { ruleRoutes } from './coordinator/rules.js';
 import { segmentRoutes } from './coordinator/segments.js';
 import { metadataFaultRoutes } from './metadata-faults.js';
-
-export interface CoordinatorSource {
-  readonly coordinator: Coordinator;
-  readonly database: Database;
-  readonly peers: Pick<Peers, 'leading' | 'all'>;
-  /** `svc.audit.manager.auditHistoryMillis`. */
-  readonly auditHistoryMs: number;
-  readonly now: () => number;
-}
 
 /** Everything the leading Coordinator answers, one file for each area of the specification. */
 export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {

@@ -5,8 +5,8 @@ import { createByName } from '../../../base/names.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
 import type { HttpResponse, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, formatInstant, formatInterval, isFlagged, json, readInterval, route, STATE_READ } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 import { dataSourceBody } from './metadata.js';
 import { type ServedSegment, servedDataSources, servedSegments } from './served.js';
 

@@ -1,6 +1,6 @@
 import type { Route } from '../../http.types.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { json, readAuthor, route, STATE_READ, STATE_WRITE } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/deepStorage';
 

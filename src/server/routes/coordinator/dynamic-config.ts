@@ -1,7 +1,7 @@
 import { DYNAMIC_CONFIG_NAME as NAME } from '../../../cluster/coordinator/dynamic-config.js';
 import type { Route } from '../../http.types.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { auditBody, CONFIG_READ, CONFIG_WRITE, json, readAuthor, readHistorySelection, readObject, route } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/config';
 

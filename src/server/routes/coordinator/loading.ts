@@ -5,8 +5,8 @@ import type { Target } from '../../../cluster/coordinator/assignment.js';
 import type { ClusterPicture } from '../../../cluster/coordinator/coordinator.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, isFlagged, isTrue, json, readInterval, route, STATE_READ } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 
 const WEEK_MS = 7 * 86_400_000;
 

@@ -4,8 +4,8 @@ import type { Lookup, Lookups } from '../../../cluster/coordinator/lookups.js';
 import type { Peers } from '../../../cluster/rpc/peers.js';
 import type { LookupReport } from '../../../cluster/rpc/services.js';
 import type { HttpRequest, Route } from '../../http.types.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { CONFIG_READ, json, route } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/lookups';
 

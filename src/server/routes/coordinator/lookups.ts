@@ -2,8 +2,8 @@ import { ServiceError } from '../../../base/errors.js';
 import { own } from '../../../base/names.js';
 import { type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
 import type { HttpRequest, Route } from '../../http.types.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { CONFIG_READ, CONFIG_WRITE, json, readAuthor, readJson, route } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 import { isOn, lookupReports } from './lookup-status.js';
 
 const BASE = '/svc/coordinator/v1/lookups/config';

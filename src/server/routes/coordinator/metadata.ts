@@ -5,8 +5,8 @@ import type { SegmentDescriptor } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { DATASOURCES, isFlagged, json, kindOf, readInterval, readJson, route } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 
 /** What the metadata store holds, whether it is served or not. */
 export function metadataRoutes({ coordinator, database }: CoordinatorSource): readonly Route[] {

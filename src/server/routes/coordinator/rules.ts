@@ -1,6 +1,6 @@
 import type { HttpRequest, Route } from '../../http.types.js';
-import type { CoordinatorSource } from '../coordinator.js';
 import { auditBody, DATASOURCES, isFlagged, json, readAuthor, readHistorySelection, readJson, route } from '../exchange.js';
+import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/rules';
 
