@@ -2,6 +2,7 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { CSV, TSV } from './delimited.js';
 import type { InputFormat, InputFormatKind } from './format-kind.js';
 import { JSON_FORMAT } from './json.js';
+import { LINES } from './lines.js';
 import { PARQUET } from './parquet.js';
 
 /** Every input format: a file and a row here. */
@@ -9,7 +10,8 @@ export const INPUT_FORMATS: readonly InputFormatKind[] = [
   JSON_FORMAT,
   CSV,
   TSV,
-  PARQUET, //
+  PARQUET,
+  LINES,
 ];
 
 /** Druid's other formats are refused as unsupported, not as unknown. */

@@ -1,0 +1,18 @@
+import { contentOf } from '../source/decompress.js';
+import { inputFormatKind } from './format-kind.js';
+import { jsonBlock } from './json.js';
+import { endOfLines, textLines, wholeRows } from './text-rows.js';
+
+/** One row a line, with the whole line as its column `line`; blank lines are passed over. */
+export const LINES = inputFormatKind({
+  type: 'lines',
+  files: { extensions: ['log', 'txt'], options: {} },
+  parse: (fields) => fields.accept([]),
+  async *read(_, entity, { inputLimits, read, reject }) {
+    const limits = { name: entity.name, maxRowBytes: inputLimits.maxRowBytes };
+    for await (const bytes of wholeRows(contentOf(entity, read), endOfLines, limits)) {
+      const rows = textLines(bytes, reject).map((line) => ({ line: line.replace(/\r$/, '') }));
+      if (rows.length > 0) yield jsonBlock(rows, null);
+    }
+  },
+});
