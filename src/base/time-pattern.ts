@@ -72,8 +72,9 @@ function compilePattern(pattern: string, code: ErrorCode): readonly Part[] {
     const letter = run.charAt(0);
     if (run === "''") parts.push({ kind: 'text', text: "'" });
     else if (letter === "'") {
-      if (run.length < 2 || !run.endsWith("'")) throw new ServiceError(code, `time pattern "${pattern}": a quote is not closed`);
-      parts.push({ kind: 'text', text: run.slice(1, -1).replaceAll("''", "'") });
+      // A quote that is not closed reaches to the end, as in Joda-Time: clients send "'Z".
+      const isClosed = run.length > 1 && run.endsWith("'");
+      parts.push({ kind: 'text', text: run.slice(1, isClosed ? -1 : undefined).replaceAll("''", "'") });
     } else if (!/[A-Za-z]/.test(letter)) parts.push({ kind: 'text', text: run });
     else if (!LETTERS.includes(letter))
       throw new ServiceError(

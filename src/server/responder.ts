@@ -42,7 +42,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     if (HTTP_ERRORS[error.code].status >= 500) {
       log.error('request failed', { method: request.method, url: request.rawUrl, code: error.code, error });
     }
-    return errorResponse(error, errors, host);
+    return errorResponse(error, errors, host, request.viaAlias);
   };
   const later = async (request: HttpRequest, errors: Route['errors'], response: HttpResponse | Promise<HttpResponse>) => {
     try {
@@ -68,7 +68,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
 
     refuse(request, error) {
       try {
-        return errorResponse(error, find(request).route.errors, host);
+        return errorResponse(error, find(request).route.errors, host, request.viaAlias);
       } catch {
         return errorResponse(error, 'map', host);
       }

@@ -442,8 +442,6 @@ const REFUSED: readonly { readonly name: string; readonly body: Buffer; readonly
     ]),
     says: /parameterValues\[0\].type: .*BYTE_STRING is not supported/,
   },
-  { name: 'a commit', body: envelope('CommitRequest', [[1, 'C']]), says: /commit is not supported/ },
-  { name: 'a rollback', body: envelope('RollbackRequest', [[1, 'C']]), says: /rollback is not supported/ },
   {
     name: 'resetting a result',
     body: envelope('SyncResultsRequest', [

@@ -367,7 +367,7 @@ const REFUSED: readonly { readonly name: string; readonly body: unknown; readonl
   { name: 'a list', body: [], says: /JSON object/ },
   { name: 'no request', body: {}, says: /request: expected a string/ },
   { name: 'an unknown request', body: { request: 'getTabels' }, says: /request: expected one of openConnection, .*getTabels/ },
-  { name: 'a request there is no use for', body: { request: 'commit', connectionId: 'C' }, says: /commit is not supported/ },
+  { name: 'a request there is no use for', body: { request: 'syncResults', connectionId: 'C' }, says: /syncResults is not supported/ },
   { name: 'no connection id', body: { request: 'createStatement' }, says: /connectionId: expected a string/ },
   { name: 'an unknown connection', body: { request: 'createStatement', connectionId: 'none' }, says: /no connection none/, errorCode: 1 },
   { name: 'a connection that is open', body: { request: 'openConnection', connectionId: 'C' }, says: /C is open already/ },

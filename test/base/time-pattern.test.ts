@@ -18,6 +18,7 @@ const printed: readonly { pattern: string; timeZone?: string; text: string }[] =
   { pattern: 'HH:mm:ss.SSSSSS Z', timeZone: 'America/New_York', text: '11:04:05.067000 -0400' },
   { pattern: 'HH ZZ', timeZone: 'Asia/Kolkata', text: '20 +05:30' },
   { pattern: "h 'o''clock'", text: "3 o'clock" },
+  { pattern: "HH:mm'Z", text: '15:04Z' },
 ];
 for (const { pattern, timeZone, text } of printed) {
   patterns(`prints ${pattern}`, () => assert.is(formatWithPattern(pattern, timeZone === undefined ? {} : { timeZone })(AT), text));
@@ -69,7 +70,7 @@ patterns('what is printed is read back', () => {
   }
 });
 
-for (const pattern of ['yyyy-bb', "yyyy 'open"]) {
+for (const pattern of ['yyyy-bb', 'yyyy-j']) {
   patterns(`refuses ${pattern}`, () => {
     assert.throws(
       () => parseWithPattern(pattern, { code: 'query_invalid' }),

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
-import { Fields } from '../../src/ingestion/task-spec/fields.js';
 import { rowsOf } from './blocks.js';
 
 const cases: readonly { readonly name: string; readonly bytes: Buffer; readonly rows: readonly string[]; readonly rejected?: number }[] = [
@@ -13,10 +13,13 @@ const cases: readonly { readonly name: string; readonly bytes: Buffer; readonly 
   { name: 'nothing', bytes: Buffer.from(''), rows: [] },
 ];
 
+const open = (inputFormat: unknown) =>
+  parseInputFormat(new ObjectReader(inputFormat, 'inputFormat', readContextOf('input_invalid', 'the task')));
+
 const lines = suite('lines');
 for (const { name, bytes, rows, rejected = 0 } of cases) {
   lines(name, async () => {
-    const format = parseInputFormat(new Fields({ type: 'lines' }, 'inputFormat'));
+    const format = open({ type: 'lines' });
     let count = 0;
     const read = format.read(
       { name: 'a file', sizeBytes: bytes.length, localFile: null, open: async () => Readable.from([bytes]) },
@@ -37,7 +40,7 @@ for (const { name, bytes, rows, rejected = 0 } of cases) {
 }
 
 lines('an option is refused by name', () => {
-  assert.throws(() => parseInputFormat(new Fields({ type: 'lines', column: 'x' }, 'inputFormat')), /inputFormat\.column: unknown key/);
+  assert.throws(() => open({ type: 'lines', column: 'x' }), /inputFormat: unknown key "column"/);
 });
 
 lines.run();

@@ -19,7 +19,10 @@ const SPECIFIED: readonly { code: ErrorCode; status: number; error: string }[] =
   { code: 'internal', status: 500, error: 'Unknown exception' },
 ];
 for (const { code, status, error } of SPECIFIED) {
-  errors(`${code} is ${status} '${error}'`, () => assert.equal(HTTP_ERRORS[code], { status, error }));
+  errors(`${code} is ${status} '${error}'`, () => {
+    assert.is(HTTP_ERRORS[code].status, status);
+    assert.is(HTTP_ERRORS[code].error, error);
+  });
 }
 
 errors('every code of base/errors.ts has a row, and every row a code', () => {
@@ -41,6 +44,19 @@ errors('401 names the scheme, 429 and 503 when to come back', () => {
   assert.is(headers('unauthorized')['WWW-Authenticate'], 'Basic');
   assert.is(headers('capacity_exceeded')['Retry-After'], '1');
   assert.is(headers('not_found')['Retry-After'], undefined);
+});
+
+errors('under the alias a query error also says code, persona, category and context, for every code', () => {
+  for (const code of Object.keys(HTTP_ERRORS) as ErrorCode[]) {
+    const read = (viaAlias: boolean): Record<string, unknown> =>
+      JSON.parse(String(errorResponse(new ServiceError(code, 'why'), 'query', 'h:1', viaAlias).body));
+    const { errorCode, persona, category, context, ...rest } = read(true);
+    assert.match(String(errorCode), /^[a-z][A-Za-z]+$/);
+    assert.match(String(persona), /^(USER|ADMIN|OPERATOR|DEVELOPER)$/);
+    assert.match(String(category), /^[A-Z_]+$/);
+    assert.equal(context, { host: 'h:1' });
+    assert.equal(rest, read(false));
+  }
 });
 
 errors('what is not an error object still becomes one', () => {

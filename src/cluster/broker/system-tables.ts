@@ -87,6 +87,7 @@ function publishedSegment(id: string, { segment, overshadowed, replicationFactor
     JSON.stringify(segment.metrics),
     null,
     BigInt(replicationFactor),
+    null,
   ];
 }
 
@@ -94,7 +95,7 @@ function publishedSegment(id: string, { segment, overshadowed, replicationFactor
 function servedSegment(text: string, replicas: number): SystemRow {
   const id = parseSegmentId(text);
   const first: readonly SystemCell[] = id === undefined ? [text, null, null, null, 0n, null, null] : identity(text, id, 0);
-  return [...first, BigInt(replicas), 0n, 0n, 0n, 1n, 0n, 0n, null, null, null, null, -1n];
+  return [...first, BigInt(replicas), 0n, 0n, 0n, 1n, 0n, 0n, null, null, null, null, -1n, null];
 }
 
 function identity(text: string, { dataSource, interval, version, partitionNumber }: SegmentId, sizeBytes: number): readonly SystemCell[] {
@@ -123,6 +124,8 @@ function serverRow(
     null,
     processors === undefined ? null : BigInt(processors),
     memoryBytes === undefined ? null : BigInt(memoryBytes),
+    BigInt(data?.currentSizeBytes ?? 0),
+    BigInt(data?.maxSizeBytes ?? 0),
   ];
 }
 

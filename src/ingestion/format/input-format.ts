@@ -6,13 +6,7 @@ import { LINES } from './lines.js';
 import { PARQUET } from './parquet.js';
 
 /** Every input format: a file and a row here. */
-export const INPUT_FORMATS: readonly InputFormatKind[] = [
-  JSON_FORMAT,
-  CSV,
-  TSV,
-  PARQUET,
-  LINES,
-];
+export const INPUT_FORMATS: readonly InputFormatKind[] = [JSON_FORMAT, CSV, TSV, PARQUET, LINES];
 
 /** Druid's other formats are refused as unsupported, not as unknown. */
 const DOCUMENTED = ['regex', 'javascript', 'orc', 'avro_stream', 'avro_ocf', 'protobuf', 'kafka', 'kinesis', 'thrift', 'lines'];

@@ -31,7 +31,7 @@ export const HONOURED_KEYS: readonly string[] = [
  * accepted, with nothing left to do.
  */
 export const NOTHING_TO_DO_KEYS: readonly string[] = (
-  'maxQueuedBytes enableParallelMerge ' +
+  'maxQueuedBytes enableParallelMerge enableParallelMerges ' +
   'parallelMergeParallelism parallelMergeInitialYieldRows parallelMergeSmallBatchRows useFilterCNF secondaryPartitionPruning debug setProcessingThreadNames ' +
   'cloneQueryMode minTopNThreshold enableJoinFilterPushDown enableJoinFilterRewrite enableJoinFilterRewriteValueColumnFilters enableRewriteJoinToFilter ' +
   'joinFilterRewriteMaxSize enableJoinLeftTableScanDirect vectorize vectorSize vectorizeVirtualColumns forceExpressionVirtualColumns groupByIsSingleThreaded ' +
@@ -42,7 +42,7 @@ export const NOTHING_TO_DO_KEYS: readonly string[] = (
 
 /** They concern SQL statements and ingestion tasks; a native query is neither. */
 export const SQL_ONLY_KEYS: readonly string[] = (
-  'sqlPlannerBloat plannerRulesOff sqlQueryId sqlTimeZone sqlStringifyArrays useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
+  'sqlPlannerBloat plannerRulesOff sqlQueryId sqlTimeZone sqlOuterLimit sqlStringifyArrays useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
   'enableTimeBoundaryPlanning useNativeQueryExplain sqlFinalizeOuterSketches sqlUseBoundAndSelectors sqlUseExtractionFns sqlReverseLookup sqlReverseLookupThreshold ' +
   'sqlPullUpLookup maxNumericInFilters inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold maxNumTasks taskAssignment finalizeAggregations ' +
   'arrayIngestMode sqlJoinAlgorithm maxRowsInMemory rowsInMemory segmentSortOrder forceSegmentSortByTime maxParseExceptions rowsPerSegment indexSpec ' +

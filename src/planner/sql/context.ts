@@ -25,6 +25,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
   ...Object.keys(RUN_LIMITS),
   'sqlQueryId',
   'sqlTimeZone',
+  'sqlOuterLimit',
   'plannerRulesOff',
   'sqlStringifyArrays',
   'useNativeQueryExplain',
@@ -43,7 +44,7 @@ export const SQL_HONOURED_KEYS: readonly string[] = [
 ];
 
 /** Those that change plans: a plan is found again only under the same values of them. */
-export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'plannerRulesOff'];
+export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff'];
 
 /** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
 export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
@@ -88,6 +89,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
       );
   }
   readRulesOff(context['plannerRulesOff']);
+  sqlOuterLimit(context);
   const { sqlQueryId = null } = context;
   if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
     throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
@@ -106,6 +108,15 @@ function isOn(context: Readonly<Record<string, unknown>>, key: string): boolean 
   if (!['true', 'false'].includes(String(value)))
     throw new ServiceError('query_invalid', `context.${key}: expected true or false, found ${describeValue(value)}`);
   return String(value) === 'true';
+}
+
+/** Most rows that the outermost query puts out, whatever LIMIT it has; null: as many as there are. */
+export function sqlOuterLimit(context: Readonly<Record<string, unknown>>): number | null {
+  const value = context['sqlOuterLimit'] ?? null;
+  if (value === null) return null;
+  const limit = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= 0) return limit;
+  throw new ServiceError('query_invalid', `context.sqlOuterLimit: expected an integer of at least 0, found ${describeValue(value)}`);
 }
 
 export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {

@@ -4,7 +4,7 @@ import { bindParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
 import type { SqlSchema } from './catalog/schema.js';
-import { sqlTimeZone } from './context.js';
+import { sqlOuterLimit, sqlTimeZone } from './context.js';
 import { parseSql } from './parse/parse.js';
 import { SourceText } from './parse/source-text.js';
 import { planIngestion } from './plan-ingestion.js';
@@ -49,9 +49,11 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
       numbers: numbers(source),
     };
     if (statement.kind === 'select') {
-      const query = planRelation(session, schema, statement.query);
+      const query = planRelation(session, schema, statement.query, sqlOuterLimit(context));
       return statement.explained ? { kind: 'explain', query, ingestion: null } : { kind: 'select', ...query };
     }
+    if (sqlOuterLimit(context) !== null)
+      throw source.error('sql_plan_invalid', 0, 'context.sqlOuterLimit is of queries; INSERT and REPLACE load all rows');
     const planned = planIngestion(session, schema, statement);
     const { query, ...ingestion } = planned;
     return statement.explained ? { kind: 'explain', query, ingestion } : planned;

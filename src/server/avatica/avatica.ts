@@ -50,6 +50,9 @@ export class Avatica {
       ['openConnection', (request) => this.#open(request)],
       ['closeConnection', (request) => this.#close(request)],
       ['connectionSync', (request) => this.#within(request, (connection) => sync(connection, request))],
+      // There are no transactions: nothing is ever pending, so nothing is left to do.
+      ['commit', (request) => this.#within(request, () => ({ response: 'commit' }))],
+      ['rollback', (request) => this.#within(request, () => ({ response: 'rollback' }))],
       ['databaseProperties', (request) => this.#within(request, () => ({ response: 'databaseProperties', map: {} }))],
       ['createStatement', (request) => this.#within(request, createStatement)],
       ['closeStatement', (request) => this.#within(request, (connection) => closeStatement(connection, request))],
@@ -218,7 +221,7 @@ export class Avatica {
 }
 
 /** Of the protocol, without a meaning here: there are no transactions, no updates, and results run forward only. */
-const UNSUPPORTED: readonly string[] = ['commit', 'rollback', 'executeBatch', 'prepareAndExecuteBatch', 'syncResults'];
+const UNSUPPORTED: readonly string[] = ['executeBatch', 'prepareAndExecuteBatch', 'syncResults'];
 
 /** Who connects is no part of the context of statements. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['user', 'password']);

@@ -109,6 +109,8 @@ const RESULT_SET: Message = {
 /** By `response`: the name of its message, and its fields. */
 export const RESPONSES: Readonly<Record<string, { readonly name: string; readonly fields: Message }>> = {
   openConnection: { name: 'OpenConnectionResponse', fields: { rpcMetadata: rpcMetadata(1) } },
+  commit: { name: 'CommitResponse', fields: {} },
+  rollback: { name: 'RollbackResponse', fields: {} },
   closeConnection: { name: 'CloseConnectionResponse', fields: { rpcMetadata: rpcMetadata(1) } },
   closeStatement: { name: 'CloseStatementResponse', fields: { rpcMetadata: rpcMetadata(1) } },
   connectionSync: {

@@ -5,7 +5,7 @@ import type { ObjectReader } from '../../base/json-reader.js';
  * that the JSON form of the protocol gives them; responses are the types below. A codec carries both over the wire.
  */
 export type AvaticaResponse =
-  | { readonly response: 'openConnection' | 'closeConnection' | 'closeStatement' }
+  | { readonly response: 'openConnection' | 'closeConnection' | 'closeStatement' | 'commit' | 'rollback' }
   | { readonly response: 'connectionSync'; readonly connProps: ConnectionProperties }
   | { readonly response: 'databaseProperties'; readonly map: Readonly<Record<string, never>> }
   | { readonly response: 'createStatement'; readonly connectionId: string; readonly statementId: number }

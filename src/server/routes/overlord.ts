@@ -114,8 +114,35 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
         (await overlord.workers()).map((worker) => workerBody(worker)),
       ),
     ),
+    route('GET', '/svc/indexer/v1/totalWorkerCapacity', STATE_READ, async () => {
+      const workers = await overlord.workers();
+      const total = (read: (worker: WorkerStatus) => number): number => workers.reduce((sum, worker) => sum + read(worker), 0);
+      return json(200, {
+        currentClusterCapacity: total(({ capacity }) => capacity),
+        usedClusterCapacity: total(({ runningTasks }) => runningTasks.length),
+        // The number of workers never changes by itself.
+        maximumCapacityWithAutoScale: -1,
+      });
+    }),
+    // Supervisors and automatic compaction do not exist yet: there are none, and none can be made.
+    route('GET', '/svc/indexer/v1/supervisor', DATASOURCES, async () => json(200, [])),
+    route('POST', '/svc/indexer/v1/supervisor', DATASOURCES, notYet('supervisors')),
+    route('GET', '/svc/indexer/v1/compaction/config/datasources', STATE_READ, async () => json(200, { compactionConfigs: [] })),
+    route('GET', '/svc/indexer/v1/compaction/status/datasources', STATE_READ, async () => json(200, { compactionStatus: [] })),
+    route('GET', '/svc/indexer/v1/compaction/config/cluster', STATE_READ, async () =>
+      json(200, { compactionTaskSlotRatio: 0, maxCompactionTaskSlots: 0, engine: 'native', useSupervisors: false }),
+    ),
+    route('POST', '/svc/indexer/v1/compaction/config/cluster', DATASOURCES, notYet('automatic compaction')),
+    route('POST', '/svc/indexer/v1/compaction/config/datasources', DATASOURCES, notYet('automatic compaction')),
+    route('POST', '/svc/indexer/v1/sampler', DATASOURCES, notYet('the sampler')),
     route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
   ];
+}
+
+function notYet(what: string): () => Promise<HttpResponse> {
+  return async () => {
+    throw new ServiceError('unsupported', `not supported: ${what}`);
+  };
 }
 
 async function listTasks({ database }: OverlordSource, request: HttpRequest, states: readonly TaskState[]): Promise<readonly unknown[]> {

@@ -6,6 +6,7 @@ import type { HttpClient } from '../../cluster/rpc/http-client.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import type { Answerer } from '../responder.js';
 import { AVATICA_CODECS } from './avatica.js';
+import { json } from './exchange.js';
 
 export interface RouterSource {
   readonly coordination: Pick<Coordination, 'leader' | 'members'>;
@@ -44,7 +45,7 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
 export function routerRoutes(source: RouterSource): readonly Route[] {
   let turn = 0;
   const nextTurn = () => turn++;
-  return Object.entries(TARGETS).flatMap(([prefix, role]) =>
+  const forwarding = Object.entries(TARGETS).flatMap(([prefix, role]) =>
     [prefix, `${prefix}/{path*}`].flatMap((path) =>
       METHODS.map(
         (method): Route => ({
@@ -55,6 +56,42 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
           handle: (request) => forward(source, role, request, nextTurn),
         }),
       ),
+    ),
+  );
+  return [...ownRoutes(source), ...managementRoutes(source), ...forwarding];
+}
+
+const PUBLIC = { access: 'public' } as const;
+
+/** What the Router itself tells; consoles ask it before they show anything. */
+function ownRoutes({ coordination }: RouterSource): readonly Route[] {
+  return [
+    { method: 'GET', path: '/proxy/enabled', permission: PUBLIC, errors: 'map', handle: () => json(200, { enabled: true }) },
+    {
+      method: 'GET',
+      path: '/svc/router/v1/brokers',
+      permission: PUBLIC,
+      errors: 'map',
+      handle: () => json(200, { 'svc/broker': coordination.members('broker').map(({ host }) => host) }),
+    },
+  ];
+}
+
+/** `/proxy/coordinator/...` is `/...` of the leading Coordinator, also where its paths are those of every process. */
+function managementRoutes(source: RouterSource): readonly Route[] {
+  return (['coordinator', 'overlord'] as const).flatMap((role) =>
+    METHODS.map(
+      (method): Route => ({
+        method,
+        path: `/proxy/${role}/{path*}`,
+        permission: PUBLIC,
+        errors: 'map',
+        handle(request) {
+          const host = source.coordination.leader(role)?.host;
+          if (host === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
+          return sendAway(source, host, request, request.rawUrl.slice(`/proxy/${role}`.length));
+        },
+      }),
     ),
   );
 }
@@ -114,11 +151,11 @@ function sendTo(
   return source.local(role, host)?.answer(request) ?? sendAway(source, host, request);
 }
 
-async function sendAway({ client }: RouterSource, host: string, request: HttpRequest): Promise<HttpResponse> {
+async function sendAway({ client }: RouterSource, host: string, request: HttpRequest, path = request.rawUrl): Promise<HttpResponse> {
   const response = await client.send({
     host,
     method: request.method,
-    path: request.rawUrl,
+    path,
     headers: endToEnd(request.headers),
     body: request.body.length === 0 ? null : request.body,
     signal: request.signal,

@@ -78,6 +78,32 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
       },
     },
     {
+      method: 'GET',
+      path: '/svc/v2/sql/task/enabled',
+      permission: { access: 'public' },
+      errors: 'map',
+      handle: () => json(200, { enabled: true }),
+    },
+    {
+      method: 'GET',
+      path: '/svc/v2/sql/engines',
+      permission: { access: 'public' },
+      errors: 'map',
+      handle: () => json(200, { engines: [{ name: 'native' }, { name: 'msq-task' }] }),
+    },
+    {
+      method: 'POST',
+      path: '/svc/v2/sql/statements',
+      permission: { access: 'datasources' },
+      errors: 'query',
+      handle() {
+        throw new ServiceError(
+          'unsupported',
+          'asynchronous statements are not supported; send the query to /svc/v2/sql or /svc/v2/sql/task',
+        );
+      },
+    },
+    {
       method: 'DELETE',
       path: '/svc/v2/sql/{sqlQueryId}',
       permission: { access: 'datasources' },

@@ -8,14 +8,16 @@ import { computed, flag, overStored, stateAggregator } from './family.js';
 export const CARDINALITY: StateFamily = {
   aggregators: {
     cardinality: (reader, columns) => {
-      const fields = reader.list('fields', (value, path) => readDimensionSpec(value, path, reader, columns).column);
-      if (fields.length === 0) refuse(reader.at('fields'), 'at least one dimension', fields);
+      // The older name of the list, which clients still send.
+      const key = reader.has('fieldNames') && !reader.has('fields') ? 'fieldNames' : 'fields';
+      const fields = reader.list(key, (value, path) => readDimensionSpec(value, path, reader, columns).column);
+      if (fields.length === 0) refuse(reader.at(key), 'at least one dimension', fields);
       const round = reader.boolean('round', false);
       const aggregateState = { type: 'cardinality', byRow: reader.boolean('byRow', false), round } as const;
       const aggregator = stateAggregator(reader, aggregateState, fields, round ? 'LONG' : 'DOUBLE');
       if (!fields.some((field) => isStateType(columns.typeOf(field)))) return aggregator;
       if (fields.length > 1 || aggregateState.byRow)
-        refuse(reader.at('fields'), 'dimensions, or a single column of COMPLEX<hyperUnique>', fields);
+        refuse(reader.at(key), 'dimensions, or a single column of COMPLEX<hyperUnique>', fields);
       return overStored(aggregator, columns, reader);
     },
     hyperUnique: (reader, columns) => {

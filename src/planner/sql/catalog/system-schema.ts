@@ -19,6 +19,7 @@ export const SYSTEM_TABLES = {
     ...long('partition_num', 'num_replicas', 'num_rows', 'is_active', 'is_published', 'is_available', 'is_realtime', 'is_overshadowed'),
     ...text('shard_spec', 'dimensions', 'metrics', 'last_compaction_state'),
     ...long('replication_factor'),
+    ...text('projections'),
   ],
   servers: [
     ...text('server', 'host'),
@@ -27,6 +28,8 @@ export const SYSTEM_TABLES = {
     ...long('current_size', 'max_size', 'is_leader'),
     ...text('start_time', 'version', 'build_revision', 'labels'),
     ...long('available_processors', 'total_memory'),
+    // Not documented; clients read the size in use and the size of storage by these names.
+    ...long('curr_size', 'storage_size'),
   ],
   server_segments: text('server', 'segment_id'),
   tasks: [

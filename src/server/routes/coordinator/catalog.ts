@@ -88,6 +88,9 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
     route('GET', '/svc/coordinator/v1/intervals/{interval}', DATASOURCES, async (request, { interval: written = '' }) =>
       intervalTotals(everywhere(), readInterval('interval', written), request),
     ),
+    route('GET', '/svc/coordinator/v1/tiers', STATE_READ, async () =>
+      json(200, [...new Set(coordinator.picture.servers.map(({ tier }) => tier))].sort()),
+    ),
     route('GET', '/svc/coordinator/v1/servers', STATE_READ, async (request) => {
       const { servers } = coordinator.picture;
       return json(200, isFlagged(request, 'simple') ? servers.map(serverBody) : servers.map(({ host }) => host));
