@@ -58,6 +58,12 @@ export class DolmenClient {
     if (response.body !== null) yield* response.body;
   }
 
+  /** INSERT or REPLACE; the id of the task that it becomes. */
+  async submitTask(sql: string): Promise<string> {
+    const submitted = await this.call('POST', '/svc/v2/sql/task', { query: sql });
+    return String((submitted as { readonly taskId: unknown }).taskId);
+  }
+
   /** A JSON value, or `undefined` for an empty body. @throws QueryRefused with the server's own words */
   async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
     const init: RequestInit = { method };

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { DolmenClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { runStatement } from './run-statement.js';
-import { isBlank, splitStatements } from './statements.js';
+import { isBlank, onOneLine, splitStatements } from './statements.js';
 import { style } from './style.js';
 
 const PROMPT = 'dolmen> ';
@@ -15,8 +15,8 @@ const HISTORY_LINES = 1000;
 const HELP = `  SELECT ... ;     a statement ends with a semicolon and may take several lines
   \\d               list the tables
   \\d NAME          list the columns of a table
-  \\?               this help
-  \\q               leave (Control-D too); Control-C stops a running query or drops what is typed
+  \\?               this help (help too)
+  \\q               leave (quit, exit and Control-D too); Control-C stops a query or drops what is typed
 `;
 
 /** The interactive shell: history across sessions, statements over several lines, answers as tables with their time. */
@@ -32,27 +32,41 @@ export async function runShell(client: DolmenClient): Promise<ExitCode> {
     removeHistoryDuplicates: true,
   });
 
+  let history: string[] = [];
+  // Readline tells its list, newest first, when a line is added to it; what is changed in that list it recalls.
+  shell.on('history', (lines) => {
+    history = lines;
+  });
   let typed = '';
   shell.on('SIGINT', () => {
     // While a query runs, `runStatement` listens on the process; here the line is all there is to stop.
     if (process.listenerCount('SIGINT') > 0) process.emit('SIGINT');
     else {
       typed = '';
-      process.stdout.write('\n');
+      process.stdout.write('^C\n');
+      // The line that is being edited belongs to readline: it is cleared with its keys for "to the end" and "delete to the start".
+      shell.write(null, { ctrl: true, name: 'e' });
+      shell.write(null, { ctrl: true, name: 'u' });
       shell.setPrompt(PROMPT);
       shell.prompt();
     }
   });
   shell.prompt();
   for await (const line of shell) {
-    if (typed === '' && line.trim().startsWith('\\')) {
+    const command = typed === '' ? commandOf(line) : undefined;
+    if (command !== undefined) {
       remember(historyFile, line.trim());
-      if (line.trim() === '\\q') break;
-      await runCommand(client, line.trim());
+      if (command === '\\q') break;
+      await runCommand(client, command);
     } else {
       const { statements, rest } = splitStatements(`${typed}${line}\n`);
+      // The statement as a whole takes the place of its lines in what Up recalls.
+      if (statements.length > 0 && typed !== '') history.splice(0, typed.trimEnd().split('\n').length + 1);
       for (const statement of statements) {
-        remember(historyFile, `${statement.replace(/\s*\n\s*/g, ' ')};`);
+        const oneLine = `${onOneLine(statement)};`;
+        // A string may hold a line break: such a statement cannot be a line of the file.
+        if (!oneLine.includes('\n')) remember(historyFile, oneLine);
+        if (history[0] !== oneLine) history.unshift(oneLine);
         await runStatement(client, statement, { format: 'table', timing: true });
       }
       typed = isBlank(rest) ? '' : rest;
@@ -62,6 +76,20 @@ export async function runShell(client: DolmenClient): Promise<ExitCode> {
   }
   shell.close();
   return EXIT.done;
+}
+
+/** Words that other shells take for a command, with or without a semicolon. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['quit', '\\q'],
+  ['exit', '\\q'],
+  ['help', '\\?'],
+  ['?', '\\?'],
+]);
+
+/** The command that a line is, without its semicolon; undefined: it is SQL. */
+export function commandOf(line: string): string | undefined {
+  const bare = line.trim().replace(/\s*;+$/, '');
+  return bare.startsWith('\\') ? bare : WORDS.get(bare.toLowerCase());
 }
 
 async function runCommand(client: DolmenClient, command: string): Promise<void> {

@@ -18,6 +18,23 @@ export function splitStatements(text: string): { readonly statements: readonly s
   return { statements, rest: text.slice(begin) };
 }
 
+const TOKENS = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\s*\n\s*/g;
+
+/** The statement on one line: comments to the end of a line become comments in the middle of one, strings stay as they are. */
+export function onOneLine(statement: string): string {
+  return statement
+    .replace(TOKENS, (token) => {
+      if (token.startsWith('--')) return `/*${token.slice(2).replaceAll('*/', '* /')} */`;
+      return /^\s/.test(token) ? ' ' : token;
+    })
+    .trim();
+}
+
+/** Whether the statement loads rows: such a statement becomes a task. */
+export function isIngestion(statement: string): boolean {
+  return /^(SET\s[^;]*;\s*)*(INSERT|REPLACE)\s/i.test(withoutComments(statement));
+}
+
 /** Whether text after the last semicolon is more than white space and comments. */
 export function isBlank(text: string): boolean {
   return withoutComments(text) === '';

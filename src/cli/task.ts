@@ -38,7 +38,16 @@ export async function runTask(
   signal?: AbortSignal,
 ): Promise<TaskResult> {
   const submitted = await patiently(() => client.call('POST', '/svc/indexer/v1/task', spec), isBusy);
-  const task = textOf(fieldOf(submitted, 'task'));
+  return followTask(client, textOf(fieldOf(submitted, 'task')), progress, signal);
+}
+
+/** Asks for a task until it has ended. Aborting the signal stops it. */
+export async function followTask(
+  client: DolmenClient,
+  task: string,
+  progress: (state: ProgressState) => void,
+  signal?: AbortSignal,
+): Promise<TaskResult> {
   const path = `/svc/indexer/v1/task/${encodeURIComponent(task)}`;
   let stopping = false;
   for (;;) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,7 @@ function submittedSpec(): unknown {
 /** So many requests about a task are still answered with 503. */
 let busy = 0;
 let shutdowns = 0;
+let submittedSql = '';
 let taskOutcome = { statusCode: 'SUCCESS', errorMsg: null as string | null };
 
 function answerSql(request: HttpRequest): HttpResponse {
@@ -80,6 +81,10 @@ function routes(folder: string): readonly Route[] {
   return [
     at('POST', '/svc/v2/sql', answerSql),
     at('GET', '/status/properties', () => json(200, { 'svc.ingestion.local.allowedDirectories': JSON.stringify([join(folder, 'input')]) })),
+    at('POST', '/svc/v2/sql/task', (request) => {
+      submittedSql = String(bodyOf(request)['query']);
+      return json(200, { taskId: 'task 1', state: 'RUNNING' });
+    }),
     at('POST', '/svc/indexer/v1/task', (request) => {
       const spec = bodyOf(request);
       const [file = ''] = (spec as { spec: { ioConfig: { inputSource: { files: string[] } } } }).spec.ioConfig.inputSource.files;
@@ -142,8 +147,8 @@ program('sql reads statements from a pipe and stops at the first that fails, wit
 program('sql passes the text formats through and reads files', async ({ folder, url }) => {
   const file = join(folder, 'q.sql');
   writeFileSync(file, 'SELECT 1');
-  assert.is((await dolmen(['sql', url, '--format', 'csv', '-f', file])).out, 'n\n7\n\n');
-  assert.is((await dolmen(['sql', url, '--format', 'lines', '-e', 'SELECT 1'])).out, '{"n":7}\n\n');
+  assert.is((await dolmen(['sql', url, '--format', 'csv', '-f', file])).out, 'n\n7\n');
+  assert.is((await dolmen(['sql', url, '--format', 'lines', '-e', 'SELECT 1'])).out, '{"n":7}\n');
 });
 
 const usage = [
@@ -224,6 +229,55 @@ program('ingest of a failed task ends with 1 and its reason; nothing is left beh
   assert.is(code, 1);
   assert.match(err, /failed: disk full/);
   assert.equal(readdirSync(join(folder, 'input')), []);
+});
+
+program('INSERT and REPLACE run as tasks', async ({ url }) => {
+  taskOutcome = { statusCode: 'SUCCESS', errorMsg: null };
+  const done = await dolmen(['sql', url, '-e', '-- load\nINSERT INTO t SELECT 1; SELECT n']);
+  assert.is(done.code, 0, done.err);
+  assert.is(submittedSql, '-- load\nINSERT INTO t SELECT 1');
+  assert.match(done.err, /done: task task 1/);
+  assert.match(done.out, /9007199254740993/);
+  taskOutcome = { statusCode: 'FAILED', errorMsg: 'disk full' };
+  const failed = await dolmen(['sql', url, '-e', 'REPLACE INTO t OVERWRITE ALL SELECT 1']);
+  assert.is(failed.code, 1);
+  assert.match(failed.err, /failed: disk full/);
+});
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+if (!hasTmux) console.log('skipped: the shell in a terminal needs tmux');
+(hasTmux ? program : program.skip)('the shell in a terminal: Control-C, Up, quit and its history', async ({ folder, url }) => {
+  const history = join(folder, 'history');
+  const terminal = `dolmen-test-${process.pid}`;
+  const tmux = (...words: readonly string[]): string => String(spawnSync('tmux', ['-L', terminal, ...words]).stdout);
+  const screen = (): string => tmux('capture-pane', '-p', '-t', 'shell');
+  const shows = async (pattern: RegExp): Promise<void> => {
+    for (let tries = 0; tries < 300 && !pattern.test(screen()); tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.match(screen(), pattern);
+  };
+  // A semicolon at the end would end the command of tmux.
+  const type = (...keys: readonly string[]): string => tmux('send-keys', '-t', 'shell', ...keys.map((key) => key.replace(/;$/, '\\;')));
+  const command = `env NO_COLOR=1 DOLMEN_HISTORY=${history} ${process.execPath} ${MAIN} sql ${url}; sleep 60`;
+  tmux('new-session', '-d', '-s', 'shell', '-x', '120', '-y', '50', command);
+  try {
+    await shows(/dolmen>\s*$/m);
+    type('SELECT oops', 'C-c');
+    await shows(/\^C\s+dolmen>\s*$/m);
+    type('SELECT 3;', 'Enter');
+    await shows(/1 row in/);
+    assert.not.match(screen(), /oopsSELECT/);
+    type('SELECT -- a note', 'Enter', '4;', 'Enter');
+    await shows(/1 row in[\s\S]*1 row in[\s\S]*dolmen>\s*$/m);
+    type('Up');
+    await shows(/dolmen> SELECT \/\* a note \*\/ 4;/);
+    type('C-c', 'help;', 'Enter');
+    await shows(/list the tables/);
+    type('quit', 'Enter');
+    await shows(/dolmen> quit/);
+    assert.equal(readFileSync(history, 'utf8').trim().split('\n'), ['SELECT 3;', 'SELECT /* a note */ 4;', 'help;', 'quit']);
+  } finally {
+    tmux('kill-server');
+  }
 });
 
 program('ingest goes on while the server answers 503', async ({ folder, url }) => {

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isBlank, splitStatements } from '../../src/cli/statements.js';
+import { commandOf } from '../../src/cli/shell.js';
+import { isBlank, isIngestion, onOneLine, splitStatements } from '../../src/cli/statements.js';
 
 const statements = suite('statements');
 
@@ -34,5 +35,31 @@ statements('white space and comments are blank', () => {
   for (const text of ['', ' \n', '-- note', '/* a */ -- b\n']) assert.ok(isBlank(text), text);
   for (const text of ['x', '-- note\nx', "'"]) assert.not(isBlank(text), text);
 });
+
+for (const { text, line } of [
+  { text: 'SELECT 1\n  FROM t', line: 'SELECT 1 FROM t' },
+  { text: 'SELECT 1 -- one\n, 2', line: 'SELECT 1 /* one */ , 2' },
+  { text: 'SELECT 1 -- a */ b\n', line: 'SELECT 1 /* a * / b */' },
+  { text: "SELECT '--\n'", line: "SELECT '--\n'" },
+  { text: 'SELECT "a -- b"', line: 'SELECT "a -- b"' },
+])
+  statements(`${JSON.stringify(text)} on one line`, () => assert.is(onOneLine(text), line));
+
+statements('INSERT and REPLACE are told from queries, settings and comments aside', () => {
+  for (const text of ['INSERT INTO t SELECT 1', '-- x\nreplace into t', 'SET a = 1; INSERT INTO t SELECT 1'])
+    assert.ok(isIngestion(text), text);
+  for (const text of ['SELECT 1', 'SELECT REPLACE(a, b, c)', "'INSERT INTO'", 'EXPLAIN PLAN FOR INSERT INTO t'])
+    assert.not(isIngestion(text), text);
+});
+
+for (const { line, command } of [
+  { line: '\\d wikipedia;', command: '\\d wikipedia' },
+  { line: ' \\q ', command: '\\q' },
+  { line: 'quit', command: '\\q' },
+  { line: 'EXIT;', command: '\\q' },
+  { line: 'help ;', command: '\\?' },
+  { line: 'SELECT quit;', command: undefined },
+])
+  statements(`${line} is ${command ?? 'SQL'}`, () => assert.is(commandOf(line), command));
 
 statements.run();
