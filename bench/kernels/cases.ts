@@ -1,5 +1,5 @@
 import { type Address, BLOCK_ROWS } from '../../src/base/layout.js';
-import { compileLikePattern } from '../../src/kernels/like-pattern.js';
+import { likeBytes, parseLike } from '../../src/base/like-pattern.js';
 import type { Bench, BenchCase } from './bench-case.js';
 import { grouping } from './grouping.js';
 import { plainSum } from './plain-sums.js';
@@ -401,7 +401,7 @@ function strings(bench: Bench): BenchCase[] {
   });
   const out = bench.allocate(Math.ceil(count / 64) * 8);
   const like = (name: string, pattern: string): BenchCase => {
-    const compiled = compileLikePattern(pattern, null);
+    const compiled = likeBytes(parseLike(pattern, null));
     const at = bench.u8(compiled.length, (i) => compiled[i] ?? 0);
     return {
       name: `LIKE '${pattern}' (${name})`,

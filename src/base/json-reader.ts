@@ -131,6 +131,13 @@ export class ObjectReader {
     });
   }
 
+  stringsAndNulls(key: string): (string | null)[] {
+    return this.list(key, (value, path) => {
+      if (typeof value !== 'string' && value !== null) throw mismatch(this.context.code, path, 'a string or null', value);
+      return value;
+    });
+  }
+
   object(key: string): ObjectReader {
     return this.reader(this.raw(key), this.at(key));
   }

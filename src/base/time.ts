@@ -124,10 +124,12 @@ export function formatInstantIn(ms: EpochMs, zone: Zone): string {
   return `${formatDate(days)}T${formatTimeOfDay(ms + offset - days * DAY_MS)}${offset === 0 ? 'Z' : formatOffset(offset, ':')}`;
 }
 
-/** `+05:30`, or with another separator. */
+/** `+05:30`, or with another separator; with seconds where there are any, as of local mean times. */
 export function formatOffset(offsetMs: number, separator: string): string {
-  const minutes = Math.floor(Math.abs(offsetMs) / 60_000);
-  return `${offsetMs < 0 ? '-' : '+'}${TWO_DIGITS[Math.floor(minutes / 60)]}${separator}${TWO_DIGITS[minutes % 60]}`;
+  const seconds = Math.floor(Math.abs(offsetMs) / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const rest = seconds % 60 === 0 ? '' : `${separator}${TWO_DIGITS[seconds % 60]}`;
+  return `${offsetMs < 0 ? '-' : '+'}${TWO_DIGITS[Math.floor(minutes / 60)]}${separator}${TWO_DIGITS[minutes % 60]}${rest}`;
 }
 
 function formatDate(days: number): string {

@@ -52,6 +52,13 @@ export function findApplyFunction(name: string): ApplyFunction | undefined {
 /** Every name that calls can have. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...APPLY.keys()];
 
+const SPELLINGS: ReadonlyMap<string, string> = new Map(FUNCTION_NAMES.map((name) => [name.toLowerCase(), name]));
+
+/** The name as the table spells it: calls may write it in any case. */
+export function spelledName(name: string): string {
+  return SPELLINGS.get(name.toLowerCase()) ?? name;
+}
+
 /**
  * A function that takes values only.
  * @throws ServiceError for a name that is not there, or a wrong number of arguments

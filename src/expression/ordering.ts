@@ -1,13 +1,14 @@
 import type { StringOrdering } from '../model/filter.js';
+import { compareVersions } from './version-order.js';
 
 export type CompareStrings = (a: string, b: string) => number;
 
-/** The orders that filters and sorts may ask for; each is total, ending in the order of UTF-16 code units. */
+/** The orders that filters and sorts may ask for. Strings may be equal in one that are not the same: `1` and `1.0`, `a` and `A`. */
 export const STRING_ORDERINGS: Readonly<Record<StringOrdering, CompareStrings>> = {
   lexicographic: compareText,
   alphanumeric: compareAlphanumeric,
   numeric: compareNumericText,
-  strlen: (a, b) => codePoints(a) - codePoints(b) || compareText(a, b),
+  strlen: (a, b) => a.length - b.length || compareText(a, b),
   version: compareVersions,
 };
 
@@ -32,42 +33,61 @@ export function compareNumbers(a: bigint | number, b: bigint | number): number {
   return (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0);
 }
 
-/** Text that is no number comes first. */
+/** A string that is not a number comes before numbers; equal numbers are equal however they are written. */
 function compareNumericText(a: string, b: string): number {
   const left = parseNumber(a);
   const right = parseNumber(b);
   if (left === undefined || right === undefined) return (left === undefined ? 0 : 1) - (right === undefined ? 0 : 1) || compareText(a, b);
-  return compareNumbers(left, right) || compareText(a, b);
+  return compareNumbers(left, right);
 }
 
-/** Runs of digits compare as numbers, everything between them as text. */
+/** ASCII, Arabic-Indic, extended Arabic-Indic, Devanagari and fullwidth digits. */
+const RUNS = /[0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]+|[^0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]+/g;
+const DIGIT_ZEROES = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
+
+/** Runs of digits, which are before everything else, compare as numbers (more leading zeroes last), what is between them without case. */
 function compareAlphanumeric(a: string, b: string): number {
-  const left = a.match(/\d+|\D+/g) ?? [];
-  const right = b.match(/\d+|\D+/g) ?? [];
+  const left = a.match(RUNS) ?? [];
+  const right = b.match(RUNS) ?? [];
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
     const x = left[at] ?? '';
     const y = right[at] ?? '';
-    const order = /^\d/.test(x) && /^\d/.test(y) ? compareNumbers(BigInt(x), BigInt(y)) : compareText(x, y);
+    const [digits, otherDigits] = [asciiDigits(x), asciiDigits(y)];
+    if ((digits === undefined) !== (otherDigits === undefined)) return digits === undefined ? 1 : -1;
+    const order = digits === undefined || otherDigits === undefined ? compareWithoutCase(x, y) : compareDigits(digits, otherDigits);
     if (order !== 0) return order;
   }
-  return left.length - right.length || compareText(a, b);
+  return a.length - b.length;
 }
 
-/** Parts between dots compare as numbers where both are; a missing part is 0. */
-function compareVersions(a: string, b: string): number {
-  const left = a.split('.');
-  const right = b.split('.');
-  for (let at = 0; at < Math.max(left.length, right.length); at++) {
-    const x = left[at] ?? '0';
-    const y = right[at] ?? '0';
-    const order = /^\d+$/.test(x) && /^\d+$/.test(y) ? compareNumbers(BigInt(x), BigInt(y)) : compareAlphanumeric(x, y);
-    if (order !== 0) return order;
+/** A run of digits in ASCII; undefined for any other run. */
+function asciiDigits(run: string): string | undefined {
+  let digits = '';
+  for (let at = 0; at < run.length; at++) {
+    const code = run.charCodeAt(at);
+    const zero = DIGIT_ZEROES.find((each) => code >= each && code < each + 10);
+    if (zero === undefined) return undefined;
+    digits += String(code - zero);
   }
-  return compareText(a, b);
+  return digits;
 }
 
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+function compareDigits(a: string, b: string): number {
+  const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
+  return left.length - right.length || compareText(left, right) || a.length - b.length;
+}
+
+function compareWithoutCase(a: string, b: string): number {
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const [x, y] = [withoutCase(a.charAt(at)), withoutCase(b.charAt(at))];
+    if (x !== y) return compareText(x, y);
+  }
+  return a.length - b.length;
+}
+
+/** One code unit in upper case and then in lower case, where that is one code unit again. */
+function withoutCase(unit: string): string {
+  const upper = unit.toUpperCase();
+  const lower = (upper.length === 1 ? upper : unit).toLowerCase();
+  return lower.length === 1 ? lower : unit === '\u0130' ? 'i' : unit;
 }

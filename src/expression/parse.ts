@@ -6,7 +6,7 @@ import { arrayOf, isComplexType, isNumberType, parseColumnType } from '../model/
 import { constantOf, lambdaOf } from './expression-type.js';
 import { commonType } from './function.js';
 import { ELEMENTS_MAX } from './functions/array-value.js';
-import { findApplyFunction, getFunction } from './functions.js';
+import { findApplyFunction, getFunction, spelledName } from './functions.js';
 import type { Token } from './tokens.js';
 import { mistake, tokenize } from './tokens.js';
 import { textOfValue, wrapLong } from './value.js';
@@ -144,14 +144,15 @@ class Parser {
   #call(name: Token): Expression {
     this.#expect('(');
     const operands: Expression[] = [];
-    const apply = findApplyFunction(name.text);
+    const called = spelledName(name.text);
+    const apply = findApplyFunction(called);
     if (!this.#isSymbol(')')) {
-      do operands.push(apply !== undefined && operands.length === 0 ? this.#lambda(name.text) : this.expression(0));
+      do operands.push(apply !== undefined && operands.length === 0 ? this.#lambda(called) : this.expression(0));
       while (this.#accept(','));
     }
     this.#expect(')');
-    const call: Expression = { kind: 'call', function: name.text, arguments: operands };
-    this.#located(name, () => (apply === undefined ? getFunction(name.text, operands.length) : lambdaOf(apply, call)));
+    const call: Expression = { kind: 'call', function: called, arguments: operands };
+    this.#located(name, () => (apply === undefined ? getFunction(called, operands.length) : lambdaOf(apply, call)));
     return call;
   }
 

@@ -218,23 +218,33 @@ export function truncateToLong(value: number): bigint {
 const INTEGER = /^[+-]?\d+$/;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Digits, or a decimal number cut to an integer; null for any other text and for integers beyond 64 bits. */
+/** Digits, or a number cut to an integer, the nearest one that 64 bits hold; `true` is 1, `false` 0; null for any other string. */
 export function parseLong(text: string): bigint | null {
   if (INTEGER.test(text)) {
     const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
-    return value < MIN_LONG || value > MAX_LONG ? null : value;
+    return value < MIN_LONG ? MIN_LONG : value > MAX_LONG ? MAX_LONG : value;
   }
   const double = parseDouble(text);
   return double === null ? null : truncateToLong(double);
 }
 
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['+Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
+
+/** A decimal number, NaN or an infinity; `true` is 1 and `false` 0, in any case; null for any other string. */
 export function parseDouble(text: string): number | null {
   if (DECIMAL.test(text)) return Number(text);
-  if (text === 'NaN') return Number.NaN;
-  return text === 'Infinity' || text === '+Infinity' ? Infinity : text === '-Infinity' ? -Infinity : null;
+  return WORDS.get(text) ?? (TRUE.test(text) ? 1 : FALSE.test(text) ? 0 : null);
 }
 
-/** A double as Java prints it: `1.0`, `0.001`, `1.0E7`, `1.234E-5`; always with a fraction. */
+const TRUE = /^true$/i;
+const FALSE = /^false$/i;
+
+/** A double as Java prints it: `1.0`, `0.001`, `1.0E7`, `1.234E-5`, `4.9E-324`; always with a fraction. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
@@ -243,8 +253,10 @@ export function doubleText(value: number): string {
     const text = String(value);
     return text.includes('.') ? text : `${text}.0`;
   }
-  const [digits = '', exponent = ''] = value.toExponential().split('e');
-  return `${digits.includes('.') ? digits : `${digits}.0`}E${exponent.replace('+', '')}`;
+  const shortest = value.toExponential();
+  // Of two digits, the nearest: the smallest double is 4.9E-324, not 5.0E-324.
+  const [digits = '', exponent = ''] = (shortest.includes('.') ? shortest : value.toExponential(1)).split('e');
+  return `${digits}E${exponent.replace('+', '')}`;
 }
 
 /**
@@ -279,7 +291,7 @@ function compareTexts(a: string, b: string): number {
 
 /** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */
 export function floatText(value: number): string {
-  for (let digits = 6; digits < 9; digits++) {
+  for (let digits = 2; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits));
     if (Math.fround(shorter) === value) return doubleText(shorter);
   }

@@ -206,7 +206,7 @@ export type KernelSet =
   // ── dictionary.ts: packed UTF-8 strings, `offsets` u32[count + 1] relative to `bytes`; any count ──────────────────
   {
     /**
-     * LIKE: pattern compiled by the host to bytes, see `like-pattern.ts`. Writes one bit per entry in [start, end)
+     * LIKE: pattern compiled by the host to bytes, see `likeBytes` of `base/like-pattern.ts`. Writes one bit per entry in [start, end)
      * (absolute bit numbers), 0 or 1; earlier bits stay, bits past `end` in its last 64-bit word become 0.
      */
     readonly dictionaryLike: (bytes: Address, offsets: Address, start: number, end: number, pattern: Address, patternBytes: number, out: Address) => void;

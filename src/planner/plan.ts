@@ -125,7 +125,7 @@ function planTopN(query: TopNQuery): Plan {
             ordering: 'numeric',
           },
         ]
-      : [{ column: dimension.name, descending: metric.inverted, nulls: metric.inverted ? 'last' : 'first', ordering: metric.ordering }];
+      : [{ column: dimension.name, descending: metric.inverted, nulls: 'first', ordering: metric.ordering }];
   post.push(
     keys.length === 0
       ? { step: 'sort', by, offset: 0, limit: threshold }
@@ -239,7 +239,14 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const by = query.sortByDimensionsFirst ? [...ordered, ...rest, ...byTime] : [...byTime, ...ordered, ...rest];
   if (by.length > 0) post.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
   else if (query.limit !== null || query.offset > 0) post.push({ step: 'limit', offset: query.offset, limit: query.limit });
-  return { operator: 'group', ...leafOf(query), keys, aggregators: withRankedStates(query, ranks), emptyGroup: false, post };
+  return {
+    operator: 'group',
+    ...leafOf(query),
+    keys,
+    aggregators: withRankedStates(query, ranks),
+    emptyGroup: keys.length === 0 && query.subtotals === null,
+    post,
+  };
 }
 
 function planScan(query: ScanQuery, tables: KnownTables): Plan {

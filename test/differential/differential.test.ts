@@ -9,7 +9,7 @@ import { compareCases } from './run.js';
 import { type Servers, startServers, whyNoOriginal } from './servers.js';
 
 const DIFFERENCES = fileURLToPath(new URL('../../../docs/differences.md', import.meta.url));
-const CASES = 300;
+const CASES = 120;
 const SEED = 9;
 
 const documented = suite('documented differences');

@@ -179,9 +179,6 @@ export const DOUBLES: readonly (number | string | null)[] = [
   1.7976931348623157e308,
   9_007_199_254_740_994,
   9.223372036854775e18,
-  'NaN',
-  'Infinity',
-  '-Infinity',
 ]; // prettier-ignore
 const FLOATS: readonly (number | string | null)[] = [
   null,

@@ -54,7 +54,7 @@ const cases: readonly [text: string, value: Value][] = [
   // building
   ['array(l, 2, null)', [7n, 2n, null]],
   ["array('a', l)", ['a', '7']],
-  ['array(1, 2.5)', [1n, 2n]],
+  ['array(1, 2.5)', [1, 2.5]],
   [
     'array(l1, l3)',
     [
@@ -112,7 +112,7 @@ const cases: readonly [text: string, value: Value][] = [
   ["array_append(l3, 'x')", [1n, 2n, 3n, null]],
   ["array_prepend('c', s1)", ['c', 'a', 'b']],
   ["array_prepend('c', n)", null],
-  ['array_concat(l3, d3)', [1n, 2n, 3n, null, 2n, 1n]],
+  ['array_concat(l3, d3)', [1, 2, 3, null, 2.2, 1.1]],
   ['array_concat(l3, [])', [1n, 2n, 3n]],
   ['array_concat([], n)', null],
   ['array_concat(n, [1])', null],
@@ -280,7 +280,9 @@ const typeCases: readonly [text: string, type: string][] = [
   ["['a']", 'ARRAY<STRING>'],
   ['[]', 'ARRAY<STRING>'],
   ['<LONG>[]', 'ARRAY<LONG>'],
-  ['array(l, d)', 'ARRAY<LONG>'],
+  ['array(l, d)', 'ARRAY<DOUBLE>'],
+  ['array(null)', 'ARRAY<LONG>'],
+  ["array(l, 'a')", 'ARRAY<STRING>'],
   ['array(f)', 'ARRAY<DOUBLE>'],
   ['array(al)', 'ARRAY<ARRAY<LONG>>'],
   ['array_offset(ad, 1)', 'DOUBLE'],

@@ -1,5 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
+import type { Value } from '../../expression/value.js';
+import { floatText } from '../../expression/value.js';
 import { kernelFor } from '../block/context.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
@@ -51,12 +53,18 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
 
 export function numbersAsText(scope: SegmentScope, vector: NumberVector): StringVector {
   const reader = numberReader(scope, vector);
+  // A FLOAT has the digits that tell it from other FLOATs, not those of the double that it is read as.
+  const read = vector.type === 'FLOAT' ? (row: number) => floatString(reader.get(row)) : reader.get;
   return textsOnly(
     valuesVector(scope, 'STRING', (block, put) => {
       reader.open(block);
-      for (let row = 0; row < block.rows; row++) put(row, reader.get(row));
+      for (let row = 0; row < block.rows; row++) put(row, read(row));
     }),
   );
+}
+
+function floatString(value: Value): Value {
+  return typeof value === 'number' ? floatText(value) : value;
 }
 
 function castNumbers(scope: SegmentScope, vector: NumberVector, type: 'LONG' | 'DOUBLE'): NumberVector {

@@ -1,5 +1,5 @@
+import { likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
 import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../../expression/ordering.js';
-import { compileLikePattern } from '../../kernels/like-pattern.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { takeBits } from '../block/context.js';
@@ -9,7 +9,6 @@ import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 import { storedNumbers } from '../expression/vector.js';
 import { bindCondition } from './condition.js';
-import { matchesLike } from './like.js';
 import type { Bound } from './number-bounds.js';
 import { numberOf } from './number-bounds.js';
 import { inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
@@ -154,7 +153,7 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
       return lower < upper ? { kind: 'range', lower, upper: upper - 1 } : NO_IDS;
     }
     case 'like': {
-      const pattern = compileLikePattern(filter.pattern, filter.escape);
+      const pattern = likeBytes(parseLike(filter.pattern, filter.escape));
       const at = scope.arena.take(pattern.byteLength + 16);
       memory.u8(at, pattern.byteLength).set(pattern);
       const bits = takeIdBits(scope, dictionary.count);
@@ -213,7 +212,7 @@ function textTest(filter: Comparison): (text: string) => boolean {
     case 'range':
       return filter.type === 'STRING' ? textRangeTest(filter) : numberRangeTest(filter);
     case 'like':
-      return (text) => matchesLike(text, filter.pattern, filter.escape);
+      return likeTest(parseLike(filter.pattern, filter.escape));
   }
 }
 

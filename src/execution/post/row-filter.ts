@@ -1,3 +1,4 @@
+import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { Value } from '../../expression/value.js';
@@ -6,7 +7,6 @@ import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { ResultTable } from '../block/result-table.js';
 import { columnNamed, typeOfResult, valueAt } from '../block/result-table.js';
-import { matchesLike } from '../filter/like.js';
 import { typedComparison } from '../filter/typed-comparison.js';
 
 /** true, false, or null for unknown. */
@@ -124,8 +124,10 @@ function valueTest(filter: Comparison): (value: Exclude<Value, null>) => Truth {
         );
       };
     }
-    case 'like':
-      return (value) => matchesLike(String(convert(value, 'STRING')), filter.pattern, filter.escape);
+    case 'like': {
+      const matches = likeTest(parseLike(filter.pattern, filter.escape));
+      return (value) => matches(String(convert(value, 'STRING')));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, elementType, isArrayType } from '../../model/schema.js';
-import type { Constant, ExpressionFunction, MaybeType } from '../function.js';
+import { type Constant, commonType, type ExpressionFunction, type MaybeType } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
 import type { Value } from '../value.js';
 import { convert, fromTruth, isArrayValue, toDouble, toLong, toText } from '../value.js';
@@ -35,12 +35,12 @@ function elementOf(type: MaybeType): MaybeType {
   return type !== null && isArrayType(type) ? elementType(type) : type;
 }
 
-/** array(element, ...): of the first element's type. */
+/** array(element, ...): of the type that holds them all. */
 const array: ExpressionFunction = {
   name: 'array',
   minArguments: 0,
   maxArguments: Infinity,
-  type: (types) => arrayOf(doubleForFloat(types.find((type) => type !== null) ?? 'STRING')),
+  type: (types) => arrayOf(doubleForFloat(commonType(types) ?? 'LONG')),
   bind: () => (values) => [...values],
 };
 
@@ -85,14 +85,25 @@ function membershipOf(constant: Constant | undefined): (array: readonly Value[])
 }
 
 /** array_contains(array, wanted): 1 when the array has the element, or all elements of an array. */
-const contains = ofArray(
-  'array_contains',
-  [2, 2],
-  long,
-  (elements, [, wanted = null]) =>
-    fromTruth(isArrayValue(wanted) ? wanted.every(membership(elements)) : elements.some((element) => areSameElements(element, wanted))),
-  { arrays: 'all' },
-);
+const contains: ExpressionFunction = {
+  name: 'array_contains',
+  minArguments: 2,
+  maxArguments: 2,
+  arrays: 'all',
+  type: long,
+  bind(_, [, wantedType = null] = []) {
+    const isList = wantedType !== null && isArrayType(wantedType);
+    return ([array = null, wanted = null]) => {
+      const elements = asArray(array);
+      if (elements === null) return null;
+      // An absent list is not in any array, an absent element may be.
+      if (wanted === null && isList) return 0n;
+      return fromTruth(
+        isArrayValue(wanted) ? wanted.every(membership(elements)) : elements.some((element) => areSameElements(element, wanted)),
+      );
+    };
+  },
+};
 
 /** array_overlap(array, array): 1 when some element, or null, is in both; null when the first is null, 0 when only the second is. */
 const overlap: ExpressionFunction = {
@@ -142,11 +153,21 @@ function grown(name: string, first: readonly Value[], second: readonly Value[]):
   return [...first, ...second];
 }
 
+/** The type that holds the elements of both arrays; an array without elements, written as it is, has no say. */
+const bothArrays: ExpressionFunction['type'] = (types, constants) => {
+  const isEmpty = (index: number): boolean => {
+    const value = constants[index]?.value ?? null;
+    return isArrayValue(value) && value.length === 0;
+  };
+  const telling = types.filter((_, index) => !isEmpty(index));
+  return arrayTypeOf(commonType((telling.length === 0 ? types : telling).map((type) => arrayTypeOf(type))));
+};
+
 /** array_concat(array, array): null when either is. */
 const concat = ofArray(
   'array_concat',
   [2, 2],
-  sameArray,
+  bothArrays,
   (elements, [, others = null]) => {
     const more = asArray(others);
     return more === null ? null : grown('array_concat', elements, more);
@@ -154,25 +175,30 @@ const concat = ofArray(
   { arrays: 'all' },
 );
 
-/** The distinct elements in order, of the array's type: so equal sets are equal arrays. */
-function setAdd(name: string, arrays: ExpressionFunction['arrays'], added: (value: Value) => readonly Value[] | null): ExpressionFunction {
+/** The distinct elements in order, all of the type that the set has: so equal sets are equal arrays. */
+function setAdd(
+  name: string,
+  { arrays, type }: { readonly arrays: NonNullable<ExpressionFunction['arrays']>; readonly type: typeof sameArray },
+  added: (value: Value) => readonly Value[] | null,
+): ExpressionFunction {
   return {
     name,
     minArguments: 2,
     maxArguments: 2,
-    ...(arrays === undefined ? {} : { arrays }),
-    type: sameArray,
-    bind:
-      () =>
-      ([first = null, second = null]) => {
+    arrays,
+    type,
+    bind(constants, argumentTypes = []) {
+      const own = elementOf(type(argumentTypes, constants));
+      const inOwnType = (element: Value): Value => (own === null ? element : convert(element, own));
+      return ([first = null, second = null]) => {
         const elements = asArray(first);
         const more = added(second);
         if (elements === null || more === null) return null;
         refuseLength(name, elements.length + more.length);
-        const like = elements.find((element) => element !== null) ?? null;
-        const sorted = [...elements, ...more.map((element) => inTypeOf(like, element))].sort(compareElements);
+        const sorted = [...elements, ...more].map(inOwnType).sort(compareElements);
         return sorted.filter((element, index) => index === 0 || compareElements(sorted[index - 1] ?? null, element) !== 0);
-      },
+      };
+    },
   };
 }
 
@@ -183,22 +209,23 @@ export function inTypeOf(like: Value, element: Value): Value {
 }
 
 /** array_slice(array, start[, end]): as many elements as asked for, filled up with nulls; null for a start outside. */
-const slice = ofArray('array_slice', [2, 3], sameArray, (elements, [, from, ...to]) => {
-  const start = position(from, 0);
-  const end = to.length === 0 ? elements.length : position(to[0], 0);
+const slice = ofArray('array_slice', [2, 3], sameArray, (elements, [, from = null, to]) => {
+  // A position that is null is the first one.
+  const start = position(from ?? 0n, 0);
+  const end = to === undefined ? elements.length : position(to ?? 0n, 0);
   if (start === undefined || end === undefined || start > elements.length || start > end) return null;
   refuseLength('array_slice', end - start);
   return Array.from({ length: end - start }, (_, index) => elements[start + index] ?? null);
 });
 
-/** array_to_string(array, separator): null elements are written as the word; an array of just one null is null. */
+/** array_to_string(array, separator): null elements are written as the word, a null separator not at all; an array of just one null is null. */
 const toStringFunction = ofArray(
   'array_to_string',
   [2, 2],
   () => 'STRING',
   (elements, [, separator = null]) => {
-    const between = toText(separator);
-    if (between === null || (elements.length === 1 && elements[0] === null)) return null;
+    const between = toText(separator) ?? '';
+    if (elements.length === 1 && elements[0] === null) return null;
     const texts = elements.map((element) => toText(element) ?? 'null');
     refuseTextLength(
       'array_to_string',
@@ -252,13 +279,15 @@ export const ARRAY_FUNCTIONS: readonly ExpressionFunction[] = [
   positionOf('array_offset_of', 0),
   positionOf('array_ordinal_of', 1),
   contains,
+  { ...contains, name: 'mv_contains' },
   overlap,
+  { ...overlap, name: 'mv_overlap' },
   scalarInArray,
   append,
   prepend,
   concat,
-  setAdd('array_set_add', [0], (value) => [value]),
-  setAdd('array_set_add_all', 'all', asArray),
+  setAdd('array_set_add', { arrays: [0], type: sameArray }, (value) => [value]),
+  setAdd('array_set_add_all', { arrays: 'all', type: bothArrays }, asArray),
   slice,
   toStringFunction,
   stringToArray,

@@ -67,7 +67,9 @@ function roundDouble(x: number, places: number): number {
 /** `toInteger`: of what is left of the point once that is shifted, which is never negative. */
 function toPlaces(x: number, places: number, toInteger: (shifted: number) => number): number {
   if (Number.isNaN(x)) return 0;
-  if (!Number.isFinite(x) || places > 400) return x;
+  // Infinity becomes the nearest double that is finite.
+  if (!Number.isFinite(x)) return x > 0 ? Number.MAX_VALUE : -Number.MAX_VALUE;
+  if (places > 400) return x;
   if (places < -400) return 0;
   // Shifting the point in the printed digits is exact; multiplying by a power of ten is not.
   const [digits = '0', exponent = '0'] = Math.abs(x).toExponential().split('e');

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
+import { likeTest, parseLike } from '../../base/like-pattern.js';
 import type { Constant, ExpressionFunction } from '../function.js';
 import { nullIfAnyNull, plainFunction } from '../function.js';
-import { compileLike } from '../like-pattern.js';
 import { compileRegularExpression } from '../regular-expression.js';
 import type { Value } from '../value.js';
-import { fromTruth, parseLong, toLong, toText, wrapLong } from '../value.js';
+import { fromTruth, toLong, toText, wrapLong } from '../value.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from './text-length.js';
 
 /** Any value as text; only asked where nulls are out of the way. */
@@ -40,10 +40,8 @@ function compiledFunction(
 const like = compiledFunction('like', [2, 3], 'LONG', (constants) => {
   const pattern = constantText(constants[1], 'like: the pattern');
   const escape = constants.length > 2 ? constantText(constants[2], 'like: the escape character') : null;
-  if (escape !== null && [...escape].length !== 1)
-    throw new ServiceError('query_invalid', `like: the escape is one character, found '${escape}'`);
   if (pattern === null) return null;
-  const matches = compileLike(pattern, escape);
+  const matches = likeTest(parseLike(pattern, escape));
   return (values) => fromTruth(matches(text(values[0])));
 });
 
@@ -66,15 +64,24 @@ const regexpLike = compiledFunction('regexp_like', [2, 2], 'LONG', (constants) =
 
 const regexpReplace = compiledFunction('regexp_replace', [3, 3], 'STRING', (constants) => {
   const pattern = constantText(constants[1], 'regexp_replace: the pattern');
-  const replacement = constantText(constants[2], 'regexp_replace: the replacement');
-  if (pattern === null || replacement === null) return null;
-  const replace = compileRegularExpression(pattern).replacer(replacement);
+  if (pattern === null) return null;
+  const compiled = compileRegularExpression(pattern);
+  const replaceBy = onLastUse((replacement: string) => compiled.replacer(replacement));
   return (values) => {
-    const result = replace(text(values[0]));
+    const result = replaceBy(text(values[2]))(text(values[0]));
     refuseTextLength('regexp_replace', result.length);
     return result;
   };
 });
+
+/** Keeps what was made of the last argument: a replacement is most often the same for every row. */
+function onLastUse<Made>(make: (argument: string) => Made): (argument: string) => Made {
+  let last: { readonly argument: string; readonly made: Made } | undefined;
+  return (argument) => {
+    if (last?.argument !== argument) last = { argument, made: make(argument) };
+    return last.made;
+  };
+}
 
 /** From the 0-based `index`; a negative or absent length means to the end. An index past the end gives null. */
 function substring(value: string, index: number, length: number): string | null {
@@ -100,9 +107,9 @@ function trimFunction(name: string, ends: { readonly start: boolean; readonly en
 function padFunction(name: string, atStart: boolean): ExpressionFunction {
   return plainFunction(name, [3, 3], 'STRING', ([value, size, padding]) => {
     const length = integer(size);
-    if (length === null || length < 0) return null;
+    if (length === null) return null;
     refuseTextLength(name, length);
-    const base = text(value).slice(0, length);
+    const base = text(value).slice(0, Math.max(0, length));
     return atStart ? base.padStart(length, text(padding)) : base.padEnd(length, text(padding));
   });
 }
@@ -113,7 +120,7 @@ const ofText = (name: string, type: 'STRING' | 'LONG', apply: (value: string) =>
 const parseLongFunction = plainFunction('parse_long', [1, 2], 'LONG', ([value, radixValue]) => {
   const radix = radixValue === undefined ? 10 : integer(radixValue);
   if (radix === null || radix < 2 || radix > 36) return null;
-  return radix === 10 ? (/^[+-]?\d+$/.test(text(value)) ? parseLong(text(value)) : null) : parseDigits(text(value), radix);
+  return parseDigits(text(value), radix);
 });
 
 function parseDigits(value: string, radix: number): bigint | null {
@@ -130,6 +137,7 @@ function parseDigits(value: string, radix: number): bigint | null {
 
 export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
   plainFunction('concat', [0, Infinity], 'STRING', (values) => {
+    if (values.length === 0) return null;
     let joined = '';
     for (const value of values) joined += text(value);
     refuseTextLength('concat', joined.length);

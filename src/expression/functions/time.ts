@@ -58,9 +58,11 @@ const toInstant = (value: Value): number | null => {
 function bucketsOfArguments(constants: readonly (Constant | undefined)[], name: string): Buckets {
   const period = optionalText(constants, 1, `${name}: the period`);
   const originValue = constants[2]?.value ?? null;
-  const origin = typeof originValue === 'bigint' ? Number(originValue) : originValue;
+  const given = typeof originValue === 'bigint' ? Number(originValue) : originValue;
   if (constants.length > 2 && constants[2] === undefined) throw new ServiceError('query_invalid', `${name}: the origin must be a constant`);
   const zone = zoneOf(constants, 3, name);
+  // An origin without a zone of its own is one of the zone of the buckets.
+  const origin = typeof given === 'string' && given !== '' ? (parseInstant(given.trim(), zone.id) ?? given) : given;
   return bucketsOf(parseGranularity({ type: 'period', period, timeZone: zone.id, origin: origin === '' ? null : origin }, name));
 }
 
@@ -106,7 +108,7 @@ const subtractMonths = timeFunction('subtract_months', [2, 3], 'LONG', (constant
 
 /** Centuries and millennia are counted from 1, as SQL does. */
 const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number>> = {
-  EPOCH: (_, instantMs) => Math.floor(instantMs / 1000),
+  EPOCH: (_, instantMs) => Math.trunc(instantMs / 1000),
   MICROSECOND: ({ millisecond }) => millisecond * 1000,
   MILLISECOND: ({ millisecond }) => millisecond,
   SECOND: ({ second }) => second,
@@ -121,7 +123,7 @@ const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number
   QUARTER: ({ month }) => Math.ceil(month / 3),
   YEAR: ({ year }) => year,
   ISOYEAR: ({ weekYear }) => weekYear,
-  DECADE: ({ year }) => Math.floor(year / 10),
+  DECADE: ({ year }) => Math.trunc(year / 10),
   CENTURY: ({ year }) => Math.ceil(year / 100),
   MILLENNIUM: ({ year }) => Math.ceil(year / 1000),
 };

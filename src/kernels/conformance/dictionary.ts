@@ -1,4 +1,4 @@
-import { compileLikePattern } from '../like-pattern.js';
+import { likeBytes, parseLike } from '../../base/like-pattern.js';
 import type { Lab } from './lab.js';
 
 const PATTERNS = [
@@ -52,7 +52,7 @@ export const DICTIONARY_CHECKS = {
     lab.each(PATTERNS, (rows, text) => {
       const entries = words(lab, Math.min(rows, 2000));
       const { bytes, offsets } = uploadStrings(lab, entries);
-      const compiled = compileLikePattern(text, '\\');
+      const compiled = likeBytes(parseLike(text, '\\'));
       const pattern = lab.uploadBytes(compiled);
       const start = lab.random(2) * lab.random(entries.length + 1);
       const end = entries.length - lab.random(2) * lab.random(entries.length - start + 1);

@@ -1,5 +1,5 @@
 import type { Address } from '../../base/layout.js';
-import { LIKE_ANY, LIKE_ONE } from '../like-pattern.js';
+import { LIKE_ANY, LIKE_ONE } from '../../base/like-pattern.js';
 import type { KernelMemory } from '../memory.js';
 
 export function dictionaryKernels(memory: KernelMemory) {

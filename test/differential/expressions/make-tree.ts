@@ -19,11 +19,11 @@ const SIGNATURES: readonly Signature[] = FUNCTIONS.map((text) => {
 });
 /** Letters whose functions may stand where another letter is asked for. */
 const GIVES: Readonly<Record<string, readonly string[]>> = {
-  N: ['N', 'L', 'D', 'X'],
+  N: ['N', 'L', 'D'],
   X: ['X', 'S', 'L', 'D', 'N', 'C'],
   L: ['L', 'C', 'N'],
   D: ['D', 'N'],
-  S: ['S', 'X'],
+  S: ['S'],
   Y: ['Y', 'A', 'M', 'E'],
   A: ['A', 'Y'],
   M: ['M', 'Y'],
@@ -35,7 +35,8 @@ const GIVES: Readonly<Record<string, readonly string[]>> = {
 
 /** A random tree whose value is (mostly) of the type of the letter. */
 export function makeTree(random: Random, scope: Scope, letter: string, depth: number): Tree {
-  if (random.chance(0.04)) return makeTree(random, scope, random.pick(['S', 'L', 'D', 'X', 'A', 'M']), depth);
+  if (letter === 'V') return makeTree(random, scope, random.pick(['S', 'L', 'D', 'C']), depth);
+  if (random.chance(0.02) && !'NDYAME'.includes(letter)) return makeTree(random, scope, random.pick(['S', 'L', 'D']), depth);
   if (letter === 'I') return random.chance(0.85) ? leaf(random.pick(LITERALS['i'] ?? [])) : scope.leaves('L', random);
   if (depth <= 0 || random.chance(0.25)) return scope.leaves(letter, random);
   if ((letter === 'N' || letter === 'X' || letter === 'L' || letter === 'D') && random.chance(0.3))
@@ -53,7 +54,7 @@ function operator(random: Random, scope: Scope, name: string, letter: string, de
 
 function condition(random: Random, scope: Scope, depth: number): Tree {
   const at = random.below(10);
-  if (at < 4) return operator(random, scope, random.pick(COMPARISONS), random.pick(['N', 'S', 'X', 'L', 'D', 'Y']), depth);
+  if (at < 4) return operator(random, scope, random.pick(COMPARISONS), random.pick(['N', 'S', 'V', 'L', 'D', 'Y']), depth);
   if (at < 6) return operator(random, scope, random.pick(['&&', '||']), 'C', depth);
   if (at < 7) return { kind: 'operator', name: '!', arguments: [makeTree(random, scope, 'C', depth - 1)] };
   return call(random, scope, random.pick(SIGNATURES.filter(({ result }) => result === 'C')), depth);

@@ -26,7 +26,7 @@ const SIMPLE = [
 ] as const; // prettier-ignore
 
 /** The column `x` holds moderate numbers: sums over the extremes of `d` depend on the order of rows. */
-export function aggregator(random: Random, name: string): Json {
+export function aggregator(random: Random, name: string, groups: boolean): Json {
   const at = random.below(14);
   if (at < 2) return { type: 'count', name };
   if (at < 8) {
@@ -37,7 +37,7 @@ export function aggregator(random: Random, name: string): Json {
       : random.pick([...NUMBER_COLUMNS, 'k', 'missing', 'v0', 's']);
     return { type, name, fieldName };
   }
-  if (at === 8) return { type: 'filtered', aggregator: aggregator(random, name), filter: filter(random, 1) };
+  if (at === 8) return { type: 'filtered', aggregator: aggregator(random, name, false), filter: filter(random, 1) };
   if (at === 9)
     return {
       type: random.pick(['stringFirst', 'stringLast']),
@@ -55,13 +55,13 @@ export function aggregator(random: Random, name: string): Json {
       expression: random.chance(0.5) ? 'n + 1' : expression.length > 60 ? 'x * 2' : expression,
     };
   }
-  if (at === 12) return { type: 'grouping', name, groupings: random.some<Json>(['d0', 'd1', 'k'], 2) };
+  if (at === 12 && groups) return { type: 'grouping', name, groupings: random.some<Json>(['d0', 'd1', 'k'], 2) };
   return {
     type: 'expression',
     name,
     fields: [random.pick(LONG_COLUMNS)],
     initialValue: '0',
-    fold: random.pick(['__acc + 1', '__acc + if(isnull(n), 0, 1)']),
+    fold: '__acc + 1',
     combine: `__acc + ${name}`,
   };
 }
@@ -107,13 +107,16 @@ export function postAggregator(random: Random, name: string, inputs: readonly st
 }
 
 /** Aggregators `a0`…, and post-aggregators `p0`… over those that give numbers. */
-export function aggregations(random: Random): {
+export function aggregations(
+  random: Random,
+  groups = false,
+): {
   readonly aggregations: Json;
   readonly postAggregations: Json;
   readonly numeric: readonly string[];
   readonly all: readonly string[];
 } {
-  const list = Array.from({ length: random.below(4) }, (_, at) => aggregator(random, `a${at}`));
+  const list = Array.from({ length: random.below(4) }, (_, at) => aggregator(random, `a${at}`, groups));
   const numeric = list.filter((one) => NUMERIC.has((one as { type: string }).type)).map((one) => (one as { name: string }).name);
   const posts = Array.from({ length: random.chance(0.4) ? 1 + random.below(2) : 0 }, (_, at) => postAggregator(random, `p${at}`, numeric));
   const all = [...list.map((_, at) => `a${at}`), ...posts.map((_, at) => `p${at}`)];

@@ -118,7 +118,7 @@ function topN(random: Random): Fields {
 }
 
 function groupBy(random: Random): Fields {
-  const { aggregations: aggregators, postAggregations, numeric, all } = aggregations(random);
+  const { aggregations: aggregators, postAggregations, numeric, all } = aggregations(random, true);
   const dimensions = Array.from({ length: random.below(4) }, (_, at) => dimension(random, `d${at}`));
   const names = dimensions.map((one) => (typeof one === 'string' ? one : outputNameOf(one as Fields)));
   const distinct = new Set(names).size === names.length;
@@ -131,7 +131,7 @@ function groupBy(random: Random): Fields {
     dimensions: kept,
     aggregations: aggregators,
     postAggregations,
-    ...(random.chance(0.3) ? { having: having(random, numeric, keptNames, 1) } : {}),
+    ...(random.chance(0.3) && numeric.length > 0 && keptNames.length > 0 ? { having: having(random, numeric, keptNames, 1) } : {}),
     ...(random.chance(0.5) ? { limitSpec: limitSpec(random, [...keptNames, ...all]) } : {}),
     ...(random.chance(0.12) && keptNames.length > 0
       ? { subtotalsSpec: random.list(1, 3, () => (random.chance(0.3) ? [] : keptNames.filter(() => random.chance(0.6)))) }

@@ -78,9 +78,9 @@ export function virtualColumns(random: Random): Json {
   if (random.chance(0.15)) {
     return [
       random.pick<Json>([
-        { type: 'list-filtered', name: 'v0', delegate: 'mv', values: ['a', 'b', null], isAllowList: random.chance(0.5) },
-        { type: 'regex-filtered', name: 'v0', delegate: 'mv', pattern: '^[ab]' },
-        { type: 'prefix-filtered', name: 'v0', delegate: 'mv', prefix: 'a' },
+        { type: 'mv-filtered', name: 'v0', delegate: 'mv', values: ['a', 'b', null], isAllowList: random.chance(0.5) },
+        { type: 'mv-regex-filtered', name: 'v0', delegate: 'mv', pattern: '^[ab]' },
+        { type: 'mv-prefix-filtered', name: 'v0', delegate: 'mv', prefix: 'a' },
         {
           type: 'nested-field',
           columnName: 'j',

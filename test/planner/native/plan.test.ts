@@ -126,7 +126,7 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
         'key p = page as STRING',
         ...AGGREGATES,
         'then keep where p < "k" as STRING, lexicographic',
-        'then keep the best 3 of each __time by p descending, nulls last, lexicographic',
+        'then keep the best 3 of each __time by p descending, nulls first, lexicographic',
       ],
     ],
   },
@@ -168,7 +168,7 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
         'key page as STRING',
         'key v as LONG',
         ...AGGREGATES,
-        'then keep where (1 < rows as LONG, numeric and page = "x" as STRING)',
+        'then keep where ((not rows is null and 1 < rows as LONG, numeric) and (not page is null and page = "x" as STRING))',
         'then sort by __time ascending, nulls first, numeric, added descending, nulls last, numeric, page ascending, nulls first, lexicographic, v ascending, nulls first, numeric, rows 5 to 15',
       ],
     ],
@@ -189,7 +189,7 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
   {
     name: 'groupBy without dimensions',
     body: { ...base, queryType: 'groupBy', limitSpec: { type: 'default', limit: 1 } },
-    printed: [[`group wiki over ${DAY}`, ...AGGREGATES, 'then rows 0 to 1']],
+    printed: [[`group wiki over ${DAY}`, ...AGGREGATES, 'one row for no rows', 'then rows 0 to 1']],
   },
   {
     name: 'scan of all columns',

@@ -24,7 +24,7 @@ const VIRTUAL_COLUMNS: Readonly<Record<string, (reader: ObjectReader) => Virtual
   }),
   'nested-field': readNestedField,
   'mv-filtered': (reader) => {
-    const values = reader.strings('values');
+    const values = reader.stringsAndNulls('values');
     const isAllowList = reader.boolean('isAllowList', true);
     return keptValues(reader, (column) => keepsListed(column, values, isAllowList));
   },

@@ -46,7 +46,7 @@ const DIMENSION_SPECS: Readonly<Record<string, ReadDimension>> = {
   },
   listFiltered: (reader, columns, depth) => {
     const isAllowList = reader.boolean('isWhitelist', true);
-    const values = reader.strings('values');
+    const values = reader.stringsAndNulls('values');
     return filtered(reader, columns, depth, (column) => keepsListed(column, values, isAllowList));
   },
   regexFiltered: (reader, columns, depth) => {

@@ -4,7 +4,7 @@ import type { Expression } from '../../../model/expression.js';
 /** Conditions on single values, by which values of multi-value rows are kept (`VirtualColumn.keeps`). */
 
 /** Values in a list; without `isAllowList`, those that are not. */
-export function keepsListed(column: string, values: readonly string[], isAllowList: boolean): Expression {
+export function keepsListed(column: string, values: readonly (string | null)[], isAllowList: boolean): Expression {
   const listed = call('value_in', { kind: 'column', name: column }, text(JSON.stringify(values)));
   return isAllowList ? listed : call('!', listed);
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
+import { parseLike } from '../../../base/like-pattern.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert } from '../../../expression/value.js';
@@ -200,7 +201,13 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
       refuse(reader.path, 'bounds that are numbers', lower === null ? upper : lower);
     return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
   }
-  return { ...range, type: 'STRING', lower, upper };
+  const strings: Filter = { ...range, type: 'STRING', lower, upper };
+  // A number that is null is in no bounds; a string that is null comes before all others.
+  if (type !== undefined && type !== 'STRING') return strings;
+  if (lower === null) return { kind: 'or', filters: [{ kind: 'null', column }, strings] };
+  // Only bounds on the strings as they are stored are unknown for null: of all others null is outside.
+  if (type === 'STRING' && ordering === 'lexicographic' && !reader.has('extractionFn')) return strings;
+  return { kind: 'and', filters: [{ kind: 'not', filter: { kind: 'null', column } }, strings] };
 }
 
 function readMatchType(reader: ObjectReader, key = 'matchValueType'): WrittenType {
@@ -277,7 +284,9 @@ function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
 function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
   const escape = reader.optionalString('escape') ?? null;
   if (escape !== null && [...escape].length !== 1) refuse(reader.at('escape'), 'one character', escape);
-  return { kind: 'like', column: readDimension(reader, columns), pattern: reader.string('pattern'), escape };
+  const pattern = reader.string('pattern');
+  parseLike(pattern, escape);
+  return { kind: 'like', column: readDimension(reader, columns), pattern, escape };
 }
 
 function textCall(name: string, column: string, text: string): Expression {

@@ -109,7 +109,7 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
       if ((typeof number !== 'number' && typeof number !== 'bigint') || Number.isNaN(number)) refuse(inner.at('value'), 'a number', value);
       const isLong = typeof number === 'bigint' || (Number.isSafeInteger(number) && outputType(column) === 'LONG');
-      return isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number));
+      return definite(column, isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number)));
     };
   const range = { kind: 'range', ordering: 'numeric', lower: null, upper: null, lowerStrict: true, upperStrict: true } as const;
   return readByType<Filter>(
@@ -129,7 +129,7 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
           const wanted: Expression = { kind: 'literal', type: 'STRING', value };
           return { kind: 'expression', expression: { kind: 'call', function: 'notdistinctfrom', arguments: [extracted, wanted] } };
         }
-        return value === null ? { kind: 'null', column } : { kind: 'equals', column, type: 'STRING', value };
+        return value === null ? { kind: 'null', column } : definite(column, { kind: 'equals', column, type: 'STRING', value });
       },
       and: (inner) => ({ kind: 'and', filters: havingList(inner, outputType, depth) }),
       or: (inner) => ({ kind: 'or', filters: havingList(inner, outputType, depth) }),
@@ -138,6 +138,11 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
     [],
     'having',
   );
+}
+
+/** Having knows true and false only: a comparison with null is false, and its negation true. */
+function definite(column: string, comparison: Filter): Filter {
+  return { kind: 'and', filters: [{ kind: 'not', filter: { kind: 'null', column } }, comparison] };
 }
 
 /** The filter as it is, once every column it compares is known to be one of the result. */

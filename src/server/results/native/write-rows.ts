@@ -1,6 +1,8 @@
+import { findZone, UTC } from '../../../base/calendar.js';
 import type { EpochMs, Interval } from '../../../base/instant.js';
-import { formatInstant } from '../../../base/time.js';
+import { formatInstantIn } from '../../../base/time.js';
 import type { Frame } from '../../../model/frame.js';
+import type { Granularity } from '../../../model/granularity.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { CellWriter } from './cells.js';
@@ -14,9 +16,11 @@ export interface WriteOptions {
 
 type Frames = AsyncIterable<Frame>;
 
-/** Prints an instant as a JSON value. */
-function timeWriter({ timesAsLong }: WriteOptions): (ms: number) => string {
-  return timesAsLong ? String : (ms) => `"${formatInstant(ms)}"`;
+/** Prints the start of a bucket as a JSON value, in the time zone of the buckets. */
+function timeWriter({ timesAsLong }: WriteOptions, { granularity }: { readonly granularity: Granularity }): (ms: number) => string {
+  if (timesAsLong) return String;
+  const zone = (granularity.kind === 'period' ? findZone(granularity.timeZone) : undefined) ?? UTC;
+  return (ms) => `"${formatInstantIn(ms, zone)}"`;
 }
 
 /** The time of a row's bucket; without buckets, of granularity all, the start of the query's first interval. */
@@ -61,7 +65,7 @@ export function writeTimeseries(
   totals: Frames | null,
   options: WriteOptions,
 ): AsyncIterable<string> {
-  const time = timeWriter(options);
+  const time = timeWriter(options, query);
   const names = outputNames(query);
   const totalFrames = new Set<Frame>();
   return writeArray(totals === null ? frames : followedBy(frames, totals, totalFrames), (frame) => {
@@ -82,7 +86,7 @@ async function* followedBy(frames: Frames, totals: Frames, totalFrames: Set<Fram
 
 /** `[{"version": "v1", "timestamp": ..., "event": {...}}]`. */
 export function writeGroupBy(query: GroupByQuery, frames: Frames, options: WriteOptions): AsyncIterable<string> {
-  const time = timeWriter(options);
+  const time = timeWriter(options, query);
   const names = [...query.dimensions.map(({ name }) => name), ...outputNames(query)];
   return writeArray(frames, (frame) => {
     const bucket = bucketReader(query, frame);
@@ -93,7 +97,7 @@ export function writeGroupBy(query: GroupByQuery, frames: Frames, options: Write
 
 /** `[{"timestamp": ..., "result": [{...}, ...]}]`, one entry per bucket; rows of a bucket come together. */
 export async function* writeTopN(query: TopNQuery, frames: Frames, options: WriteOptions): AsyncIterable<string> {
-  const time = timeWriter(options);
+  const time = timeWriter(options, query);
   const names = [query.dimension.name, ...outputNames(query)];
   const pieces = new TextPieces();
   let current: number | null = null;

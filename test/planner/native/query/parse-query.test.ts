@@ -417,14 +417,20 @@ const filters: readonly { name: string; filter: unknown; read: unknown }[] = [
     name: 'numeric bound on text',
     filter: { type: 'bound', dimension: 'page', upper: '9', ordering: 'numeric' },
     read: {
-      kind: 'range',
-      column: 'page',
-      type: 'STRING',
-      ordering: 'numeric',
-      lower: null,
-      upper: '9',
-      lowerStrict: false,
-      upperStrict: false,
+      kind: 'or',
+      filters: [
+        { kind: 'null', column: 'page' },
+        {
+          kind: 'range',
+          column: 'page',
+          type: 'STRING',
+          ordering: 'numeric',
+          lower: null,
+          upper: '9',
+          lowerStrict: false,
+          upperStrict: false,
+        },
+      ],
     },
   },
   {

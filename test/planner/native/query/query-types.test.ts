@@ -151,8 +151,8 @@ const ranks: readonly { name: string; metric: unknown; rows: unknown }[] = [
     name: 'dimension by length, inverted',
     metric: { type: 'inverted', metric: { type: 'dimension', ordering: 'strlen' } },
     rows: [
+      [null, 20n],
       ['2024-03-05', null],
-      ['parrot', -7n],
     ],
   },
 ];
