@@ -102,7 +102,7 @@ layers('ARCHITECTURE.md lists the parts from the top layer down', () => {
 });
 
 /** Groups of files of a part that import each other in a circle, types included. None may be added; what is mended is lowered here. */
-const CIRCLES: Readonly<Record<string, number>> = { cluster: 1, execution: 7, server: 1 };
+const CIRCLES: Readonly<Record<string, number>> = { execution: 7 };
 
 layers('files do not import each other in a circle', () => {
   const circles = stronglyConnected(

@@ -7,7 +7,7 @@ import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
 import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateTraits, stateType } from '../../model/state-traits.js';
-import { QUERY_ONLY_AGGREGATORS } from '../../planner/native/aggregator/families.js';
+import { QUERY_ONLY_AGGREGATORS } from '../../planner/native/aggregator/registry.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { aggregatorOf } from './native-parts.js';
 

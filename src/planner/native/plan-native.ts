@@ -6,7 +6,7 @@ import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-v
 import { tablesOf } from './query/datasource.js';
 import type { ParsedQuery } from './query/parsed-query.js';
 import { parseQuery } from './query/query.js';
-import { unfinished } from './unfinished.js';
+import { unfinalized } from './unfinalized.js';
 
 export interface PlannedNative extends ParsedQuery {
   readonly query: Query;
@@ -21,7 +21,7 @@ export interface PlannedNative extends ParsedQuery {
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
   const parsed = parseQuery(body, lenient, tables);
   const plans = planQuery(parsed.query, tablesOf(parsed.source, tables));
-  const finished = parsed.context.finalizes ? plans : plans.map(unfinished);
+  const finished = parsed.context.finalizes ? plans : plans.map(unfinalized);
   if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };
   const isGroupBy = parsed.query.queryType === 'groupBy';
   return { ...parsed, plans: isGroupBy ? finished.map(refusingMultiValues) : finished, source: sourceRefusingMultiValues(parsed.source) };

@@ -8,7 +8,7 @@ import { VirtualColumns } from '../column/columns.js';
 import { readFilter } from '../filter/filter.js';
 import { UNSUPPORTED_AGGREGATORS } from '../names.js';
 import { readByType, refuse } from '../reader.js';
-import { STATE_AGGREGATORS } from './families.js';
+import { STATE_AGGREGATORS } from './registry.js';
 
 /** @param readApart  reads those that are no aggregators over rows, and says so */
 export function readAggregators(

@@ -9,8 +9,8 @@ import { stateType } from '../../../model/state-traits.js';
 import type { ColumnTypes } from '../column/column-types.js';
 import { UNSUPPORTED_POST_AGGREGATORS } from '../names.js';
 import { readByType, refuse } from '../reader.js';
-import { STATE_POST_AGGREGATORS } from './families.js';
 import type { Computed } from './family.js';
+import { STATE_POST_AGGREGATORS } from './registry.js';
 import type { States } from './states.js';
 
 /** @param outputType  of the aggregators and keys; each post-aggregator may read those before it as well */

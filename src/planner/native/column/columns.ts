@@ -12,7 +12,7 @@ import { UNSUPPORTED_VIRTUAL_COLUMNS } from '../names.js';
 import { readByType, refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 import type { ColumnTypes } from './column-types.js';
-import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
+import { keepsListed, keepsMatching, keepsPrefixed } from './multi-value-filters.js';
 import { readNestedField } from './nested-field.js';
 
 /** Virtual columns by type. */

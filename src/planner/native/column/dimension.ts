@@ -11,7 +11,7 @@ import { readWrittenType } from '../typed-value.js';
 import type { VirtualColumns } from './columns.js';
 import type { Extracted } from './extraction.js';
 import { orMissing, readExtraction, readInlineMap } from './extraction.js';
-import { keepsListed, keepsMatching, keepsPrefixed } from './kept-values.js';
+import { keepsListed, keepsMatching, keepsPrefixed } from './multi-value-filters.js';
 
 type ReadDimension = (reader: ObjectReader, columns: FilterColumns, depth: number) => DimensionSpec;
 

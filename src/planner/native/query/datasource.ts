@@ -18,19 +18,19 @@ import { VirtualColumns } from '../column/columns.js';
 import { readFilter } from '../filter/filter.js';
 import { UNSUPPORTED_DATA_SOURCES } from '../names.js';
 import { readByType, refuse } from '../reader.js';
-import { puttingOutStates, unfinished } from '../unfinished.js';
+import { puttingOutStates, unfinalized } from '../unfinalized.js';
 import { readInline } from './inline-rows.js';
 import type { ParsedQuery } from './parsed-query.js';
 
 /** Datasources inside of each other; nothing sensible comes near, and reading and running them takes stack. */
 const DEPTH_MAX = 100;
 
-/** What reading datasources needs of the query around them. */
+/** What reading datasources needs of the outer query them. */
 export interface SourceReading {
   readonly tables: KnownTables;
   /** How many datasources the one being read lies inside of. */
   readonly depth: number;
-  /** Columns that the query around them may merge as states. */
+  /** Columns that the outer query them may merge as states. */
   readonly merged: ReadonlySet<string>;
   parseQuery(reader: ObjectReader, depth: number): ParsedQuery;
 }
@@ -107,7 +107,7 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
 
 /** States that the outer query merges, or all when nothing is to be finalized. */
 function withStates(plan: Plan, finalizes: boolean, merged: ReadonlySet<string>): Plan {
-  if (!finalizes) return unfinished(plan);
+  if (!finalizes) return unfinalized(plan);
   return plan.operator === 'group' ? puttingOutStates(plan, (name) => merged.has(name)) : plan;
 }
 

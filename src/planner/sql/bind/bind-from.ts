@@ -13,7 +13,7 @@ import { Scope, type ScopeColumn, type ScopeTable } from './scope.js';
 import type { Session } from './session.js';
 import { Subqueries } from './subquery.js';
 
-/** `parent`: the columns of the query around, for correlated subqueries. */
+/** `parent`: the columns of the outer query, for correlated subqueries. */
 export function bindFrom(binding: Binding, from: SqlRelation | null, parent: Scope | null): BoundFrom {
   const { session, schema } = binding;
   switch (from?.kind) {

@@ -16,30 +16,30 @@ import {
   TRUE,
   transform,
 } from '../relation/bound.js';
+import { CorrelatedRows, oneNearer, parametersOf } from '../relation/correlated.js';
 import { type Correlation, isCorrelated, pullUp, unwrapped } from '../relation/decorrelate.js';
-import { DependentRows, oneNearer, parametersOf } from '../relation/dependent.js';
 import type { JoinRelation, NamedAggregate, NamedBound, ProjectRelation, Relation } from '../relation/relation.js';
 import type { Place } from './bind-expression.js';
 import type { Binding } from './binding.js';
 import { compare } from './comparison.js';
 import { describe } from './function-call.js';
 
-/** What a join of a subquery is made of. Conditions are over its columns and, marked as such, values of the query around. */
+/** What a join of a subquery is made of. Conditions are over its columns and, marked as such, values of the outer query. */
 interface Joined {
   readonly right: Relation;
   readonly conditions: readonly Bound[];
 }
 
-/** A subquery as rows to be joined to those of the query around it, of which each finds at most one, or is marked. */
+/** A subquery as rows to be joined to those of the outer query it, of which each finds at most one, or is marked. */
 interface Attachment {
   readonly prefix: string;
   /** null: each row finds at most one, whose columns it gets. */
   readonly mark: string | null;
-  /** Over rows of the query around; `rename`: what its expressions are over these. */
+  /** Over rows of the outer query; `rename`: what its expressions are over these. */
   join(left: Relation, rename: (bound: Bound) => Bound): Joined;
 }
 
-/** A subquery whose uses of values of the query around have left it. */
+/** A subquery whose uses of values of the outer query have left it. */
 interface Parted {
   readonly correlations: readonly Correlation[];
   readonly others: readonly Bound[];
@@ -92,7 +92,7 @@ export class Subqueries {
     const relation = givesOneRow(bound) ? bound : ofOneRow(bound, only);
     const pulled = this.part(place, query, relation);
     const isPlain = pulled.others.length === 0 && pulled.correlations.every(({ operator }) => operator === '=');
-    const { correlations, emptyRow, join } = isPlain ? pulled : this.dependent(place, query, relation);
+    const { correlations, emptyRow, join } = isPlain ? pulled : this.#correlated(place, query, relation);
     const prefix = this.add(null, (left, rename) => withCorrelations(join(left, rename), correlations, []));
     const value = column(only.type, prefix + only.name);
     const empty = emptyRow?.get(only.name);
@@ -105,7 +105,7 @@ export class Subqueries {
     const relation = this.bind(place, query);
     const body: Relation = isCorrelated(relation) ? withoutEnd(relation) : relation;
     const pulled = this.part(place, query, body);
-    const parted = pulled.emptyRow === null ? pulled : this.dependent(place, query, body);
+    const parted = pulled.emptyRow === null ? pulled : this.#correlated(place, query, body);
     return this.matched(parted, []);
   }
 
@@ -126,7 +126,7 @@ export class Subqueries {
       return compare(session, expression.at, '=', outer(operand, 1), column(own.type, own.name));
     });
     const pulled = this.part(place, query, relation);
-    const parted = pulled.emptyRow === null ? pulled : this.dependent(place, query, relation);
+    const parted = pulled.emptyRow === null ? pulled : this.#correlated(place, query, relation);
     const found = this.matched(parted, equalities);
     if (positive) return found;
     return this.counted(parted, equalities, found) ?? this.threeValued(parted, equalities, found);
@@ -173,24 +173,24 @@ export class Subqueries {
     return column('BOOLEAN', mark);
   }
 
-  /** Uses of the query around leave as conditions of the join where they can. */
+  /** Uses of the outer query leave as conditions of the join where they can. */
   private part(place: Place, query: SqlQuery, relation: Relation): Parted {
-    // Values of queries further out are a matter of the query around.
+    // Values of queries further out are a matter of the outer query.
     const pulled = isCorrelated(relation) && parametersOf(relation, '').length === 0 ? undefined : pullUp(place.session, query, relation);
-    if (pulled === undefined) return this.dependent(place, query, relation);
+    if (pulled === undefined) return this.#correlated(place, query, relation);
     const { relation: right, correlations, others, emptyRow } = pulled;
     return { correlations, others, emptyRow, right, join: () => ({ right, conditions: [] }) };
   }
 
-  /** Rows for each combination of values of the query around; of none, the rows as they are. */
-  private dependent(place: Place, query: SqlQuery, relation: Relation): Parted {
+  /** Rows for each combination of values of the outer query; of none, the rows as they are. */
+  #correlated(place: Place, query: SqlQuery, relation: Relation): Parted {
     const prefix = `$p${this.binding.session.numbers.next()}.`;
     const parameters = parametersOf(relation, prefix);
     const structured = parameters.find(({ value }) => isArray(value.type) || isComplex(value.type));
     if (structured !== undefined)
       throw place.session.source.unsupported(
         query.at,
-        `a subquery that uses a value of the query around it other than in a comparison of its rows, when that is ${describe(structured.value)}`,
+        `a subquery that uses a value of the outer query it other than in a comparison of its rows, when that is ${describe(structured.value)}`,
       );
     const none = { correlations: [], others: [], emptyRow: null };
     if (parameters.length === 0) {
@@ -198,7 +198,7 @@ export class Subqueries {
       return { ...none, right, join: () => ({ right, conditions: [] }) };
     }
     const join = (left: Relation, rename: (bound: Bound) => Bound): Joined => {
-      const rows = new DependentRows(parameters, prefix, left, rename);
+      const rows = new CorrelatedRows(parameters, prefix, left, rename);
       return { right: rows.of(relation), conditions: rows.matches() };
     };
     return { ...none, right: null, join };

@@ -7,20 +7,20 @@ import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, retype, su
 import { type NamedBound, type ProjectedColumn, putsOutRight, type Relation } from './relation.js';
 import { expressionsOf } from './rules/verify-relation.js';
 
-/** A comparison of a subquery's column with a value of the query around it, in the type both are compared in. */
+/** A comparison of a subquery's column with a value of the outer query it, in the type both are compared in. */
 export interface Correlation {
   readonly operator: CompareOperator;
   readonly domain: SqlType;
   /** Over the columns of the subquery. */
   readonly inner: Bound;
-  /** Over the columns of the query around. */
+  /** Over the columns of the outer query. */
   readonly outer: Bound;
 }
 
 export interface PulledUp {
   readonly relation: Relation;
   readonly correlations: readonly Correlation[];
-  /** Other conditions over columns of the subquery and values of the query around. */
+  /** Other conditions over columns of the subquery and values of the outer query. */
   readonly others: readonly Bound[];
   /**
    * An aggregation without keys gives a row even over no rows; once it is grouped by the correlated columns that row is
@@ -30,7 +30,7 @@ export interface PulledUp {
 }
 
 /**
- * Takes the conditions on values of the query around out of a subquery, so that they can become those of a join. Undefined where
+ * Takes the conditions on values of the outer query out of a subquery, so that they can become those of a join. Undefined where
  * they, or other uses of such values, stand where they cannot leave from.
  */
 export function pullUp(session: Session, query: SqlQuery, relation: Relation): PulledUp | undefined {
@@ -184,7 +184,7 @@ function conjunction(parts: readonly Bound[]): Bound | null {
   return parts.length === 1 ? first : { kind: 'and', type: 'BOOLEAN', operands: parts };
 }
 
-/** The parts of a condition that use values of the query around. */
+/** The parts of a condition that use values of the outer query. */
 function split(condition: Bound | null): Pick<PulledUp, 'correlations' | 'others'> {
   const parts = conjuncts(condition).filter(hasOuter);
   const correlations = parts.flatMap((part) => correlation(part) ?? []);
@@ -195,7 +195,7 @@ function isTrue(bound: Bound): boolean {
   return bound.kind === 'literal' && bound.value !== null && bound.value !== FALSE.value;
 }
 
-/** A comparison of the subquery's own columns with columns of the query around; `undefined` for any other condition. */
+/** A comparison of the subquery's own columns with columns of the outer query; `undefined` for any other condition. */
 function correlation(part: Bound): Correlation | undefined {
   if (part.kind !== 'compare') return undefined;
   const { operator, domain, left, right } = part;
@@ -208,7 +208,7 @@ function correlation(part: Bound): Correlation | undefined {
 
 const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
-/** As the query around sees the expression: its own columns are plain there. */
+/** As the outer query sees the expression: its own columns are plain there. */
 export function unwrapped(bound: Bound): Bound {
   return transform(bound, (part) => {
     if (part.kind !== 'outer') return undefined;

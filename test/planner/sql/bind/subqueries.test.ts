@@ -232,7 +232,7 @@ const OF_NO_ROWS: readonly (readonly [aggregate: string, value: number | string 
   ['AVG(e.added)', null],
   ["STRING_AGG(e.city, '-')", null],
 ];
-subqueries('an aggregate gives of no rows what it gives without the query around', async () => {
+subqueries('an aggregate gives of no rows what it gives without the outer query', async () => {
   for (const [aggregate, value] of OF_NO_ROWS) {
     assert.equal(await answer(`SELECT ${aggregate} FROM edits e WHERE e.usr > 99`), [[value]]);
     for (const operator of ['=', '>']) {

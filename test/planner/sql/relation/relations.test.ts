@@ -203,7 +203,7 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT (SELECT MAX(id) FROM users), (SELECT name FROM users ORDER BY __time LIMIT 1)',
   'SELECT COUNT(*) FROM edits WHERE (SELECT COUNT(*) FROM none) = 0',
   'SELECT usr, COUNT(*) FROM edits WHERE usr IN (SELECT usr FROM edits GROUP BY usr HAVING SUM(added) > 50) GROUP BY usr ORDER BY usr',
-  // Comparisons of any kind with the query around (DuckDB takes a row with a null in it for unknown, whatever its other columns say), several of them, and conditions of both.
+  // Comparisons of any kind with the outer query (DuckDB takes a row with a null in it for unknown, whatever its other columns say), several of them, and conditions of both.
   'SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.added > u.score AND e.price < u.score AND e.usr = u.id)',
   "SELECT id FROM users u WHERE EXISTS (SELECT 1 FROM edits e WHERE e.city > u.city OR (e.usr = u.id AND u.name = 'u2'))",
   'SELECT id FROM users u WHERE NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr + u.id = 7 AND e.city <> u.city)',
@@ -234,7 +234,7 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT id FROM users u WHERE NOT EXISTS (SELECT 1 FROM edits e WHERE e.usr = u.id AND e.city NOT IN (SELECT city FROM users v WHERE v.id <> u.id))',
   'SELECT id, (SELECT MAX(added) FROM edits e WHERE e.usr = u.id AND e.price > (SELECT AVG(price) FROM edits f WHERE f.city = u.city)) AS m FROM users u',
   'SELECT id, (SELECT COUNT(*) FROM edits e WHERE e.usr IN (SELECT v.id FROM users v WHERE EXISTS (SELECT 1 FROM edits f WHERE f.usr = v.id AND f.city = e.city AND f.added > u.id))) AS n FROM users u',
-  // Set operations, windows, joins and groups that use values of the query around.
+  // Set operations, windows, joins and groups that use values of the outer query.
   'SELECT id, (SELECT COUNT(*) FROM (SELECT usr FROM edits WHERE city = u.city UNION ALL SELECT id FROM users WHERE score > u.score)) AS n FROM users u',
   'SELECT id FROM users u WHERE id IN (SELECT usr FROM edits WHERE city = u.city UNION SELECT id + 1 FROM users WHERE name = u.name)',
   'SELECT id, (SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY added) AS r FROM edits WHERE usr = u.id)) AS r FROM users u',

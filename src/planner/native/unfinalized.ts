@@ -4,7 +4,7 @@ import type { GroupPlan, Plan } from '../../model/plan.js';
 import { stateTraits } from '../../model/state-traits.js';
 
 /** The same plan, whose aggregators put out their states; what is computed and ordered by them goes by their values. */
-export function unfinished(plan: Plan): Plan {
+export function unfinalized(plan: Plan): Plan {
   if (plan.operator !== 'group') return plan;
   const withStates = puttingOutStates(plan, () => true);
   const states = new Set(withStates.aggregators.filter((each) => each.kind === 'state' && each.output === 'both').map(({ name }) => name));

@@ -17,19 +17,19 @@ import { mapExpressions } from './rules/map-expressions.js';
 import { expressionsOf } from './rules/verify-relation.js';
 
 /*
- * A subquery for all rows of the query around it at once: for each different combination of the values that it uses, its
- * *parameters*, the rows it gives for them, which have the parameters as further columns. The rows of the query around then
+ * A subquery for all rows of the outer query it at once: for each different combination of the values that it uses, its
+ * *parameters*, the rows it gives for them, which have the parameters as further columns. The rows of the outer query then
  * find theirs by equality, in which null equals null.
  */
 
-/** A value of the query around, and what it is called in the rows of the subquery. */
+/** A value of the outer query, and what it is called in the rows of the subquery. */
 export interface Parameter {
   readonly name: string;
-  /** As the query around names it. */
+  /** As the outer query names it. */
   readonly value: Bound;
 }
 
-/** The values of the query next around that a relation uses; `prefix`: before their names. */
+/** The values of the outer query that a relation uses; `prefix`: before their names. */
 export function parametersOf(relation: Relation, prefix: string): readonly Parameter[] {
   const found = new Map<string, Bound>();
   const look = (bound: Bound): void => {
@@ -49,7 +49,7 @@ export function parametersOf(relation: Relation, prefix: string): readonly Param
   return [...found.values()].map((part, index) => ({ name: `${prefix}${index}`, value: unwrapped(part) }));
 }
 
-/** A relation that uses no value of the query next around, as a part of that query: values of others are one query nearer. */
+/** A relation that uses no value of the outer query, as a part of that query: values of others are one query nearer. */
 export function oneNearer(relation: Relation): Relation {
   return mapExpressions(mapInputs(relation, oneNearer), (bound) =>
     transform(bound, (part) => (part.kind === 'outer' ? unwrapped(part) : undefined)),
@@ -57,7 +57,7 @@ export function oneNearer(relation: Relation): Relation {
 }
 
 /** Rows of a subquery for every combination of its parameters. */
-export class DependentRows {
+export class CorrelatedRows {
   private readonly parameters: readonly Parameter[];
   private readonly prefix: string;
   private readonly domain: Relation;
@@ -65,8 +65,8 @@ export class DependentRows {
 
   /**
    * @param prefix   that of the parameters' names
-   * @param around   rows of the query around
-   * @param rename   what an expression of the query around is over these
+   * @param around   rows of the outer query
+   * @param rename   what an expression of the outer query is over these
    */
   constructor(parameters: readonly Parameter[], prefix: string, around: Relation, rename: (bound: Bound) => Bound) {
     this.parameters = parameters;
@@ -110,7 +110,7 @@ export class DependentRows {
     }
   }
 
-  /** Of rows of the query around and rows of the subquery: that they are of the same parameters. */
+  /** Of rows of the outer query and rows of the subquery: that they are of the same parameters. */
   matches(): readonly Bound[] {
     return this.parameters.flatMap(({ name, value }) => same(outerOf(value), column(settledType(value.type), name)));
   }
@@ -127,7 +127,7 @@ export class DependentRows {
     return { kind: 'join', type: 'inner', left: relation, right: this.domain, prefix: this.prefix, condition: null };
   }
 
-  /** The node with parameters in place of values of the query around. */
+  /** The node with parameters in place of values of the outer query. */
   private resolved(node: Relation): Relation {
     return mapExpressions(node, (bound) => this.resolve(bound));
   }
