@@ -1,7 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ResultTable } from '../../src/execution/block/result-table.js';
-import { NO_EMPTY_VALUES, runSteps } from '../../src/execution/post/steps.js';
+import { NO_EMPTY_VALUES } from '../../src/execution/post/leaf-result.js';
+import { runSteps } from '../../src/execution/post/steps.js';
 import type { PostStep } from '../../src/model/plan.js';
 
 const ROWS = 100_000;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { NO_EMPTY_VALUES } from '../../src/execution/post/steps.js';
+import { NO_EMPTY_VALUES } from '../../src/execution/post/leaf-result.js';
 import { StreamedSteps } from '../../src/execution/post/stream.js';
 import { SpillSpace } from '../../src/execution/spill/spill-space.js';
 import { KernelMemory } from '../../src/kernels/memory.js';

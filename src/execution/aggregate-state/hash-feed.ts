@@ -8,13 +8,13 @@ import { isArrayType } from '../../model/schema.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import type { Block } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import { PairSet } from '../block/pair-set.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { StringVector } from '../expression/vector.js';
+import type { IdSource } from './id-source.js';
 import type { Feed } from './state-operations.js';
 import type { TakeHash } from './stored-hashes.js';
 import { dictionaryHashes, numberHashes } from './stored-hashes.js';
@@ -51,16 +51,6 @@ export function hashValue(value: Value, take: (words: Uint32Array) => void): voi
   const words = new Uint32Array(4);
   hash.copyTo(words);
   take(words);
-}
-
-/** What takes the bytes of a text, as UTF-8, or the text itself. */
-export type TextHash = Pick<Murmur3, 'hash' | 'hashText'>;
-
-/** Values of a segment by id. `gather` gives the ids of rows in pieces of at most a block. */
-export interface IdSource {
-  gather(block: Block, rows: Address, groups: Address, n: number, visit: (ids: Address, groups: Address, n: number) => void): void;
-  /** Hashes what an id stands for; false when it is null. */
-  hash(id: number, hash: TextHash): boolean;
 }
 
 /** The texts of a column by id, of numbers what they are printed as; undefined when the column is missing. */

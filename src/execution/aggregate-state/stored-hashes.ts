@@ -5,7 +5,7 @@ import type { DictionaryView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
-import type { IdSource } from './hash-feed.js';
+import type { IdSource } from './id-source.js';
 import type { Feed } from './state-operations.js';
 
 /** Takes a hash in: its 128 bits in four halves of words, the lower first, from `at` on. */

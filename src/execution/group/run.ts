@@ -19,6 +19,28 @@ import type { GroupLayout } from './key/layout.js';
 import { SegmentGroups } from './segment/segment-groups.js';
 import { GroupTable } from './table/group-table.js';
 
+/*
+ * Grouping: rows of segments become groups with aggregate states, and these become result rows.
+ *
+ * Goals: nothing is done per row outside of kernels; strings are never compared, only their ids; threads share nothing until
+ * they are through; a table that outgrows its memory goes to disk and the answer stays the same.
+ *
+ *   segment A ──┐ key/ binds keys to columns: each value is a local id    ┐
+ *   segment B ──┤ segment/ adds blocks of rows to local groups and states ├─ one thread, morsel by morsel (this file)
+ *   segment C ──┘                                                         ┘
+ *        │  combine: local ids → ids of the whole query, per group, never per row
+ *        ▼
+ *   table/  the thread's GroupTable ──(too large)──► spill/  partitions by the hash of the key, on disk
+ *        │  merge-tables: the tables of all threads into one                   │ merged one partition at a time
+ *        ▼                                                                     ▼
+ *   table/result  best groups first, strings decoded last ──► ../post  having, order, limit, windows   (operator.ts)
+ *
+ * Example: SELECT channel, SUM(added) GROUP BY channel. In segment A the channels "de", "en" have the local ids 0, 1; a block of
+ * rows with the ids 1 0 1 and the values 5 2 3 leaves the sums [2, 8]. The query's dictionary knows "en" as 7 and "de" as 9, so
+ * that combining adds 2 to group 9 and 8 to group 7 of the table. `key/layout.ts` decides how the groups of a table are found:
+ * dense, a cell for every possible key, where these are few; else by a hash of the packed key.
+ */
+
 /** What a group plan reads: plain data. */
 export interface GroupSource {
   readonly plan: GroupPlan;

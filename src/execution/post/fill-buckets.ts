@@ -9,7 +9,7 @@ import type { Check } from '../block/checked-loops.js';
 import { checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../block/result-table.js';
 import { columnNamed } from '../block/result-table.js';
-import type { LeafResult } from './steps.js';
+import type { LeafResult } from './leaf-result.js';
 
 const FILLED_BUCKETS_MAX = 10_000_000;
 

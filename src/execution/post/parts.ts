@@ -4,8 +4,8 @@ import { concatFrames } from '../block/concat-frames.js';
 import type { ResultTable } from '../block/result-table.js';
 import { framesOf, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
+import type { LeafResult } from './leaf-result.js';
 import { SortedRuns } from './sorted-runs.js';
-import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
 import { isRowWise, StreamedSteps } from './stream.js';
 

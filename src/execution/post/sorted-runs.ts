@@ -6,8 +6,8 @@ import type { ResultTable } from '../block/result-table.js';
 import { framesOf, typed } from '../block/result-table.js';
 import type { SpillFile } from '../spill/spill-file.js';
 import type { SpillSpace } from '../spill/spill-space.js';
+import type { LeafResult } from './leaf-result.js';
 import { compareCells, sortKeys } from './sort.js';
-import type { LeafResult } from './steps.js';
 
 /** Rows read of a run at a time. */
 const RUN_FRAME_ROWS = 1024;

@@ -1,4 +1,3 @@
-import type { Interval } from '../../base/instant.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import type { Value } from '../../expression/value.js';
 import { convert } from '../../expression/value.js';
@@ -8,22 +7,11 @@ import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../block/result-table.js';
 import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from '../block/result-table.js';
 import { fillBuckets } from './fill-buckets.js';
+import type { LeafResult } from './leaf-result.js';
 import { rankColumn } from './rank.js';
 import { rowFilter } from './row-filter.js';
 import { sortedRows } from './sort.js';
 import { windowColumns } from './window.js';
-
-/** What the steps need to know of the leaf they follow. */
-export interface LeafResult {
-  readonly intervals: readonly Interval[];
-  /** What columns have for a bucket without rows, where that is not null. */
-  readonly emptyValues: ReadonlyMap<string, Value>;
-  /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
-  check(): void;
-}
-
-/** Of leaves without groups. */
-export const NO_EMPTY_VALUES: ReadonlyMap<string, Value> = new Map();
 
 export function runSteps(table: ResultTable, steps: readonly PostStep[], leaf: LeafResult): ResultTable {
   return steps.reduce((current, step) => runStep(current, step, leaf), table);

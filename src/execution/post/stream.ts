@@ -7,8 +7,8 @@ import { concatFrames } from '../block/concat-frames.js';
 import type { ResultTable } from '../block/result-table.js';
 import { framesOf, pickRows, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
+import type { LeafResult } from './leaf-result.js';
 import { SortedRuns } from './sorted-runs.js';
-import type { LeafResult } from './steps.js';
 import { runSteps } from './steps.js';
 
 /** Steps that look at one row at a time. */

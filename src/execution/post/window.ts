@@ -7,8 +7,8 @@ import { ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn, ResultTable } from '../block/result-table.js';
 import { columnNamed, columnOf, pickRows, valueAt } from '../block/result-table.js';
 import { frameValue } from './frame-values.js';
+import type { LeafResult } from './leaf-result.js';
 import { sortedRows } from './sort.js';
-import type { LeafResult } from './steps.js';
 import type { Partition, Runs, WindowRows } from './window-frame.js';
 import { FrameSpans } from './window-frame.js';
 

@@ -1,27 +1,34 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { assert, ServiceError } from '../../base/errors.js';
-import type { SpillSpace } from './spill-space.js';
+
+/** The disk space that a file takes its bytes from. */
+interface SpillBudget {
+  /** @throws ServiceError `resource_limit` */
+  reserve(bytes: number): void;
+  /** Of one reservation, whole. */
+  release(bytes: number): void;
+}
 
 /** A file that one thread appends to and one thread, perhaps another, reads. What lies where is its owner's to know. */
 export class SpillFile {
   readonly path: string;
-  readonly #space: SpillSpace;
+  readonly #space: SpillBudget;
   readonly #reserved: number[] = [];
   #descriptor: number | undefined;
   #end = 0;
 
-  private constructor(path: string, space: SpillSpace, descriptor: number) {
+  private constructor(path: string, space: SpillBudget, descriptor: number) {
     this.path = path;
     this.#space = space;
     this.#descriptor = descriptor;
   }
 
-  static create(path: string, space: SpillSpace): SpillFile {
+  static create(path: string, space: SpillBudget): SpillFile {
     return new SpillFile(path, space, openSync(path, 'wx+', 0o600));
   }
 
   /** One that another thread has written; its bytes stay counted until the query ends. */
-  static open(path: string, space: SpillSpace): SpillFile {
+  static open(path: string, space: SpillBudget): SpillFile {
     return new SpillFile(path, space, openSync(path, 'r'));
   }
 

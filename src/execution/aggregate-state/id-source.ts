@@ -1,0 +1,13 @@
+import type { Address } from '../../base/layout.js';
+import type { Murmur3 } from '../../sketch/murmur3.js';
+import type { Block } from '../block/context.js';
+
+/** What takes the bytes of a text, as UTF-8, or the text itself. */
+export type TextHash = Pick<Murmur3, 'hash' | 'hashText'>;
+
+/** Values of a segment by id. `gather` gives the ids of rows in pieces of at most a block. */
+export interface IdSource {
+  gather(block: Block, rows: Address, groups: Address, n: number, visit: (ids: Address, groups: Address, n: number) => void): void;
+  /** Hashes what an id stands for; false when it is null. */
+  hash(id: number, hash: TextHash): boolean;
+}
