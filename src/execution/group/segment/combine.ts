@@ -10,10 +10,10 @@ import type { KeyPlace } from '../key/layout.js';
 import type { LocalKey } from '../key/local-key.js';
 import { multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
-import type { RowClass, SegmentGroups } from './segment-groups.js';
+import type { LocalGroups, RowClass } from './row-class.js';
 
 /** Adds the groups of one segment to a thread's table: per group, never per row, and by kernels only. */
-export function combineSegment(groups: SegmentGroups, table: GroupTable): void {
+export function combineSegment(groups: LocalGroups, table: GroupTable): void {
   const { scope, groupIndex, keys, classes } = groups;
   const { arena, context } = scope;
   const { kernels } = context;
@@ -65,7 +65,7 @@ function combineClass(
 
 /** Cells of a stretch of the fastest key that have rows; all other keys are the same along it. */
 function combineDense(
-  groups: SegmentGroups,
+  groups: LocalGroups,
   strides: readonly number[],
   everyRow: RowClass,
   remaps: readonly Address[],
@@ -109,8 +109,8 @@ function isVarying(key: LocalKey | undefined): boolean {
 }
 
 function combineHash(
-  groups: SegmentGroups,
-  groupIndex: Extract<SegmentGroups['groupIndex'], { kind: 'hash' }>,
+  groups: LocalGroups,
+  groupIndex: Extract<LocalGroups['groupIndex'], { kind: 'hash' }>,
   remaps: readonly Address[],
   writer: GroupWriter,
   combineCells: (base: number, cells: Address, n: number) => void,

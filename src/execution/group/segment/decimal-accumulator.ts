@@ -3,8 +3,8 @@ import { BLOCK_ROWS } from '../../../base/layout.js';
 import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { Decimals } from '../../expression/vector.js';
-import type { Accumulator } from './accumulator.js';
-import { addBase, initialExtremes } from './accumulator.js';
+import type { Accumulator } from './local-states.js';
+import { addBase, initialExtremes } from './local-states.js';
 
 /** The sum of doubles kept as integers: exact, whatever the order; one division a group makes it a double. */
 export function decimalSum(scope: SegmentScope, index: number, { physical, base, scale, values }: Decimals): Accumulator {

@@ -8,7 +8,7 @@ import { unionOfNulls } from '../../expression/arithmetic.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { storedNumbers } from '../../expression/vector.js';
-import type { Accumulator } from './accumulator.js';
+import type { Accumulator } from './local-states.js';
 
 /** factor * column summed over terms, plus a constant; modulo 2^64, so the sum of it may be taken apart exactly. */
 interface Linear {

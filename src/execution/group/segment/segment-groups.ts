@@ -17,35 +17,13 @@ import type { GroupLayout } from '../key/layout.js';
 import type { LocalKey } from '../key/local-key.js';
 import { bindColumn, bindGroupKey } from '../key/local-key.js';
 import type { GroupTable } from '../table/group-table.js';
-import type { Accumulator, LocalStates, Tallying } from './accumulator.js';
 import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
 import { combineSegment } from './combine.js';
-import type { DistinctAccumulator } from './distinct-accumulator.js';
 import { distinctAccumulator } from './distinct-accumulator.js';
 import { linearSum } from './linear-sum.js';
+import type { Accumulator, LocalStates, Tallying } from './local-states.js';
+import type { RowClass } from './row-class.js';
 import { stateAccumulator } from './state-accumulator.js';
-
-/** Rows that pass the query's filter and also `filter`, and are not null in `nulls`. All its aggregators share them. */
-export interface RowClass {
-  readonly filter: Predicate | undefined;
-  readonly nulls: NumberVector | undefined;
-  readonly accumulators: Accumulator[];
-  readonly distincts: DistinctAccumulator[];
-  /** Those of `distincts` that read rows. */
-  readonly readers: DistinctAccumulator[];
-  /** Whether the number of rows is needed, or only that there are some. */
-  counts: boolean;
-  /** Every group is known to have a row: its `state` says so from the beginning. */
-  allPresent: boolean;
-  /** i64 rows per group, or u8 1 where there is one; with `words` its state. */
-  state: Address;
-  /** The sum in whose words rows are counted: `counts` is then set as well. */
-  words: Accumulator | undefined;
-  /** Whether sums need counts of their own to add what the stored values left out. */
-  addsBases: boolean;
-  /** Positions of aggregators whose `seen` this class decides. */
-  readonly seen: number[];
-}
 
 const DENSE_CELLS_MAX = 1 << 20;
 /** Groups that `tallyPair` takes. */

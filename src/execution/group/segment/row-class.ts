@@ -1,0 +1,38 @@
+import type { Address } from '../../../base/layout.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import type { NumberVector } from '../../expression/vector.js';
+import type { Predicate } from '../../filter/predicate.js';
+import type { GroupIndex } from '../key/group-index.js';
+import type { LocalKey } from '../key/local-key.js';
+import type { DistinctAccumulator } from './distinct-accumulator.js';
+import type { Accumulator } from './local-states.js';
+
+/** Rows that pass the query's filter and also `filter`, and are not null in `nulls`. All its aggregators share them. */
+export interface RowClass {
+  readonly filter: Predicate | undefined;
+  readonly nulls: NumberVector | undefined;
+  readonly accumulators: Accumulator[];
+  readonly distincts: DistinctAccumulator[];
+  /** Those of `distincts` that read rows. */
+  readonly readers: DistinctAccumulator[];
+  /** Whether the number of rows is needed, or only that there are some. */
+  counts: boolean;
+  /** Every group is known to have a row: its `state` says so from the beginning. */
+  allPresent: boolean;
+  /** i64 rows per group, or u8 1 where there is one; with `words` its state. */
+  state: Address;
+  /** The sum in whose words rows are counted: `counts` is then set as well. */
+  words: Accumulator | undefined;
+  /** Whether sums need counts of their own to add what the stored values left out. */
+  addsBases: boolean;
+  /** Positions of aggregators whose `seen` this class decides. */
+  readonly seen: number[];
+}
+
+/** The groups of one segment as they are combined into a thread's table. */
+export interface LocalGroups {
+  readonly scope: SegmentScope;
+  readonly keys: readonly LocalKey[];
+  readonly groupIndex: GroupIndex;
+  readonly classes: readonly RowClass[];
+}
