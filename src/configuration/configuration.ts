@@ -3,6 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { getProperties } from 'properties-file';
 import { ServiceError } from '../base/errors.js';
+import { stringifyJson } from '../base/json.js';
 import { nearestName } from '../base/nearest-name.js';
 import { isPropertyName, PROPERTIES, type PropertyName, type PropertyValue, portProperty, ROLES, type Role } from './properties.js';
 import { type Machine, type Property, type Resources, refuseValue } from './property.js';
@@ -102,7 +103,7 @@ export class Configuration {
     const shown: Record<string, string> = {};
     for (const [name, value] of this.#values) {
       if (hidden.some((fragment) => name.toLowerCase().includes(fragment))) continue;
-      shown[name] = typeof value === 'string' ? value : JSON.stringify(value);
+      shown[name] = typeof value === 'string' ? value : stringifyJson(value);
     }
     return shown;
   }

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/instant.js';
-import { isRecord } from '../base/json.js';
+import { isRecord, stringifyJson } from '../base/json.js';
 import type { Queries } from './database.js';
 
 export interface AnnouncementRecord {
@@ -17,7 +17,7 @@ export async function writeAnnouncements(queries: Queries, records: readonly Ann
     await queries.rows(
       `INSERT INTO announcements (role, host, session, details, heartbeat_ms) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (role, host) DO UPDATE SET session = excluded.session, details = excluded.details, heartbeat_ms = excluded.heartbeat_ms`,
-      [role, host, session, JSON.stringify(details), heartbeatMs],
+      [role, host, session, stringifyJson(details), heartbeatMs],
     );
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
+import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -155,7 +156,7 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {
     const lookups = own(await this.settings.lookups(), tier) ?? {};
-    const current = createHash('sha256').update(JSON.stringify(lookups)).digest('base64');
+    const current = createHash('sha256').update(stringifyJson(lookups)).digest('base64');
     return current === generation ? null : { generation: current, lookups };
   }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import { isRecord } from '../../base/json.js';
+import { describeValue, isRecord } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 
 /**
@@ -44,7 +44,7 @@ export const DYNAMIC_CONFIG_DEFAULTS: DynamicConfig = {
 
 /** A stored document. @throws ServiceError like `mergeDynamicConfig` */
 export function parseDynamicConfig(stored: unknown): DynamicConfig {
-  if (!isRecord(stored)) throw new ServiceError('input_invalid', `found ${JSON.stringify(stored)}, expected an object`);
+  if (!isRecord(stored)) throw new ServiceError('input_invalid', `found ${describeValue(stored)}, expected an object`);
   return mergeDynamicConfig(DYNAMIC_CONFIG_DEFAULTS, new Map(Object.entries(stored)));
 }
 
@@ -72,7 +72,7 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
         'unsupported',
         'smartSegmentLoading: false is not supported; the Coordinator always chooses these limits by itself',
       );
-    if (!fits) throw new ServiceError('input_invalid', `${name}: found ${JSON.stringify(value)}, expected ${accepted}`);
+    if (!fits) throw new ServiceError('input_invalid', `${name}: found ${describeValue(value)}, expected ${accepted}`);
   }
   return { ...current, ...Object.fromEntries(changes) };
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { describeValue } from '../../base/json.js';
 import { own } from '../../base/names.js';
 
 /** Of the configuration entry that holds all lookups. */
@@ -21,7 +22,7 @@ export function parseLookup(value: unknown, path: string): Lookup {
     throw new ServiceError('input_invalid', `${path}.${stranger}: unknown field; accepted are version and lookupExtractorFactory`);
   const version = fields.get('version') ?? null;
   if (version !== null && typeof version !== 'string')
-    throw new ServiceError('input_invalid', `${path}.version: found ${JSON.stringify(version)}, expected a text`);
+    throw new ServiceError('input_invalid', `${path}.version: found ${describeValue(version)}, expected a text`);
   const factory = fieldsOf(fields.get('lookupExtractorFactory'), `${path}.lookupExtractorFactory`);
   if (typeof factory.get('type') !== 'string')
     throw new ServiceError('input_invalid', `${path}.lookupExtractorFactory.type: expected a text such as map`);
@@ -70,6 +71,6 @@ export function removeLookup(current: Lookups, tier: string, name: string | null
 
 function fieldsOf(value: unknown, path: string): ReadonlyMap<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(value) ?? 'nothing'}, expected an object`);
+    throw new ServiceError('input_invalid', `${path}: found ${describeValue(value)}, expected an object`);
   return new Map(Object.entries(value));
 }

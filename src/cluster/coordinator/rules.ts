@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { contains, formatInterval, intersect, parseInterval } from '../../base/interval.js';
+import { describeValue } from '../../base/json.js';
 import { addPeriod, type Period, parsePeriod } from '../../base/time.js';
 
 /** A retention rule as the interface spells it, `tieredReplicants` filled in. */
@@ -99,7 +100,7 @@ const FIELDS: Readonly<Record<Rule['type'], readonly string[]>> = {
 
 /** @throws ServiceError `input_invalid` naming the rule by its position and the field */
 export function parseRules(body: unknown): readonly Rule[] {
-  if (!Array.isArray(body)) throw new ServiceError('input_invalid', `rules: found ${describe(body)}, expected an array of rules`);
+  if (!Array.isArray(body)) throw new ServiceError('input_invalid', `rules: found ${describeValue(body)}, expected an array of rules`);
   return body.map((each: unknown, position) => parseRule(each, `rules[${position}]`));
 }
 
@@ -151,9 +152,5 @@ function parseReplicants(value: unknown, useDefault: boolean, path: string): Rea
 }
 
 function refuse(path: string, found: unknown, accepted: string): ServiceError {
-  return new ServiceError('input_invalid', `${path}: found ${describe(found)}, expected ${accepted}`);
-}
-
-function describe(value: unknown): string {
-  return value === undefined ? 'nothing' : (JSON.stringify(value)?.slice(0, 100) ?? String(value));
+  return new ServiceError('input_invalid', `${path}: found ${describeValue(found)}, expected ${accepted}`);
 }

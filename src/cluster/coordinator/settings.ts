@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../base/json.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import {
@@ -60,7 +61,7 @@ export class CoordinatorSettings {
 
   async changeLookups(alter: (current: Lookups) => Lookups, author: Author): Promise<void> {
     await this.#change(async (queries) => {
-      const payload = JSON.stringify(alter(await this.lookups(queries)));
+      const payload = stringifyJson(alter(await this.lookups(queries)));
       await writeConfig(queries, LOOKUPS_NAME, payload);
       await audit(queries, { type: LOOKUPS_NAME, key: LOOKUPS_NAME }, author, payload, this.#options.now());
     });

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { describeValue, stringifyJson } from '../../base/json.js';
 
 import { nearestName } from '../../base/nearest-name.js';
 import type { Frame } from '../../model/frame.js';
@@ -22,7 +23,7 @@ export class LookupStore {
     for (const [name, lookup] of Object.entries(configured)) {
       const known = this.#loaded.get(name);
       try {
-        const isSame = known !== undefined && JSON.stringify(known.lookup) === JSON.stringify(lookup);
+        const isSame = known !== undefined && stringifyJson(known.lookup) === stringifyJson(lookup);
         loaded.set(name, isSame ? known : { lookup, values: loadLookup(lookup, name) });
       } catch (error) {
         failed.set(name, error instanceof Error ? error.message : String(error));
@@ -80,7 +81,7 @@ export function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, st
   const values = new Map<string, string>();
   for (const [key, value] of Object.entries(map)) {
     if (typeof value !== 'string')
-      throw new ServiceError('input_invalid', `${path}.map.${key}: expected a text, found ${JSON.stringify(value)}`);
+      throw new ServiceError('input_invalid', `${path}.map.${key}: expected a text, found ${describeValue(value)}`);
     values.set(key, value);
   }
   return values;

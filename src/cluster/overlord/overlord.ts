@@ -232,7 +232,7 @@ export class Overlord implements OverlordService, Candidate {
 
   async changeWorkerConfig(fields: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
     const { database, now } = this.#options;
-    const payload = JSON.stringify(parseWorkerConfig(fields));
+    const payload = stringifyJson(parseWorkerConfig(fields));
     await fencedTransaction(database, this.fence(), async (queries) => {
       await writeConfig(queries, WORKER_CONFIG_NAME, payload);
       await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME }, author, payload, now());

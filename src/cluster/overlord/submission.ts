@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY } from '../../base/instant.js';
-import { stringifyJson } from '../../base/json.js';
+import { describeValue, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import type { LockRequest } from '../../metadata/locks.js';
@@ -56,7 +56,7 @@ function parsePriority(value: unknown): number {
   if (value === undefined || value === null) return DEFAULT_PRIORITY;
   const priority = typeof value === 'string' ? Number(value) : value;
   if (typeof priority !== 'number' || !Number.isInteger(priority))
-    throw new ServiceError('input_invalid', `context.priority: found ${JSON.stringify(value)}, expected an integer`);
+    throw new ServiceError('input_invalid', `context.priority: found ${describeValue(value)}, expected an integer`);
   return priority;
 }
 

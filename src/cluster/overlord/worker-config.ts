@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import { isRecord } from '../../base/json.js';
+import { describeValue, isRecord } from '../../base/json.js';
 import type { Queries } from '../../metadata/database.js';
 import { readConfig } from '../../metadata/settings.js';
 
@@ -22,7 +22,7 @@ const STRATEGIES = ['equalDistribution', 'fillCapacity', 'equalDistributionWithC
 /** As stored, or the defaults. */
 export async function readWorkerConfig(queries: Queries): Promise<WorkerConfig> {
   const stored = await readConfig(queries, WORKER_CONFIG_NAME, (value) => {
-    if (!isRecord(value)) throw new ServiceError('input_invalid', `found ${JSON.stringify(value)}, expected an object`);
+    if (!isRecord(value)) throw new ServiceError('input_invalid', `found ${describeValue(value)}, expected an object`);
     return parseWorkerConfig(new Map(Object.entries(value)));
   });
   return stored ?? WORKER_CONFIG_DEFAULTS;
@@ -36,19 +36,19 @@ export function strategyOf({ selectStrategy }: WorkerConfig): SelectStrategy {
 export function parseWorkerConfig(fields: ReadonlyMap<string, unknown>): WorkerConfig {
   refuseStrangers(fields, ['type', 'selectStrategy', 'autoScaler'], '');
   const type = fields.get('type') ?? 'default';
-  if (type !== 'default') throw new ServiceError('input_invalid', `type: found ${JSON.stringify(type)}, expected "default"`);
+  if (type !== 'default') throw new ServiceError('input_invalid', `type: found ${describeValue(type)}, expected "default"`);
   const autoScaler = fields.get('autoScaler') ?? null;
   if (autoScaler !== null)
     throw new ServiceError('unsupported', 'autoScaler: workers are not started or ended by the Overlord; leave it out or null');
   const written = fields.get('selectStrategy') ?? WORKER_CONFIG_DEFAULTS.selectStrategy;
   if (typeof written !== 'object' || written === null || Array.isArray(written))
-    throw new ServiceError('input_invalid', `selectStrategy: found ${JSON.stringify(written)}, expected an object`);
+    throw new ServiceError('input_invalid', `selectStrategy: found ${describeValue(written)}, expected an object`);
   const strategy = new Map<string, unknown>(Object.entries(written));
   const name = STRATEGIES.find((each) => each === strategy.get('type'));
   if (name === undefined)
     throw new ServiceError(
       'input_invalid',
-      `selectStrategy.type: found ${JSON.stringify(strategy.get('type'))}, expected one of ${STRATEGIES.join(', ')}`,
+      `selectStrategy.type: found ${describeValue(strategy.get('type'))}, expected one of ${STRATEGIES.join(', ')}`,
     );
   refuseStrangers(strategy, name.endsWith('WithCategorySpec') ? ['type', 'workerCategorySpec'] : ['type'], 'selectStrategy.');
   const spec = strategy.get('workerCategorySpec') ?? null;
@@ -61,17 +61,17 @@ export function parseWorkerConfig(fields: ReadonlyMap<string, unknown>): WorkerC
 function checkCategories(spec: unknown): void {
   const path = 'selectStrategy.workerCategorySpec';
   if (typeof spec !== 'object' || spec === null || Array.isArray(spec))
-    throw new ServiceError('input_invalid', `${path}: found ${JSON.stringify(spec)}, expected an object`);
+    throw new ServiceError('input_invalid', `${path}: found ${describeValue(spec)}, expected an object`);
   const fields = new Map<string, unknown>(Object.entries(spec));
   refuseStrangers(fields, ['categoryMap', 'strong'], `${path}.`);
   const categories = fields.get('categoryMap') ?? {};
   if (typeof categories !== 'object' || Array.isArray(categories))
-    throw new ServiceError('input_invalid', `${path}.categoryMap: found ${JSON.stringify(categories)}, expected an object`);
+    throw new ServiceError('input_invalid', `${path}.categoryMap: found ${describeValue(categories)}, expected an object`);
   if (Object.keys(categories).length > 0)
     throw new ServiceError('unsupported', `${path}.categoryMap: workers have no categories yet; expected an empty object`);
   const strong = fields.get('strong') ?? false;
   if (typeof strong !== 'boolean')
-    throw new ServiceError('input_invalid', `${path}.strong: found ${JSON.stringify(strong)}, expected true or false`);
+    throw new ServiceError('input_invalid', `${path}.strong: found ${describeValue(strong)}, expected true or false`);
 }
 
 function refuseStrangers(fields: ReadonlyMap<string, unknown>, known: readonly string[], path: string): void {

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { parseJson, parseJsonWithDoubles } from '../../base/json.js';
+import { describeValue, parseJson, parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { contentOf } from '../source/decompress.js';
@@ -84,10 +84,7 @@ function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] 
     }
     if (isObject(value)) rows.push(value);
     else
-      reject(
-        `expected a JSON object, found ${Array.isArray(value) ? 'an array' : JSON.stringify(value)}`,
-        text.slice(0, SAMPLE_LENGTH_MAX),
-      );
+      reject(`expected a JSON object, found ${Array.isArray(value) ? 'an array' : describeValue(value)}`, text.slice(0, SAMPLE_LENGTH_MAX));
   }
   return rows;
 }

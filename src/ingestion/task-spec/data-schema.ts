@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { condenseIntervals, parseInterval } from '../../base/interval.js';
+import { describeValue } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseInstant } from '../../base/time.js';
 import { parseExpression } from '../../expression/parse.js';
@@ -98,7 +99,7 @@ function parseTimestampSpec(fields: ObjectReader): TimestampSpec {
   const missing = fields.raw('missingValue') ?? null;
   const missingValue = typeof missing === 'number' ? missing : typeof missing === 'string' ? parseInstant(missing) : null;
   if (missingValue === undefined || (missing !== null && missingValue === null))
-    throw fields.invalid('missingValue', `expected an instant, found ${JSON.stringify(missing)}`);
+    throw fields.invalid('missingValue', `expected an instant, found ${describeValue(missing)}`);
   return {
     column: fields.optionalString('column') ?? 'timestamp',
     parser: timestampParser(fields.optionalString('format') ?? 'auto', fields.at('format')),

@@ -1,4 +1,5 @@
 import { findZone, UTC, type Zone } from '../../base/calendar.js';
+import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { type ArrayElement, arrayElements } from '../../model/array-text.js';
 import { cellAt, type FrameCell, type FrameColumn } from '../../model/frame.js';
@@ -114,7 +115,7 @@ function converter(sqlType: SqlType, column: FrameColumn, zone: Zone): (cell: No
     const { type } = column;
     return (cell) => arrayElements(String(cell), type).map(elementValue);
   }
-  return (cell) => (Array.isArray(cell) ? JSON.stringify(cell) : (cell as string | number | bigint));
+  return (cell) => (Array.isArray(cell) ? stringifyJson(cell) : (cell as string | number | bigint));
 }
 
 function elementValue(element: ArrayElement): WireValue {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { stringifyJson } from '../../base/json.js';
 import type { Route } from '../http.types.js';
 import type { QueryLog, QueryRun } from '../queries/query-log.js';
 import { json } from './exchange.js';
@@ -27,5 +28,5 @@ export function profileHeader(run: QueryRun, isWhole: boolean): () => Readonly<R
 }
 
 export function profileText(run: QueryRun, isWhole: boolean): string {
-  return isWhole ? JSON.stringify(run.report()) : run.summary();
+  return isWhole ? stringifyJson(run.report()) : run.summary();
 }

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import { stringifyJson } from '../../base/json.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { HttpResponse, Route } from '../http.types.js';
 
@@ -36,7 +37,7 @@ export function statusRoutes(source: StatusSource): readonly Route[] {
 }
 
 function json(status: number, value: unknown): HttpResponse {
-  return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+  return { status, headers: { 'Content-Type': 'application/json' }, body: stringifyJson(value) };
 }
 
 /** Bytes. `directMemory` is what lies outside the JavaScript heap: buffers and kernel memory. */

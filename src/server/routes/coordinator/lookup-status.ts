@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import { stringifyJson } from '../../../base/json.js';
 import { own } from '../../../base/names.js';
 import type { Lookup, Lookups } from '../../../cluster/coordinator/lookups.js';
 import type { Peers } from '../../../cluster/rpc/peers.js';
@@ -87,7 +88,7 @@ export function isOn(request: HttpRequest, name: string, absent = false): boolea
 }
 
 function stateOf(host: string, { tier, current }: LookupReport, configured: Readonly<Record<string, Lookup>>): NodeState {
-  const toLoad = Object.entries(configured).filter(([name, lookup]) => JSON.stringify(own(current, name)) !== JSON.stringify(lookup));
+  const toLoad = Object.entries(configured).filter(([name, lookup]) => stringifyJson(own(current, name)) !== stringifyJson(lookup));
   const toDrop = Object.keys(current).filter((name) => !Object.hasOwn(configured, name));
   return { host, tier, current, toLoad: Object.fromEntries(toLoad), toDrop };
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Interval } from '../../../base/instant.js';
+import { describeValue } from '../../../base/json.js';
 import type { Database } from '../../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../../metadata/leadership.js';
 import { type MarkTarget, markUnused, markUsed } from '../../../metadata/segments.js';
@@ -80,7 +81,7 @@ function readTarget(request: HttpRequest): MarkTarget {
     );
   if (interval !== null) {
     if (typeof interval !== 'string')
-      throw new ServiceError('input_invalid', `interval: found ${JSON.stringify(interval)}, expected a text`);
+      throw new ServiceError('input_invalid', `interval: found ${describeValue(interval)}, expected a text`);
     return { kind: 'within', interval: readInterval('interval', interval) };
   }
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
