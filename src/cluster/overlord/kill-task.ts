@@ -2,6 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { parseInterval } from '../../base/interval.js';
 import { describeValue, isRecord } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 
 /** The type of tasks that remove unused segments for good. They run at the Overlord: there is nothing to compute. */
@@ -24,7 +25,7 @@ export function parseKillPayload(payload: Readonly<Record<string, unknown>>): { 
 /** What `validateTask` gives for the other types: nothing else may write in the interval meanwhile. */
 export function describeKillTask(payload: Readonly<Record<string, unknown>>): TaskDescription {
   const stranger = Object.keys(payload).find((key) => !KEYS.includes(key));
-  if (stranger !== undefined) throw refuse(stranger, payload[stranger], `only ${KEYS.join(', ')} in a kill task`);
+  if (stranger !== undefined) throw refuse(stranger, own(payload, stranger), `only ${KEYS.join(', ')} in a kill task`);
   const { dataSource, interval } = parseKillPayload(payload);
   const textOrNull = (name: 'id' | 'groupId'): string | null => {
     const value = payload[name] ?? null;

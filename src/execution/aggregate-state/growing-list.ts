@@ -1,3 +1,4 @@
+import { own } from '../../base/names.js';
 import { inTypeOf } from '../../expression/functions/array.js';
 import { asArray, compareElements, refuseLength } from '../../expression/functions/array-value.js';
 import type { Value } from '../../expression/value.js';
@@ -57,7 +58,7 @@ export class GrowingList {
 
   /** False when the function gives null: nothing was added. */
   add(value: Value): boolean {
-    const added = ADDED[this.#function]?.(value) ?? null;
+    const added = own(ADDED, this.#function)?.(value) ?? null;
     if (added === null) return false;
     refuseLength(this.#function, this.#elements.length + added.length);
     if (this.#isLent) this.#elements = [...this.#elements];
