@@ -1,5 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
+import { highest } from '../base/lists.js';
 import { INPUT_FORMATS } from '../ingestion/format/input-format.js';
 import { contentOf } from '../ingestion/source/decompress.js';
 import { readsAsTime } from './infer-time.js';
@@ -83,7 +84,7 @@ function delimiterOf(head: string): (typeof DELIMITERS)[number] | undefined {
   const [firstLine = ''] = head.trimStart().split('\n', 1);
   const bare = firstLine.replace(/"[^"]*"/g, '');
   const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length - 1);
-  const most = Math.max(...counts);
+  const most = highest(counts);
   return most === 0 ? undefined : DELIMITERS[counts.indexOf(most)];
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { highest } from '../base/lists.js';
 import { DolmenClient } from './client.js';
 import { ingestFile, printResult } from './ingest.js';
 import { resultTable } from './result-table.js';
@@ -87,7 +88,7 @@ function printWhereToGo(url: string): void {
     ['npx dolmen sql', 'a shell for questions'],
     ['npx dolmen ingest FILE', 'your own data'],
   ] as const;
-  const width = Math.max(...places.map(([place]) => place.length)) + 2;
+  const width = highest(places.map(([place]) => place.length)) + 2;
   const body = JSON.stringify({ query: `SELECT COUNT(*) FROM ${SAMPLE.dataSource}` });
   process.stdout.write(`
 ${style.title('Where to go from here')}

@@ -1,6 +1,7 @@
 import { ServiceError } from '../base/errors.js';
 import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
+import { highest } from '../base/lists.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
@@ -126,7 +127,7 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
     const partition = next.get(key) ?? (await lastPartitionNumber(queries, dataSource, interval, version)) + 1;
     next.set(key, partition + 1);
     // Appended segments are no part of the core set that the chunk waits for: a new chunk has none.
-    const partitions = home === undefined ? 0 : Math.max(...home.segments.map((each) => each.shardSpec.partitions));
+    const partitions = home === undefined ? 0 : highest(home.segments.map((each) => each.shardSpec.partitions));
     placed.push(describe(dataSource, segment, { interval, version, partition, partitions }));
   }
   return placed;

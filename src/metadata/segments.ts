@@ -1,4 +1,5 @@
 import type { EpochMs, Interval } from '../base/instant.js';
+import { append } from '../base/lists.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Binding, Queries } from './database.js';
@@ -203,7 +204,7 @@ function conditionOf(selection: SegmentSelection): { where: string; bindings: Bi
   const bindings: Binding[] = [];
   const add = (condition: string, ...values: Binding[]) => {
     conditions.push(condition);
-    bindings.push(...values);
+    append(bindings, values);
   };
   if (selection.used !== undefined) add('used = ?', selection.used ? 1 : 0);
   if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);

@@ -1,4 +1,5 @@
 import type { EpochMs, Interval } from '../base/instant.js';
+import { append } from '../base/lists.js';
 import { taskFileName } from '../model/task-file-name.js';
 import type { Binding, Queries } from './database.js';
 
@@ -98,7 +99,7 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
   const bindings: Binding[] = [...selection.states];
   const add = (condition: string, ...values: Binding[]) => {
     conditions.push(condition);
-    bindings.push(...values);
+    append(bindings, values);
   };
   if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);
   if (selection.type !== undefined) add('type = ?', selection.type);

@@ -1,4 +1,5 @@
 import type { EpochMs, Interval } from '../base/instant.js';
+import { highest } from '../base/lists.js';
 import type { SegmentId, ShardSpec } from '../model/segment.js';
 
 /** What the timeline needs to know of a segment; `SegmentDescriptor` has it. */
@@ -68,7 +69,7 @@ function groupIntoChunks<Segment extends TimelineSegment>(segments: Iterable<Seg
 
 function isComplete<Segment extends TimelineSegment>(chunk: Chunk<Segment>): boolean {
   const present = new Set(chunk.segments.map((segment) => segment.id.partitionNumber));
-  const core = Math.max(...chunk.segments.map((segment) => segment.shardSpec.partitions));
+  const core = highest(chunk.segments.map((segment) => segment.shardSpec.partitions));
   for (let partition = 0; partition < core; partition++) if (!present.has(partition)) return false;
   return chunk.interval.start < chunk.interval.end;
 }

@@ -1,6 +1,7 @@
 import type { Interval } from '../base/instant.js';
 import { ETERNITY } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
+import { append } from '../base/lists.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
@@ -110,11 +111,11 @@ function planTopN(query: TopNQuery): Plan {
   const post: PostStep[] = [];
   // Post-aggregators that the ranking does not need are computed for the best rows only.
   const needed = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
-  post.push(...computeSteps(postAggregators.slice(0, needed)));
+  append(post, computeSteps(postAggregators.slice(0, needed)));
   if (metric.kind === 'dimension' && metric.previousStop !== null)
     post.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
   const ranks = rankSteps(query, metric.kind === 'numeric' ? [metric.column] : []);
-  post.push(...ranks);
+  append(post, ranks);
   const by: SortKey[] =
     metric.kind === 'numeric'
       ? [
@@ -131,7 +132,7 @@ function planTopN(query: TopNQuery): Plan {
       ? { step: 'sort', by, offset: 0, limit: threshold }
       : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold },
   );
-  post.push(...computeSteps(postAggregators.slice(needed)));
+  append(post, computeSteps(postAggregators.slice(needed)));
   return {
     operator: 'group',
     ...leafOf(query),
@@ -207,13 +208,13 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     const value = groupingNumber(grouping, groupedBy);
     post.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: { kind: 'literal', type: 'LONG', value } });
   }
-  post.push(...computeSteps(query.postAggregators));
+  append(post, computeSteps(query.postAggregators));
   if (query.having !== null) post.push({ step: 'filter', filter: query.having });
   const ranks = rankSteps(
     query,
     query.orderBy.map(({ column }) => column),
   );
-  post.push(...ranks);
+  append(post, ranks);
   const keyOf = rankedBy(ranks);
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({

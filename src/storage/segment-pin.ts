@@ -1,8 +1,10 @@
 import { assert } from '../base/errors.js';
+import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import type { PinRequest, SegmentPin } from './contract.js';
+import type { StoredColumn } from './format.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
 import type { OpenSegment } from './open-segment.js';
 import type { PinCache } from './pin-cache.js';
@@ -74,18 +76,12 @@ class PinTaking {
     namesOf: (segment: OpenSegment) => ReadonlySet<string>,
     leftOut: Readonly<Record<string, readonly string[]>>,
   ): Promise<void> {
-    await settleAll(
-      this.#segments.flatMap((segment) =>
-        [...new Set([...namesOf(segment)].map((name) => segment.nameToRead(name)))].map(async (name) => {
-          const column = segment.find(name);
-          if (column === undefined || own(leftOut, segment.id)?.includes(name) === true) return;
-          const { resident, view, bytesRead } = await segment.pinColumn(column);
-          this.#pinned.push(resident);
-          this.bytesRead += bytesRead;
-          this.#viewsOf(segment).set(name, view);
-        }),
-      ),
-    );
+    await settleAll(this.#columnsOf(namesOf, leftOut), async ({ segment, name, column }) => {
+      const { resident, view, bytesRead } = await segment.pinColumn(column);
+      this.#pinned.push(resident);
+      this.bytesRead += bytesRead;
+      this.#viewsOf(segment).set(name, view);
+    });
   }
 
   /** Of columns that are pinned. */
@@ -117,21 +113,32 @@ class PinTaking {
     if (dataSource === undefined) return null;
     const global = this.#source.dictionary(dataSource, name);
     const remaps = createByName<number>();
-    await settleAll(
-      holders.map(async (segment) => {
-        assert(segment.descriptor.id.dataSource === dataSource, 'ids are compared within one datasource');
-        const stored = segment.find(name);
-        const view = this.#viewsOf(segment).get(name);
-        assert(stored?.kind === 'string' && view?.kind === 'string', 'a string column with a dictionary is pinned');
-        const remap = await segment.pinRemap(name, view.dictionary, stored.dictionary.text.length, global);
-        this.#pinned.push(remap);
-        remaps[segment.id] = remap.address;
-      }),
-    );
+    await settleAll(holders, async (segment) => {
+      assert(segment.descriptor.id.dataSource === dataSource, 'ids are compared within one datasource');
+      const stored = segment.find(name);
+      const view = this.#viewsOf(segment).get(name);
+      assert(stored?.kind === 'string' && view?.kind === 'string', 'a string column with a dictionary is pinned');
+      const remap = await segment.pinRemap(name, view.dictionary, stored.dictionary.text.length, global);
+      this.#pinned.push(remap);
+      remaps[segment.id] = remap.address;
+    });
     const held = global.hold();
     this.#held.push(held);
     this.#dictionaries.set(name, global);
     return { count: held.count, entries: held.address, remaps };
+  }
+
+  *#columnsOf(
+    namesOf: (segment: OpenSegment) => ReadonlySet<string>,
+    leftOut: Readonly<Record<string, readonly string[]>>,
+  ): Generator<{ readonly segment: OpenSegment; readonly name: string; readonly column: StoredColumn }> {
+    for (const segment of this.#segments) {
+      const spared = new Set(own(leftOut, segment.id));
+      for (const name of new Set([...namesOf(segment)].map((each) => segment.nameToRead(each)))) {
+        const column = segment.find(name);
+        if (column !== undefined && !spared.has(name)) yield { segment, name, column };
+      }
+    }
   }
 
   #viewsOf(segment: OpenSegment): Map<string, ColumnView> {
@@ -139,7 +146,30 @@ class PinTaking {
   }
 }
 
-/** Waits for all, also after one has failed, so that what the others took is known; then throws the first failure. */
-async function settleAll(work: readonly Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
+/** So many loads keep all threads at work; more would only wait for them, and be counted again and again. */
+const LOADS_AT_A_TIME = 64;
+
+/**
+ * Does something for each item, some at a time. After a failure no more are begun; what the others took is known when this
+ * throws it.
+ */
+async function settleAll<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+  const turns = new LoopTurns();
+  const left = items[Symbol.iterator]();
+  let isFailed = false;
+  const takeItems = async (): Promise<void> => {
+    for (let next = left.next(); !isFailed && next.done !== true; next = left.next()) {
+      await work(next.value);
+      if (turns.isDue) await turns.give();
+    }
+  };
+  const settled = await Promise.allSettled(
+    Array.from({ length: LOADS_AT_A_TIME }, () =>
+      takeItems().catch((error: unknown) => {
+        isFailed = true;
+        throw error;
+      }),
+    ),
+  );
+  for (const result of settled) if (result.status === 'rejected') throw result.reason;
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
+import { lowest } from '../../base/lists.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 
 /** How running queries are divided into lanes with limits of their own. */
@@ -114,7 +115,7 @@ export class QueryScheduler {
 
   #passes({ dataSource, intervals }: AskedQuery, thresholds: PriorityThresholds): boolean {
     const { periodMs, durationMs, segmentCount, segmentRangeMs } = thresholds;
-    const oldest = Math.min(...intervals.map(({ start }) => start));
+    const oldest = lowest(intervals.map(({ start }) => start));
     if (periodMs !== null && oldest < this.#options.now() - periodMs) return true;
     if (durationMs !== null && lengthOf(intervals) > durationMs) return true;
     if (segmentCount === null && segmentRangeMs === null) return false;

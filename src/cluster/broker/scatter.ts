@@ -1,6 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
+import { highest, lowest } from '../../base/lists.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
@@ -68,7 +69,7 @@ export function withinData<RowsPlan extends Plan>(
 ): RowsPlan | undefined {
   if (plan.operator !== 'group' || plan.withinData !== true) return plan;
   const pieces = chunks.flatMap((chunk) => chunk.visible);
-  const span = { start: Math.min(...pieces.map(({ start }) => start)), end: Math.max(...pieces.map(({ end }) => end)) };
+  const span = { start: lowest(pieces.map(({ start }) => start)), end: highest(pieces.map(({ end }) => end)) };
   const intervals = plan.intervals.flatMap((interval) => intersect(interval, span) ?? []);
   return intervals.length === 0 ? undefined : { ...plan, intervals };
 }

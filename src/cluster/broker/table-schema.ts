@@ -1,3 +1,4 @@
+import { highest, lowest } from '../../base/lists.js';
 import type { Chunk } from '../../metadata/timeline.js';
 import { type ColumnSchema, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
@@ -36,8 +37,8 @@ export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescript
     columns: [...columns.values()].map((seen) => summaryOf(seen, segments.length)),
     rowCount: segments.reduce((rows, segment) => rows + segment.rowCount, 0),
     interval: {
-      start: Math.min(...chunks.map((chunk) => chunk.interval.start)),
-      end: Math.max(...chunks.map((chunk) => chunk.interval.end)),
+      start: lowest(chunks.map((chunk) => chunk.interval.start)),
+      end: highest(chunks.map((chunk) => chunk.interval.end)),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { append } from '../../base/lists.js';
 import type { Frame } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -71,7 +72,7 @@ function* reduced(parts: Iterable<ResultTable>, step: PostStep, ending: readonly
   for (const part of parts) {
     keys = part.keys;
     const best = [...framesOf(runSteps(part, [step], leaf), leaf.check)];
-    held.push(...best);
+    append(held, best);
     rows += best.reduce((sum, frame) => sum + frame.rowCount, 0);
     if (rows < 2 * rowsReduced + HELD_ROWS_MAX / 16) continue;
     held = [...framesOf(runSteps(whole(), [step], leaf), leaf.check)];

@@ -12,15 +12,47 @@ const ROWS_PER_BOUNDARY = 1000;
 const UPLOAD_COSTS = 50;
 /** A pair of rows may cost as much as reading this part of a row. */
 const PAIR_COSTS = 1 / 10;
+/** To make a part of a plan (an aggregator, a condition, a call of a function) ready for a segment costs as much as reading this many. */
+const PART_COSTS = 200;
+/** To look up a value of a list, or to read a column of that name, costs as much as reading this many. */
+const LISTED_COSTS = 40;
+/** A plan of this many parts costs no more for each row than the row does. */
+const PARTS_OF_ROW = 32;
+/** Of more, no more are counted: the plan is large. */
+const COUNTED_MAX = 20_000;
 
 /** About how much work a plan is, in rows. */
 export function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
+  const { parts, listed } = sizeOf(plan);
   const onlyCounts =
     plan.operator === 'group' &&
     plan.filter === null &&
     plan.keys.length === 0 &&
     plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
-  return views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount), 0);
+  const perRow = Math.max(1, (parts + (plan.operator === 'scan' ? plan.columns.length : 0)) / PARTS_OF_ROW);
+  const rows = views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount * perRow), 0);
+  return rows + views.length * (parts * PART_COSTS + listed * LISTED_COSTS);
+}
+
+/** Objects of a plan at whatever depth, and strings and numbers in its lists: up to about `COUNTED_MAX` of them. */
+function sizeOf(plan: RowPlan): { readonly parts: number; readonly listed: number } {
+  let parts = 0;
+  let listed = 0;
+  const count = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+    if (Array.isArray(value)) {
+      for (const each of value) {
+        if (parts + listed > COUNTED_MAX) return;
+        if (typeof each === 'object' && each !== null) count(each);
+        else listed++;
+      }
+      return;
+    }
+    parts++;
+    for (const each of Object.values(value)) count(each);
+  };
+  count(plan);
+  return { parts, listed };
 }
 
 /** Of rows that come as frames, in rows that are read; null: there are many. */

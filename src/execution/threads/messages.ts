@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../../base/errors.js';
 import { ServiceError } from '../../base/errors.js';
+import type { DataReference } from '../../base/sent-once.js';
 import type { Frame } from '../../model/frame.js';
+import type { SegmentData } from '../block/segment-data.js';
 import type { StreamInput, StreamItem } from './jobs.js';
-import type { DataReference } from './payload-cache.js';
 
 /** To a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
 export type ToThread =
@@ -12,7 +13,7 @@ export type ToThread =
       readonly priority: number;
       readonly name: string;
       readonly request: object;
-      readonly data: DataReference | null;
+      readonly data: DataReference<SegmentData> | null;
     }
   /** Asks for the next frame, and brings what the stream waits for. */
   | { readonly kind: 'next'; readonly id: number; readonly priority: number; readonly input: StreamInput }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
+import { SentOnce } from '../../base/sent-once.js';
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
@@ -7,7 +8,6 @@ import type { Executor, OpenStream } from './executor.js';
 import type { Calls, RunControl, StreamInput, StreamItem, Streams } from './jobs.js';
 import type { Answer, FromThread, ToThread } from './messages.js';
 import { fromPlainError, ROOM, SIGNALS } from './messages.js';
-import { SentPayloads } from './payload-cache.js';
 
 type Asked = Exclude<ToThread, { kind: 'end' }>;
 
@@ -34,7 +34,7 @@ function priorityOf(name: string, request: object): number {
 class Thread implements Executor {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #sent = new SentPayloads();
+  readonly #sent = new SentOnce<SegmentData>();
   readonly #ended: Promise<void>;
   readonly #signals = new Int32Array(new SharedArrayBuffer(SIGNALS.bytes));
   #nextId = 1;
@@ -118,7 +118,7 @@ class Thread implements Executor {
     if (!('data' in request)) return { kind, id, priority, name, request, data: null };
     // Of all requests (`Calls`, `Streams`), `data` is segment data wherever it occurs.
     const { data, ...rest } = request as { readonly data: SegmentData };
-    return { kind, id, priority, name, request: rest, data: this.#sent.refer(data) };
+    return { kind, id, priority, name, request: rest, data: this.#sent.refer(data.views, data) };
   }
 
   #post(message: ToThread): void {

@@ -1,12 +1,13 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { ReceivedOnce } from '../../base/sent-once.js';
 import type { KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelMemory } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
 import { STORAGE_JOBS, type StorageJobName, type StorageJobs } from '../../storage/jobs.js';
+import type { SegmentData } from '../block/segment-data.js';
 import type { Calls, Stream, StreamInput, Streams, ThreadContext } from './jobs.js';
 import type { FromThread, ToThread } from './messages.js';
 import { ROOM, SIGNALS, toPlainError, transferables } from './messages.js';
-import { ReceivedPayloads } from './payload-cache.js';
 import { Scheduler } from './scheduler.js';
 
 /**
@@ -20,7 +21,7 @@ const { handle, kernels, signals } = workerData as { handle: KernelMemoryHandle;
 const memory = KernelMemory.attach(handle);
 const scheduler = new Scheduler<Received>(perform);
 const streams = new Map<number, Stream>();
-const data = new ReceivedPayloads();
+const data = new ReceivedOnce<SegmentData>();
 let received = 0;
 const kernelSets = new KernelSets(memory, kernels);
 let queries: Queries | undefined;

@@ -1,3 +1,4 @@
+import { append } from '../../base/lists.js';
 import type { Id, Num } from '../contract.js';
 import { IDS, NUMBERS, perType } from '../signatures.js';
 import { type Lab, MAX_I64, MIN_I64, type Value } from './lab.js';
@@ -98,7 +99,7 @@ export function uploadLists(lab: Lab, type: Id, lists: readonly (readonly number
   const ids = [7, 7, 7];
   const offsets = [ids.length];
   for (const list of lists) {
-    ids.push(...list);
+    append(ids, list);
     offsets.push(ids.length);
   }
   return { ids: lab.place(type, ids), offsets: lab.place('U32', offsets) };

@@ -1,3 +1,4 @@
+import { append } from '../../base/lists.js';
 import type { Id } from '../contract.js';
 import { FLOATS, IDS, INTEGERS, perType } from '../signatures.js';
 import { type Run, uploadRuns } from './aggregate.js';
@@ -262,7 +263,7 @@ function hashes(lab: Lab, rows: number, words: number, distinct: number): void {
   const groups = keys.map((key) => {
     const name = key.join();
     const number = numbers.get(name) ?? numbers.size;
-    if (number === numbers.size) firstSeen.push(...key);
+    if (number === numbers.size) append(firstSeen, key);
     numbers.set(name, number);
     return number;
   });

@@ -27,7 +27,7 @@ class Conditions {
   among(column: string, values: readonly string[]): this {
     if (values.length === 0) return this;
     this.#texts.push(`${column} IN (${values.map(() => '?').join(', ')})`);
-    this.parameters.push(...values.map((value) => ({ type: 'VARCHAR', value })));
+    for (const value of values) this.parameters.push({ type: 'VARCHAR', value });
     return this;
   }
 

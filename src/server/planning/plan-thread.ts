@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
+import { SentOnce } from '../../base/sent-once.js';
+import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
 import type { KnownTables } from '../../planner/plan.js';
@@ -8,8 +10,10 @@ import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
 import type { SqlBody, SqlBodyText } from '../queries/sql-body.js';
-import type { PlanAssignment, PlanKind, PlanNeeds, PlanOutcome, PlanResult } from './plan-worker.js';
+import type { PlanAssignment, PlanKind, PlanNeeds, PlanOutcome, PlanResult, SentTable } from './plan-worker.js';
 import { tablesNamedIn, takeSnapshot } from './schema-snapshot.js';
+
+type Columns = readonly ColumnSchema[];
 
 /** Less than the main thread's: what is nested too deeply there is so here, too. */
 const STACK_MEGABYTES = 0.9;
@@ -36,6 +40,8 @@ export interface WorkLimits {
  */
 export class PlanThread {
   #worker: Worker | undefined;
+  /** Tables that the worker knows. */
+  #sent = new SentOnce<Columns>();
   #idle: NodeJS.Timeout | undefined;
   /** Settled when nobody plans. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -46,7 +52,12 @@ export class PlanThread {
    */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs, limits: WorkLimits): Promise<PlannedStatement> {
     const { watch: _, ...rest } = request;
-    return this.#inTurn('sql', { request: rest, schema: takeSnapshot(request.query, schema), now }, limits);
+    const snapshot = takeSnapshot(request.query, schema);
+    return this.#inTurn(
+      'sql',
+      (tables) => ({ request: rest, schema: { ...snapshot, tables: referred(snapshot.tables, tables) }, now }),
+      limits,
+    );
   }
 
   /** As `planNative` of the JSON in these bytes. */
@@ -56,16 +67,21 @@ export class PlanThread {
     tables: KnownTables & { tables(): readonly string[] },
     limits: WorkLimits,
   ): Promise<PlannedNative> {
-    return this.#inTurn('native', { body, lenient, tables: tablesNamedIn(body, tables) }, limits);
+    const named = tablesNamedIn(body, tables);
+    return this.#inTurn('native', (sent) => ({ body, lenient, tables: referred(named, sent) }), limits);
   }
 
   /** As `readSqlBody`. */
   readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
-    return this.#inTurn('sqlBody', body, limits);
+    return this.#inTurn('sqlBody', () => body, limits);
   }
 
-  #inTurn<Kind extends PlanKind>(kind: Kind, needs: PlanNeeds<Kind>, limits: WorkLimits): Promise<PlanResult<Kind>> {
-    const done = this.#turn.then(() => this.#work(kind, needs, limits));
+  #inTurn<Kind extends PlanKind>(
+    kind: Kind,
+    needsOf: (sent: SentOnce<Columns>) => PlanNeeds<Kind>,
+    limits: WorkLimits,
+  ): Promise<PlanResult<Kind>> {
+    const done = this.#turn.then(() => this.#work(kind, needsOf, limits));
     this.#turn = done.catch(() => undefined);
     return done;
   }
@@ -76,13 +92,17 @@ export class PlanThread {
     this.#worker = undefined;
   }
 
-  async #work<Kind extends PlanKind>(kind: Kind, needs: PlanNeeds<Kind>, { watch, signal }: WorkLimits): Promise<PlanResult<Kind>> {
+  async #work<Kind extends PlanKind>(
+    kind: Kind,
+    needsOf: (sent: SentOnce<Columns>) => PlanNeeds<Kind>,
+    { watch, signal }: WorkLimits,
+  ): Promise<PlanResult<Kind>> {
     if (signal.aborted) throw signal.reason;
     const { remainingMs } = watch;
     if (remainingMs <= 0) throw planningTimeout();
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
-    const outcome = await this.#answer(this.#worker, { kind, needs, remainingMs }, signal);
+    const outcome = await this.#answer(this.#worker, { kind, needs: needsOf(this.#sent), remainingMs }, signal);
     this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
     for (const stage of outcome.stages) watch.add(stage);
     if ('result' in outcome) return outcome.result;
@@ -93,6 +113,7 @@ export class PlanThread {
     const worker = new Worker(new URL('./plan-worker.js', import.meta.url), { resourceLimits: { stackSizeMb: STACK_MEGABYTES } });
     // A process that is about to end does not wait for it.
     worker.unref();
+    this.#sent = new SentOnce();
     return worker;
   }
 
@@ -121,6 +142,14 @@ export class PlanThread {
       worker.postMessage(assignment);
     });
   }
+}
+
+/** Tables as they go to the thread: their columns once, then by number. */
+function referred<Table extends { readonly columns: Columns }>(
+  tables: ReadonlyMap<string, Table>,
+  sent: SentOnce<Columns>,
+): readonly SentTable<Table>[] {
+  return Array.from(tables, ([name, { columns, ...rest }]) => [name, rest, sent.refer(columns, columns)] as const);
 }
 
 function failureOf(error: Error): ServiceError {

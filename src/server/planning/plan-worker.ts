@@ -2,23 +2,39 @@ import { parentPort } from 'node:worker_threads';
 import type { ErrorCode } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { parseJson } from '../../base/json.js';
+import { type DataReference, ReceivedOnce } from '../../base/sent-once.js';
+import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
 import type { TableColumns } from '../../planner/plan.js';
+import type { SqlTable } from '../../planner/sql/catalog/schema.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanStage, PlanWatch } from '../../planner/sql/plan-watch.js';
 import { asServiceError } from '../errors.js';
 import { readSqlBody, type SqlBody, type SqlBodyText } from '../queries/sql-body.js';
 import { type SchemaSnapshot, schemaOf } from './schema-snapshot.js';
 
+type Columns = readonly ColumnSchema[];
+
+/** A table whose columns the thread is sent once. */
+export type SentTable<Table> = readonly [name: string, rest: Omit<Table, 'columns'>, columns: DataReference<Columns>];
+
+type SentSchema = Omit<SchemaSnapshot, 'tables'> & { readonly tables: readonly SentTable<SqlTable>[] };
+
+const known = new ReceivedOnce<Columns>();
+
+function received<Table>(tables: readonly SentTable<Table>[]): ReadonlyMap<string, Omit<Table, 'columns'> & { readonly columns: Columns }> {
+  return new Map(tables.map(([name, rest, columns]) => [name, { ...rest, columns: known.resolve(columns) }]));
+}
+
 /** What the thread does: to each kind of work what it needs, and what comes of it. */
 interface Kinds {
   sql: {
-    readonly needs: { readonly request: Omit<SqlRequest, 'watch'>; readonly schema: SchemaSnapshot; readonly now: EpochMs };
+    readonly needs: { readonly request: Omit<SqlRequest, 'watch'>; readonly schema: SentSchema; readonly now: EpochMs };
     readonly gives: PlannedStatement;
   };
   native: {
-    readonly needs: { readonly body: Uint8Array; readonly lenient: boolean; readonly tables: ReadonlyMap<string, TableColumns> };
+    readonly needs: { readonly body: Uint8Array; readonly lenient: boolean; readonly tables: readonly SentTable<TableColumns>[] };
     readonly gives: PlannedNative;
   };
   sqlBody: { readonly needs: SqlBodyText; readonly gives: SqlBody };
@@ -41,8 +57,9 @@ export type PlanOutcome<Kind extends PlanKind = PlanKind> = { readonly stages: r
 );
 
 const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanWatch) => PlanResult<Kind> } = {
-  sql: ({ request, schema, now }, watch) => planSql({ ...request, watch }, schemaOf(schema), now),
-  native: ({ body, lenient, tables }, watch) => {
+  sql: ({ request, schema, now }, watch) => planSql({ ...request, watch }, schemaOf({ ...schema, tables: received(schema.tables) }), now),
+  native: ({ body, lenient, tables: sent }, watch) => {
+    const tables = received(sent);
     const query = watch.stage('parse', () => parseJson(Buffer.from(body).toString('utf8')));
     return watch.stage('plan', () => planNative(query, lenient, { table: (name) => tables.get(name) }));
   },

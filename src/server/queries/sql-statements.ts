@@ -38,8 +38,8 @@ export interface SqlStatementOptions {
 /** Of plans that are kept: a typical one takes some 10 KiB. */
 const PLANS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Planning looks at each column of a table a few times: so many cost what a character of the statement does. */
-const COLUMNS_FOR_CHARACTER = 4;
+/** Planning looks at each column of a table some times: one may cost what so many characters of the statement do. */
+const CHARACTERS_FOR_COLUMN = 16;
 
 /** More are written in slices, between which the event loop gets its turn. */
 const CELLS_AT_ONCE_MAX = 2000;
@@ -139,7 +139,7 @@ export class SqlStatements {
     const words = /INFORMATION_SCHEMA/i.test(query) ? this.#schema.tables() : new Set(query.match(/[A-Za-z_]\w*|"(?:[^"]|"")*"/g));
     let columns = 0;
     for (const word of words) columns += this.#schema.table(word.startsWith('"') ? word.slice(1, -1) : word)?.columns.length ?? 0;
-    return query.length + columns / COLUMNS_FOR_CHARACTER <= PLANNED_HERE_LENGTH_MAX;
+    return query.length + columns * CHARACTERS_FOR_COLUMN <= PLANNED_HERE_LENGTH_MAX;
   }
 
   /** Found by its id while it is planned. */
@@ -160,13 +160,18 @@ export class SqlStatements {
   }
 
   /** As `plan`, with what the plan was made over: a task has no broker to ask. */
-  planForTask(
+  async planForTask(
     request: SqlRequest,
     viaAlias: boolean,
-    watch: PlanWatch,
-  ): { readonly statement: PlannedStatement; readonly schema: StatementSchema } {
+    limits: PlanLimits,
+  ): Promise<{ readonly statement: PlannedStatement; readonly schema: StatementSchema }> {
     const { schema, asked } = rememberedSchema(this.#schema);
-    const statement = planSql({ ...this.#named(request, viaAlias), watch }, schema, this.#options.now());
+    const { watch } = limits;
+    const named = { ...this.#named(request, viaAlias), watch };
+    const now = this.#options.now();
+    const statement = this.#isPlannedHere(request.query)
+      ? planSql(named, schema, now)
+      : await this.#cancellable(limits, (signal) => this.#thread.plan(named, schema, now, { watch, signal }));
     return { statement, schema: asked() };
   }
 

@@ -64,7 +64,8 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
         const receivedMs = performance.now();
         const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
         const watch = statements.planWatch(body.read, receivedMs);
-        const { statement, schema } = statements.planForTask(body, request.viaAlias, watch);
+        const limits = { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
+        const { statement, schema } = await statements.planForTask(body, request.viaAlias, limits);
         if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs, watch });
         const { query, context, parameters } = body;
         const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;

@@ -1,4 +1,5 @@
 import { BLOCK_ROWS } from '../../../base/layout.js';
+import { highest, lowest } from '../../../base/lists.js';
 import type { Block } from '../../block/context.js';
 
 /**
@@ -28,7 +29,7 @@ export function exactRange(low: number, high: number): Range | undefined {
 }
 
 export function unionOf(ranges: readonly Range[]): Range {
-  return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
+  return { low: lowest(ranges.map(({ low }) => low)), high: highest(ranges.map(({ high }) => high)) };
 }
 
 export const TRUTH: Range = { low: 0, high: 1 };

@@ -1,3 +1,4 @@
+import { highest, lowest } from '../../../base/lists.js';
 import { own } from '../../../base/names.js';
 import type { NumberBatch, Range } from './number-batch.js';
 import { ANY, exactRange, newNulls, newValues, nullsOfBoth, TRUTH, unionOf } from './number-batch.js';
@@ -113,7 +114,7 @@ function longRange(name: string, a: Range, b: Range): Range | undefined {
   if (name === '+') return exactRange(a.low + b.low, a.high + b.high);
   if (name === '-') return exactRange(a.low - b.high, a.high - b.low);
   const corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
-  return exactRange(Math.min(...corners), Math.max(...corners));
+  return exactRange(lowest(corners), highest(corners));
 }
 
 function pairwise(a: NumberBatch, b: NumberBatch, loop: Loop, type: 'LONG' | 'DOUBLE', range: Range): NumberBatch {

@@ -1,3 +1,4 @@
+import { lowest } from '../../../base/lists.js';
 import { decodeHll, encodeHll } from '../../../sketch/base64-codec.js';
 import { Hll, LG_K_MIN } from '../../../sketch/hll.js';
 import { summaryOfHll } from '../../../sketch/summary.js';
@@ -25,7 +26,7 @@ export const HLL_FUNCTIONS: readonly ExpressionFunction[] = [
   stateFunction('hll_union', 'STRING', ([lgK, target, ...states]) => {
     const sketches = states.filter(isText).map(decodeHll);
     // The union has no more registers than the coarsest of them.
-    const union = new Hll(Math.min(integer(lgK), ...sketches.map((sketch) => sketch.lgK)));
+    const union = new Hll(lowest([integer(lgK), ...sketches.map((sketch) => sketch.lgK)]));
     for (const sketch of sketches) union.merge(sketch);
     const width = integer(target);
     return encodeHll(union, width === 6 || width === 8 ? width : 4);

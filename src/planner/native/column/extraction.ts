@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
+import { append } from '../../../base/lists.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Granularity } from '../../../model/granularity.js';
@@ -190,7 +191,7 @@ function isLarger(expression: Expression, max: number): boolean {
   let count = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (++count > max) return true;
-    if (next.kind === 'call') open.push(...next.arguments);
+    if (next.kind === 'call') append(open, next.arguments);
     else if (next.kind === 'lambda') open.push(next.body);
   }
   return false;

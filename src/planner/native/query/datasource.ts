@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
+import { append } from '../../../base/lists.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
@@ -169,7 +170,7 @@ function conjunctsOf(expression: Expression): readonly Expression[] {
   const parts: Expression[] = [];
   const open = [expression];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    if (part.kind === 'call' && part.function === '&&') open.push(...part.arguments.toReversed());
+    if (part.kind === 'call' && part.function === '&&') append(open, part.arguments.toReversed());
     else parts.push(part);
   }
   return parts;

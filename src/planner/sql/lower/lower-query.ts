@@ -273,7 +273,7 @@ class Steps {
     };
     this.computePending();
     this.list.push(step);
-    this.names.push(...functions.map(({ name }) => name));
+    for (const { name } of functions) this.names.push(name);
   }
 
   private computePending(): void {

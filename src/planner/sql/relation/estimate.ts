@@ -1,3 +1,4 @@
+import { highest } from '../../../base/lists.js';
 import { type Bound, columnNames, conjuncts } from './bound.js';
 import { joinParts } from './join-condition.js';
 import { type JoinRelation, putsOutRight, type Relation, type SourceRelation } from './relation.js';
@@ -177,7 +178,7 @@ export function selectivity(condition: Bound, input: Estimate): number {
       if (condition.operator !== '=' && condition.operator !== '<>') return RANGE;
       const sides = [condition.left, condition.right].filter(({ kind }) => kind !== 'literal');
       const counts = sides.map((side) => (side.kind === 'column' ? input.distinct(side.name) : undefined));
-      const equal = counts.includes(undefined) ? EQUAL : 1 / Math.max(1, ...counts.map((count) => count ?? 1));
+      const equal = counts.includes(undefined) ? EQUAL : 1 / highest([1, ...counts.map((count) => count ?? 1)]);
       return condition.operator === '=' ? equal : 1 - equal;
     }
     case 'in': {

@@ -2,24 +2,36 @@ import { condenseIntervals, formatInterval } from '../../../base/interval.js';
 import { stringifyJson } from '../../../base/json.js';
 import type { SegmentMetadataQuery } from '../../../model/query.js';
 import type { ColumnAnalysis, SegmentAnalysis } from '../../../model/segment.js';
+import { TextPieces } from './text-stream.js';
 
 /** One entry per segment, or with `merge` one for all of them; what was not analysed is null. */
 export async function* writeSegmentMetadata(query: SegmentMetadataQuery, analyses: readonly SegmentAnalysis[]): AsyncIterable<string> {
   const entries = query.merge && analyses.length > 0 ? [mergeAnalyses(analyses, query.aggregatorMergeStrategy)] : analyses;
+  const pieces = new TextPieces();
   let separator = '[';
   for (const entry of entries) {
-    yield separator + stringifyJson(shapeOf(entry, query));
+    pieces.add(`${separator}{"id":${stringifyJson(entry.id)},"intervals":${stringifyJson(intervalsOf(entry, query))},"columns":{`);
+    separator = '';
+    for (const [name, column] of Object.entries(entry.columns)) {
+      pieces.add(`${separator}${stringifyJson(name)}:${stringifyJson(columnShape(column))}`);
+      separator = ',';
+      if (pieces.isFull) yield await pieces.take();
+    }
+    pieces.add(`},${stringifyJson(restOf(entry, query)).slice(1)}`);
     separator = ',';
   }
-  yield separator === '[' ? '[]' : ']';
+  pieces.add(separator === '[' ? '[]' : ']');
+  yield pieces.rest();
 }
 
-function shapeOf(analysis: SegmentAnalysis, { analysisTypes }: SegmentMetadataQuery): unknown {
+function intervalsOf({ intervals }: SegmentAnalysis, { analysisTypes }: SegmentMetadataQuery): readonly string[] | null {
+  return analysisTypes.includes('interval') ? intervals.map(formatInterval) : null;
+}
+
+/** What stands behind its columns. */
+function restOf(analysis: SegmentAnalysis, { analysisTypes }: SegmentMetadataQuery): unknown {
   const asked = new Set(analysisTypes);
   return {
-    id: analysis.id,
-    intervals: asked.has('interval') ? analysis.intervals.map(formatInterval) : null,
-    columns: Object.fromEntries(Object.entries(analysis.columns).map(([name, column]) => [name, columnShape(column)])),
     size: analysis.sizeBytes,
     numRows: analysis.numRows,
     aggregators: asked.has('aggregators') ? analysis.aggregators : null,

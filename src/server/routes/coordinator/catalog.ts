@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Interval } from '../../../base/instant.js';
 import { contains, intersect } from '../../../base/interval.js';
+import { highest, lowest } from '../../../base/lists.js';
 import { createByName } from '../../../base/names.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
 import type { HttpResponse, Route } from '../../http.types.js';
@@ -115,8 +116,8 @@ function simpleBody(name: string, segments: readonly ServedSegment[]): Readonly<
     count: segments.length,
     size: sizeOf(segments),
     replicatedSize: segments.reduce((size, { segment, servers }) => size + segment.sizeBytes * servers.length, 0),
-    minTime: formatInstant(Math.min(...segments.map(({ segment }) => segment.id.interval.start))),
-    maxTime: formatInstant(Math.max(...segments.map(({ segment }) => segment.id.interval.end))),
+    minTime: formatInstant(lowest(segments.map(({ segment }) => segment.id.interval.start))),
+    maxTime: formatInstant(highest(segments.map(({ segment }) => segment.id.interval.end))),
   };
   const properties = { tiers, segments: totals };
   return { name, properties, ...properties };

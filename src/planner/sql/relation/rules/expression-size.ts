@@ -1,3 +1,4 @@
+import { append } from '../../../../base/lists.js';
 import { type Bound, children } from '../bound.js';
 
 /** Expressions larger than this are computed once, below, rather than where they are used. */
@@ -9,7 +10,7 @@ export function isSmall(bounds: readonly Bound[]): boolean {
   const open = [...bounds];
   for (let bound = open.pop(); bound !== undefined; bound = open.pop()) {
     if (--left < 0) return false;
-    open.push(...children(bound));
+    append(open, children(bound));
   }
   return true;
 }

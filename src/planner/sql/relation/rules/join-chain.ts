@@ -1,3 +1,4 @@
+import { append, highest } from '../../../../base/lists.js';
 import { type Bound, column, columnNames, conjuncts } from '../bound.js';
 import { distinctOf, type Estimate, estimate, FOUND, filterPart, keySelectivity, selectivity } from '../estimate.js';
 import { sideOf, unprefixed } from '../join-condition.js';
@@ -41,7 +42,7 @@ export function chainOf(join: JoinRelation): JoinChain | undefined {
     add(relation.left);
     const { right, prefix, condition, type } = relation;
     inputs.push({ relation: right, prefix, filter: type === 'inner' ? null : { type, condition } });
-    if (type === 'inner') all.push(...conjuncts(condition));
+    if (type === 'inner') append(all, conjuncts(condition));
   };
   add(join);
   if (inputs.length > INPUTS_MAX || !areClear(inputs)) return undefined;
@@ -142,7 +143,7 @@ export function graphOf(chain: JoinChain): JoinGraph | undefined {
     return {
       inputs: ownersOf(part, chain.inputs),
       sides: isSplit ? sides : null,
-      part: isSplit ? 1 / Math.max(1, ...counts) : selectivity(part, { rows: 1, distinct: () => undefined }),
+      part: isSplit ? 1 / highest([1, ...counts]) : selectivity(part, { rows: 1, distinct: () => undefined }),
     };
   });
   return { inputs, classes, conditions, corrections: correctionsOf(inputs, classes) };
