@@ -1,6 +1,7 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createServer } from 'node:http';
 import { SILENT_LOG } from '../../src/base/log.js';
+import { BodyBudget } from '../../src/server/body-intake.js';
 import { serve } from '../../src/server/http.js';
 
 /**
@@ -66,6 +67,8 @@ async function layerEcho(): Promise<number> {
     host: '127.0.0.1',
     port: 0,
     maxRequestBytes: 1_000_000,
+    bodies: new BodyBudget(2 ** 30),
+    allowedHosts: [],
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: '',

@@ -67,7 +67,17 @@ export const PROPERTIES = {
     '64MiB',
     'Largest request body; a larger one is answered with 413.',
   ),
+  'svc.server.http.maxRequestBytesInFlight': bytes(
+    { min: 1024, max: 2 ** 48 },
+    '256MiB',
+    'Most that the bodies of all requests in flight hold, unpacked ones counted as well; a request beyond it is answered with 429.',
+  ),
+  'svc.server.http.allowedHosts': texts(
+    '[]',
+    'Names in Host and Origin headers that requests may carry beside the own one: of a reverse proxy, of a web page that writes.',
+  ),
   'svc.server.http.apiName': text('svc', 'Second word under which paths (/word/v2/...) and X-Word-* headers answer too.'),
+  'svc.server.http.apiVersion': text('37.0.0', 'Version that /status tells under another apiName than svc: that of the interface.'),
   'svc.server.http.defaultQueryTimeout': milliseconds(
     { min: 1, max: DAY_MS },
     'PT5M',

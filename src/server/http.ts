@@ -4,11 +4,14 @@ import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { createByName } from '../base/names.js';
 import { type Alias, createAlias } from './alias.js';
+import { type BodyBudget, BodyIntake } from './body-intake.js';
 import { unpacked } from './content-encoding.js';
 import { decodeSegment } from './dispatch.js';
 import { asServiceError } from './errors.js';
 import type { HttpRequest, HttpResponse, Route } from './http.types.js';
 import { type Answerer, createAnswerer } from './responder.js';
+import { COPIED_BYTES_MAX, pieces, withoutControls } from './socket-write.js';
+import { WebGuard } from './web-guard.js';
 
 export interface ServeOptions {
   readonly routes: Iterable<Route>;
@@ -17,6 +20,10 @@ export interface ServeOptions {
   readonly port: number;
   /** `svc.server.http.maxRequestBytes`. */
   readonly maxRequestBytes: number;
+  /** One for all ports of a process. */
+  readonly bodies: BodyBudget;
+  /** `svc.server.http.allowedHosts`. */
+  readonly allowedHosts: readonly string[];
   /** `svc.server.http.maxIdleTime`. */
   readonly maxIdleMs: number;
   /** `svc.server.http.apiName`. */
@@ -29,8 +36,8 @@ export interface ServeOptions {
 export interface HttpServer {
   readonly port: number;
   /**
-   * Takes no new connection, answers new requests on open ones with 503, waits up to `graceMs` for running ones, then
-   * aborts these and closes everything.
+   * Takes no new connection, answers new requests on open ones with 503, waits up to `graceMs` for running ones, answers
+   * those whose response has not begun with 503 then, breaks the others off and closes everything.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -49,19 +56,19 @@ interface ExclusiveListener {
 const REWIND_MS = 4000;
 
 /**
- * uWebSockets.js gathers 16 KiB at a time. Of what does not fit beside what stands before it (headers, the length of a
- * chunk) it loses everything, without a word, where the client is behind with reading: no write may be that long.
+ * uWebSockets.js closes a connection on which nothing happened for ten seconds, has no setting for it, and looks every
+ * four seconds: eight are certain.
  */
-const GATHERED_BYTES_MAX = 12 * 1024;
+const KEEP_ALIVE = 'timeout=8';
 
-/** Larger bodies go out as fast as the client reads, rather than into the socket's buffer at once. */
-const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
+/** No answer is a page: a browser that shows one as if it were runs nothing of it. */
+const CONTENT_SECURITY_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** @throws ServiceError `unavailable` when the port is taken */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const { host, log } = options;
   const alias = createAlias(options.apiName);
-  const server: Server = { options, alias, answerer: undefined, running: 0, whenIdle: undefined };
+  const server: Server = { options, alias, guard: new WebGuard(options), answerer: undefined, running: new Set(), whenIdle: undefined };
 
   const app = App().any('/*', (socket, head) => {
     const exchange = new Exchange(socket, head, server);
@@ -83,10 +90,14 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       server.whenIdle = resolve;
-      if (server.running === 0) resolve();
+      if (server.running.size === 0) resolve();
       else timer = setTimeout(resolve, graceMs);
     });
     clearTimeout(timer);
+    const late = new ServiceError('unavailable', `this process is shutting down; the request did not end in the ${graceMs} ms it had left`);
+    for (const exchange of [...server.running]) exchange.breakOff(late);
+    // What was written leaves at the end of the tick.
+    await new Promise((resolve) => setImmediate(resolve));
     app.close();
   };
   return { port, close: (graceMs) => (closing ??= close(graceMs)) };
@@ -96,10 +107,11 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
 interface Server {
   readonly options: ServeOptions;
   readonly alias: Alias;
+  readonly guard: WebGuard;
   /** Undefined until the port is known, which errors name. */
   answerer: Answerer | undefined;
   /** Requests that are not over. */
-  running: number;
+  readonly running: Set<Exchange>;
   /** Called when the last of them is over: no more are taken then. */
   whenIdle: (() => void) | undefined;
 }
@@ -126,14 +138,19 @@ class Exchange implements HttpRequest {
   /** uWebSockets.js is calling us for this request: what is written now leaves in one piece without being asked to. */
   #isInTurn = true;
   #closeConnection = false;
+  /** The head of the response is written. */
+  #begun = false;
   #over = false;
+  /** A handler has the request, and its body, even if the client is gone. */
+  #handled = false;
+  #intake: BodyIntake | undefined;
   /** Set while a body waits for the client to read. */
   #wake: (() => void) | undefined;
 
   constructor(socket: Socket, head: SocketRequest, server: Server) {
     this.#socket = socket;
     this.#server = server;
-    server.running++;
+    server.running.add(this);
     this.method = head.getCaseSensitiveMethod();
     const query: string | undefined = head.getQuery(); // absent when there is no '?', whatever its type says
     this.#queryText = query ?? '';
@@ -183,49 +200,66 @@ class Exchange implements HttpRequest {
     this.#send(this.#server.answerer?.refuse(this, error) ?? { status: 503 });
   }
 
-  /** Reads the body, then answers. Of a body that exceeds the limit nothing is kept. */
+  /** A response that has not begun is the error; another one ends without its last chunk. */
+  breakOff(error: ServiceError): void {
+    this.#isInTurn = false;
+    this.#closeConnection = true;
+    if (!this.#begun) this.#send(this.#server.answerer?.refuse(this, error) ?? { status: 503 });
+    this.#abort?.abort(error);
+    if (!this.#over) this.#socket.close();
+  }
+
+  /** Reads the body, then answers. Of a body that exceeds a limit nothing is kept. */
   receive(answerer: Answerer): void {
-    const bytesMax = this.#server.options.maxRequestBytes;
+    const refusal = this.#server.guard.refusal(this);
+    if (refusal !== undefined) return this.#send(answerer.refuse(this, refusal));
     const declared = Number(this.headers['content-length'] ?? 0);
-    if (declared > bytesMax) return this.#send(answerer.refuse(this, tooLarge(bytesMax)));
     if (declared === 0 && this.headers['transfer-encoding'] === undefined) return this.#answer(answerer);
-    let parts: Buffer[] | undefined;
-    let sizeBytes = 0;
+    const { maxRequestBytes, bodies } = this.#server.options;
+    const intake = new BodyIntake(maxRequestBytes, bodies);
+    this.#intake = intake;
+    try {
+      intake.expect(declared);
+    } catch (error) {
+      return this.#send(answerer.refuse(this, asServiceError(error)));
+    }
     this.#socket.onData((lent, isLast) => {
-      const before = sizeBytes;
-      sizeBytes += lent.byteLength;
-      if (sizeBytes > bytesMax) {
-        parts = undefined;
-        if (before <= bytesMax) this.#send(answerer.refuse(this, tooLarge(bytesMax)));
-        return;
+      if (this.#over) return;
+      try {
+        intake.add(lent);
+      } catch (error) {
+        return this.#send(answerer.refuse(this, asServiceError(error)));
       }
-      // Copied, for it is lent; small ones side by side into memory that buffers share.
-      const part = Buffer.from(new Uint8Array(lent));
-      if (!isLast || parts !== undefined) (parts ??= []).push(part);
       if (!isLast) return;
-      this.body = parts === undefined ? part : Buffer.concat(parts);
+      this.body = intake.whole();
       if (this.headers['content-encoding'] === undefined) this.#answer(answerer);
-      else void this.#unpack(answerer, this.headers['content-encoding']);
+      else void this.#unpack(answerer, intake, this.headers['content-encoding']);
     });
   }
 
   /** Whoever answers, here or behind the router, reads a body that is not packed. */
-  async #unpack(answerer: Answerer, encoding: string): Promise<void> {
+  async #unpack(answerer: Answerer, intake: BodyIntake, encoding: string): Promise<void> {
     this.#isInTurn = false;
     try {
-      this.body = await unpacked(this.body, encoding, this.#server.options.maxRequestBytes);
+      this.body = await unpacked(this.body, encoding, this.#server.options.maxRequestBytes, (bytes) => intake.take(bytes));
       delete this.headers['content-encoding'];
     } catch (error) {
       return this.#send(answerer.refuse(this, asServiceError(error)));
     }
-    if (!this.#over) this.#answer(answerer);
+    if (this.#over) intake.giveBack();
+    else this.#answer(answerer);
   }
 
   #answer(answerer: Answerer): void {
     const response = answerer.answer(this);
     if (!(response instanceof Promise)) return this.#send(response);
     this.#isInTurn = false;
-    void response.then((made) => this.#send(made));
+    this.#handled = true;
+    void response.then((made) => {
+      this.#handled = false;
+      if (this.#over) this.#intake?.giveBack();
+      this.#send(made);
+    });
   }
 
   #send(response: HttpResponse): void {
@@ -315,10 +349,14 @@ class Exchange implements HttpRequest {
   }
 
   #writeHead({ status, headers = {} }: HttpResponse): void {
+    this.#begun = true;
     // 200 OK is what uWebSockets.js writes unless it is told otherwise.
     if (status !== 200) this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
     const mirrored = this.#server.alias.responseHeaders(headers);
     for (const [name, value] of Object.entries(mirrored)) this.#socket.writeHeader(name, withoutControls(value));
+    this.#socket.writeHeader('X-Content-Type-Options', 'nosniff');
+    this.#socket.writeHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    if (!this.#closeConnection) this.#socket.writeHeader('Keep-Alive', KEEP_ALIVE);
   }
 
   #listenForRoom(): void {
@@ -350,30 +388,9 @@ class Exchange implements HttpRequest {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    const server = this.#server;
-    server.running--;
-    if (server.running === 0) server.whenIdle?.();
+    if (!this.#handled) this.#intake?.giveBack();
+    const { running, whenIdle } = this.#server;
+    running.delete(this);
+    if (running.size === 0) whenIdle?.();
   }
-}
-
-/** What can be written in one go each, and none that is empty: a write of no bytes would end the body. */
-function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
-  // A character takes three bytes at most.
-  const bytesMax = typeof chunk === 'string' ? chunk.length * 3 : chunk.length;
-  if (bytesMax === 0) return;
-  if (bytesMax <= GATHERED_BYTES_MAX) {
-    yield chunk;
-    return;
-  }
-  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-  for (let at = 0; at < bytes.length; at += GATHERED_BYTES_MAX) yield bytes.subarray(at, at + GATHERED_BYTES_MAX);
-}
-
-function tooLarge(bytesMax: number): ServiceError {
-  return new ServiceError('body_too_large', `the request body is larger than svc.server.http.maxRequestBytes (${bytesMax} bytes)`);
-}
-
-/** A value may carry what a client sent, such as a query id; it must not begin a header of its own. */
-function withoutControls(value: string): string {
-  return /[^\x20-\x7e]/.test(value) ? value.replace(/\p{Cc}+/gu, ' ') : value;
 }

@@ -2,6 +2,7 @@ import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
+import { BodyBudget } from './body-intake.js';
 import { type HttpServer, serve } from './http.js';
 import type { Route } from './http.types.js';
 import { LoopWatch } from './loop-watch.js';
@@ -33,6 +34,7 @@ export async function listenForRoles({ configuration, clusterKey, log, routesOf,
     rolesByPort.set(port, [...(rolesByPort.get(port) ?? []), role]);
   }
   const host = configuration.get('svc.host');
+  const bodies = new BodyBudget(configuration.get('svc.server.http.maxRequestBytesInFlight'));
   const servers: HttpServer[] = [];
   const watch = new LoopWatch(configuration.get('svc.server.eventLoop.lateTime'), log);
   const close = async (graceMs: number) => {
@@ -47,6 +49,8 @@ export async function listenForRoles({ configuration, clusterKey, log, routesOf,
           host,
           port,
           maxRequestBytes: configuration.get('svc.server.http.maxRequestBytes'),
+          bodies,
+          allowedHosts: configuration.get('svc.server.http.allowedHosts'),
           maxIdleMs: configuration.get('svc.server.http.maxIdleTime'),
           apiName: configuration.get('svc.server.http.apiName'),
           clusterKey,

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SILENT_LOG } from '../../src/base/log.js';
+import { BodyBudget } from '../../src/server/body-intake.js';
 import { type HttpServer, serve } from '../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../src/server/http.types.js';
 
@@ -117,6 +118,8 @@ program.before(async (context) => {
     host: '127.0.0.1',
     port: 0,
     maxRequestBytes: 1_000_000,
+    bodies: new BodyBudget(2 ** 30),
+    allowedHosts: [],
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: '',

@@ -9,6 +9,7 @@ import { decodeMessages, encodeMessage, type Message } from '../../src/cluster/r
 import { remoteService } from '../../src/cluster/rpc/remote.js';
 import type { HistoricalService, RunPlanRequest } from '../../src/cluster/rpc/services.js';
 import type { Frame } from '../../src/model/frame.js';
+import { BodyBudget } from '../../src/server/body-intake.js';
 import { type HttpServer, serve } from '../../src/server/http.js';
 import { internalRoutes } from '../../src/server/routes/internal.js';
 import { emptyHistorical, scanPlan } from './fakes.js';
@@ -50,6 +51,8 @@ async function overHttp(
     host: '127.0.0.1',
     port: PORT,
     maxRequestBytes: 1 << 20,
+    bodies: new BodyBudget(2 ** 30),
+    allowedHosts: [],
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: KEY,

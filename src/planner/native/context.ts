@@ -47,14 +47,24 @@ export interface QueryContext {
 
 const KNOWN_KEYS: readonly string[] = [...HONOURED_KEYS, ...NOTHING_TO_DO_KEYS, ...SQL_ONLY_KEYS, ...Object.keys(REFUSED_KEYS)];
 
+/** An id comes back in a header, and clients read headers of a few thousand bytes. */
+const QUERY_ID_LENGTH_MAX = 256;
+
+/** @throws ServiceError `query_invalid` naming the key */
+export function readQueryId(context: Readonly<Record<string, unknown>>, key: 'queryId' | 'sqlQueryId'): string | null {
+  const id = own(context, key) ?? null;
+  if (id === null) return null;
+  if (typeof id !== 'string' || id === '' || id.length > QUERY_ID_LENGTH_MAX || /[^\x20-\x7e]/.test(id))
+    refuse(`context.${key}`, `1 to ${QUERY_ID_LENGTH_MAX} characters of printable ASCII`, typeof id === 'string' ? id.slice(0, 200) : id);
+  return id;
+}
+
 /** Reads the `context` field of a query. */
 export function readContext(query: ObjectReader): QueryContext {
   const value = query.raw('context') ?? {};
   if (typeof value !== 'object' || Array.isArray(value)) refuse('context', 'an object', value);
   const keys = value as Readonly<Record<string, unknown>>;
-  const queryId = keys['queryId'] ?? null;
-  if (queryId !== null && (typeof queryId !== 'string' || queryId === '' || /[^\x20-\x7e]/.test(queryId)))
-    refuse('context.queryId', 'a string of printable ASCII', queryId);
+  const queryId = readQueryId(keys, 'queryId');
   const kernels = keys['kernels'] ?? null;
   if (kernels !== null && typeof kernels !== 'string') refuse('context.kernels', 'the name of a kernel set', kernels);
   const lane = keys['lane'] ?? null;

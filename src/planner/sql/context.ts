@@ -4,7 +4,7 @@ import { describeValue } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { RUN_LIMITS } from '../../model/run-limits.js';
-import { type QueryContext, readContext } from '../native/context.js';
+import { type QueryContext, readContext, readQueryId } from '../native/context.js';
 import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { readRulesOff } from './relation/rules/rules-off.js';
 
@@ -90,9 +90,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   }
   readRulesOff(context['plannerRulesOff']);
   sqlOuterLimit(context);
-  const { sqlQueryId = null } = context;
-  if (sqlQueryId !== null && (typeof sqlQueryId !== 'string' || sqlQueryId === '' || /[^\x20-\x7e]/.test(sqlQueryId)))
-    throw new ServiceError('query_invalid', 'context.sqlQueryId: expected a string of printable ASCII');
+  const sqlQueryId = readQueryId(context, 'sqlQueryId');
   // Added to what was made for it: to copy thirty fields costs more than to read them.
   return Object.assign(common, {
     sqlQueryId,

@@ -39,6 +39,9 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'date',
   'expect',
+  // Looked at here, by the server that the browser talks to (`web-guard.ts`).
+  'origin',
+  'sec-fetch-site',
 ]);
 
 /** The front door: forwards to the leading Coordinator or Overlord, or to a Broker. Access is checked over there. */

@@ -22,7 +22,7 @@ export function statusRoutes(source: StatusSource): readonly Route[] {
     handle: async () => json(200, read()),
   });
   return [
-    state('/status', () => ({ version: source.version, modules: source.modules, memory: memory() })),
+    state('/status', () => ({ ...versions(source), modules: source.modules, memory: memory() })),
     state('/status/properties', () => source.configuration.visibleProperties()),
     { ...state('/status/health', () => true), permission: { access: 'public' } },
     { ...state('/status/selfDiscovered/status', () => ({ selfDiscovered: source.selfDiscovered() })), permission: { access: 'public' } },
@@ -34,6 +34,12 @@ export function statusRoutes(source: StatusSource): readonly Route[] {
       handle: async () => (source.selfDiscovered() ? { status: 200 } : json(503, { error: 'this process has not joined the cluster yet' })),
     },
   ];
+}
+
+/** Clients of another interface compare its version with what they know; ours stands beside it then. */
+function versions({ configuration, version }: StatusSource): Readonly<Record<string, string>> {
+  if (configuration.get('svc.server.http.apiName') === 'svc') return { version };
+  return { version: configuration.get('svc.server.http.apiVersion'), dolmenVersion: version };
 }
 
 function json(status: number, value: unknown): HttpResponse {

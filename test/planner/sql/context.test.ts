@@ -26,6 +26,22 @@ context('what is honoured is read, numbers also as text', () => {
   assert.is(read.kernels, 'scalar');
 });
 
+context('ids of queries fit a header, under both names', () => {
+  for (const key of ['queryId', 'sqlQueryId'] as const) {
+    for (const id of ['q', ' ', 'a'.repeat(256), '{"a": "b"}', '__proto__']) assert.is(readSqlContext({ [key]: id })[key], id);
+    for (const id of ['', 'a'.repeat(257), 'a'.repeat(60_000), 'é', 'a\r\nSet-Cookie: b', '\u0000', 7, {}, ['q']]) {
+      let message = '';
+      try {
+        readSqlContext({ [key]: id });
+      } catch (error) {
+        message = String(error);
+      }
+      assert.match(message, new RegExp(`context\\.${key}: expected 1 to 256 characters of printable ASCII`));
+      assert.ok(message.length < 500);
+    }
+  }
+});
+
 context('the largest long is a limit that is never met', () => {
   for (const limit of [9_223_372_036_854_775_807n, '9223372036854775807'])
     assert.is(readSqlContext({ maxScatterGatherBytes: limit }).limits.maxScatterGatherBytes, Number.MAX_SAFE_INTEGER);

@@ -5,6 +5,7 @@ import { SILENT_LOG } from '../../../src/base/log.js';
 import type { Coordination } from '../../../src/cluster/membership/coordination.js';
 import { HttpClient } from '../../../src/cluster/rpc/http-client.js';
 import { createAlias } from '../../../src/server/alias.js';
+import { BodyBudget } from '../../../src/server/body-intake.js';
 import { serve } from '../../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
 import { createAnswerer } from '../../../src/server/responder.js';
@@ -50,6 +51,8 @@ async function listening(port: number, routes: readonly Route[]) {
     host: '127.0.0.1',
     port,
     maxRequestBytes: 1 << 20,
+    bodies: new BodyBudget(2 ** 30),
+    allowedHosts: [],
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: 'k',

@@ -18,8 +18,8 @@ const REQUEST: HttpRequest = {
   viaAlias: false,
 };
 
-async function ask(path: string, discovered = true): Promise<{ response: HttpResponse; body: unknown }> {
-  const configuration = Configuration.read({ flags: ['svc.server.hiddenProperties=["TIER"]'] });
+async function ask(path: string, discovered = true, flags: readonly string[] = []): Promise<{ response: HttpResponse; body: unknown }> {
+  const configuration = Configuration.read({ flags: ['svc.server.hiddenProperties=["TIER"]', ...flags] });
   const modules = [{ name: 'kernels', artifact: 'simd', version: '1' }];
   const routes = statusRoutes({ configuration, version: '1.2.3', modules, selfDiscovered: () => discovered });
   const route = routes.find((each) => each.path === path);
@@ -35,6 +35,16 @@ status('/status tells version, modules and memory in bytes', async () => {
   assert.equal(modules, [{ name: 'kernels', artifact: 'simd', version: '1' }]);
   assert.equal(Object.keys(memory), ['maxMemory', 'totalMemory', 'freeMemory', 'usedMemory', 'directMemory']);
   for (const value of Object.values(memory)) assert.ok(Number.isSafeInteger(value) && value >= 0);
+});
+
+status('/status under another name tells the version of the interface, and ours beside it', async () => {
+  const versions = async (...flags: string[]) => {
+    const { version, dolmenVersion } = (await ask('/status', true, flags)).body as Record<string, unknown>;
+    return [version, dolmenVersion];
+  };
+  assert.equal(await versions(), ['1.2.3', undefined]);
+  assert.equal(await versions('svc.server.http.apiName=druid'), ['37.0.0', '1.2.3']);
+  assert.equal(await versions('svc.server.http.apiName=druid', 'svc.server.http.apiVersion=36.0.0'), ['36.0.0', '1.2.3']);
 });
 
 status('/status/health is true', async () => assert.is((await ask('/status/health')).body, true));

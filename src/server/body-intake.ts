@@ -1,0 +1,95 @@
+import { ServiceError } from '../base/errors.js';
+
+/** What the bodies of all requests of a process may hold in sum, as sent and unpacked, while they are answered. */
+export class BodyBudget {
+  readonly #bytesMax: number;
+  #takenBytes = 0;
+
+  /** @param bytesMax  `svc.server.http.maxRequestBytesInFlight` */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get takenBytes(): number {
+    return this.#takenBytes;
+  }
+
+  /** @throws ServiceError `capacity_exceeded` when they do not fit; nothing is taken then */
+  take(bytes: number): void {
+    if (this.#takenBytes + bytes > this.#bytesMax)
+      throw new ServiceError(
+        'capacity_exceeded',
+        `the request bodies being answered would exceed svc.server.http.maxRequestBytesInFlight (${this.#bytesMax} bytes); try again later`,
+      );
+    this.#takenBytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.#takenBytes -= bytes;
+  }
+}
+
+/** The body of one request while it comes in. Of one that exceeds a limit nothing is kept. */
+export class BodyIntake {
+  readonly #bytesMax: number;
+  readonly #budget: BodyBudget;
+  #parts: Buffer[] = [];
+  #sizeBytes = 0;
+  #takenBytes = 0;
+
+  /** @param bytesMax  `svc.server.http.maxRequestBytes` */
+  constructor(bytesMax: number, budget: BodyBudget) {
+    this.#bytesMax = bytesMax;
+    this.#budget = budget;
+  }
+
+  /**
+   * Called once with the length that the request declares; 0 when it does not.
+   * @throws ServiceError `body_too_large`
+   */
+  expect(declaredBytes: number): void {
+    if (declaredBytes <= this.#bytesMax) return;
+    throw new ServiceError('body_too_large', `the request body is larger than svc.server.http.maxRequestBytes (${this.#bytesMax} bytes)`);
+  }
+
+  /**
+   * @param lent  copied
+   * @throws ServiceError `body_too_large`, `capacity_exceeded`
+   */
+  add(lent: ArrayBuffer): void {
+    try {
+      this.#sizeBytes += lent.byteLength;
+      this.expect(this.#sizeBytes);
+      this.take(lent.byteLength);
+    } catch (error) {
+      this.#parts = [];
+      throw error;
+    }
+    // Small ones side by side into memory that buffers share.
+    this.#parts.push(Buffer.from(new Uint8Array(lent)));
+  }
+
+  /** Once, when all of it was added. */
+  whole(): Buffer {
+    const [first, ...rest] = this.#parts;
+    const body = first === undefined ? Buffer.alloc(0) : rest.length === 0 ? first : Buffer.concat(this.#parts);
+    this.#parts = [];
+    return body;
+  }
+
+  /**
+   * More that is kept for this request, such as its unpacked body.
+   * @throws ServiceError `capacity_exceeded`
+   */
+  take(bytes: number): void {
+    this.#budget.take(bytes);
+    this.#takenBytes += bytes;
+  }
+
+  /** Nobody holds the body any more. */
+  giveBack(): void {
+    this.#budget.giveBack(this.#takenBytes);
+    this.#takenBytes = 0;
+    this.#parts = [];
+  }
+}

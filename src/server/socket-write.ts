@@ -1,0 +1,26 @@
+/**
+ * uWebSockets.js gathers 16 KiB at a time. Of what does not fit beside what stands before it (headers, the length of a
+ * chunk) it loses everything, without a word, where the client is behind with reading: no write may be that long.
+ */
+const GATHERED_BYTES_MAX = 12 * 1024;
+
+/** Larger bodies go out as fast as the client reads, rather than into the socket's buffer at once. */
+export const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
+
+/** What can be written in one go each, and none that is empty: a write of no bytes would end the body. */
+export function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
+  // A character takes three bytes at most.
+  const bytesMax = typeof chunk === 'string' ? chunk.length * 3 : chunk.length;
+  if (bytesMax === 0) return;
+  if (bytesMax <= GATHERED_BYTES_MAX) {
+    yield chunk;
+    return;
+  }
+  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  for (let at = 0; at < bytes.length; at += GATHERED_BYTES_MAX) yield bytes.subarray(at, at + GATHERED_BYTES_MAX);
+}
+
+/** A value may carry what a client sent, such as a query id; it must not begin a header of its own. */
+export function withoutControls(value: string): string {
+  return /[^\x20-\x7e]/.test(value) ? value.replace(/\p{Cc}+/gu, ' ') : value;
+}
