@@ -11,12 +11,12 @@ const REMEMBERED_PATHS_MAX = 256;
 const REMEMBERED_LENGTH_MAX = 256;
 
 /**
- * Which row of a route table answers. Placeholders: `{name}` takes one segment, `{name*}` as a last segment takes the
+ * Finds the route that answers a path. Placeholders: `{name}` takes one segment, `{name*}` as a last segment takes the
  * rest of the path, one segment at least, undecoded. A literal segment wins over `{name}`, that over `{name*}`.
  */
 export class RouteTable {
   readonly #root = new Node();
-  /** What was found before, by method and path: few paths make up most requests. */
+  /** Routes found before, by method and path: few paths make up most requests. */
   readonly #found = new Map<string, Map<string, FoundRoute>>();
 
   constructor(routes: Iterable<Route>) {

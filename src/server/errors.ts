@@ -4,13 +4,13 @@ import type { HttpResponse, Route } from './http.types.js';
 interface HttpError {
   readonly status: number;
   readonly error: string;
-  /** What clients under the alias get beside it: a word for the kind of failure, and who can mend it. */
+  /** Added for clients under the alias: the category of the failure, and the persona who can mend it. */
   readonly category: string;
   readonly persona: 'USER' | 'ADMIN' | 'OPERATOR' | 'DEVELOPER';
 }
 
 /**
- * What a failure looks like over HTTP. A code without a row does not compile. Names in quotes of existing clients
+ * HTTP status and name of every error code. A code without a row does not compile. Names in quotes of existing clients
  * ("SQL parse failed", "Query timeout", ...) and statuses come from the interface specification.
  */
 export const HTTP_ERRORS: Readonly<Record<ErrorCode, HttpError>> = {

@@ -28,7 +28,7 @@ export interface ServeOptions {
   readonly maxIdleMs: number;
   /** `svc.server.http.apiName`. */
   readonly apiName: string;
-  /** What the processes of a cluster know each other by: internal routes answer those who send it. */
+  /** Shared secret of the cluster's processes; internal routes answer only requests that carry it. */
   readonly clusterKey: string;
   readonly log: Log;
 }
@@ -46,7 +46,7 @@ export interface HttpServer {
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '8192';
 const { App, us_listen_socket_close, us_socket_local_port } = await import('uWebSockets.js');
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0];
-/** Of the package's `ListenOptions`, which exist as a type only. Not exclusive, two processes could share a port. */
+/** `ListenOptions.LIBUS_LISTEN_EXCLUSIVE_PORT`, which the package exports as a type only. Without it two processes could share a port. */
 const EXCLUSIVE_PORT = 1;
 /** A form of `listen` that the package's own types leave out. */
 interface ExclusiveListener {
@@ -103,7 +103,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   return { port, close: (graceMs) => (closing ??= close(graceMs)) };
 }
 
-/** What the requests of one port share. */
+/** State shared by the requests of one port. */
 interface Server {
   readonly options: ServeOptions;
   readonly alias: Alias;
@@ -339,7 +339,7 @@ class Exchange implements HttpRequest {
     } catch (error) {
       if (this.#over) return;
       this.#server.options.log.error('a response ended early', { error });
-      // What was written leaves at the end of the tick. Without its last chunk the client can tell the body is not whole.
+      // Written bytes leave at the end of the tick. A missing last chunk tells the client that the body is incomplete.
       await new Promise((resolve) => setImmediate(resolve));
       if (!this.#over) socket.close();
     } finally {

@@ -3,7 +3,7 @@ export interface HttpRequest {
   readonly method: string;
   /** Decoded, without trailing slash (except `/`), under `/svc` even when it came in under an alias. */
   readonly path: string;
-  /** As sent, for forwarding. */
+  /** The URL as sent, for forwarding. */
   readonly rawUrl: string;
   readonly query: URLSearchParams;
   /** Lower-case names. */
@@ -46,6 +46,6 @@ export interface Route {
   readonly path: string;
   readonly permission: ResourceAction;
   readonly errors: 'query' | 'map';
-  /** What needs no waiting is answered at once: the response is sent within the turn in which the request came in. */
+  /** Answers a request. A response that is not a promise is sent in the turn in which the request arrived. */
   handle(request: HttpRequest, parameters: Readonly<Record<string, string>>): HttpResponse | Promise<HttpResponse>;
 }

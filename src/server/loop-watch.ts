@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.js';
 import type { Route } from './http.types.js';
 
-/** What the watch needs of the machine; tests hand in their own. */
+/** Clock and timers of the watch; tests pass their own. */
 export interface LoopClock {
   nowMs(): number;
   /** Processor time that the thread of the event loop has had, in milliseconds; undefined where the system does not tell. */

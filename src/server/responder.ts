@@ -13,7 +13,7 @@ export interface AnswerOptions {
   readonly alias: Alias;
   /** `host:port`, named in query errors. */
   readonly host: string;
-  /** What the processes of a cluster know each other by: internal routes answer those who send it. */
+  /** Shared secret of the cluster's processes; internal routes answer only requests that carry it. */
   readonly clusterKey: string;
   readonly log: Log;
 }

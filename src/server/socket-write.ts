@@ -7,7 +7,7 @@ const GATHERED_BYTES_MAX = 12 * 1024;
 /** Larger bodies go out as fast as the client reads, rather than into the socket's buffer at once. */
 export const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
 
-/** What can be written in one go each, and none that is empty: a write of no bytes would end the body. */
+/** Splits a chunk into pieces that fit one write. None is empty: an empty write would end the body. */
 export function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
   // A character takes three bytes at most.
   const bytesMax = typeof chunk === 'string' ? chunk.length * 3 : chunk.length;

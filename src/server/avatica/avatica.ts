@@ -14,7 +14,7 @@ import { METADATA_QUERIES } from './metadata.js';
 import { type ParameterValue, readParameter } from './parameter.js';
 import type { AvaticaResponse, ResultSet, Signature, WireFrame } from './protocol.js';
 
-/** What a request comes with besides its fields. */
+/** Circumstances of a request beside its fields. */
 export interface AvaticaCall {
   readonly viaAlias: boolean;
   /** `performance.now()` when it came in. */
@@ -24,7 +24,7 @@ export interface AvaticaCall {
 interface Execution {
   readonly sql: string;
   readonly parameters: readonly ParameterValue[];
-  /** Of the whole result; null: all there are. */
+  /** Limit on the rows of the whole result; null for none. */
   readonly rowsMax: number | null;
 }
 
@@ -220,7 +220,7 @@ export class Avatica {
   }
 }
 
-/** Of the protocol, without a meaning here: there are no transactions, no updates, and results run forward only. */
+/** Requests of the protocol that are refused: results run forward only, and there are no batches of updates. */
 const UNSUPPORTED: readonly string[] = ['executeBatch', 'prepareAndExecuteBatch', 'syncResults'];
 
 /** Who connects is no part of the context of statements. */
@@ -238,7 +238,7 @@ function connectionContext(info: unknown): Readonly<Record<string, unknown>> {
 
 const DEFAULT_PROPERTIES = { autoCommit: true, readOnly: true, transactionIsolation: 0, catalog: null, schema: null };
 
-/** What the client set is kept and told again; there are no transactions that it could change. */
+/** Keeps the client's connection properties and returns them; without transactions they change nothing. */
 function sync(connection: Connection, request: ObjectReader): AvaticaResponse {
   const given = request.optionalObject('connProps');
   const set = {

@@ -6,7 +6,7 @@ export interface AvaticaLimits {
   readonly maxStatementsPerConnection: number;
   /** Rows of one answer at most; -1: any number. */
   readonly maxRowsPerFrame: number;
-  /** What a client asks for below it is raised to it. */
+  /** Smallest frame; smaller requests are raised to it. */
   readonly minRowsPerFrame: number;
   /** A connection that nobody used for so long is closed. */
   readonly connectionIdleTimeoutMs: number;
@@ -23,9 +23,9 @@ export class NoSuchConnection extends ServiceError {
 /** A statement of a connection, from its creation to its end. */
 export interface Statement {
   readonly id: number;
-  /** What `prepare` was given. */
+  /** Arguments of `prepare`. */
   prepared: { readonly sql: string; readonly parameterCount: number; readonly rowsMax: number | null } | null;
-  /** Of its last execution. */
+  /** Cursor of the last execution. */
   cursor: Cursor | null;
 }
 

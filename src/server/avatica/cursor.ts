@@ -8,7 +8,7 @@ export interface CursorSource {
   readonly frames: AsyncIterable<Frame>;
   readonly columns: readonly OutputColumn[];
   readonly timeZone: string;
-  /** Of the whole result; null: all there are. */
+  /** Limit on the rows of the whole result; null for none. */
   readonly rowsMax: number | null;
   /** Ends the query. */
   cancel(): void;
@@ -75,7 +75,7 @@ export class Cursor {
     this.#leave();
   }
 
-  /** What fails on the way out failed because it was told to end. */
+  /** Closes the stream; errors are ignored because ending it early causes them. */
   #leave(): void {
     this.#pending?.catch(() => undefined);
     this.#frames.return?.().catch(() => undefined);

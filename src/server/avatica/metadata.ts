@@ -60,7 +60,7 @@ function typeRow(name: string, id: number, precision: number, prefix: string, ra
   return `('${name}', ${id}, ${precision}, ${prefix}, ${suffix}, 1, ${name === 'VARCHAR'}, 3, ${!isNumber}, ${radix ?? 0})`;
 }
 
-/** By request; every one gives all columns of the JDBC method of the same name, in its order. */
+/** Metadata queries by request; each returns all columns of the JDBC method of the same name, in its order. */
 export const METADATA_QUERIES: Readonly<Record<string, (request: ObjectReader) => MetadataQuery>> = {
   getCatalogs: () => ({
     sql: 'SELECT DISTINCT CATALOG_NAME AS TABLE_CAT FROM INFORMATION_SCHEMA.SCHEMATA ORDER BY TABLE_CAT',

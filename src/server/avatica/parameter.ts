@@ -28,7 +28,7 @@ function number(value: unknown): ParameterValue {
   return { type: Number.isInteger(value) || typeof value === 'bigint' ? 'BIGINT' : 'DOUBLE', value };
 }
 
-/** Of a class that the driver has no word for: a BigInteger comes so. */
+/** A value of a class without a name in the protocol, such as BigInteger. */
 function byItself(value: unknown, path: string): ParameterValue {
   if (typeof value === 'number' || typeof value === 'bigint') return number(value);
   if (typeof value === 'string' || typeof value === 'boolean') return { type: typeof value === 'string' ? 'VARCHAR' : 'BOOLEAN', value };
@@ -69,9 +69,9 @@ const READERS: Readonly<Record<string, (value: unknown, path: string) => Paramet
   OBJECT: byItself,
 };
 
-/** What a client may send and no statement can use. */
+/** Types that a client may send but no statement can use. */
 const UNSUPPORTED: readonly string[] = ['BYTE_STRING', 'JAVA_SQL_TIME', 'STRUCT', 'MULTISET'];
-/** Of an array the values alone go on, and these are more than their value. */
+/** Element types that need more than their value; only the values of an array are passed on. */
 const UNSUPPORTED_ELEMENTS: readonly string[] = [...UNSUPPORTED, 'JAVA_SQL_DATE', 'JAVA_SQL_TIMESTAMP', 'JAVA_UTIL_DATE'];
 
 /** A `TypedValue`; a null needs no type. */
@@ -89,7 +89,7 @@ export function readParameter(reader: ObjectReader): ParameterValue {
   return refuse(reader.at('type'), `one of ${[...Object.keys(PLAIN_TYPES), ...Object.keys(READERS), 'ARRAY'].join(', ')}`, type);
 }
 
-/** Of elements whose type is not said, or is none of the plain ones, the planner tells it from their values. */
+/** An array parameter. Without a plain element type the planner infers the type from the values. */
 function readArray(reader: ObjectReader): ParameterValue {
   const componentType = reader.optionalString('componentType') ?? 'OBJECT';
   if (UNSUPPORTED_ELEMENTS.includes(componentType))

@@ -51,7 +51,7 @@ function decodeRequest(body: Uint8Array): Fields {
   return { request: request.request, ...fields, ...texts, ...own(ADJUSTMENTS, request.request)?.(fields) };
 }
 
-/** What is said in another way than in JSON: numbers that are 0 are not written, and lists of pairs are objects there. */
+/** Fields that protobuf writes differently from JSON: zeros are omitted, and objects are lists of pairs. */
 const ADJUSTMENTS: Readonly<Record<string, (fields: Fields) => Fields>> = {
   openConnection: ({ info = [] }) => ({
     info: Object.fromEntries((info as readonly Fields[]).map(({ key = '', value = '' }) => [key, value])),
@@ -95,7 +95,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   ...['JAVA_SQL_TIME', 'JAVA_SQL_TIMESTAMP', 'JAVA_SQL_DATE', 'JAVA_UTIL_DATE'],
 ]);
 
-/** What is not there is 0, false or empty. */
+/** The value of a scalar message; absent fields are 0, false or empty. */
 function scalarValue(type: string, { bool = false, string = '', number = 0, bytes, double = 0 }: Fields): unknown {
   if (INTEGERS.has(type)) return number;
   if (type === 'PRIMITIVE_BOOLEAN' || type === 'BOOLEAN') return bool;

@@ -96,7 +96,7 @@ const long: ValueWriter = (writer, value) =>
     .uint32(VALUE.number)
     .sint64(value as number | bigint);
 
-/** Whose representation the client is told with the column; the value names its own, for clients that look there. */
+/** Writers by representation. The column states the representation; each value repeats it for clients that look there. */
 const SCALARS: Readonly<Record<Representation, ValueWriter>> = {
   STRING: text,
   OBJECT: text,

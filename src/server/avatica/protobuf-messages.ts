@@ -15,7 +15,7 @@ const CONNECTION: Message = { connectionId: field(1, 'string') };
 const RPC_METADATA: Message = { serverAddress: field(1, 'string') };
 const rpcMetadata = (number: number) => field(number, () => RPC_METADATA);
 
-/** Of any type; which of the fields is set follows from `type`. */
+/** A value of any type; `type` decides which field is set. */
 const TYPED_VALUE: Message = {
   type: field(1, REPRESENTATIONS),
   bool: field(2, 'bool'),
@@ -91,7 +91,7 @@ const SIGNATURE: Message = {
 };
 
 const STATEMENT: Message = { connectionId: field(1, 'string'), id: field(2, 'uint32'), signature: field(3, () => SIGNATURE) };
-/** As a client hands it back: the signature it was given is of no interest. */
+/** A statement handle as clients send it back; its signature is ignored. */
 const STATEMENT_ID: Message = { connectionId: field(1, 'string'), id: field(2, 'uint32') };
 
 const FRAME = { write: (writer: Writer, value: unknown) => writeFrame(writer, value as WireFrame) };
@@ -106,7 +106,7 @@ const RESULT_SET: Message = {
   rpcMetadata: rpcMetadata(7),
 };
 
-/** By `response`: the name of its message, and its fields. */
+/** Messages by `response`: the message's name and fields. */
 export const RESPONSES: Readonly<Record<string, { readonly name: string; readonly fields: Message }>> = {
   openConnection: { name: 'OpenConnectionResponse', fields: { rpcMetadata: rpcMetadata(1) } },
   commit: { name: 'CommitResponse', fields: {} },
@@ -161,7 +161,7 @@ export const flagOf = (name: string): string => `has${name.charAt(0).toUpperCase
 
 const ENTRY: Message = { key: field(1, 'string'), value: field(2, 'string') };
 
-/** By the name of the message: what JSON calls the request, and its fields. */
+/** Requests by message name: the request's name in JSON, and its fields. */
 export const REQUESTS: Readonly<Record<string, { readonly request: string; readonly fields: Message }>> = {
   OpenConnectionRequest: { request: 'openConnection', fields: { ...CONNECTION, info: list(2, () => ENTRY) } },
   CloseConnectionRequest: { request: 'closeConnection', fields: CONNECTION },

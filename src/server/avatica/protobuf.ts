@@ -27,7 +27,7 @@ interface Writing {
   write(writer: Writer, value: unknown): void;
 }
 
-/** What writing by hand needs: `tag` and a value, or `tag`, `fork`, the fields of a message, and `join`. */
+/** The part of the writer that hand-written messages use: `tag` and a value, or `tag`, `fork`, fields, `join`. */
 export type Writer = Pick<BinaryWriter, 'uint32' | 'sint64' | 'uint64' | 'double' | 'bool' | 'string' | 'fork' | 'join'>;
 
 export const field = (number: number, kind: Kind): Field => ({ number, kind, repeated: false });
@@ -155,7 +155,7 @@ function wireTypeOf(kind: Kind): WireType {
   return kind instanceof Map ? WireType.Varint : WireType.LengthDelimited;
 }
 
-/** What the package throws for bytes that end too early or make no sense is the client's doing. */
+/** Runs a decoder; its exceptions mean that the client sent truncated or invalid bytes. */
 function guarded<Result>(path: string, read: () => Result): Result {
   try {
     return read();

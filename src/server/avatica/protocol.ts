@@ -44,7 +44,7 @@ export interface AvaticaError {
   readonly severity: 'ERROR';
 }
 
-/** What a client may set of its connection; null: not set. */
+/** Connection properties that a client may set; null when not set. */
 export interface ConnectionProperties {
   readonly connProps: 'connPropsImpl';
   readonly autoCommit: boolean;
@@ -124,7 +124,7 @@ export interface WireFrame {
   /** These were the last rows. */
   readonly done: boolean;
   readonly rows: readonly (readonly WireValue[])[];
-  /** Of the columns: values of a double and of an instant look alike. */
+  /** Wire types of the columns; a double and an instant look alike without them. */
   readonly types: readonly WireType[];
 }
 
@@ -135,6 +135,6 @@ export interface AvaticaCodec {
   decode(body: Buffer): ObjectReader;
   /** @param serverAddress  `host:port` of this broker, which each answer and each result set in it carries */
   encode(response: AvaticaResponse, serverAddress: string): string | Uint8Array;
-  /** Which connection a request belongs to, for whoever passes it on; undefined when that cannot be seen. */
+  /** The connection id of a request that is forwarded; undefined when the body does not show it. */
   connectionOf(body: Buffer): string | undefined;
 }

@@ -47,7 +47,7 @@ export class PlanThread {
   #turn: Promise<unknown> = Promise.resolve();
 
   /**
-   * As `planSql`, over the schema as it is now.
+   * Plans like `planSql`, over the current schema.
    * @throws ServiceError also `cancelled` by the signal, `timeout` in the middle of a stage, `resource_limit` when the thread runs out of memory
    */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs, limits: WorkLimits): Promise<PlannedStatement> {
@@ -60,7 +60,7 @@ export class PlanThread {
     );
   }
 
-  /** As `planNative` of the JSON in these bytes. */
+  /** Plans like `planNative`; `body` holds the JSON bytes. */
   planNative(
     body: Buffer,
     lenient: boolean,
@@ -71,7 +71,7 @@ export class PlanThread {
     return this.#inTurn('native', (sent) => ({ body, lenient, tables: referred(named, sent) }), limits);
   }
 
-  /** As `readSqlBody`. */
+  /** Reads a body like `readSqlBody`. */
   readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
     return this.#inTurn('sqlBody', () => body, limits);
   }

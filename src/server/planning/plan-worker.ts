@@ -27,7 +27,7 @@ function received<Table>(tables: readonly SentTable<Table>[]): ReadonlyMap<strin
   return new Map(tables.map(([name, rest, columns]) => [name, { ...rest, columns: known.resolve(columns) }]));
 }
 
-/** What the thread does: to each kind of work what it needs, and what comes of it. */
+/** Requests and results of the thread, by kind of work. */
 interface Kinds {
   sql: {
     readonly needs: { readonly request: Omit<SqlRequest, 'watch'>; readonly schema: SentSchema; readonly now: EpochMs };

@@ -2,7 +2,7 @@ import type { KnownTables, TableColumns } from '../../planner/plan.js';
 import type { SqlSchema, SqlTable } from '../../planner/sql/catalog/schema.js';
 import { SYSTEM_TABLE_NAMES, type SystemRow, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 
-/** As much of a schema as a statement can ask for, as plain data that another thread can have. */
+/** The part of a schema that a statement can use, as plain data for another thread. */
 export interface SchemaSnapshot {
   readonly tableNames: readonly string[];
   readonly tables: ReadonlyMap<string, SqlTable>;
@@ -58,7 +58,7 @@ function isWritten(query: string, name: string): boolean {
   return query.includes(name) || query.includes(name.replaceAll('"', '""')) || query.includes(name.replaceAll("'", "''"));
 }
 
-/** What the snapshot was taken of, to whoever plans the statement that it was taken for. */
+/** The schema that a snapshot stands for, for planning its statement. */
 export function schemaOf({ tableNames, tables, lookups, systemRows }: SchemaSnapshot): SqlSchema {
   return {
     tables: () => tableNames,

@@ -29,7 +29,7 @@ export type QueryState = { readonly state: 'running' | 'done' } | { readonly sta
 export class QueryLog {
   readonly #now: () => EpochMs;
   /**
-   * As many as are kept, in a circle: the next one takes the place of the oldest. No map by id beside it: one that
+   * The kept runs in a ring: the next one replaces the oldest. There is no map by id beside it: one that
    * entries leave as fast as they come keeps garbage alive, and ids are seldom looked for.
    */
   readonly #circle: (QueryRun | undefined)[];
@@ -61,7 +61,7 @@ export class QueryLog {
     return newestFirst.reverse();
   }
 
-  /** Of queries with one id the last one. */
+  /** The last query with this id. */
   find(queryId: string): QueryRun | undefined {
     for (const run of this.#newestFirst()) if (run.description.queryId === queryId) return run;
     return undefined;
@@ -233,7 +233,7 @@ function round(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-/** As `round` gives it; digits of two integers cost a third of those of a fraction, and every answer has some. */
+/** Milliseconds as `round` prints them; printing two integers costs a third of printing a fraction, and every answer has some. */
 function millisecondsText(milliseconds: number): string {
   const microseconds = Math.round(milliseconds * 1000);
   const rest = microseconds % 1000;

@@ -12,7 +12,7 @@ import type { ResultOptions } from '../results/sql/write-result.js';
 
 /** The body of a SQL request, read. */
 export interface SqlBody {
-  /** As it was sent. */
+  /** The statement as it was sent. */
   readonly sql: string;
   /** Without the settings it began with, which the context has. */
   readonly query: string;
@@ -49,7 +49,7 @@ export class SqlBodies<Kept> {
     this.#prepare = prepare;
   }
 
-  /** As `read`, of a body that was read elsewhere. */
+  /** Like `read`, for a body that another thread has read. */
   prepared(body: SqlBody, viaAlias: boolean): Kept {
     return this.#prepare(body, viaAlias);
   }

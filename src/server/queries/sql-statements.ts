@@ -31,11 +31,11 @@ export interface SqlStatementOptions {
   lookups(): readonly string[];
   /** Rows of a table of `sys`, as they are now. */
   systemRows(table: SystemTableName): Promise<readonly SystemRow[]>;
-  /** What clients under the alias call the schema of datasources; left out: `druid`. */
+  /** Name of the datasource schema under the alias; default `druid`. */
   readonly aliasSchemaName?: string;
 }
 
-/** Of plans that are kept: a typical one takes some 10 KiB. */
+/** Limit of the plan cache; a typical plan takes about 10 KiB. */
 const PLANS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Planning looks at each column of a table some times: one may cost what so many characters of the statement do. */
@@ -50,7 +50,7 @@ export function isIngestion(statement: PlannedStatement): statement is Ingestion
   return statement.kind === 'insert' || statement.kind === 'replace';
 }
 
-/** What gives rows. */
+/** Statements that return rows. */
 export type Answerable = Exclude<PlannedStatement, Ingestion>;
 
 export interface StatementRun {
@@ -60,16 +60,16 @@ export interface StatementRun {
   readonly sqlQueryId: string;
   /** `performance.now()` when the request came in. */
   readonly receivedMs: number;
-  /** What planning took; left out: the plan was there already. */
+  /** Time that planning took; absent when the plan came from the cache. */
   readonly watch?: PlanWatch | undefined;
   /** Ends the query. */
   readonly signal: AbortSignal;
 }
 
-/** What bounds the planning of a statement. */
+/** Limits on planning a statement. */
 export interface PlanLimits {
   readonly watch: PlanWatch;
-  /** By which it can be cancelled. */
+  /** Id under which planning can be cancelled. */
   readonly sqlQueryId?: string | null;
   /** Ends it; asked for only where it can come between. */
   readonly signal?: () => AbortSignal;
@@ -159,7 +159,7 @@ export class SqlStatements {
     return this.#thread.readSqlBody(body, { watch: new PlanWatch(receivedMs + this.#options.defaultTimeoutMs), signal });
   }
 
-  /** As `plan`, with what the plan was made over: a task has no broker to ask. */
+  /** Like `plan`, and also returns the schema it used: a task has no broker to ask. */
   async planForTask(
     request: SqlRequest,
     viaAlias: boolean,
@@ -175,7 +175,7 @@ export class SqlStatements {
     return { statement, schema: asked() };
   }
 
-  /** What `plannedBefore` finds the plan by; null when it is made anew each time. */
+  /** Key of the plan for `plannedBefore`; null when the plan is not cached. */
   planKey(request: SqlRequest, viaAlias: boolean): string | null {
     return planKey(this.#named(request, viaAlias));
   }

@@ -1,7 +1,7 @@
 import type { TaskProgress } from '../../ingestion/contract.js';
 
 /**
- * What the reports endpoint tells of a batch task while it runs: the counts so far in the places of the final report,
+ * The report of a batch task that is still running: the counts so far in the places of the final report,
  * and beside them how far it is, which the final report no longer has.
  */
 export function liveReport(taskId: string, progress: TaskProgress): Readonly<Record<string, unknown>> {

@@ -14,7 +14,7 @@ export interface AvaticaRouteOptions {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** By the path of a request, in which form of the protocol it comes. */
+/** Codec (JSON or protobuf) by request path. */
 export const AVATICA_CODECS: Readonly<Record<string, AvaticaCodec>> = {
   '/svc/v2/sql/avatica': JSON_CODEC,
   '/svc/v2/sql/avatica-protobuf': PROTOBUF_CODEC,

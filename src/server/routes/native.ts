@@ -206,7 +206,7 @@ function refuseOtherTypes(request: HttpRequest): void {
   }
 }
 
-/** What a header can carry: printable ASCII of some length. */
+/** The string reduced to what a header can carry: printable ASCII of bounded length. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 2000);
 }

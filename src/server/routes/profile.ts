@@ -4,7 +4,7 @@ import type { Route } from '../http.types.js';
 import type { QueryLog, QueryRun } from '../queries/query-log.js';
 import { json } from './exchange.js';
 
-/** What a query did, by its id, while it runs and for as long as it is among the last ones. */
+/** Profile of a query by its id, while it runs and as long as it is among the kept ones. */
 export function profileRoutes(log: QueryLog): Route[] {
   return [
     {

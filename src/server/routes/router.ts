@@ -17,7 +17,7 @@ export interface RouterSource {
 
 type TargetRole = 'broker' | 'coordinator' | 'overlord';
 
-/** Which role answers what; everything below a prefix is forwarded with every method. */
+/** Role by path prefix; everything below a prefix is forwarded, with every method. */
 const TARGETS: Readonly<Record<string, TargetRole>> = {
   '/svc/v2': 'broker',
   '/svc/listen': 'broker',
@@ -27,7 +27,7 @@ const TARGETS: Readonly<Record<string, TargetRole>> = {
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
-/** Of one connection, not of the message; lengths are set anew by whoever writes it. */
+/** Headers of a connection rather than of the message; lengths are set again by the writer. */
 const HOP_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -66,7 +66,7 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
 
 const PUBLIC = { access: 'public' } as const;
 
-/** What the Router itself tells; consoles ask it before they show anything. */
+/** Answers of the Router itself; consoles ask for them before they show anything. */
 function ownRoutes({ coordination }: RouterSource): readonly Route[] {
   return [
     { method: 'GET', path: '/proxy/enabled', permission: PUBLIC, errors: 'map', handle: () => json(200, { enabled: true }) },

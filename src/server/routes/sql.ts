@@ -17,7 +17,7 @@ export interface TaskSubmission {
 
 /** A body, and what came of it before. */
 interface PreparedBody extends SqlBody {
-  /** Where the plan of its statement is found if it was planned before. */
+  /** Key of the statement's plan in the plan cache. */
   readonly planKey: string | null;
   /** The text of frames that were written for it. */
   readonly written: { frames: readonly Frame[] | null; text: string };
@@ -117,7 +117,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Rou
   ];
 }
 
-/** What public clients see as the datasource of a SELECT that runs as a task. */
+/** Datasource that public clients see for a SELECT that runs as a task. */
 const SELECT_DATA_SOURCE = '__query_select';
 
 function taskDataSource(statement: Exclude<PlannedStatement, ExplainedStatement>): string {
@@ -129,7 +129,7 @@ interface Asked {
   readonly statement: PlannedStatement;
   /** `performance.now()` when the request came in. */
   readonly receivedMs: number;
-  /** What planning took; left out: the plan was there already. */
+  /** Time that planning took; absent when the plan came from the cache. */
   readonly watch?: PlanWatch;
 }
 

@@ -28,7 +28,7 @@ function intervalsOf({ intervals }: SegmentAnalysis, { analysisTypes }: SegmentM
   return analysisTypes.includes('interval') ? intervals.map(formatInterval) : null;
 }
 
-/** What stands behind its columns. */
+/** The fields of the answer after its columns. */
 function restOf(analysis: SegmentAnalysis, { analysisTypes }: SegmentMetadataQuery): unknown {
   const asked = new Set(analysisTypes);
   return {

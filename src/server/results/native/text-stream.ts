@@ -23,7 +23,7 @@ export class TextPieces {
     return text;
   }
 
-  /** What is left at the end. */
+  /** The remaining bytes at the end. */
   rest(): string {
     return this.#text;
   }

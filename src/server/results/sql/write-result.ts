@@ -59,7 +59,7 @@ export async function* writeResult(
         if (row % rowsBetweenLooks === 0 && turns.isDue) await turns.give();
       }
       pending = iterator.next();
-      // What is written goes out now, unless the next frame is already waiting: a small answer leaves in one piece.
+      // Send the buffer now, unless the next frame is already waiting: a small answer leaves in one piece.
       if (buffer !== '' && (await Promise.race([pending, nextTurn('later')])) === 'later') {
         yield buffer;
         buffer = '';
@@ -74,7 +74,7 @@ export async function* writeResult(
   }
 }
 
-/** What stands before the rows of results. */
+/** The header rows of a result. */
 function headerOf(
   format: ResultFormat,
   columns: readonly OutputColumn[],

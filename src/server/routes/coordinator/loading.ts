@@ -46,7 +46,7 @@ function loadStatus({ servers }: ClusterPicture, targets: readonly Target[], req
   );
 }
 
-/** By tier and datasource. The view of the cluster asks for no more copies than a tier has servers. */
+/** Copies still to load, by tier and datasource. The cluster view asks for no more copies than a tier has servers. */
 function copiesToLoad(
   servers: ClusterPicture['servers'],
   targets: readonly Target[],

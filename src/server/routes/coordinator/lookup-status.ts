@@ -10,7 +10,7 @@ import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/lookups';
 
-/** What a Broker has and what it still has to do about it. */
+/** Lookup status of one Broker: loaded, to load, to drop. */
 interface NodeState {
   readonly host: string;
   readonly tier: string;
@@ -19,7 +19,7 @@ interface NodeState {
   readonly toDrop: readonly string[];
 }
 
-/** Which processes have loaded which lookups. Brokers load them, and send them along with the plans that use them. */
+/** Lookup status by process. Brokers load lookups and send them along with the plans that use them. */
 export function lookupStatusRoutes({ coordinator, peers }: CoordinatorSource): readonly Route[] {
   const read = async (): Promise<{ readonly lookups: Lookups; readonly nodes: readonly NodeState[] }> => {
     const lookups = await coordinator.settings.lookups();
@@ -74,7 +74,7 @@ export function lookupStatusRoutes({ coordinator, peers }: CoordinatorSource): r
   ];
 }
 
-/** What every Broker that answers has loaded. */
+/** Loaded lookups of every Broker that answers. */
 export async function lookupReports(
   peers: Pick<Peers, 'all'>,
 ): Promise<readonly { readonly host: string; readonly report: LookupReport }[]> {

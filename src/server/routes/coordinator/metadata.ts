@@ -8,7 +8,7 @@ import { segmentBody } from '../../results/segment-body.js';
 import { DATASOURCES, isFlagged, json, kindOf, readInterval, readJson, route } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
 
-/** What the metadata store holds, whether it is served or not. */
+/** Segments and datasources in the metadata store, served or not. */
 export function metadataRoutes({ coordinator, database }: CoordinatorSource): readonly Route[] {
   const { catalog } = coordinator;
   /** Callers expect to see what they just changed. */

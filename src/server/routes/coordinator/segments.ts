@@ -9,7 +9,7 @@ import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../e
 
 export interface SegmentMarking {
   readonly database: Database;
-  /** Of the leader that makes the change. */
+  /** Fence of the leader that makes the change. */
   fence(): Fence;
   /** The Coordinator looks at metadata now. */
   wake(): Promise<void>;
