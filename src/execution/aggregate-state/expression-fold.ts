@@ -15,7 +15,7 @@ import { multiValue } from '../expression/multi-value.js';
 import type { RowReader } from '../expression/row-reader.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { GrowingList, listFoldOf } from './growing-list.js';
+import { GrowingList, type ListFold, listFoldOf } from './growing-list.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
 
@@ -51,8 +51,8 @@ export class Folded {
   }
 
   /** The list that the value is, to be added to by a function; undefined where it is no list. */
-  growing(name: string): GrowingList | undefined {
-    if (this.#list === undefined && isArrayValue(this.#value)) this.#list = new GrowingList(name, this.#value);
+  growing(fold: ListFold): GrowingList | undefined {
+    if (this.#list === undefined && isArrayValue(this.#value)) this.#list = new GrowingList(fold, this.#value);
     return this.#list;
   }
 }
@@ -139,7 +139,7 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
   const check = () => scope.context.check();
   const foldOfRows = foldOfEach(aggregateState, isMultiValue);
   const fold = compileExpression(foldOfRows, typeOf, check);
-  const listFold = listFoldOf(foldOfRows, accumulator);
+  const listFold = listFoldOf(foldOfRows, accumulator, typeOf);
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {
@@ -154,7 +154,7 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
         if (!aggregateState.foldsNulls && [...inputs.values()].includes(null)) continue;
         const state = stateOf(numbers[i] ?? 0);
         state.parts = 1;
-        const list = listFold === undefined ? undefined : state.growing(listFold.function);
+        const list = listFold === undefined ? undefined : state.growing(listFold);
         if (list?.add(inputs.get(listFold?.field ?? '') ?? null) === true) {
           if (list.bytes > maxBytes && list.measuredBytes() > maxBytes) throw grewBeyond(aggregateState.name, maxBytes);
           continue;

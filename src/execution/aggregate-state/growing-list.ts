@@ -1,8 +1,11 @@
 import { own } from '../../base/names.js';
-import { inTypeOf } from '../../expression/functions/array.js';
+import { inferType, type TypeOf } from '../../expression/expression-type.js';
 import { asArray, compareElements, refuseLength } from '../../expression/functions/array-value.js';
 import type { Value } from '../../expression/value.js';
+import { convert } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
+import type { ColumnType } from '../../model/schema.js';
+import { elementType, isArrayType } from '../../model/schema.js';
 import { sizeOf } from './value-size.js';
 
 /** Functions that make a longer list of a list, and what they add to it; a fold that is one of them needs no new list for each row. */
@@ -17,22 +20,29 @@ const ADDED: Readonly<Record<string, (value: Value) => readonly Value[] | null>>
 export interface ListFold {
   readonly function: string;
   readonly field: string;
+  /** The type that every element of its result has. */
+  readonly element: ColumnType;
 }
 
-/** Undefined for every other fold. */
-export function listFoldOf(fold: Expression, accumulator: string): ListFold | undefined {
+/** Undefined for every other fold, and for one whose elements may be of several types: these have no order. */
+export function listFoldOf(fold: Expression, accumulator: string, typeOf: TypeOf): ListFold | undefined {
   if (fold.kind !== 'call' || !Object.hasOwn(ADDED, fold.function)) return undefined;
   const [list, added] = fold.arguments;
   if (list?.kind !== 'column' || list.name !== accumulator || added?.kind !== 'column' || added.name === accumulator) return undefined;
-  return { function: fold.function, field: added.name };
+  const type = inferType(fold, typeOf);
+  return type === null || !isArrayType(type) ? undefined : { function: fold.function, field: added.name, element: elementType(type) };
 }
 
 /** So many values may wait at least before a set is put in order again. */
 const WAITING_MIN = 64;
 
-/** A list that grows in place, with the bytes that its values take. It gives what its function would, called for each row. */
+/**
+ * A list that grows in place, with the bytes that its values take. It gives what its function would, called for each row:
+ * that converts all elements to one type.
+ */
 export class GrowingList {
   readonly #function: string;
+  readonly #element: ColumnType;
   readonly #isSet: boolean;
   #elements: Value[];
   #bytes = 0;
@@ -40,11 +50,10 @@ export class GrowingList {
   #settled = 0;
   /** Somebody else may hold the elements. */
   #isLent = false;
-  /** An element that says which type the others have. */
-  #like: Value = null;
 
-  constructor(name: string, elements: readonly Value[]) {
+  constructor({ function: name, element }: Pick<ListFold, 'function' | 'element'>, elements: readonly Value[]) {
     this.#function = name;
+    this.#element = element;
     this.#isSet = name.startsWith('array_set');
     this.#elements = [];
     for (const element of elements) this.#push(element);
@@ -63,7 +72,7 @@ export class GrowingList {
     refuseLength(this.#function, this.#elements.length + added.length);
     if (this.#isLent) this.#elements = [...this.#elements];
     this.#isLent = false;
-    for (const element of added) this.#push(this.#isSet ? inTypeOf(this.#like, element) : element);
+    for (const element of added) this.#push(element);
     if (this.#isSet && this.#elements.length > 2 * this.#settled + WAITING_MIN) this.#settle();
     return true;
   }
@@ -85,8 +94,8 @@ export class GrowingList {
     if (this.#isSet && this.#settled < this.#elements.length) this.#settle();
   }
 
-  #push(element: Value): void {
-    this.#like ??= element;
+  #push(added: Value): void {
+    const element = convert(added, this.#element);
     if (this.#isSet && this.#isSettled(element)) return;
     this.#elements.push(element);
     this.#bytes += sizeOf(element);

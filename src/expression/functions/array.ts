@@ -202,12 +202,6 @@ function setAdd(
   };
 }
 
-/** An added element in the type that the array's elements have. */
-export function inTypeOf(like: Value, element: Value): Value {
-  if (like === null || typeof like === typeof element) return element;
-  return typeof like === 'bigint' ? convert(element, 'LONG') : typeof like === 'number' ? convert(element, 'DOUBLE') : toText(element);
-}
-
 /** array_slice(array, start[, end]): as many elements as asked for, filled up with nulls; null for a start outside. */
 const slice = ofArray('array_slice', [2, 3], sameArray, (elements, [, from = null, to]) => {
   // A position that is null is the first one.
