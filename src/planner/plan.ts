@@ -24,7 +24,7 @@ import type { ColumnSchema } from '../model/schema.js';
 import { isNumberType, TIME_COLUMN } from '../model/schema.js';
 import { stateTraits } from '../model/state-traits.js';
 
-/** What the planner knows of tables; the broker's schema is one. */
+/** Schema of the tables, for planning; the broker's schema implements it. */
 export interface KnownTables {
   table(name: string): TableColumns | undefined;
 }
@@ -224,7 +224,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
       ordering,
     }),
   );
-  // What the query does not order comes by its dimensions; time goes before all unless it was asked to come after.
+  // Rows that the query leaves unordered come by its dimensions; time comes first unless it was asked to come later.
   const orderedColumns = new Set(ordered.map(({ column }) => column));
   const rest = dimensions
     .filter(({ name }) => !orderedColumns.has(name))

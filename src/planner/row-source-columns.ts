@@ -49,7 +49,7 @@ export function typesOf(columns: readonly ColumnSchema[]): (name: string) => Col
   return (name) => types.get(name);
 }
 
-/** What a plan puts out over rows of these columns. */
+/** Output columns of a plan over rows of these columns. */
 function planColumns(plan: RowsPlan, inputs: readonly ColumnSchema[]): readonly ColumnSchema[] {
   const stored = typesOf(inputs);
   const virtualColumns = new Map(plan.virtualColumns.map((column) => [column.name, column]));

@@ -41,7 +41,7 @@ export interface QueryContext {
   readonly serializeDateTimeAsLong: boolean;
   /** Keys of the user's own; they travel into logs. */
   readonly other: Readonly<Record<string, unknown>>;
-  /** What should be said to whoever sent the query: keys that look misspelt. */
+  /** Warnings for the client: keys that look misspelt. */
   readonly warnings: readonly string[];
 }
 

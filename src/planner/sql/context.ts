@@ -12,7 +12,7 @@ import { readRulesOff } from './relation/rules/rules-off.js';
 export interface SqlContext extends QueryContext {
   /** Null: one is to be made. */
   readonly sqlQueryId: string | null;
-  /** What TIMESTAMP '...' means, where days begin, how results are written. */
+  /** Time zone of TIMESTAMP literals, of days, and of results. */
   readonly timeZone: string;
   /** Results have arrays as their text. */
   readonly stringifyArrays: boolean;
@@ -100,7 +100,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   });
 }
 
-/** Of a key that is true unless it says otherwise. */
+/** Value of a key that defaults to true. */
 function isOn(context: Readonly<Record<string, unknown>>, key: string): boolean {
   const value = own(context, key) ?? true;
   if (!['true', 'false'].includes(String(value)))

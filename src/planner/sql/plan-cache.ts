@@ -13,7 +13,7 @@ import { planSql, type SqlRequest } from './plan-sql.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;
-  /** What planning asked of the schema: the plan holds as long as the schema says the same. */
+  /** Answers of the schema that planning used: the plan holds as long as they stay the same. */
   readonly asked: Asked;
 }
 
@@ -23,18 +23,18 @@ interface Asked {
   /** Null: nobody asked. */
   tableNames: readonly string[] | null;
   lookups: readonly string[] | null;
-  /** Which change without a trace. */
+  /** Whether rows of system tables were asked for, which change without notice. */
   systemRows: boolean;
 }
 
-/** Of the budget, for syntax trees. */
+/** Share of the budget for syntax trees. */
 const TREES_PART = 1 / 8;
 
 /** Longer statements are seldom sent twice. */
 const TEXT_LENGTH_MAX = 16 * 1024;
 
 /**
- * What a plan hangs on beside the schema: text, values of parameters, and what of the context changes plans. Null for
+ * Cache key of a plan: text, values of parameters, and the context keys that change plans. Null for
  * statements that are planned anew each time. Statements that differ in literals only are two: their plans differ in
  * intervals, in what is folded and in the order of joins.
  */
@@ -71,7 +71,7 @@ export class PlanCache {
     return undefined;
   }
 
-  /** As `planSql`. */
+  /** Plans like `planSql`, from the cache if possible. */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
     const { key, known } = this.#look(request, schema);
     if (known !== undefined) return known;
@@ -88,7 +88,7 @@ export class PlanCache {
     return tree;
   }
 
-  /** As `planSql`, by whoever plans it elsewhere; the schema is asked before that one returns, if at all. */
+  /** Plans like `planSql` through a planner elsewhere; the schema is asked before it returns, if at all. */
   async planElsewhere(
     request: SqlRequest,
     schema: SqlSchema,

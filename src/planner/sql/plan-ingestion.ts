@@ -101,7 +101,7 @@ function checkColumns(session: Session, { query }: IngestionStatement, planned: 
     );
 }
 
-/** Of the query that names the columns. */
+/** Select items of the query that names the columns. */
 function selectItems(query: SqlQuery): readonly SelectItem[] {
   return query.kind === 'select' ? query.items : selectItems(query.left);
 }

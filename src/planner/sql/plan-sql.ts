@@ -17,7 +17,7 @@ export interface SqlRequest {
   readonly context: Readonly<Record<string, unknown>>;
   /** `{type, value}` for each `?`. */
   readonly parameters: readonly unknown[];
-  /** What the client calls the schema of datasources, when that is not `svc`. */
+  /** The client's name for the datasource schema, when it is not `svc`. */
   readonly schemaName?: string;
   /** Rules of `relation/rules/rules.ts` by name, beside those that the context names: plans without them give the same rows. */
   readonly rulesOff?: readonly string[];

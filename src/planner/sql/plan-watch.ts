@@ -16,7 +16,7 @@ export class PlanWatch {
     this.#endMs = endMs;
   }
 
-  /** What is left to it. */
+  /** Time left for planning. */
   get remainingMs(): number {
     return this.#endMs - performance.now();
   }

@@ -90,7 +90,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ['NULL', null],
 ]);
 
-/** As the same digits in JSON are read: whole numbers beyond 2^53 stay exact. */
+/** The number as JSON reads it: whole numbers beyond 2^53 stay exact. */
 function numberOf(text: string): number | bigint {
   const value = Number(text);
   return /^-?\d{1,20}$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;

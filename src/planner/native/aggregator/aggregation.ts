@@ -16,7 +16,7 @@ import { readGrouping } from './grouping.js';
 import { readPostAggregators } from './post-aggregator.js';
 import { States } from './states.js';
 
-/** What every query type that reads rows has. */
+/** Fields of every query type that reads rows. */
 export interface Leaf {
   readonly dataSource: string;
   readonly intervals: readonly Interval[];
@@ -43,7 +43,7 @@ export interface Aggregation extends Leaf {
 }
 
 /**
- * What timeseries, topN and groupBy share.
+ * Reads the fields that timeseries, topN and groupBy share.
  * @param readDimensions  called before aggregators are read: post-aggregators may name dimensions
  * @param hasGroupings    whether there may be grouping aggregators
  */

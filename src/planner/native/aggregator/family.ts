@@ -23,16 +23,16 @@ export interface StateFamily {
   readonly queryOnly?: readonly string[];
 }
 
-/** What a post-aggregator computes; the name is optional where it is a field of another. */
+/** A post-aggregator's expression; the name is optional where it is a field of another. */
 export interface Computed {
   readonly name: string | undefined;
   readonly type: ColumnType;
   readonly expression: Expression;
-  /** Of a state, which `expression` gives as text: what it is a state of. */
+  /** Set when `expression` returns a state as a string: the aggregate it is a state of. */
   readonly state?: AggregateState;
 }
 
-/** What post-aggregators read beside their own fields. */
+/** Names that post-aggregators may read beside their own fields. */
 export interface PostScope {
   readonly states: States;
   /** A post-aggregator that is a field of another. */
@@ -109,7 +109,7 @@ export function overStored(aggregator: Aggregator, columns: VirtualColumns, read
   const [column = ''] = aggregator.columns;
   const [found, wanted] = [columns.typeOf(column), stateType(aggregator.aggregateState)];
   if (found === wanted) return overStates(aggregator);
-  // Of an inner query, the aggregator of that name, with its state.
+  // The aggregator of that name in an inner query, with its state.
   if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
   if (isComplexType(found) && found !== JSON_TYPE)
     throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of values or of ${wanted}, found ${found}`);
@@ -130,7 +130,7 @@ export function merging(aggregator: Aggregator, columns: VirtualColumns, reader:
   return overStates(aggregator);
 }
 
-/** What a function of `expression/functions/state` gives of these operands. */
+/** A call of a function of `expression/functions/state` with these operands. */
 export function computed(reader: ObjectReader, type: ColumnType, name: string, ...operands: readonly Expression[]): Computed {
   return { name: reader.optionalString('name'), type, expression: { kind: 'call', function: `:${name}`, arguments: operands } };
 }

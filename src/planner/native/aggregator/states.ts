@@ -25,7 +25,7 @@ export class States {
     this.#collects = new Map(aggregators.flatMap((each) => (each.kind === 'state' ? [[each.name, each] as const] : [])));
   }
 
-  /** What a post-aggregator of this name makes is a state. */
+  /** Declares that a post-aggregator of this name returns a state. */
   define(name: string, state: AggregateState): void {
     this.#made.set(name, state);
   }

@@ -53,7 +53,7 @@ export const THETA: StateFamily = {
     },
     thetaSketchConstant: (reader) => {
       const value = reader.string('value');
-      // What is no sketch fails here, with its place, rather than on a server.
+      // Validate now, so that the error names the field.
       try {
         decodeTheta(value, SIZE_MAX);
       } catch {

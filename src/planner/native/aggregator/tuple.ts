@@ -60,7 +60,7 @@ export const TUPLE: StateFamily = {
     },
     [`${PREFIX}Constant`]: (reader) => {
       const value = reader.string('value');
-      // What is no sketch fails here, with its place, rather than on a server.
+      // Validate now, so that the error names the field.
       const width = ((): number => {
         try {
           return Tuple.decode(fromBase64(value), SIZE_MAX).width;

@@ -43,7 +43,7 @@ function keptValues(reader: ObjectReader, keeps: (column: string) => Expression)
   return { name: reader.string('name'), expression: { kind: 'column', name: column }, outputType: 'STRING', keeps: keeps(column) };
 }
 
-/** Of columns that are computed from each other: typing and computing one takes stack for each. */
+/** Depth of virtual columns computed from one another: each level takes stack to type and to compute. */
 const VIRTUAL_DEPTH_MAX = 100;
 
 /** Columns computed from expressions. Aggregators over expressions add theirs as they are read. */

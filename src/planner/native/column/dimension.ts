@@ -117,7 +117,7 @@ function readOutputType(reader: ObjectReader): ColumnType {
   );
 }
 
-/** Where values are single, or several strings: in topN, search, and what filters the values of a row. */
+/** Refuses arrays and JSON where only single values or lists of strings work: topN, search, filters on a row's values. */
 export function refuseStructured({ column, type }: DimensionSpec, path: string, { typeOf }: FilterColumns): void {
   const found = [type, typeOf(column)].find((each) => isArrayType(each) || isComplexType(each));
   if (found === undefined) return;

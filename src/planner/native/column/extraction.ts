@@ -8,7 +8,7 @@ import { floorInstant, parseGranularity } from '../../../model/granularity.js';
 import { readSearchTest } from '../filter/search-test.js';
 import { readByType, refuse } from '../reader.js';
 
-/** What an extraction function is applied to. */
+/** An extraction function and its input. */
 export interface Extracted {
   readonly expression: Expression;
   /** Its values are instants, which time functions take as they are and all others as ISO 8601 text. */
@@ -86,7 +86,7 @@ export function readInlineMap(reader: ObjectReader): string {
   );
 }
 
-/** What a value that a lookup does not have becomes: null, itself, or a text of the query's. */
+/** The result for a value that the lookup lacks: null, the value itself, or a string of the query. */
 export function orMissing(reader: ObjectReader, found: Expression, original: Expression): Expression {
   // Hints for rewriting the query; the answer is the same.
   reader.boolean('injective', false);

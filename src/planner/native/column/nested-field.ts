@@ -27,7 +27,7 @@ export function readNestedField(reader: ObjectReader): VirtualColumn {
   };
 }
 
-/** As JSONPath. With both a path and its parts, the parts count, as they are what a path is read into. */
+/** Reads a path as JSONPath. Parts win over a path, because a path is parsed into parts. */
 function readPath(reader: ObjectReader): string {
   const isJq = reader.boolean('useJqSyntax', false);
   const path = reader.optionalString('path');

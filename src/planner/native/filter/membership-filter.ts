@@ -12,7 +12,7 @@ import { readByType, refuse } from '../reader.js';
 /** @param column  what `dimension` and `extractionFn` stand for */
 export function readBloomFilter(reader: ObjectReader, column: string, types: ColumnTypes): Filter {
   const filter = reader.string('bloomKFilter');
-  // What is no filter fails here, with its place, rather than on a server.
+  // Validate now, so that the error names the field.
   try {
     Bloom.decode(fromBase64(filter));
   } catch {

@@ -3,7 +3,7 @@ import { compileRegularExpression } from '../../../expression/regular-expression
 import type { SearchTest } from '../../../model/query.js';
 import { readByType, refuse } from '../reader.js';
 
-/** What a search filter or search query looks for, as tests that all must hold. */
+/** The tests of a search filter or search query; all must hold. */
 export function readSearchTest(reader: ObjectReader): readonly SearchTest[] {
   return readByType(reader, SEARCH_TESTS, [], 'search');
 }

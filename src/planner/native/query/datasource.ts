@@ -26,7 +26,7 @@ import type { ParsedQuery } from './parsed-query.js';
 /** Datasources inside of each other; nothing sensible comes near, and reading and running them takes stack. */
 const DEPTH_MAX = 100;
 
-/** What reading datasources needs of the outer query them. */
+/** Parts of the enclosing query that reading its datasources needs. */
 export interface SourceReading {
   readonly tables: KnownTables;
   /** How many datasources the one being read lies inside of. */
@@ -63,7 +63,7 @@ export function readSource(value: unknown, path: string, reader: ObjectReader, r
   );
 }
 
-/** What a query calls its datasource: a table by its name, any other by its kind. */
+/** Name of a query's datasource: a table's name, otherwise the kind. */
 export function sourceName(source: RowSource): string {
   return source.kind === 'table' ? source.name : source.kind;
 }
@@ -83,7 +83,7 @@ function field(source: ObjectReader, key: string, reading: SourceReading): RowSo
   return readSource(source.raw(key), source.at(key), source, reading);
 }
 
-/** Of the inner query's context only what shapes its rows counts; timeout, priority and the like are the outer one's. */
+/** Reads an inner query. Only context keys that shape its rows count; timeout, priority and the like are the outer query's. */
 function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
   const { query, source, context } = reading.parseQuery(reader.object('query'), reading.depth);
   if (!['timeseries', 'topN', 'groupBy', 'scan'].includes(query.queryType))
@@ -194,7 +194,7 @@ function keyOf(part: Expression, prefix: string, types: { readonly left: TypeOf;
   return { left, right, type: comparedAs(expressionType(left, types.left), expressionType(right, types.right)) };
 }
 
-/** As `==` compares: alike when both are of one type, else as numbers. */
+/** The type in which `==` compares: the common type, otherwise numbers. */
 function comparedAs(left: ColumnType, right: ColumnType): ColumnType {
   return left === right ? left : 'DOUBLE';
 }

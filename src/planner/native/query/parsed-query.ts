@@ -4,7 +4,7 @@ import type { QueryContext } from '../context.js';
 
 export interface ParsedQuery {
   readonly query: Query;
-  /** Where its rows come from; `query.dataSource` is only what it is called. */
+  /** Source of the rows; `query.dataSource` is only a name. */
   readonly source: RowSource;
   readonly context: QueryContext;
   /** Unknown keys that a lenient reading accepted, by path. */

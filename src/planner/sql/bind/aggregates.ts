@@ -90,7 +90,7 @@ function countCombinations({ call: bound, distinct, filter, list }: AggregateUse
   return list.add({ kind: 'distinct', operands: [call('ARRAY<VARCHAR>', 'array', ...parts)], filter: present, type: 'BIGINT' });
 }
 
-/** Of a column of sketches not the sketches are counted but what they have seen. */
+/** A count over a column of sketches counts the values they have seen, not the sketches. */
 function countStored(use: AggregateUse, type: SqlType): Bound {
   const settings = { operand: () => use.call.any(0), type: 'BIGINT', argumentsMax: 1 } as const;
   switch (type) {

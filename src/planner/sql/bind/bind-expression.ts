@@ -41,7 +41,7 @@ interface Aliases {
   readonly before: boolean;
 }
 
-/** Where an expression stands: the columns it may name and whether it may aggregate. */
+/** Position of an expression: the columns it may name and whether it may aggregate. */
 export interface Place {
   readonly session: Session;
   readonly scope: Scope;

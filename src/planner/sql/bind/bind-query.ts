@@ -15,7 +15,7 @@ import { WindowList } from './window-list.js';
 interface Output {
   readonly name: string;
   readonly written: string;
-  /** Of its select item, for errors. */
+  /** Offset of its select item, for errors. */
   readonly at: number;
   readonly bound: Bound;
 }

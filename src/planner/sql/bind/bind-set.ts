@@ -75,7 +75,7 @@ function aligned(
     }
     return type === 'NULL' ? ('VARCHAR' as const) : type;
   });
-  // What is called `__time` is taken for sorted.
+  // A column called `__time` is taken for sorted.
   const names = (first?.relation.columns ?? []).map(({ name }) =>
     name === TIME_COLUMN ? freeName('time', first?.relation.columns ?? []) : name,
   );

@@ -24,7 +24,7 @@ import { unify } from './function-call.js';
 import { Scope, type ScopeColumn, suggestion } from './scope.js';
 import type { Session } from './session.js';
 
-/** What a query reads, and the names it is read by. */
+/** Source of a query, and the names of its columns. */
 export interface BoundSource {
   readonly relation: SourceRelation;
   readonly scope: Scope;

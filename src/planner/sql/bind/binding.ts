@@ -4,13 +4,13 @@ import type { ProjectRelation, Relation } from '../relation/relation.js';
 import type { Scope } from './scope.js';
 import type { Session } from './session.js';
 
-/** What a FROM reads, and the names its columns go by. */
+/** Source of a FROM, and the names of its columns. */
 export interface BoundFrom {
   readonly relation: Relation;
   readonly scope: Scope;
 }
 
-/** What binding needs beside the syntax tree. */
+/** Context of binding, beside the syntax tree. */
 export interface Binding {
   readonly session: Session;
   readonly schema: SqlSchema;
@@ -21,6 +21,6 @@ export interface Binding {
 /** A bound query: its tree, whose top node names the columns. */
 export interface BoundQuery {
   readonly relation: ProjectRelation;
-  /** As they were written, of which two may be alike; those of the relation differ. */
+  /** Names as written; two may be equal, while those of the relation differ. */
   readonly names: readonly string[];
 }

@@ -20,7 +20,7 @@ export function decimalResult(operator: string, left: Bound, right: Bound): Boun
   return a === undefined || b === undefined ? undefined : decimalLiteral({ digits: operator === '+' ? a + b : a - b, scale });
 }
 
-/** Of a literal that prints without an exponent: the shortest text of a double is the number as it was written. */
+/** The decimal of a literal without an exponent: the shortest string of a double is the number as it was written. */
 function decimalOf(bound: Bound): Decimal | undefined {
   if (bound.kind !== 'literal' || bound.value === null) return undefined;
   const parts = /^(-?\d+)(?:\.(\d+))?$/.exec(String(bound.value));

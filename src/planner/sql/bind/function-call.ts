@@ -15,7 +15,7 @@ export interface SqlFunction {
   readonly name: string;
   readonly minArguments: number;
   readonly maxArguments: number;
-  /** What each argument is; left out where that depends on the others. */
+  /** Kind of each argument; absent where it depends on the others. */
   readonly parameters?: readonly ParameterKind[];
   bind(call: FunctionCall): Bound;
 }
@@ -28,9 +28,9 @@ export class FunctionCall {
   readonly name: string;
   readonly at: number;
   readonly session: Session;
-  /** Of FLOOR(x TO unit) and the like. */
+  /** Unit of FLOOR(x TO unit) and the like. */
   readonly unit: string | null;
-  /** Of JSON_VALUE(x, path RETURNING type). */
+  /** Type of JSON_VALUE(x, path RETURNING type). */
   readonly returning: SqlType | null;
   readonly arguments: readonly Bound[];
   private readonly positions: readonly number[];
@@ -106,7 +106,7 @@ export class FunctionCall {
     throw this.mismatch(index, 'an ARRAY or a VARCHAR');
   }
 
-  /** What may be an element of the array that another argument is: it takes the type of the others. */
+  /** Binds an argument that may be an element of another argument's array: it takes the type of the others. */
   element(index: number, arrayIndex: number): Bound {
     const { type } = this.array(arrayIndex);
     const argument = this.any(index);
@@ -220,7 +220,7 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
   if (bound.kind === 'call' && bound.function === LOOKUP) return bound;
   try {
     if (!constant) {
-      // What gives several values is put into another form before it is bound.
+      // Calls that return several values are rewritten before they are bound.
       if (bound.kind === 'call' && !MULTI_VALUE_FORMS.has(bound.function))
         getFunction(bound.function, operands.length).bind(
           operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)),

@@ -54,7 +54,7 @@ function bindParameter(parameter: unknown, path: string, timeZone: string): Boun
   if (typeof type !== 'string') throw fail(`.type: expected the name of a SQL type: ${TYPES}`);
   const name = type.trim().toUpperCase();
   const isNull = value === null || value === undefined;
-  // What a client sends for setNull, and what stands for values that are not known yet.
+  // Clients send this for setNull; it also stands for values that are not known yet.
   if (isNull && (name === 'NULL' || name === 'OTHER' || name === 'ARRAY')) return NULL;
   if (name === 'ARRAY' || (name === 'OTHER' && Array.isArray(value))) return arrayOfOwnType(value, `${path}.value`, fail);
   if (name === 'OTHER') return written(value) ?? throwMismatch(fail, 'a string, a number, true, false or an array', value);

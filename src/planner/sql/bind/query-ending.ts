@@ -3,7 +3,7 @@ import { type Bound, boundKey, children, settledType } from '../relation/bound.j
 import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
 import { bindExpression, type Place } from './bind-expression.js';
 
-/** What the ends of a SELECT and of a set operation share: ORDER BY, OFFSET, LIMIT, and the columns. */
+/** The ending that SELECT and set operations share: ORDER BY, OFFSET, LIMIT, and the columns. */
 interface Ending {
   readonly relation: Relation;
   readonly columns: readonly { readonly name: string; readonly bound: Bound }[];

@@ -15,7 +15,7 @@ export interface ScopeTable {
   readonly qualifiers: readonly (readonly string[])[];
 }
 
-/** What names mean in a query: the columns of its tables, then those of the query it stands in. */
+/** Names of a query: the columns of its tables, then those of the outer query. */
 export class Scope {
   readonly tables: readonly ScopeTable[];
   /** Columns that USING or NATURAL made one: their bare names are not ambiguous, and `*` gives them once. */
@@ -47,7 +47,7 @@ export class Scope {
     throw source.error('sql_plan_invalid', at, `unknown column ${name}${suggestion(name, known)}`);
   }
 
-  /** What `*` or `t.*` stands for. */
+  /** Columns that `*` or `t.*` stands for. */
   all(source: SourceText, at: number, path: readonly string[]): readonly ScopeColumn[] {
     if (!this.qualifies(path)) throw source.error('sql_plan_invalid', at, `unknown table ${path.join('.')}${this.named()}`);
     const tables = this.tables.filter((table) => qualifies(table, path));
@@ -83,10 +83,10 @@ export class Scope {
   }
 }
 
-/** What names mean in each table: a wide table is asked for thousands of names. */
+/** Columns by name, for each table: a wide table is asked for thousands of names. */
 const MEANINGS = new WeakMap<readonly ScopeColumn[], ReadonlyMap<string, Bound>>();
 
-/** Of columns that share a name, the first. */
+/** Columns by name; the first of those that share one. */
 function meaningsOf({ columns }: ScopeTable): ReadonlyMap<string, Bound> {
   const known = MEANINGS.get(columns);
   if (known !== undefined) return known;

@@ -3,13 +3,13 @@ import type { SourceText } from '../parse/source-text.js';
 import type { PlanWatch } from '../plan-watch.js';
 import type { Bound } from '../relation/bound.js';
 
-/** What binding an expression depends on beside the tables. */
+/** Settings of a statement that binding depends on, beside the tables. */
 export interface Session {
   readonly source: SourceText;
-  /** Of the context key `sqlTimeZone`. */
+  /** Value of the context key `sqlTimeZone`. */
   readonly timeZone: string;
   readonly now: EpochMs;
-  /** What the schema of datasources is called: `svc`, or the word a client's paths begin with. */
+  /** Name of the datasource schema: `svc`, or the word that a client's paths begin with. */
   readonly schemaName: string;
   /** Values of the `?`, in order. */
   readonly parameters: readonly Bound[];

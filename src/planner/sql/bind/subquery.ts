@@ -24,7 +24,7 @@ import type { Binding } from './binding.js';
 import { compare } from './comparison.js';
 import { describe } from './function-call.js';
 
-/** What a join of a subquery is made of. Conditions are over its columns and, marked as such, values of the outer query. */
+/** Parts of a join with a subquery. Conditions use its columns and, marked as such, values of the outer query. */
 interface Joined {
   readonly right: Relation;
   readonly conditions: readonly Bound[];
@@ -50,7 +50,7 @@ interface Parted {
   readonly right: Relation | null;
 }
 
-/** What expressions with subqueries ask for; the subqueries of one clause are joined to its rows before it is computed. */
+/** Subqueries of one clause, which are joined to its rows before the clause is computed. */
 export class Subqueries {
   private readonly binding: Binding;
   private readonly attachments: Attachment[] = [];

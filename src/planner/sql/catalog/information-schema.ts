@@ -11,7 +11,7 @@ import { SYSTEM_SCHEMA, SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName 
 /** The catalog and schema that datasources are in. */
 export const DATA_SCHEMA = 'svc';
 export const INFORMATION_SCHEMA = 'INFORMATION_SCHEMA';
-/** Of lookups, each a table of keys and values. */
+/** Schema of lookups; each is a table of keys and values. */
 export const LOOKUP_SCHEMA = 'lookup';
 const LOOKUP_COLUMNS: readonly ColumnSchema[] = ['k', 'v'].map((name) => ({ name, type: 'STRING', multiValue: false, hasNulls: true }));
 

@@ -1,7 +1,7 @@
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { SystemRow, SystemTableName } from './system-schema.js';
 
-/** What planning asks of the datasources that are served; the broker's `SchemaSource` is one. */
+/** Schema of the served datasources, for planning; the broker's `SchemaSource` implements it. */
 export interface SqlSchema {
   tables(): readonly string[];
   table(name: string): SqlTable | undefined;
@@ -14,6 +14,6 @@ export interface SqlSchema {
 /** `__time` first. */
 export interface SqlTable {
   readonly columns: readonly ColumnSchema[];
-  /** As far as it is known. */
+  /** Number of rows, if known. */
   readonly rowCount?: number;
 }

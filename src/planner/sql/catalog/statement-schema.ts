@@ -26,7 +26,7 @@ export function rememberedSchema(schema: SqlSchema): { readonly schema: SqlSchem
 }
 
 /**
- * What was remembered, as the payload of a task carries it; left out: no tables.
+ * The schema that a task's payload carries; absent means no tables.
  * @throws ServiceError `input_invalid` naming the field
  */
 export function schemaOfTask(value: unknown, path: string): SqlSchema {

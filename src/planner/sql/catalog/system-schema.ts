@@ -10,7 +10,7 @@ type Column = readonly [name: string, type: PrimitiveType];
 const text = (...names: readonly string[]): readonly Column[] => names.map((name) => [name, 'STRING']);
 const long = (...names: readonly string[]): readonly Column[] => names.map((name) => [name, 'LONG']);
 
-/** What the cluster knows of itself, as tables; truth values are 1 and 0. */
+/** System tables about the cluster; truth values are 1 and 0. */
 export const SYSTEM_TABLES = {
   segments: [
     ...text('segment_id', 'datasource', 'start', 'end'),

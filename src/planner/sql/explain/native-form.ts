@@ -164,7 +164,7 @@ function leaf(plan: Pick<RowsPlan, 'intervals' | 'filter' | 'virtualColumns'>, s
   };
 }
 
-/** As a plan groups by the sorted time of a datasource. */
+/** The expression by which a plan groups the sorted time of a datasource. */
 function flooredTime(granularity: Granularity): Expression {
   if (granularity.kind !== 'period') return none(`groups by a granularity of kind ${granularity.kind}`);
   const { period, timeZone, origin } = granularity;

@@ -11,7 +11,7 @@ import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.
 import type { PlannedSource } from '../../../model/statement.js';
 import { type Json, nativeFilter, none, printed, virtualColumn } from './native-parts.js';
 
-/** What a plan puts out: `from`, a column of the native query, as `name`. */
+/** Output of a plan: the native query's column `from`, called `name`. */
 export interface Output {
   readonly name: string;
   readonly from: string;
@@ -21,7 +21,7 @@ export interface Output {
 export type NativeQuery = (plan: RowsPlan, source: PlannedSource) => { readonly query: Json; readonly outputs: readonly Output[] };
 
 /**
- * What a plan reads, as the datasource of a native query.
+ * The native datasource that a plan reads.
  * @param nativeQuery  makes the queries inside
  */
 export function nativeSource(source: PlannedSource, nativeQuery: NativeQuery): Json {
@@ -77,7 +77,7 @@ function subquery(plan: RowsPlan, source: PlannedSource, nativeQuery: NativeQuer
   return { type: 'query', query: nativeQuery({ ...plan, keys, aggregators, post: steps }, source).query };
 }
 
-/** What a scan renames it computes, which takes names that nothing else has. */
+/** A scan computes the columns it renames, under names that nothing else has. */
 function renamedScan(plan: RowsPlan, source: PlannedSource, outputs: readonly Output[], nativeQuery: NativeQuery): Json {
   if (plan.operator !== 'scan') return none('a plan that reads the bounds of time');
   const added = outputs.filter(({ name, from }) => name !== from);

@@ -27,7 +27,7 @@ import { toFilter } from './lower-filter.js';
 import { type Lowered, lowerLeaf } from './lower-source.js';
 import { granularityOf } from './time-key.js';
 
-/** What one plan has room for, in the order it applies. */
+/** Clauses that fit into one plan, in the order they apply. */
 interface Clauses {
   source: PlannedSource;
   where: Bound | null;
@@ -35,7 +35,7 @@ interface Clauses {
   having: Bound | null;
   /** Over the columns below, and those of the windows before. */
   windows: readonly WindowRelation[];
-  /** Of rows that have the columns of the windows. */
+  /** Condition over rows that have the columns of the windows. */
   qualify: Bound | null;
   sort: readonly RelationSortKey[];
   offset: number;
@@ -61,7 +61,7 @@ function planOf(clauses: Clauses): RowsPlan {
   return clauses.windows.length > 0 ? windowedScan(clauses) : scanPlan(clauses);
 }
 
-/** As much of a relation as fits into one plan, from the rows that are read upwards; the rest below it is a plan of its own. */
+/** The upper part of a relation that fits into one plan; the rest below it is a plan of its own. */
 function clausesOf(relation: Relation): Clauses {
   switch (relation.kind) {
     case 'aggregate': {
@@ -193,7 +193,7 @@ function windowedScan(clauses: Clauses): RowsPlan {
   ];
   const virtual = new ComputedColumns('v', clauses.where === null ? read : [...read, clauses.where]);
   const columns = new Set<string>();
-  // What does not need the result of a window is computed where the rows are; the rest as a step.
+  // Expressions without a window's result are computed with the rows; the rest in a later step.
   const leafOf = (bound: Bound): Bound => {
     if (bound.kind !== 'column' && isStored(bound)) {
       const name = virtual.nameOf(bound);
@@ -230,7 +230,7 @@ function windowedScan(clauses: Clauses): RowsPlan {
 /** Post-processing steps, with a step that computes a column before the step that reads it. */
 class Steps {
   readonly list: PostStep[] = [];
-  /** Of the columns that steps have added. */
+  /** Names of the columns that steps have added. */
   readonly names: string[] = [];
   private readonly computed: ComputedColumns;
   private done = 0;

@@ -19,7 +19,7 @@ export interface Lowered {
 type Lower = (relation: Relation) => Lowered;
 
 /**
- * What the plan over a relation reads: external files only where nothing else is read beside them.
+ * The source that the plan over a relation reads: external files only where nothing else is read beside them.
  * @param lower  makes the plans of relations inside that have no form of their own
  */
 export function lowerLeaf(relation: Relation, lower: Lower): PlannedSource {

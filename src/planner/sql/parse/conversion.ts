@@ -6,7 +6,7 @@ import type { SelectItem, SqlExpression, SqlQuery } from './syntax.js';
 import type { TokenRange } from './token-range.js';
 import type { ParserText } from './token-stream.js';
 
-/** What turning the parser's tree into ours needs to know of the statement. */
+/** Context of converting the parser's tree into ours. */
 export interface Conversion {
   readonly source: SourceText;
   readonly text: ParserText;
@@ -15,7 +15,7 @@ export interface Conversion {
   readonly parameters: ReadonlyMap<number, number>;
   /** The queries of WITH that names in FROM can mean here. */
   readonly named: NamedQueries;
-  /** What each WITH clause that was converted already names: that of a set operation is met twice. */
+  /** Queries named by each converted WITH clause: that of a set operation is met twice. */
   readonly withClauses: Map<Node, NamedQueries>;
   /** PIVOT and UNPIVOT by the source offset of the table they stand behind. */
   readonly pivots: PivotClauses['byTable'];

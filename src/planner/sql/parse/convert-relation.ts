@@ -5,7 +5,7 @@ import { tableFunction } from './convert-table-function.js';
 import { type Keyword, type Node, offsetOf } from './cst.js';
 import type { JoinType, SqlRelation } from './syntax.js';
 
-/** What stands in FROM. A name of `named` is a query of WITH. */
+/** Converts the relation in FROM. A name of `named` is a query of WITH. */
 export function convertRelation(conversion: Conversion, node: Node, named: NamedQueries): SqlRelation {
   const at = offsetOf(conversion.text, node);
   const { source } = conversion;

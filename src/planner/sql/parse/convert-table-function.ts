@@ -38,7 +38,7 @@ export function tableFunction(conversion: Conversion, node: FuncCall, at: number
 
 const EXTERN_ARGUMENTS = ['inputSource', 'inputFormat', 'signature'];
 
-/** By position, or by name in any order. */
+/** Arguments of EXTERN, by position, or by name in any order. */
 function externArguments(conversion: Conversion, items: readonly Node[], at: number): readonly SqlExpression[] {
   const { source } = conversion;
   if (!items.some(({ type }) => type === 'named_arg')) return items.map((item) => convertExpression(conversion, item));

@@ -52,7 +52,7 @@ function frameOf(conversion: Conversion, node: Extract<Node, { type: 'frame_clau
   return { unit, start, end, exclude };
 }
 
-/** Of the row itself: before, at or behind it. */
+/** Side of the current row that a bound lies on: before, at or behind it. */
 function sideOf(bound: Node): -1 | 0 | 1 {
   return bound.type === 'frame_bound_preceding' ? -1 : bound.type === 'frame_bound_following' ? 1 : 0;
 }

@@ -25,7 +25,7 @@ export function parseCst(source: SourceText, text: ParserText): Statement {
   return statement;
 }
 
-/** Where a node starts in the source. */
+/** Source offset of a node's start. */
 export function offsetOf(text: ParserText, node: Node): number {
   return text.sourceOffset(node.range?.[0] ?? 0);
 }

@@ -7,7 +7,7 @@ import type { SourceText } from './source-text.js';
  * Only what the rewriting in front of the parser needs to see: it does not know the grammar.
  */
 export type Token = {
-  /** Of a word: upper case. Of anything else: as written. */
+  /** A word in upper case; anything else as written. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -31,7 +31,7 @@ const KINDS = [
   { kind: 'symbol', pattern: SYMBOL },
 ] as const;
 
-/** Of a word or a quoted name: nothing is called by more. */
+/** Longest word or quoted name. */
 const NAME_LENGTH_MAX = 10_000;
 
 /** @throws ServiceError `sql_invalid` for a string, name or comment that does not end, `resource_limit` for a name that is too long */
@@ -57,7 +57,7 @@ function listAfter({ text }: SourceText, from: number): Token | undefined {
   return { kind: 'list', text: '', start: first.at, end: scanned.end, items: scanned.items };
 }
 
-/** As `tokensOf`. */
+/** Tokens of the source, like `tokensOf`. */
 export function tokenize(source: SourceText): Token[] {
   return [...tokensOf(source)];
 }

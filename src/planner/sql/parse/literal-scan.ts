@@ -1,6 +1,6 @@
 import { type Literal, numberLiteral } from './literal.js';
 
-/** What stands between the parentheses behind IN. */
+/** The list between the parentheses behind IN. */
 export interface ScannedList {
   readonly items: readonly Literal[];
   /** Offset behind the last item. */

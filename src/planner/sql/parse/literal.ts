@@ -6,7 +6,7 @@ export type Literal = Extract<SqlExpression, { kind: 'literal' }>;
 export const LIST_MIN = 8;
 
 const INTEGER_MAX = 2147483647n;
-/** Of a 64-bit integer with its sign; converting digits by the million would take minutes. */
+/** Digits of a 64-bit integer with its sign; converting digits by the million would take minutes. */
 const LONG_DIGITS = 20;
 /** A double holds so many. */
 const SAFE_DIGITS = 15;

@@ -2,7 +2,7 @@ import type { SqlType } from '../../../model/statement.js';
 import type { ExternColumn, SqlExpression } from './syntax.js';
 
 /**
- * What an edit stood for, keyed by source offset. Without it a user's own `FLOOR(x, DAY)` would look like
+ * The meaning of an edit, keyed by source offset. Without it a user's own `FLOOR(x, DAY)` would look like
  * `FLOOR(x TO DAY)` once rewritten.
  */
 type Mark =

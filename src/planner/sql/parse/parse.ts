@@ -73,7 +73,7 @@ export function parseSql(source: SourceText): SqlStatement {
   };
 }
 
-/** What a SELECT of nothing but a list has. */
+/** Fields of a SELECT that has only a list. */
 const ITEMS_ONLY: ReadonlySet<string> = new Set(['kind', 'at', 'items']);
 
 function isEmpty(clause: unknown): boolean {

@@ -31,7 +31,7 @@ interface PivotedValue {
 }
 
 export interface PivotClauses {
-  /** By the source offset where the table, or the parenthesis around it, begins; in the order they apply. */
+  /** Clauses by the source offset where the table, or the parenthesis around it, begins; in the order they apply. */
   readonly byTable: ReadonlyMap<number, readonly PivotClause[]>;
   /** The parentheses of IN that hold no operands of a condition. */
   readonly lists: ReadonlySet<number>;
@@ -81,7 +81,7 @@ export function takePivots(stream: TokenStream): PivotClauses {
   return { byTable, lists };
 }
 
-/** Of one table. */
+/** Largest number of clauses of one table. */
 const CLAUSES_MAX = 16;
 
 /** The parenthesis behind PIVOT, UNPIVOT, UNPIVOT INCLUDE NULLS. */

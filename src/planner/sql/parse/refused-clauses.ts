@@ -27,7 +27,7 @@ const STATEMENTS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What they are about stands in their second word. */
+/** Statements that are told apart by their second word. */
 const OF_SECOND_WORD: ReadonlySet<string> = new Set(['ALTER', 'CREATE', 'DROP', 'SHOW', 'TRUNCATE']);
 
 /**

@@ -77,7 +77,7 @@ function rewriteString(stream: TokenStream, index: number, marks: Marks): void {
 function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   const word = stream.text(index);
   if (word === 'INTERVAL' && stream.tokens[index + 1]?.kind === 'string' && stream.isWord(index + 2)) rewriteInterval(stream, index, marks);
-  // Where columns were declared nothing is left of the words.
+  // Column declarations are removed from the words.
   const isArrayType = stream.isWord(index - 1) && !stream.is(index + 1, '[') && !stream.is(index + 1, '(') && stream.edited(index) !== '';
   if (word === 'ARRAY' && isArrayType) stream.replace(index, '[]');
   if (word === 'GROUPS' && isFrameUnit(stream, index)) {
@@ -115,7 +115,7 @@ function rewriteNatural(stream: TokenStream, index: number, marks: Marks): void 
 
 /** The name of the window that stands for the condition of QUALIFY. */
 export const QUALIFY_WINDOW = '$qualify';
-/** What may come after QUALIFY. */
+/** Keywords that may follow QUALIFY. */
 const CLAUSES_AFTER_QUALIFY = 'WINDOW ORDER LIMIT OFFSET FETCH UNION INTERSECT EXCEPT PARTITIONED CLUSTERED ;'.split(' ');
 
 /**
@@ -200,7 +200,7 @@ function rewriteJson(stream: TokenStream, index: number, marks: Marks): void {
   const depth = stream.depth(first);
   for (let inner = first; inner < close; inner++) {
     if (stream.depth(inner) !== depth) continue;
-    // What JSON_VALUE does anyway.
+    // The default of JSON_VALUE.
     if (stream.is(index, 'JSON_VALUE') && (stream.is(inner, 'NULL', 'ON', 'EMPTY') || stream.is(inner, 'NULL', 'ON', 'ERROR'))) {
       stream.blank(inner, inner + 3);
       inner += 2;

@@ -27,7 +27,7 @@ const SQL_TYPES: Readonly<Record<string, SqlType>> = {
   DATE: 'DATE',
 };
 
-/** Of scalars, for messages. */
+/** Names of scalar types, for messages. */
 export const SQL_TYPE_NAMES: readonly string[] = Object.keys(SQL_TYPES);
 
 /** The type a name stands for: of a scalar without precision, of an array (`BIGINT ARRAY`, `ARRAY<LONG>`), of a complex type. */
@@ -50,7 +50,7 @@ export function isArray(type: SqlType | 'NULL'): type is SqlArrayType {
   return type.startsWith('ARRAY<');
 }
 
-/** Of the elements of an array. */
+/** Type of an array's elements. */
 export function elementOf(type: SqlArrayType): SqlType {
   return type.slice('ARRAY<'.length, -1) as SqlType;
 }
@@ -90,7 +90,7 @@ export function sqlTypeOfColumn(type: ColumnType, isTime: boolean): SqlType {
   return type === 'STRING' ? 'VARCHAR' : type === 'LONG' ? 'BIGINT' : type;
 }
 
-/** Of arrays of different elements: text holds the values of both, and truth values are 1 and 0. */
+/** Common element type of two arrays: strings hold the values of both, and truth values are 1 and 0. */
 function mixedElement(one: SqlType, other: SqlType): SqlType | undefined {
   if (one === 'VARCHAR' || other === 'VARCHAR') return 'VARCHAR';
   if (one === 'BOOLEAN') return isNumeric(other) ? other : undefined;

@@ -82,7 +82,7 @@ export interface SqlCall {
   readonly returning: SqlType | null;
   readonly distinct: boolean;
   readonly filter: SqlExpression | null;
-  /** Of an aggregate: the order it meets its values in. */
+  /** Order in which an aggregate meets its values. */
   readonly orderBy: readonly OrderItem[];
   /** OVER: a window, or the name of one. */
   readonly over: SqlWindow | string | null;
@@ -111,7 +111,7 @@ export type SqlRelation = Node &
         readonly kind: 'table';
         readonly path: readonly string[];
         readonly alias: string | null;
-        /** By the names of the queries of WITH that it is none of. */
+        /** Queries of WITH by name, for tables that are not one of them. */
         readonly queries: ReadonlyMap<string, unknown>;
       }
     | {
@@ -199,7 +199,7 @@ export interface SelectQuery extends Ordered {
   /** null: no GROUP BY. Empty: GROUP BY (). */
   readonly groupBy: readonly GroupingElement[] | null;
   readonly having: SqlExpression | null;
-  /** Of the WINDOW clause, by name. */
+  /** Windows of the WINDOW clause, by name. */
   readonly windows: ReadonlyMap<string, SqlWindow>;
   readonly qualify: SqlExpression | null;
 }
@@ -212,7 +212,7 @@ export interface SetQuery extends Ordered {
   readonly right: SqlQuery;
 }
 
-/** What stands in GROUP BY; each stands for one or more sets of expressions. */
+/** An element of GROUP BY; each stands for one or more sets of expressions. */
 export type GroupingElement =
   | { readonly kind: 'expressions'; readonly at: number; readonly expressions: readonly SqlExpression[] }
   | { readonly kind: 'rollup' | 'cube'; readonly at: number; readonly parts: readonly (readonly SqlExpression[])[] }

@@ -24,7 +24,7 @@ export function commaList(stream: TokenStream, from: number, to: number, what: s
   }
 }
 
-/** What to throw at a token where something else should stand. */
+/** The error for an unexpected token. */
 export function expected(stream: TokenStream, index: number, what: string): Error {
   const token = stream.tokens[index];
   const found =

@@ -172,7 +172,7 @@ const PADDING_MAX = 256;
 
 export interface ParserText {
   readonly text: string;
-  /** Where in the source an offset of `text` comes from. */
+  /** Source offset of an offset of `text`. */
   sourceOffset(at: number): number;
 }
 

@@ -13,13 +13,13 @@ export interface BoundAggregate {
   readonly operands: readonly Bound[];
   readonly filter: Bound | null;
   readonly type: SqlType;
-  /** Of kind distinct: what is made of the distinct values. Left out: they are counted. */
+  /** Kind distinct only: the fold over the distinct values; absent means counting them. */
   readonly fold?: DistinctFold;
-  /** Of kind state: what is kept, and whether its value or its state is wanted, over values or over states. */
+  /** Kind state only: the state, its input (values or states), and whether its value or the state is wanted. */
   readonly state?: { readonly aggregateState: AggregateState; readonly input: 'values' | 'states'; readonly output: 'value' | 'state' };
 }
 
-/** What an aggregate gives of no rows. */
+/** Value of an aggregate over no rows. */
 export function valueOfNoRows({ kind, type, fold, state }: Pick<BoundAggregate, 'kind' | 'type' | 'fold' | 'state'>): BoundLiteral {
   const collected = fold?.kind === 'state' ? fold : state;
   const isCount =

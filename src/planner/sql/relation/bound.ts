@@ -86,7 +86,7 @@ export function retype(bound: Bound, type: SqlType): Bound {
   return call(type, 'cast', bound, text('LONG'));
 }
 
-/** What a NULL without a type is in a result. */
+/** Type of a result column; a NULL without a type gets one. */
 export function settledType(type: BoundType): SqlType {
   return type === 'NULL' ? 'VARCHAR' : type;
 }
@@ -242,7 +242,7 @@ export function toExpression(bound: Bound): Expression {
 
 const NATIVE_COMPARISONS: Readonly<Record<CompareOperator, string>> = { '=': '==', '<>': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
 
-/** Of logarithmic depth: a list may hold thousands. */
+/** The operands joined in a tree of logarithmic depth: a list may hold thousands. */
 function balanced(operator: string, operands: readonly Expression[]): Expression {
   const [first, second] = operands;
   if (first === undefined) return { kind: 'literal', type: 'LONG', value: operator === '&&' ? 1n : 0n };

@@ -25,7 +25,7 @@ import { expressionsOf } from './rules/verify-relation.js';
 /** A value of the outer query, and what it is called in the rows of the subquery. */
 export interface Parameter {
   readonly name: string;
-  /** As the outer query names it. */
+  /** The value as the outer query names it. */
   readonly value: Bound;
 }
 
@@ -110,7 +110,7 @@ export class CorrelatedRows {
     }
   }
 
-  /** Of rows of the outer query and rows of the subquery: that they are of the same parameters. */
+  /** Conditions that rows of the outer query and of the subquery have the same parameters. */
   matches(): readonly Bound[] {
     return this.parameters.flatMap(({ name, value }) => same(outerOf(value), column(settledType(value.type), name)));
   }

@@ -208,7 +208,7 @@ function correlation(part: Bound): Correlation | undefined {
 
 const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
-/** As the outer query sees the expression: its own columns are plain there. */
+/** The expression as the outer query sees it: its own columns are plain there. */
 export function unwrapped(bound: Bound): Bound {
   return transform(bound, (part) => {
     if (part.kind !== 'outer') return undefined;

@@ -77,7 +77,7 @@ function estimated(relation: Relation): Estimate | undefined {
   }
 }
 
-/** Of a key of which nothing is known, the part of rows that have a value of their own; values of an array. */
+/** Assumed share of distinct values for a key without statistics, and assumed elements of an array. */
 const KEY_DISTINCT = 0.1;
 const UNNESTED = 3;
 
@@ -118,12 +118,12 @@ function ofJoin(join: JoinRelation): Estimate | undefined {
   return { rows: Math.max(1, rows), distinct };
 }
 
-/** Of a key of a semi join, the part of the left side's values that the right side has. */
+/** Share of the left side's key values that the right side of a semi join has. */
 export function filterPart(left: number | undefined, right: number | undefined): number {
   return left === undefined || right === undefined ? RANGE : Math.min(1, right / left);
 }
 
-/** Where every value is expected to be met, some are not: an anti join is asked for what is left. */
+/** Largest assumed share of matches: an anti join is asked for the rest, so something must remain. */
 export const FOUND = 0.9;
 
 /**
@@ -146,7 +146,7 @@ export function keySelectivity(
   return 1 / Math.max(1, keys.length === 1 ? Math.max(left, right) : Math.sqrt(left * right));
 }
 
-/** Of a column, or of something that has a value for each of a column's. */
+/** Distinct values of a column, or of an expression with one value for each of a column's. */
 export function distinctOf(bound: Bound, input: Estimate): number | undefined {
   if (bound.kind === 'column') return input.distinct(bound.name);
   if (bound.kind === 'literal') return 1;
@@ -156,7 +156,7 @@ export function distinctOf(bound: Bound, input: Estimate): number | undefined {
 
 const NOTHING_KNOWN: Estimate = { rows: 1, distinct: () => undefined };
 
-/** What a comparison lets through of which nothing is known. */
+/** Assumed share of rows that pass a comparison without statistics. */
 const EQUAL = 0.1;
 const RANGE = 0.3;
 const LIKE = 0.1;

@@ -5,7 +5,7 @@ import type { JoinRelation } from './relation.js';
 /** A join condition taken apart. Right sides are over the right input's own columns, without the prefix. */
 export interface JoinParts {
   readonly keys: readonly { readonly left: Bound; readonly right: Bound; readonly domain: SqlType }[];
-  /** What must hold beside equality, of the columns of both sides. */
+  /** Conditions on both sides beside the equalities. */
   readonly residual: readonly Bound[];
 }
 
@@ -46,7 +46,7 @@ function keyOf(part: Bound, prefix: string): JoinParts['keys'][number] | undefin
   return { left, right: unprefixed(right, prefix), domain: part.domain };
 }
 
-/** Whose columns an expression over a join reads. */
+/** The side of a join whose columns an expression reads. */
 export function sideOf(bound: Bound, prefix: string): 'left' | 'right' | 'both' | 'none' {
   const names = [...columnNames(bound)];
   const rights = names.filter((name) => name.startsWith(prefix)).length;

@@ -27,7 +27,7 @@ export interface SourceRelation {
   readonly kind: 'source';
   readonly source: PlannedSource;
   readonly columns: readonly RelationColumn[];
-  /** Of a table, as far as it is known. */
+  /** Rows of a table, if known. */
   readonly rowCount?: number | undefined;
 }
 
@@ -74,9 +74,9 @@ export interface JoinRelation {
   readonly left: Relation;
   readonly right: Relation;
   readonly prefix: string;
-  /** Which rows without a partner are kept. */
+  /** Join type: which rows without a partner are kept. */
   readonly type: JoinType | 'semi' | 'anti' | 'mark';
-  /** Of `mark`: the column that is added, true or false; its name does not begin with the prefix. */
+  /** Type `mark` only: the added column, true or false; its name does not begin with the prefix. */
   readonly mark?: string;
   /** null: every row meets every row. */
   readonly condition: Bound | null;
@@ -110,7 +110,7 @@ export interface NamedWindowFunction {
   readonly name: string;
   readonly type: SqlType;
   readonly call: WindowCall;
-  /** What the call reads. */
+  /** Arguments of the call. */
   readonly operands: readonly Bound[];
   readonly filter: Bound | null;
   readonly frame: WindowFrame<Bound>;
@@ -166,7 +166,7 @@ export interface RelationSortKey {
 
 const known = new WeakMap<Relation, readonly RelationColumn[]>();
 
-/** What a relation puts out, in order. */
+/** Output columns of a relation, in order. */
 export function columnsOf(relation: Relation): readonly RelationColumn[] {
   let columns = known.get(relation);
   if (columns === undefined) {
@@ -269,7 +269,7 @@ export function identity(columns: readonly RelationColumn[]): readonly Projected
   return columns.map(({ name, type }) => ({ name, type, bound: { kind: 'column', type, name } }));
 }
 
-/** Where values are ordered one after another nulls are the lowest unless said otherwise, and constants order nothing. */
+/** The order of values: nulls are lowest unless said otherwise, and constants are dropped. */
 export function valueOrder(
   items: readonly { readonly bound: Bound; readonly descending: boolean; readonly nulls: 'first' | 'last' | null }[],
 ): readonly RelationSortKey[] {

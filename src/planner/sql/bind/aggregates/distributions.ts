@@ -76,6 +76,6 @@ function tuples(use: AggregateUse): Bound {
     numbers.length === 0
       ? collectStates(use, aggregateState, { operand: () => bound.any(0), type: TUPLE, argumentsMax: 2 }, 'state')
       : stateAggregator(use, aggregateState, { operands: [bound.any(0), ...numbers], type: TUPLE, argumentsMax: bound.count }, 'state');
-  // Of no rows, a state with as many numbers: those who read it could not know.
+  // No rows give an empty state with the same number of values, which readers could not infer.
   return call(TUPLE, 'coalesce', state, literal(TUPLE, toBase64(new Tuple(size, aggregateState.width).encode())));
 }

@@ -17,7 +17,7 @@ function value(bound: FunctionCall): Bound {
   return cast;
 }
 
-/** What is read before it is converted. */
+/** The type that JSON is read as before it is converted. */
 function readAs(type: SqlType): SqlType | undefined {
   if (isComplex(type)) return undefined;
   if (isArray(type)) return isArray(elementOf(type)) ? undefined : type;

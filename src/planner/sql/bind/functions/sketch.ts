@@ -53,7 +53,7 @@ function ofQuantiles(name: string, native: string, type: SqlType, numbers: reado
 }
 
 /** Functions of sketches, whatever row or group they come from. */
-/** Which types there are the expression language says. */
+/** A decoded complex value; the expression language lists its types. */
 function decodedComplex(bound: FunctionCall): Bound {
   const written = bound.constantText(0, '');
   const name = /^complex<(.+)>$/i.exec(written)?.[1] ?? written;

@@ -6,7 +6,7 @@ import { columnsOf, type JoinRelation, mapInputs, putsOutRight, type Relation } 
 const ALIKE = 0.5;
 
 /**
- * Of the right side of a join that only asks whether there is a partner, rows that are alike in the columns it compares are one: they are
+ * Reduces the right side of a semi, anti or mark join to one row for each combination of the compared columns: rows are
  * grouped where they lie, and fewer are placed.
  */
 export function distinctPartners(relation: Relation): Relation {

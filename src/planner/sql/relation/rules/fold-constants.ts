@@ -4,7 +4,7 @@ import { and, type Bound, children, FALSE, literal, mapChildren, or, TRUE, toExp
 import { mapInputs, type Relation } from '../relation.js';
 import { mapExpressions } from './map-expressions.js';
 
-/** What has become constant since it was bound: columns of subqueries that turned out to be literals. */
+/** Folds expressions that became constant after binding: columns of subqueries that turned out to be literals. */
 export function foldConstants(relation: Relation): Relation {
   return mapExpressions(mapInputs(relation, foldConstants), fold);
 }
@@ -20,7 +20,7 @@ function fold(bound: Bound): Bound {
     const value = foldConstant(toExpression(inner));
     return value === undefined || (typeof value === 'object' && value !== null) ? inner : literal(inner.type, value);
   } catch (error) {
-    // What cannot be computed here will say so where it runs, if it ever does.
+    // An expression that fails here reports its error where it runs, if it ever runs.
     if (error instanceof ServiceError) return inner;
     throw error;
   }

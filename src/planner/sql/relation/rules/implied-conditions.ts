@@ -4,7 +4,7 @@ import { type JoinRelation, mapInputs, type Relation } from '../relation.js';
 import { pushFilters } from './push-filters.js';
 
 /**
- * What an OR over both sides of an inner join asks of each side alone: of `(l.x = 1 AND r.y = 2) OR (l.x = 3 AND r.y = 4)`, that l.x is 1 or 3. The
+ * Derives from an OR over both sides of an inner join a condition on each side: `(l.x = 1 AND r.y = 2) OR (l.x = 3 AND r.y = 4)` implies that l.x is 1 or 3. The
  * sides are filtered by it, and the OR stays.
  */
 export function impliedConditions(relation: Relation): Relation {
@@ -34,7 +34,7 @@ function implied(part: Bound, isOwn: (part: Bound) => boolean): Bound | undefine
   return or([...branches.values()]);
 }
 
-/** As far down as it goes, where it may be over both sides of another join. */
+/** Filters as far down as possible, which may again be over both sides of another join. */
 function filtered(input: Relation, conditions: readonly Bound[]): Relation {
   return conditions.length === 0 ? input : pushFilters({ kind: 'filter', input, condition: and(conditions) });
 }

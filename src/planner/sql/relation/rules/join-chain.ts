@@ -102,7 +102,7 @@ export function ownersOf(bound: Bound, inputs: readonly ChainInput[]): number {
   return [...columnNames(bound)].reduce((set, name) => set | (1 << ownerOf(name, inputs)), 0);
 }
 
-/** Of two columns of different inputs that are compared as they are: of such, what equals one equals all that equal it. */
+/** Whether the part equates plain columns of two inputs. Such equalities are transitive. */
 function isEquality(part: Bound, types: ReadonlyMap<string, RelationColumn>, inputs: readonly ChainInput[]): part is Equality {
   if (part.kind !== 'compare' || part.operator !== '=' || part.left.kind !== 'column' || part.right.kind !== 'column') return false;
   const sides = [part.left, part.right].map(({ name }) => ({ column: types.get(name), owner: ownerOf(name, inputs) }));

@@ -1,4 +1,4 @@
-/** What a search for the cheapest order of inner joins knows of them. Sets of inputs are bits: input i is 1 << i. */
+/** Inner joins for the search of the cheapest order. Sets of inputs are bits: input i is 1 << i. */
 export interface JoinGraph {
   readonly inputs: readonly JoinInput[];
   /** Columns that are all equal to each other. */
@@ -12,7 +12,7 @@ export interface JoinInput {
   readonly rows: number;
   /** Rows that are read to make them. */
   readonly read: number;
-  /** Of a semi or anti join's right side: the part of the rows that passes, and the inputs that must be there before it. */
+  /** Set for the right side of a semi or anti join: the share of rows that pass, and the inputs needed before it. */
   readonly filter: { readonly part: number; readonly needs: number } | null;
 }
 
@@ -32,13 +32,13 @@ interface JoinCondition {
 /** An input, or a join of a stream of rows with rows that are placed. */
 export type JoinTree = number | { readonly left: JoinTree; readonly right: JoinTree };
 
-/** What a row costs that is placed, looked up, and put out; and one that is read for a side that is placed, which one thread does. */
+/** Cost of a row that is uploaded, looked up, put out; and of one read for an uploaded side, which one thread does. */
 const PLACED = 10;
 const LOOKED_UP = 1;
 const PUT_OUT = 0.5;
 const READ_ALONE = 0.3;
 
-/** Of so many inputs all orders are looked at; the time grows as three to their power. */
+/** Largest number of inputs whose orders are all tried; the time grows as three to their power. */
 const SEARCHED_MAX = 9;
 
 interface Best {
@@ -51,7 +51,7 @@ export function cheapestTree(graph: JoinGraph): JoinTree {
   return graph.inputs.length > SEARCHED_MAX ? greedyTree(graph) : searchedTree(graph);
 }
 
-/** What the tree costs; trees are compared by it. */
+/** Cost of a join tree, for comparing trees. */
 export function treeCost(graph: JoinGraph, tree: JoinTree): number {
   if (typeof tree === 'number') return 0;
   const [left, right] = [inputsOfTree(tree.left), inputsOfTree(tree.right)];

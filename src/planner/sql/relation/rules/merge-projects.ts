@@ -24,7 +24,7 @@ export function mergeProjects(relation: Relation): Relation {
       return { ...project, input: merged };
     case 'window':
     case 'unnest': {
-      // What the node adds keeps its names above the columns that are computed now.
+      // Columns that the node adds keep their names above the columns computed now.
       const added = columnsOf(node).slice(project.columns.length);
       if (columnsOf(project.input).some(({ name }) => added.some((each) => each.name === name))) return node;
       return { kind: 'project', input: merged, columns: [...project.columns, ...identity(added)] };

@@ -64,7 +64,7 @@ type ChainFilter = NonNullable<ChainInput['filter']>;
 
 interface Joined {
   readonly relation: Relation;
-  /** What columns of the chain are called here. */
+  /** Local names of the chain's columns. */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -100,7 +100,7 @@ function filtered({ relation: left, names }: Joined, { relation, prefix }: Chain
   return { relation: { kind: 'join', type, left, right, prefix: own, condition: condition === null ? null : rename(condition) }, names };
 }
 
-/** What must hold of pairs of rows of two sets of inputs, in each of which everything holds that can. */
+/** Conditions on pairs of rows of two sets of inputs; conditions within each set already hold. */
 function conditionsOf({ inputs, classes, conditions }: JoinChain, left: number, right: number): readonly Bound[] {
   const memberIn = (members: readonly ClassMember[], set: number): ClassMember | undefined =>
     members.find(({ input }) => (set & (1 << input)) !== 0);

@@ -30,7 +30,7 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       return { ...pruned, input: keep(relation.input, read(expressionsOf(pruned))) };
     }
     case 'join': {
-      // What has a partner is looked up for those who ask.
+      // A mark that nobody reads is not computed.
       if (relation.mark !== undefined && !needed.has(relation.mark)) return keep(relation.left, needed);
       const all = read(expressionsOf(relation), new Set(needed));
       const { prefix } = relation;

@@ -1,7 +1,7 @@
 import { column } from '../bound.js';
 import { type AggregateRelation, identity, mapInputs, type NamedAggregate, type NamedBound, type Relation } from '../relation.js';
 
-/** Of each query of a UNION ALL its own groups first, so that its table is grouped where it lies; then the groups of all. */
+/** Groups each query of a UNION ALL by itself first, so that its table is grouped where it lies; then all groups together. */
 export function pushAggregates(relation: Relation): Relation {
   const node = mapInputs(relation, pushAggregates);
   if (node.kind !== 'aggregate' || node.input.kind !== 'union' || !node.aggregates.every(isDivisible)) return node;

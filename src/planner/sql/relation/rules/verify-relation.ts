@@ -10,7 +10,7 @@ type Columns = ReturnType<typeof columnsOf>;
  */
 export class RelationVerifier {
   readonly #verified = new Set<Relation>();
-  /** By lists of columns, which many nodes share with the one below. */
+  /** Names by list of columns, which many nodes share with the one below. */
   readonly #names = new Map<Columns, ReadonlySet<string>>();
 
   /**
@@ -40,7 +40,7 @@ export class RelationVerifier {
     this.#verified.add(relation);
   }
 
-  /** What the condition of a join may name. */
+  /** Columns that the condition of a join may name. */
   #namesOfPairs(join: JoinRelation): readonly ReadonlySet<string>[] {
     if (putsOutRight(join)) return [this.#namesOf(columnsOf(join))];
     return [this.#namesOf(columnsOf(join.left)), new Set(columnsOf(join.right).map(({ name }) => join.prefix + name))];
