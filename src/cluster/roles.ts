@@ -186,7 +186,12 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           storageDirectory: configuration.get('svc.storage.directory'),
           allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
           maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
-          maxHttpBytes: configuration.get('svc.ingestion.http.maxBytes'),
+          http: {
+            maxBytes: configuration.get('svc.ingestion.http.maxBytes'),
+            allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
+            allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
+            allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
+          },
           inputLimits: {
             maxColumns: configuration.get('svc.ingestion.maxColumns'),
             maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import {
+  addressRanges,
   bytes,
   choice,
+  choices,
   flag,
+  hosts,
   integer,
   limits,
   type Machine,
@@ -324,6 +327,19 @@ export const PROPERTIES = {
     'Tasks that the MiddleManager runs at a time.',
   ),
   'svc.ingestion.http.maxBytes': bytes({ min: 1024, max: 2 ** 45 }, '10GiB', 'Largest body that an http input source may send.'),
+  'svc.ingestion.http.allowedProtocols': choices(
+    ['http', 'https'],
+    '["http","https"]',
+    'Protocols of the URLs that an http input source may read.',
+  ),
+  'svc.ingestion.http.allowedHosts': hosts(
+    '[]',
+    'Hosts that an http input source may read, redirects included; *.example.com stands for every name below it. Empty: every host.',
+  ),
+  'svc.ingestion.http.allowedAddresses': addressRanges(
+    '[]',
+    'Addresses and ranges that an http input source may connect to beside public ones: loopback, private networks, this machine.',
+  ),
   'svc.ingestion.maxColumns': integer({ min: 1, max: 1_000_000 }, '20000', 'Columns that one load of rows may have; more are refused.'),
   'svc.ingestion.maxRowBytes': bytes({ min: 1024, max: 2 ** 29 }, '64MiB', 'Longest row of a text format that a load may have.'),
   'svc.ingestion.local.allowedDirectories': paths('["input"]', 'Directories below which a local input source may read.', resolve),

@@ -1,6 +1,7 @@
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import { own } from '../base/names.js';
+import { canonicalHost, parseAddressRange } from '../base/network-names.js';
 
 /** What the automatic defaults are derived from; handed in, so that tests choose it. */
 export interface Machine {
@@ -137,6 +138,53 @@ export function choice<const Name extends string>(names: readonly Name[], defaul
 /** A JSON array of texts, or texts separated by commas. */
 export function texts(defaultText: string, meaning: string): Property<readonly string[]> {
   return { accepts: 'a JSON array of texts, or texts separated by commas', defaultText, meaning, read: readTexts };
+}
+
+/** A list of some of `names`. */
+export function choices<const Name extends string>(
+  names: readonly Name[],
+  defaultText: string,
+  meaning: string,
+): Property<readonly Name[]> {
+  const isName = (each: string): each is Name => names.some((name) => name === each);
+  return {
+    accepts: `a JSON array of ${names.join(', ')}, or some of them separated by commas`,
+    defaultText,
+    meaning,
+    read(written) {
+      const found = readTexts(written)?.map((each) => each.toLowerCase());
+      return found?.every(isName) ? found : undefined;
+    },
+  };
+}
+
+/** Hosts as `canonicalHost` spells them; `*.` before a name stands for every name below it. */
+export function hosts(defaultText: string, meaning: string): Property<readonly string[]> {
+  return {
+    accepts: 'a JSON array of hosts without ports, such as ["data.example.com","*.example.org"]',
+    defaultText,
+    meaning,
+    read(written) {
+      const found = readTexts(written)?.map((each) => {
+        const [, wildcard = '', host = ''] = /^(\*\.)?(.*)$/.exec(each) ?? [];
+        const canonical = host.includes('*') ? undefined : canonicalHost(host);
+        return canonical === undefined ? undefined : wildcard + canonical;
+      });
+      return found?.every((each) => each !== undefined) ? found : undefined;
+    },
+  };
+}
+
+export function addressRanges(defaultText: string, meaning: string): Property<readonly string[]> {
+  return {
+    accepts: 'a JSON array of addresses and ranges, such as ["10.0.0.0/8","fd00::1"]',
+    defaultText,
+    meaning,
+    read(written) {
+      const found = readTexts(written);
+      return found?.every((each) => parseAddressRange(each) !== undefined) ? found : undefined;
+    },
+  };
 }
 
 /** An absolute path; what is written is relative to the data directory. */

@@ -4,6 +4,7 @@ import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { DeepStorage } from '../storage/contract.js';
 import type { InputLimits } from './format/format-kind.js';
+import type { HttpRules } from './source/url-policy.js';
 
 export type { PublishRequest, PushedSegment } from '../model/publication.js';
 
@@ -21,8 +22,9 @@ export interface TaskContext {
   /** Directories that `local` input sources may read; resolved, no links out of them are followed. */
   readonly allowedDirectories: readonly string[];
   readonly maxBytesInMemory: number;
-  /** Largest body that an `http` input source may send, in bytes. */
-  readonly maxHttpBytes: number;
+  readonly http: HttpRules;
+  /** `host:port` of the processes of the cluster, which no input source may read. */
+  readonly peers: readonly string[];
   readonly inputLimits: InputLimits;
   /** Name of the kernel set. */
   readonly kernels: string;

@@ -23,7 +23,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
     host: 'worker:1',
     session: 's',
     capacity: 2,
-    peers: { leading: lead, all: () => [] } as unknown as Pick<Peers, 'leading' | 'all'>,
+    peers: { leading: lead, all: () => [], hosts: () => ['a:1', 'b:2'] } as unknown as Pick<Peers, 'leading' | 'all' | 'hosts'>,
     workDirectory: join(folder, 'work'),
     logDirectory: join(folder, 'logs'),
     publishTimeoutMs,
@@ -31,7 +31,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       storageDirectory: '',
       allowedDirectories: [],
       maxBytesInMemory: 1,
-      maxHttpBytes: 1,
+      http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1, maxRowBytes: 1 },
       kernels: 'simd',
       logBytesMax: 1 << 20,
@@ -81,6 +81,13 @@ managers('one that cannot be started holds up no stop, and gives its slot back',
   await manager.stop();
   assert.match(String(await assigned), /EEXIST|ENOTDIR/);
   assert.equal(manager.runningTasks(), []);
+});
+
+managers('a task is told the processes of the cluster', async ({ folder }) => {
+  const { manager, ends } = await managerIn(folder);
+  await manager.assign({ taskId: 't', payload: { does: 'tellPeers' } });
+  await until(() => ends.length > 0);
+  assert.equal(ends[0]?.report, { peers: ['a:1', 'b:2'] });
 });
 
 managers('ids of any length and letters name no files', async ({ folder }) => {

@@ -3,7 +3,7 @@ import type { RowsPlan } from '../../src/model/row-source.js';
 
 /** Stands for `task-main` in the tests of `TaskProcess`: does what the payload says. */
 interface Payload {
-  readonly does: 'succeed' | 'publish' | 'query' | 'leave' | 'crash' | 'exit' | 'hang';
+  readonly does: 'succeed' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'crash' | 'exit' | 'hang';
   readonly rows?: bigint;
 }
 
@@ -34,6 +34,7 @@ process.on('message', async (message: ToTask) => {
     progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 },
   });
   if (does === 'succeed') await end({ rows: count });
+  if (does === 'tellPeers') await end({ peers: message.settings.peers });
   if (does === 'query' || does === 'leave') {
     leaves = does === 'leave';
     await tell({ kind: 'query', query: { plan: { operator: 'scan' } as RowsPlan, source: { kind: 'table', name: 'ds' } } });

@@ -126,6 +126,49 @@ configuration('a missing file is an error that names it', () => {
   );
 });
 
+const lists: readonly {
+  readonly name: 'svc.ingestion.http.allowedProtocols' | 'svc.ingestion.http.allowedHosts' | 'svc.ingestion.http.allowedAddresses';
+  readonly accepted: readonly (readonly [written: string, value: readonly string[]])[];
+  readonly refused: readonly string[];
+}[] = [
+  {
+    name: 'svc.ingestion.http.allowedProtocols',
+    accepted: [
+      ['["https"]', ['https']],
+      ['HTTP, https', ['http', 'https']],
+      ['[]', []],
+    ],
+    refused: ['["ftp"]', '["http:"]', '[1]', '["file","http"]'],
+  },
+  {
+    name: 'svc.ingestion.http.allowedHosts',
+    accepted: [
+      ['["Data.Example.com.","*.example.org"]', ['data.example.com', '*.example.org']],
+      ['bücher.example', ['xn--bcher-kva.example']],
+      ['["0x7f.1","::1","[::1]"]', ['127.0.0.1', '[::1]', '[::1]']],
+    ],
+    refused: ['["http://a"]', '["a:80"]', '["[::1]:80"]', '["a/b"]', '["u@a"]', '["*"]', '["a.*.b"]', '["*.*.b"]', '[""]', '["256.1"]'],
+  },
+  {
+    name: 'svc.ingestion.http.allowedAddresses',
+    accepted: [
+      ['["10.0.0.0/8","127.0.0.1"]', ['10.0.0.0/8', '127.0.0.1']],
+      ['fd00::/8, ::1', ['fd00::/8', '::1']],
+    ],
+    refused: ['["localhost"]', '["10.0.0.0/33"]', '["::/129"]', '["127.1"]', '["fe80::1%eth0"]', '["10.0.0.0/"]', '["[::1]"]', '[""]'],
+  },
+];
+for (const { name, accepted, refused } of lists)
+  configuration(`${name} is read once, and wrong entries are refused`, () => {
+    for (const [written, value] of accepted) assert.equal(read({ flags: [`${name}=${written}`] }).get(name), value, written);
+    for (const written of refused)
+      assert.throws(
+        () => read({ flags: [`${name}=${written}`] }),
+        (error: Error) => error.message.includes(name),
+        written,
+      );
+  });
+
 configuration('hidden properties are not visible', () => {
   const shown = read({ flags: ['svc.server.hiddenProperties=["TIER"]', 'svc.server.tier=secretive'] }).visibleProperties();
   assert.not('svc.server.tier' in shown);

@@ -37,7 +37,8 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
     workDirectory: path.join(folder, 'work'),
     allowedDirectories: [],
     maxBytesInMemory: 1 << 28,
-    maxHttpBytes: 1 << 20,
+    http: { maxBytes: 1 << 20, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
+    peers: [],
     inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
     kernels: 'reference',
     storage: {

@@ -62,7 +62,8 @@ async function textsOf(source: unknown, allowed: string): Promise<string[]> {
     parseInputSource(new ObjectReader(source, 'inputSource', readContextOf('input_invalid', 'the task'))),
     {
       allowedDirectories: [allowed],
-      maxHttpBytes: 4999,
+      http: { maxBytes: 4999, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: ['127.0.0.1'] },
+      peers: [],
       signal: never,
     },
   );
@@ -156,7 +157,19 @@ const refusals: readonly {
     name: 'http, nobody there',
     source: () => ({ type: 'http', uris: ['http://127.0.0.1:9/'] }),
     code: 'input_unreadable',
-    message: /127\.0\.0\.1:9/,
+    message: /127\.0\.0\.1:9\/ cannot be read: there is no HTTP answer$/,
+  },
+  {
+    name: 'http, another address of this machine',
+    source: () => ({ type: 'http', uris: [`http://127.0.0.2:${PORT}/who`] }),
+    code: 'forbidden',
+    message: /127\.0\.0\.2.*svc\.ingestion\.http\.allowedAddresses/,
+  },
+  {
+    name: 'http, credentials in the URI',
+    source: () => ({ type: 'http', uris: [`http://ann:pw@127.0.0.1:${PORT}/who`] }),
+    code: 'input_invalid',
+    message: /^(?!.*pw).*httpAuthenticationUsername/,
   },
   {
     name: 'http, too large',

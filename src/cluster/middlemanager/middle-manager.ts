@@ -17,13 +17,13 @@ export interface MiddleManagerOptions {
   readonly host: string;
   readonly session: string;
   readonly capacity: number;
-  readonly peers: Pick<Peers, 'leading' | 'all'>;
+  readonly peers: Pick<Peers, 'leading' | 'all' | 'hosts'>;
   /** Each task has a directory of its own below it; all of it is removed at the start. */
   readonly workDirectory: string;
   readonly logDirectory: string;
   /** How long a task waits for the Overlord that publishes it, and for a Broker that reads datasources for it. */
   readonly publishTimeoutMs: number;
-  readonly settings: Omit<TaskSettings, 'workDirectory'>;
+  readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
   /** The compiled `task-main`, which only the outermost layer may know. */
   readonly taskEntry: URL;
   readonly now: () => number;
@@ -111,7 +111,7 @@ export class MiddleManager implements MiddleManagerService {
     return TaskProcess.start({
       taskId,
       payload,
-      settings: { ...this.#options.settings, workDirectory },
+      settings: { ...this.#options.settings, workDirectory, peers: this.#options.peers.hosts() },
       logFile: this.#logFile(taskId),
       entry: this.#options.taskEntry,
       publish: (request) => this.#publish(request),

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../base/errors.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { InputLimits } from '../../ingestion/format/format-kind.js';
+import type { HttpRules } from '../../ingestion/source/url-policy.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 
@@ -10,7 +11,9 @@ export interface TaskSettings {
   readonly storageDirectory: string;
   readonly allowedDirectories: readonly string[];
   readonly maxBytesInMemory: number;
-  readonly maxHttpBytes: number;
+  readonly http: HttpRules;
+  /** `host:port` of the processes of the cluster when the task starts. */
+  readonly peers: readonly string[];
   readonly inputLimits: InputLimits;
   readonly kernels: string;
   /** Bytes that the log of the task may take. */

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
+import { ROLES } from '../../configuration/properties.js';
 import type { Coordination } from '../membership/coordination.js';
 import { DESCRIPTIONS, type RpcRole, type RpcServices } from './descriptions.js';
 import type { HttpClient } from './http-client.js';
@@ -44,6 +45,11 @@ export class Peers {
     const leader = this.#coordination.leader(role);
     if (leader === undefined) throw new ServiceError('unavailable', `no ${role} leads at the moment`);
     return this.at(role, leader.host);
+  }
+
+  /** `host:port` of everyone announced, in whatever role. */
+  hosts(): readonly string[] {
+    return ROLES.flatMap((role) => this.#coordination.members(role).map(({ host }) => host));
   }
 
   /** Everyone announced in a role, with the service each offers. */

@@ -1,8 +1,11 @@
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
+import { NO_ANSWER, requestBody } from './http-request.js';
 import { type InputEntity, inputSourceKind, type SourceLimits } from './source-kind.js';
+import { UrlPolicy } from './url-policy.js';
 
 interface HttpSource {
   readonly uris: readonly string[];
@@ -26,6 +29,12 @@ function parseHttpSource(fields: ObjectReader): HttpSource {
   if (uris.length === 0) throw fields.invalid('uris', 'expected at least one URI');
   for (const uri of uris) {
     if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri)) throw fields.invalid('uris', `expected http:// or https:// URIs, found "${uri}"`);
+    const { username, password } = new URL(uri);
+    if (username !== '' || password !== '')
+      throw fields.invalid(
+        'uris',
+        'expected URIs without credentials (httpAuthenticationUsername and httpAuthenticationPassword take them)',
+      );
   }
   const password = fields.raw('httpAuthenticationPassword');
   const text =
@@ -40,29 +49,26 @@ function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputE
 }
 
 /** The body, cut off with an error once it is larger than the limit, or when the sender falls silent. */
-async function download(uri: string, source: HttpSource, limits: SourceLimits): Promise<Readable> {
-  const headers: Record<string, string> = { accept: '*/*' };
-  if (source.username !== null)
-    headers['authorization'] = `Basic ${Buffer.from(`${source.username}:${source.password ?? ''}`).toString('base64')}`;
+async function download(uri: string, { username, password }: HttpSource, { http, peers, signal }: SourceLimits): Promise<Readable> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-  const fail = (error: unknown): ServiceError => {
-    if (error instanceof ServiceError) return error;
-    if (limits.signal.aborted) return new ServiceError('cancelled', 'the task was cancelled', error);
-    const reason = silence.signal.aborted ? `nothing came for ${SILENCE_MS / 1000} s` : reasonOf(error);
+  const fail = (error: unknown, ofSilence: string): ServiceError => {
+    if (signal.aborted) return new ServiceError('cancelled', 'the task was cancelled', error);
+    if (error instanceof ServiceError) return new ServiceError(error.code, `${uri} cannot be read: ${error.message}`, error);
+    const reason = silence.signal.aborted ? ofSilence : 'the connection ended before the body did';
     return new ServiceError('input_unreadable', `${uri} cannot be read: ${reason}`, error);
   };
   try {
-    const response = await fetch(uri, { headers, signal: AbortSignal.any([limits.signal, silence.signal]), redirect: 'follow' });
-    if (!response.ok || response.body === null) {
-      await response.body?.cancel();
-      throw new ServiceError('input_unreadable', `${uri} cannot be read: the server answers ${response.status} ${response.statusText}`);
-    }
-    const body = Readable.fromWeb(response.body as ReadableStream);
-    return Readable.from(bounded(body), { objectMode: true });
+    const response = await requestBody({
+      url: new URL(uri),
+      authorization: username === null ? null : `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`,
+      policy: new UrlPolicy({ rules: http, peers, resolve: (host) => lookup(host, { all: true }), machineAddresses: machineAddresses() }),
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    return Readable.from(bounded(response), { objectMode: true });
   } catch (error) {
     clearTimeout(timer);
-    throw fail(error);
+    throw fail(error, NO_ANSWER);
   }
 
   async function* bounded(body: Readable): AsyncGenerator<Uint8Array> {
@@ -72,21 +78,20 @@ async function download(uri: string, source: HttpSource, limits: SourceLimits): 
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), SILENCE_MS);
         received += chunk.length;
-        if (received > limits.maxHttpBytes)
-          throw new ServiceError('resource_limit', `${uri} is larger than svc.ingestion.http.maxBytes (${limits.maxHttpBytes} bytes)`);
+        if (received > http.maxBytes)
+          throw new ServiceError('resource_limit', `the body is larger than svc.ingestion.http.maxBytes (${http.maxBytes} bytes)`);
         yield chunk;
       }
     } catch (error) {
-      throw fail(error);
+      throw fail(error, `nothing came for ${SILENCE_MS / 1000} s`);
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+function machineAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 }
 
 /** The password of `{type: "default", password}`; other providers would read the environment of the server. */

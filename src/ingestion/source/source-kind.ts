@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ObjectReader } from '../../base/json-reader.js';
+import type { HttpRules } from './url-policy.js';
 
 /** One file, object or string that rows are read from. */
 export interface InputEntity {
@@ -16,7 +17,9 @@ export interface InputEntity {
 /** What an input source may use. */
 export interface SourceLimits {
   readonly allowedDirectories: readonly string[];
-  readonly maxHttpBytes: number;
+  readonly http: HttpRules;
+  /** `host:port` of the processes of the cluster, which no input source may read. */
+  readonly peers: readonly string[];
   readonly signal: AbortSignal;
 }
 
