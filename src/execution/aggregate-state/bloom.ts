@@ -21,7 +21,7 @@ export function bloomState({ entries }: Extract<AggregateState, { type: 'bloom' 
     bytes: (state) => state.bytes,
     encode,
     decode: (text) => Bloom.decode(fromBase64(text)),
-    // By about how many values they have.
+    // Ordered by the approximate number of values.
     compare: (a, b) => a.bitsSet - b.bitsSet,
     value: encode,
     bind: (scope, [column = '']) => (isNumberType(scope.typeOf(column)) ? bindNumbers(scope, column) : bindTexts(scope, column)),

@@ -9,7 +9,7 @@ import { stateOperations } from './operations.js';
 type Values = Iterable<Value> & { readonly length: number };
 
 /**
- * What is made of the distinct values of a group; states as texts. Doubles are added exactly, and collectors meet numbers in
+ * Folds the distinct values of a group; states are base64 strings. Doubles are added exactly, and states meet numbers in
  * ascending order, so that the order of the values does not show.
  */
 export function distinctFolder(fold: DistinctFold): (values: Values) => Value {

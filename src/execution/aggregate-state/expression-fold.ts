@@ -21,7 +21,7 @@ import { sizeOf } from './value-size.js';
 
 type ExpressionFold = Extract<AggregateState, { type: 'expression' }>;
 
-/** What expressions have made of the rows so far. */
+/** Accumulated value of an expression fold. */
 export class Folded {
   /** 0: of no row; 1: of rows of one segment; else how many were combined. */
   parts = 0;
@@ -39,7 +39,7 @@ export class Folded {
     return this.#list === undefined ? this.#value : this.#list.elements();
   }
 
-  /** Of the value, at least. */
+  /** Lower bound on the size of the value. */
   get sizeBytes(): number {
     return this.#list?.bytes ?? this.#sizeBytes;
   }

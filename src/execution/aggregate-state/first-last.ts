@@ -183,7 +183,7 @@ function valueReader(
   };
 }
 
-/** Of a row of several values the first, or all of them as one text. */
+/** Reads the first value of a multi-value row, or all of them as one string. */
 function listReader(
   scope: SegmentScope,
   column: StringColumnView,
@@ -220,7 +220,7 @@ function idsAt(ids: Uint8Array | Uint16Array | Uint32Array): (row: number) => nu
   return (row) => ids[row] ?? 0;
 }
 
-/** As many characters as fit into so many bytes of UTF-8. */
+/** The longest prefix that fits into this many bytes of UTF-8. */
 function firstBytes(text: string, bytes: number): string {
   if (text.length * 3 <= bytes) return text;
   let taken = 0;

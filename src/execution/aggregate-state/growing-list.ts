@@ -46,7 +46,7 @@ export class GrowingList {
   readonly #isSet: boolean;
   #elements: Value[];
   #bytes = 0;
-  /** Of a set: elements in front, in order and each once. */
+  /** Sets only: number of leading elements that are sorted and distinct. */
   #settled = 0;
   /** Somebody else may hold the elements. */
   #isLent = false;
@@ -77,7 +77,7 @@ export class GrowingList {
     return true;
   }
 
-  /** As the function gives them; not to be changed. */
+  /** The elements as the function returns them; not to be changed. */
   elements(): readonly Value[] {
     this.#settleAll();
     this.#isLent = true;

@@ -59,7 +59,7 @@ export function textIds(scope: SegmentScope, column: string): IdSource | undefin
   return source.kind === 'missing' ? undefined : (idSource(scope, source) ?? computedIds(scope, asText(scope, source)));
 }
 
-/** Of stored and computed texts; undefined of numbers, and of a missing column. */
+/** Ids of stored and computed strings; undefined for numbers and for a missing column. */
 export function idSource(scope: SegmentScope, source: Source): IdSource | undefined {
   if (source.kind === 'string') return source.column.offsets === 0 ? storedIds(scope, source.column) : listedIds(scope, source.column);
   return source.kind === 'computed' && source.vector.kind === 'string' ? computedIds(scope, source.vector) : undefined;

@@ -2,7 +2,7 @@ import type { Address } from '../../base/layout.js';
 import type { Murmur3 } from '../../sketch/murmur3.js';
 import type { Block } from '../block/context.js';
 
-/** What takes the bytes of a text, as UTF-8, or the text itself. */
+/** A hash of a string's UTF-8 bytes, or of the string itself. */
 export type TextHash = Pick<Murmur3, 'hash' | 'hashText'>;
 
 /** Values of a segment by id. `gather` gives the ids of rows in pieces of at most a block. */

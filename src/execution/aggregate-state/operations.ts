@@ -40,7 +40,7 @@ const KINDS: {
   expression: expressionFoldState as (aggregateState: AggregateState) => StateOperations<unknown>,
 };
 
-/** What an aggregator keeps per group; the type of its states is known to their kind alone. */
+/** Operations on an aggregator's state; only its kind knows the type of the state. */
 export function stateOperations(aggregateState: AggregateState): StateOperations<unknown> {
   const make = KINDS[aggregateState.type] as (aggregateState: AggregateState) => StateOperations<unknown>;
   return make(aggregateState);

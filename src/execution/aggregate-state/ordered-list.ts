@@ -15,7 +15,7 @@ type OrderedList = Extract<AggregateState, { type: 'list' }>;
 
 interface Entry {
   readonly value: Value;
-  /** What it is ordered by. */
+  /** Sort keys. */
   readonly keys: readonly Value[];
 }
 
@@ -23,13 +23,13 @@ interface Entry {
 interface Entries {
   readonly list: Entry[];
   readonly known: Set<string> | undefined;
-  /** Of the values; these are limited by `maxBytes`. */
+  /** Size of the values, limited by `maxBytes`. */
   bytes: number;
-  /** Of what is kept beside the values: what they are ordered by, and what distinct ones are printed as. */
+  /** Size of what is kept beside the values: sort keys, and the printed form of distinct ones. */
   besideBytes: number;
 }
 
-/** What an entry takes beside its values. */
+/** Overhead of an entry beside its values. */
 const ENTRY_BYTES = 64;
 
 /** Values in an order. What is alike in all keys is ordered by the value itself, so that how rows are read does not show. */

@@ -25,7 +25,7 @@ export function rowLists(scope: SegmentScope, { physical, ids, offsets, dictiona
   };
 }
 
-/** As people write lists: a single value as it is, none as null. */
+/** A list as people write it: a single value as it is, none as null. */
 export function listText(values: readonly (string | null)[]): string | null {
   return values.length > 1 ? `[${values.join(', ')}]` : (values[0] ?? null);
 }

@@ -18,7 +18,7 @@ export interface StateOperations<State> {
   readonly emptyValue: Value;
   create(): State;
   merge(into: State, from: State): void;
-  /** What a state takes, for the limit on memory of a query. */
+  /** Size of a state, for the query's memory limit. */
   bytes(state: State): number;
   /** `decode(encode(state))` equals `state`. */
   encode(state: State): string;

@@ -6,13 +6,13 @@ import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { KernelTimes } from './kernel-times.js';
 
-/** What one thread needs to work on one query. */
+/** Context of one thread working on one query. */
 export interface RunContext {
   readonly memory: KernelMemory;
   readonly kernels: KernelSet;
   /** Throws `cancelled` or `timeout`; called between blocks. */
   check(): void;
-  /** What kernels do, where that is looked at; see `sampled`. */
+  /** Kernel times, where they are sampled; see `sampled`. */
   readonly times: KernelTimes | undefined;
   /** For a segment of so many rows about to be read: one in some is read by kernels whose calls are counted and timed. */
   sampled(rows: number): RunContext;
@@ -20,9 +20,9 @@ export interface RunContext {
   beginSegment(): void;
   /** Rows handled by one set of kernel calls; at most BLOCK_ROWS. */
   readonly batchRows: number;
-  /** What group tables of this thread may hold. */
+  /** Memory limit of this thread's group tables. */
   readonly groupBytesMax: number;
-  /** Where group tables that outgrow it may go; undefined: nowhere. */
+  /** Disk space for group tables that outgrow it; undefined for none. */
   readonly spill: SpillSpace | undefined;
 }
 

@@ -8,7 +8,7 @@ const CALLS_PER_SAMPLE = 8;
 const NAMES = Object.keys(KERNEL_PARAMETERS) as KernelName[];
 
 /**
- * What the kernels of one query do on one thread, in the segments that are looked at: calls are counted, and some of
+ * Times of one query's kernels on one thread, in sampled segments: calls are counted, and some of
  * them timed.
  */
 export class KernelTimes {
@@ -26,7 +26,7 @@ export class KernelTimes {
     return Object.fromEntries(entries) as unknown as KernelSet;
   }
 
-  /** Of the kernels that were called, so far. */
+  /** Totals of the kernels called so far. */
   totals(): Record<string, KernelTotals> {
     const totals: Record<string, KernelTotals> = {};
     this.#calls.forEach((calls, at) => {

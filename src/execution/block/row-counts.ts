@@ -1,6 +1,6 @@
 import { addKernels, addStage, type KernelTotals, type Profile } from '../../model/profile.js';
 
-/** What one thread did for one query; plain data, it crosses threads. */
+/** Counts of one thread's work on one query; plain data that crosses threads. */
 export interface RowCounts {
   rowsScanned: number;
   rowsMatched: number;
@@ -51,7 +51,7 @@ export function addCounts(profile: Profile, counts: RowCounts, reads: 'group' | 
   addStage(profile, 'finish', counts.finishMs, counts.rowsToFinish, counts.rowsFinished);
 }
 
-/** What was seen in the segments that were looked at, for all rows that were read. */
+/** Sampled kernel totals, scaled up to all rows that were read. */
 function scaledKernels({ kernels, rowsSampled, rowsScanned }: RowCounts): Record<string, KernelTotals> {
   const factor = rowsSampled > 0 ? rowsScanned / rowsSampled : 0;
   return Object.fromEntries(
@@ -94,7 +94,7 @@ export class FilterClock {
     return this.#sampledMs > 0 ? this.#filterMs / this.#sampledMs : 0;
   }
 
-  /** Of all blocks so far. */
+  /** Filter time of all blocks so far. */
   get filterMs(): number {
     return this.#samples > 0 ? (this.#filterMs * this.#blocks) / this.#samples : 0;
   }

@@ -1,8 +1,8 @@
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 
-/** Where the columns of a query lie. */
+/** Segment views and dictionaries of a query's columns. */
 export interface SegmentData {
   readonly views: readonly SegmentView[];
-  /** Of the columns whose ids must be comparable between segments. */
+  /** Global dictionaries of the columns whose ids must be comparable between segments. */
   readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
 }

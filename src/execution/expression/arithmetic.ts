@@ -17,7 +17,7 @@ export interface Operand {
   readonly lane: Lane;
   readonly scalar: bigint | number | undefined;
   readonly nullable: readonly NumberVector[];
-  /** Of a scalar: one element. */
+  /** Values of a block; a scalar has one element. */
   values(block: Block): Address;
 }
 

@@ -34,7 +34,7 @@ export function codedFunction(scope: SegmentScope, columns: readonly CodedColumn
   return isNumberType(type) ? numbers(scope, combinations, type) : texts(scope, combinations, type);
 }
 
-/** As `rowLoop`, with a value computed once for each combination. */
+/** Like `rowLoop`, but computes the value once for each combination of ids. */
 export function codedLoop(
   scope: SegmentScope,
   columns: readonly CodedColumn[],
@@ -85,7 +85,7 @@ function combinationsOf(columns: readonly CodedColumn[], { cells, compute }: Row
 interface Combinations {
   /** The number of the combination that each row of a block is. */
   open(block: Block): Codes;
-  /** What is computed of a row of that block. */
+  /** Value of a row of that block. */
   value(row: number): Value;
 }
 

@@ -8,7 +8,7 @@ import { columnsAndFields } from './json-field.js';
 import type { VirtualColumns } from './scope.js';
 import { storedName, virtualColumnsByName } from './scope.js';
 
-/** What a plan needs of segments. */
+/** Columns that a plan needs from segments. */
 export interface NeededColumns {
   /** Stored columns; virtual ones are replaced by what they read. */
   readonly columns: readonly string[];
@@ -24,7 +24,7 @@ export function columnsOfPlan(plan: RowPlan): NeededColumns {
   return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []) };
 }
 
-/** What a plan reads of rows that went through its stages. */
+/** Columns that a plan reads after its stages. */
 export function columnsRead(plan: RowPlan): readonly string[] {
   return columnsAtEnd(plan, false).columns;
 }

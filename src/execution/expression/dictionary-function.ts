@@ -38,7 +38,7 @@ function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cell
 
 const REMEMBERED = new WeakMap<RunContext, RememberedResults>();
 
-/** What a function is of each entry of a dictionary, by id; computed once for the stretches of a segment that follow each other. */
+/** Results of a function for each dictionary entry, by id; computed once for consecutive row ranges of a segment. */
 export function rememberedResults(
   scope: SegmentScope,
   column: StringColumnView,

@@ -4,7 +4,7 @@ import type { ColumnType } from '../../model/schema.js';
 import { isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';
 import { fieldName } from '../../storage/field-name.js';
 
-/** Of `json_value(column, path, type)`: where segments may keep its values, and the type wanted of them. */
+/** A `json_value(column, path, type)`: the field where segments may keep its values, and the wanted type. */
 interface JsonField {
   readonly name: string;
   readonly type: ColumnType;

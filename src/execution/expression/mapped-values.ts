@@ -5,7 +5,7 @@ import type { SegmentScope } from './scope.js';
 import type { ListedRows } from './uploaded-column.js';
 import { byCodeUnits, idsView, uploadedColumn, wellFormed } from './uploaded-column.js';
 
-/** What becomes of a value of a multi-value column; null among `value`s is that of a row without any. */
+/** Mapping of a multi-value column's values; a null `value` belongs to a row without values. */
 export interface ValueMapping {
   readonly map: (value: string | null) => Value;
   readonly keeps: (value: string | null) => boolean;

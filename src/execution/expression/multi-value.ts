@@ -38,7 +38,7 @@ export function multiValue(scope: SegmentScope, name: string): StringColumnView 
 /** An expression of each value of one multi-value column that reads no other: computed once per distinct value. */
 export interface ValueFunction {
   readonly column: StringColumnView;
-  /** Of null, for a row without values. */
+  /** Computes the value; the argument is null for a row without values. */
   readonly compute: (text: string | null) => Value;
 }
 

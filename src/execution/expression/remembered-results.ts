@@ -5,14 +5,14 @@ import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { DictionaryView } from '../../storage/view.js';
 
-/** What a value takes beside its text. */
+/** Overhead of a value beside its string. */
 const VALUE_BYTES = 32;
 const BYTES_MAX = 1 << 27;
 
 type Results = readonly Value[];
 
 /**
- * What functions are of the entries of dictionaries, for one query on one thread. The stretches and pieces of a segment
+ * Function results of dictionary entries, for one query on one thread. The row ranges of a segment
  * share its dictionaries and mostly follow each other, so what was remembered first gives way when the whole grows beyond
  * `bytesMax`; results that are larger by themselves are remembered alone, until the next come.
  */

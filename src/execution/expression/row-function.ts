@@ -38,7 +38,7 @@ export function rowFunction(scope: SegmentScope, expression: Expression, names: 
 /** Between two looks at whether to go on: one row may take long. */
 const ROWS_PER_CHECK = 64;
 
-/** What computes every row of a block, for functions that nothing else fits. */
+/** Computes every row of a block; for functions that no faster form fits. */
 export function rowLoop(
   scope: SegmentScope,
   names: readonly string[],

@@ -12,7 +12,7 @@ import { readingFields } from './json-field.js';
 import { multiValueSource } from './multi-value.js';
 import type { Vector } from './vector.js';
 
-/** What a column name means in a segment. */
+/** Source of a column name in a segment. */
 export type Source =
   | { readonly kind: 'missing' }
   | { readonly kind: 'number'; readonly column: NumberColumnView }
@@ -27,7 +27,7 @@ export function virtualColumnsByName(columns: readonly VirtualColumn[]): Virtual
   return Object.fromEntries(columns.map((column) => [column.name, column]));
 }
 
-/** What a name means where no virtual column has it. */
+/** Source of a name that is not a virtual column's. */
 export function storedSource(view: SegmentView, name: string): Source {
   const column = Object.hasOwn(view.columns, name) ? own(view.columns, name) : undefined;
   if (column === undefined) return { kind: 'missing' };
@@ -133,7 +133,7 @@ export class SegmentScope {
   }
 }
 
-/** Of a single value that is not kept nothing is left. */
+/** The expression reduced to kept values; a single value that is not kept becomes null. */
 function keptOnly({ expression, keeps }: VirtualColumn): Expression {
   return keeps === undefined ? expression : { kind: 'call', function: 'case_searched', arguments: [keeps, expression] };
 }

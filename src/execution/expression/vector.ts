@@ -38,7 +38,7 @@ export interface Decimals {
 /** Texts computed for a segment: one u32 id per row into `pool`. */
 export interface StringVector {
   readonly kind: 'string';
-  /** What the texts stand for. */
+  /** Type that the strings stand for. */
   readonly type: TextType;
   readonly pool: StringPool;
   /** Whether the pool is complete before any row is read. */

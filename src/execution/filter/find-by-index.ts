@@ -42,7 +42,7 @@ export async function findByIndex(plan: RowPlan, store: SegmentStore, segmentIds
   const conditions = textConditions(plan);
   if (conditions.length === 0 || !segmentIds.some((id) => conditions.some(({ column }) => store.unloaded(id, column) !== null)))
     return nothing;
-  // What a segment without rows of interest adds are the types of its columns: only where all agree it is not missed.
+  // A segment without matching rows still contributes its column types: skip it only where all types agree.
   if (!typesAgree(plan, store, segmentIds)) return nothing;
   const excluded = new Set(segmentIds.filter((id) => conditions.some((condition) => excludes(store, id, condition))));
   const selections = new Map<string, RowSelection>();
@@ -120,7 +120,7 @@ async function selectionOf(conditions: readonly TextCondition[], store: SegmentS
   return { answered: indexed.map(({ position }) => position), rows };
 }
 
-/** Of ascending rows. */
+/** Intersection of two ascending lists of rows. */
 function intersection(left: Uint32Array, right: Uint32Array): Uint32Array {
   const rows = new Set(right);
   return left.filter((row) => rows.has(row));

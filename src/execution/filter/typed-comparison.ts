@@ -13,7 +13,7 @@ import { textPredicate } from './text-predicate.js';
 type Comparison = Extract<Filter, { readonly kind: 'equals' | 'in' | 'range' | 'like' }>;
 
 /**
- * What a comparison with arrays or JSON on either side is:
+ * Plans a comparison with arrays or JSON on either side:
  * - `texts`: one of the texts that the column's dictionary keeps, made by the filter that is given back;
  * - `converted`: one in another type, of the column's values in that type, and the values of the filter too;
  * - undefined: no such comparison.

@@ -41,7 +41,7 @@ import { GroupTable } from './table/group-table.js';
  * dense, a cell for every possible key, where these are few; else by a hash of the packed key.
  */
 
-/** What a group plan reads: plain data. */
+/** Input of a group plan, as plain data. */
 export interface GroupSource {
   readonly plan: GroupPlan;
   readonly views: readonly SegmentView[];
@@ -178,14 +178,14 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
   };
 }
 
-/** What a plan means in a segment, and the groups found since. */
+/** A plan bound to a segment, and the groups found so far. */
 interface BoundSegment {
   readonly predicate: Predicate;
   /** undefined: no row passes the filter. */
   readonly groups: SegmentGroups | undefined;
   readonly bits: Address;
   readonly arena: Arena;
-  /** Of the arena, before there were groups. */
+  /** Arena size before there were groups. */
   readonly bytesAtFirst: number;
 }
 

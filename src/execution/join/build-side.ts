@@ -120,7 +120,7 @@ interface Parts {
   readonly owner: Owner;
 }
 
-/** Of a row that is there once for each of its values, it would not be known whether any of them met a partner. */
+/** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner. */
 function refuseMultiValue(frame: Frame, { keys, marked }: BuildRequest): void {
   for (const { build } of keys)
     if (marked && frame.columns.some((column) => column.name === build && column.kind === 'multi'))

@@ -26,7 +26,7 @@ export type Numbering =
   | {
       readonly kind: 'hash';
       readonly words: number;
-      /** Of the parts that are texts; null for numbers. */
+      /** Dictionaries of the key parts; null for numbers. */
       readonly dictionaries: readonly (DictionaryView | null)[];
       readonly slots: Address;
       readonly capacity: number;
@@ -38,7 +38,7 @@ export class KeyReader {
   readonly #context: RunContext;
   readonly #keys: readonly StageKey[];
   readonly #numbering: Numbering;
-  /** Of dictionaries met so far, told by identity as addresses are used again: u32 key number of each entry. */
+  /** Memory for the key numbers (u32) of dictionaries met so far, by identity, because addresses are reused. */
   readonly #arena: Arena;
   readonly #tables = new Map<DictionaryView, Map<DictionaryView, Address>>();
   readonly #known = new Map<DictionaryView, Map<string | null, number>>();

@@ -21,7 +21,7 @@ import { gatherColumn, markColumn } from './view-rows.js';
 const PAIRS = 1 << 18;
 const TRIED_PAIRS = 1 << 16;
 
-/** As the kernel `joinPairs` calls them. */
+/** Numbers of the join kinds in the kernel `joinPairs`. */
 const PAIR_KINDS = { inner: 0, left: 1, right: 0, full: 1, semi: 2, anti: 3, mark: 2 } as const;
 
 /** A row of the probe side and one of the build side, or absent. */
@@ -49,9 +49,9 @@ export class JoinRun {
   readonly #needed: ReadonlySet<string>;
   readonly #build: BuildSide;
   readonly #keys: KeyReader;
-  /** Of one view. */
+  /** Memory of one view. */
   readonly #arena: Arena;
-  /** Of one piece. */
+  /** Memory of one batch. */
   readonly #piece: Arena;
 
   constructor(context: RunContext, stage: JoinStage, needed: ReadonlySet<string>, build: BuildSide) {
@@ -135,7 +135,7 @@ export class JoinRun {
   *#pairs(view: SegmentView, keyed: KeyedRows): Generator<SegmentView> {
     const { type } = this.#stage;
     const { marks } = this.#build;
-    // Where every row has one partner the columns of the view stay as they are.
+    // The view's columns stay as they are when every row has one partner.
     const room = Math.min(PAIRS, Math.max(view.rowCount, BLOCK_ROWS));
     for (const { pairs, isOneEach } of this.#cut(keyed, PAIR_KINDS[type], room)) {
       if (marks !== 0) this.#context.kernels.joinMark(pairs.right, pairs.count, marks);

@@ -6,7 +6,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsRead } from '../expression/columns-of-plan.js';
 import { findColumn, gatherFrame, rowsByTime } from './rows.js';
 
-/** Where a row stood in its chunk before the chunk was put in order of time. */
+/** Column with a row's position in its chunk before the chunk was sorted by time. */
 export const POSITION = 'position in chunk';
 
 export interface ReadableRows {

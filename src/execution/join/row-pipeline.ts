@@ -30,7 +30,7 @@ import { boundaryOfPieces, scanPieces } from './with-stages.js';
 
 /** Enough rows that placing them costs little beside reading them. */
 const CHUNK_ROWS = 1 << 17;
-/** Of rows that leave as they come the first ones need not wait for so many: chunks begin small and grow. */
+/** First chunk size; chunks grow, so that the first rows of a pass-through leave early. */
 const FIRST_CHUNK_ROWS = 1 << 12;
 const CHUNK_GROWTH = 4;
 /** Wide rows fill a chunk earlier. */
@@ -39,7 +39,7 @@ const CHUNK_BYTES = 32 << 20;
 export interface PipelineOptions {
   readonly plan: RowPlan;
   readonly builds: Builds;
-  /** Of the rows that come, as far as they are known; what frames have besides is taken from the first chunk. */
+  /** Known columns of the incoming rows; further columns are taken from the first chunk. */
   readonly columns: readonly ColumnSchema[];
   readonly heldRowsMax: number;
   /** Rows placed at a time; null: as many as is good. For tests. */
@@ -117,10 +117,10 @@ export class RowPipeline {
   }
 }
 
-/** What a session does with pieces. */
+/** The operator that a pipeline feeds with batches. */
 interface Operator {
   readonly isDone: boolean;
-  /** Of every chunk before its rows come: what types they have. */
+  /** Announces the column types of a chunk before its rows. */
   open(chunk: Frame): void;
   read(pieces: Iterable<SegmentView>): Iterable<Frame>;
   /** Pieces of a chunk that was put in order of time; `POSITION` tells the order in which its rows came. */

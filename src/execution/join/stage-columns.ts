@@ -10,11 +10,11 @@ import { unnestedType } from './unnest-rows.js';
 import { markColumn } from './view-rows.js';
 
 /*
- * What is known of the columns that stages give before any row went through them: views without rows, by which tables
+ * Columns that stages produce, known before any row went through them: views without rows, by which tables
  * of groups are laid out.
  */
 
-/** What rows look like after the stages. */
+/** The view of rows after the stages. */
 export function viewAfter(view: SegmentView, stages: readonly Stage[], builds: Readonly<Record<string, BuildSide>>): SegmentView {
   return stages.reduce((current, stage) => {
     switch (stage.kind) {

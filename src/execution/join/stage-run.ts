@@ -21,7 +21,7 @@ export const STRETCH_ROWS = 1 << 18;
 
 /** One stage on one thread. A piece that it gives is void when the next one is asked for. */
 interface StageStep {
-  /** What becomes of the rows of a view, which has no more than STRETCH_ROWS. */
+  /** Runs the stages over a view of at most STRETCH_ROWS rows. */
   run(view: SegmentView): Generator<SegmentView>;
   /** Rows that come from no row of any view: after the last of them. */
   rest(): Generator<SegmentView>;
@@ -48,7 +48,7 @@ export class StageRun {
     for (let at = start; at < end; at += STRETCH_ROWS) yield* this.#through(sliceView(view, at, Math.min(end, at + STRETCH_ROWS)), 0);
   }
 
-  /** What joins have left of their build sides; once, when all rows of all threads went through. */
+  /** Unmatched rows of the build sides; called once, after all rows of all threads. */
   *rest(): Generator<SegmentView> {
     for (const [index, step] of this.#steps.entries()) for (const piece of step.rest()) yield* this.#through(piece, index + 1);
   }

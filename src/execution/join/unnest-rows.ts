@@ -20,7 +20,7 @@ export interface UnnestedRows {
   readonly values: ColumnView;
 }
 
-/** What a block of rows may come to at a time. */
+/** Largest number of values unnested at a time. */
 const VALUES_MAX = 1 << 18;
 
 /** The values of a column, stored or computed: of multi-value texts and of arrays each, of others the value itself. */

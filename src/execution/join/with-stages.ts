@@ -50,7 +50,7 @@ export function stagedLayout(
   return layoutGroups(plan, queryColumns(plan, after, shared, 'closed'), groupBytesMax);
 }
 
-/** As `runMorsels`, of rows that go through the stages first. */
+/** Like `runMorsels`, for rows that go through the stages first. */
 export function runStagedMorsels(
   layout: GroupLayout,
   context: RunContext,
@@ -91,7 +91,7 @@ export function* stagedPieces(
   }
 }
 
-/** Of blocks that have rows in the intervals; a piece may hold others too, which its `__time` tells. */
+/** Batches of the blocks with rows in the intervals; a batch may hold other rows too, as its `__time` shows. */
 function* piecesWithin(
   context: RunContext,
   stages: StageRun,
@@ -99,7 +99,7 @@ function* piecesWithin(
   { intervals }: Pick<GroupPlan, 'intervals'>,
   { start, end }: RowRange,
 ): Generator<SegmentView> {
-  // Where stretches meet within a block, it goes to the earlier one.
+  // A block shared by two ranges goes to the earlier one.
   const upTo = (row: number): number => Math.min(view.rowCount, Math.ceil(row / BLOCK_ROWS) * BLOCK_ROWS);
   let done = upTo(start);
   for (const range of rowsWithin(context, view, intervals)) {

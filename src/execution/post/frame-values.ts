@@ -10,13 +10,13 @@ import { RangeTree, STRETCH_ROWS_MAX } from './range-tree.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
 import type { FrameSpans } from './window-frame.js';
 
-/** What a function makes of the rows of a frame. Frames are asked for row by row, in order. */
+/** Value of a window function over the rows of a frame. Frames are asked for row by row, in order. */
 export type FrameValue = (spans: FrameSpans) => Value;
 
 /** Rows with what functions of frames read of them. */
 export interface FrameInput {
   readonly rowCount: number;
-  /** Of the function's columns. */
+  /** Columns of the function. */
   readonly columns: readonly ResultColumn[];
   /** Whether a row meets the function's filter. */
   takes(row: number): boolean;
@@ -155,7 +155,7 @@ function nearestValues(column: ResultColumn, { rowCount, check }: FrameInput, is
   return rows;
 }
 
-/** What takes rows in one after another. It begins anew unless the frame has only grown, or lets go of rows it can give back. */
+/** An incremental frame value: it restarts unless the frame only grew or the aggregate can remove rows. */
 function running(aggregate: FrameAggregate, { columns, takes, check }: FrameInput): FrameValue {
   const rowOf = (row: number): readonly Value[] => columns.map((column) => valueAt(column, row));
   let [from, to] = [0, 0];

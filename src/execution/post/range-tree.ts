@@ -3,7 +3,7 @@ import type { Value } from '../../expression/value.js';
 /** Rows up to which a stretch is gone through one by one. */
 export const STRETCH_ROWS_MAX = 32;
 
-/** What values of neighbouring rows come to, for stretches that may begin anywhere: two nodes of each level at most. */
+/** Aggregates of any range of neighbouring rows, from at most two nodes of each level. */
 export class RangeTree {
   /** The rows, then pairs of them, then pairs of these, ... */
   private readonly levels: (readonly Value[])[];
@@ -21,7 +21,7 @@ export class RangeTree {
     }
   }
 
-  /** Of rows [start, end), short ones from the first to the last. */
+  /** Aggregate of rows [start, end); short ranges go row by row. */
   over(start: number, end: number): Value {
     if (end - start <= STRETCH_ROWS_MAX) {
       const [rows = []] = this.levels;

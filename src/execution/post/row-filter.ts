@@ -73,7 +73,7 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
 
 type Comparison = Extract<Filter, { kind: 'equals' | 'in' | 'range' | 'like' }>;
 
-/** Where arrays or JSON are compared: the test of texts that segments are filtered by. */
+/** Comparison of arrays or JSON: the same test of strings that filters segments. */
 function structuredTest(filter: Comparison, column: ColumnType): ((value: Exclude<Value, null>) => Truth) | undefined {
   const typed = typedComparison(filter, column);
   switch (typed?.kind) {

@@ -20,7 +20,7 @@ const HELD_ROWS = 1 << 18;
 export interface HoldingOptions {
   /** Rows that a step which must see all of them may hold. */
   readonly heldRowsMax: number;
-  /** Where a sort may put rows that it need not hold; undefined: nowhere. */
+  /** Disk space for rows that a sort need not hold; undefined for none. */
   readonly spill: SpillSpace | undefined;
   /** `HELD_ROWS`, unless a test asks for fewer. */
   readonly heldRows?: number;
@@ -85,7 +85,7 @@ export class StreamedSteps {
     return [];
   }
 
-  /** What was held back. */
+  /** Rows that were held back. */
   *end(): Generator<Frame> {
     const { check } = this.#leaf;
     const [sort, ...steps] = this.#rest;

@@ -13,7 +13,7 @@ export interface FrameAggregate {
   add(values: readonly Value[]): void;
   /** Takes back the row that was added first of those still there; left out: it cannot. */
   readonly remove?: (values: readonly Value[]) => void;
-  /** Of what was added since it was cleared. */
+  /** Result of the values added since the last clear. */
   result(): Value;
 }
 

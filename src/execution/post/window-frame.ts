@@ -42,7 +42,7 @@ export class FrameSpans {
     this.end = endOf(rows, frame);
   }
 
-  /** Of the frame of a row. */
+  /** Finds the frame of a row. */
   find(row: number, partition: Partition): void {
     const { exclude } = this.frame;
     const low = this.lowest(row, partition);

@@ -140,7 +140,7 @@ function fillPlaces(call: PlaceCall, { start, end }: Partition, peerEnds: Uint32
   }
 }
 
-/** Of a row at `at` in a partition of `count` rows, whose peers are rows [first, last) and the `dense`-th group of such. */
+/** Rank of row `at` in a partition of `count` rows; its peers are rows [first, last), the `dense`-th peer group. */
 function placeOf(
   call: PlaceCall,
   { at, first, last, dense, count }: Readonly<Record<'at' | 'first' | 'last' | 'dense' | 'count', number>>,

@@ -7,15 +7,15 @@ export interface EngineOptions {
   readonly kernels: string;
   /** Processing threads; 0: everything runs where it is asked for. Or threads over this memory that someone else has, who ends them. */
   readonly threads: number | ThreadPool;
-  /** What one query may hold of the memory, over all threads (`svc.query.maxMemoryBytes`). */
+  /** Memory limit of one query over all threads (`svc.query.maxMemoryBytes`). */
   readonly queryBytesMax?: number;
   /** Whether resident columns could give way to an allocation of so many bytes. */
   readonly makeRoom?: MakeRoom;
-  /** What one query may hold in group tables, over all threads (`svc.query.groupBy.maxMemoryBytes`). */
+  /** Limit of one query's group tables over all threads (`svc.query.groupBy.maxMemoryBytes`). */
   readonly groupBytesMax?: number;
-  /** Where group tables that outgrow this go, a directory of this process alone; undefined: nowhere. */
+  /** Directory of this process for group tables that outgrow this; undefined for none. */
   readonly spillDirectory?: string;
-  /** What one query may have there (`svc.query.groupBy.maxOnDiskStorage`); 0: nothing. */
+  /** Disk limit of one query (`svc.query.groupBy.maxOnDiskStorage`); 0 for none. */
   readonly spillBytesMax?: number;
   /** Rows of a scan that one query may hold to sort them (`svc.query.scan.maxRowsQueuedForOrdering`). */
   readonly heldRowsMax?: number;

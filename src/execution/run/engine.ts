@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly profile?: Profile | undefined;
 }
 
-/** What is known of rows that come as frames. */
+/** Rows that come as frames. */
 export interface GivenRows {
   /** Their columns and types; columns that are not named have the type of the first frames. */
   readonly columns: readonly ColumnSchema[];

@@ -43,7 +43,7 @@ export async function* runGrouped(
   let failure: unknown;
   // A thread that fails stops the others; all have ended before memory is given back.
   const work = [
-    // What this thread counts comes with its frames.
+    // This thread's counts come with its frames.
     stream.next(),
     ...others.map(async (thread) => {
       const result = await thread.call('groupPart', request);

@@ -80,7 +80,7 @@ async function* runHalves(
     runPinned(engine, plan, store, half, { ...options, ending: 'partial' }, signal);
   if (plan.operator === 'scan') {
     const { offset, limit } = plan;
-    // Of a part, the rows to be passed over are still needed: they are counted when all have met.
+    // A part still needs the rows before the offset: they are counted once all parts have met.
     const part = { ...plan, offset: 0, limit: limit === null ? null : offset + limit };
     // The second begins when the first was read to its end, and is not begun when that is enough.
     yield* engine.merge(options.ending === 'final' ? plan : part, halves.map(run), options, signal);

@@ -5,7 +5,7 @@ import type { GroupTableParts } from '../group/table/group-table.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { RunCounters } from './engine.js';
 
-/** What the rows of a stream were read for: the stage of the profile that they count in. */
+/** Profile stage that the rows of a stream count in. */
 export type Reads = 'group' | 'scan' | 'merge';
 
 /** Reads the frames of streams, and counts the rows that went into them. */

@@ -44,7 +44,7 @@ function fetched(rows: AsyncIterator<Frame>): Promise<IteratorResult<Frame>> {
 
 /** Rows of which the first have been looked at. */
 export interface PeekedRows {
-  /** Of all of them, when there are few; null: more. */
+  /** Number of rows if few; null if more. */
   readonly rowCount: number | null;
   /** From the first one on. Whoever has them ends them with `return`, also when none were asked for. */
   readonly rows: AsyncIterator<Frame>;

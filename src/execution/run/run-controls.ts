@@ -57,7 +57,7 @@ export class RunControls {
       if (options.profile !== undefined)
         options.profile.peakMemoryBytes = Math.max(options.profile.peakMemoryBytes, peakBytes(memory, control.account));
       memory.free(flags);
-      // What threads that failed have left there.
+      // Remove files that failed threads have left.
       if (spill !== null && existsSync(spill.folder)) await rm(spill.folder, { recursive: true, force: true });
     }
   }
@@ -85,7 +85,7 @@ export function checkOf(signal: AbortSignal): () => void {
   };
 }
 
-/** What the signal was fired with: a deadline that passed is no cancellation. */
+/** The error of an aborted signal: a passed deadline differs from a cancellation. */
 export function endedBy({ reason }: AbortSignal): ServiceError {
   return reason instanceof ServiceError ? reason : cancelledError();
 }

@@ -6,7 +6,7 @@ import type { Builds } from '../join/with-stages.js';
  * How much work something is, before it is done, in rows that are read: what is little stays on the calling thread.
  */
 
-/** What a segment costs whose rows are only counted, by binary search: as much as reading this many. */
+/** Cost, in rows read, of a segment whose rows are only counted by binary search. */
 const ROWS_PER_BOUNDARY = 1000;
 /** To place a row costs as much as reading this many. */
 const UPLOAD_COSTS = 50;
@@ -18,7 +18,7 @@ const PART_COSTS = 200;
 const LISTED_COSTS = 40;
 /** A plan of this many parts costs no more for each row than the row does. */
 const PARTS_OF_ROW = 32;
-/** Of more, no more are counted: the plan is large. */
+/** Counting stops here: the plan is large. */
 const COUNTED_MAX = 20_000;
 
 /** About how much work a plan is, in rows. */
@@ -55,12 +55,12 @@ function sizeOf(plan: RowPlan): { readonly parts: number; readonly listed: numbe
   return { parts, listed };
 }
 
-/** Of rows that come as frames, in rows that are read; null: there are many. */
+/** Cost of rows that come as frames, in rows read; null stands for many. */
 export function uploadCost(rowCount: number | null): number {
   return rowCount === null ? Infinity : rowCount * UPLOAD_COSTS;
 }
 
-/** Of rows that are joined, with the pairs that may come of them. */
+/** Cost of joined rows, including the pairs they may give. */
 export function rowsWithPairs(rows: number, builds: Builds): number {
   const pairs = Object.values(builds).reduce((product, { view }) => product * Math.max(1, view.rowCount), rows);
   return Math.max(rows, pairs * PAIR_COSTS);

@@ -13,7 +13,7 @@ import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowBatch } from './order.js';
 
-/** What a column of a scan is over all segments. */
+/** A scan's column over all segments. */
 export interface ScanColumn {
   readonly name: string;
   readonly type: ColumnType;

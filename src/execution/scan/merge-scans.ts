@@ -95,7 +95,7 @@ function precedes(reader: Reader, at: number, rival: Reader, sign: number): bool
   return sign > 0 ? left < right : left > right;
 }
 
-/** Of one frame at a time: whoever reads them looks between frames whether the query still runs. */
+/** No check within a frame: the reader checks between frames whether the query still runs. */
 const unchecked = (): void => undefined;
 
 function sliceFrame(frame: Frame, start: number, end: number): Frame {

@@ -14,7 +14,7 @@ import { rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
 import type { RowSource } from './row-source.js';
 
 const FRAME_ROWS = 16384;
-/** Of the first frame, so that the first rows leave early. */
+/** Size of the first frame, small so that the first rows leave early. */
 const FIRST_FRAME_ROWS = 1024;
 
 /**
@@ -66,7 +66,7 @@ export function* scanFrames(
   }
 }
 
-/** What a partial scan sends: `__time` comes last when rows are merged by it and it was not asked for. */
+/** Columns of a partial scan; `__time` comes last when rows are merged by it and it was not asked for. */
 export function partialColumns(plan: ScanPlan): readonly string[] {
   return plan.timeOrder === null || plan.columns.includes(TIME_COLUMN) ? plan.columns : [...plan.columns, TIME_COLUMN];
 }

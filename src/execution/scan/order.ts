@@ -13,12 +13,12 @@ export interface RowBatch {
   readonly rows: Uint32Array;
 }
 
-/** By interval start, version, partition. */
+/** Segments ordered by interval start, version, partition. */
 export function inSegmentOrder(views: readonly SegmentView[]): SegmentView[] {
   return [...views].sort((a, b) => a.interval.start - b.interval.start || compareIds(a.id, b.id));
 }
 
-/** Of segments that begin together: most begin alone, and nobody reads their ids. */
+/** Compares ids of segments that begin together; most begin alone, so ids are rarely read. */
 function compareIds(a: string, b: string): number {
   const [left, right] = [parseSegmentId(a), parseSegmentId(b)];
   const [leftVersion, rightVersion] = [left?.version ?? '', right?.version ?? ''];
@@ -90,7 +90,7 @@ export function* rowsInTimeOrder(
       continue;
     }
     if (first === undefined) break;
-    // As many rows as come before any other segment's: all of the block when it is alone.
+    // Take the rows before any other segment's: the whole block when it is alone.
     const rivals = active.filter((cursor) => cursor !== first);
     const nextEdge = next === undefined ? Infinity : edge(next.view);
     let end = first.at + 1;

@@ -5,7 +5,7 @@ import { assert, ServiceError } from '../../base/errors.js';
 interface SpillBudget {
   /** @throws ServiceError `resource_limit` */
   reserve(bytes: number): void;
-  /** Of one reservation, whole. */
+  /** Releases one whole reservation. */
   release(bytes: number): void;
 }
 

@@ -4,9 +4,9 @@ import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { SpillFile } from './spill-file.js';
 
-/** Where one query may put what its memory does not hold; plain data. */
+/** Disk space of one query for what its memory does not hold; plain data. */
 export interface SpillPlace {
-  /** Of this query alone; made when the first thread needs it, removed by whoever runs the query. */
+  /** Folder of this query alone; created when a thread first needs it, removed by the query's owner. */
   readonly folder: string;
   /** Most bytes on disk at once, of all threads together. */
   readonly bytesMax: number;
@@ -47,7 +47,7 @@ export class SpillSpace {
     );
   }
 
-  /** Of one reservation, whole. */
+  /** Releases one whole reservation. */
   release(bytes: number): void {
     Atomics.sub(this.#words(), 0, Math.ceil(bytes / KIBIBYTE));
   }

@@ -47,22 +47,22 @@ export interface RunControl {
   readonly kernels: string;
   readonly batchRows: number;
   readonly groupBytesMax: number;
-  /** Where group tables may spill to; null: nowhere. */
+  /** Disk space for spilled group tables; null for none. */
   readonly spill: SpillPlace | null;
   /** Rows that a sort of scanned rows may hold. */
   readonly heldRowsMax: number;
   /** Work of a higher one goes first, between any two blocks. */
   readonly priority: number;
   readonly limits: RunLimits;
-  /** Where everything that the query allocates is counted. */
+  /** Account of everything that the query allocates. */
   readonly account: MemoryAccount;
 }
 
-/** Of the flags and, after them, the words of the account. */
+/** Size of the flags and the account's words after them. */
 export const FLAG_BYTES = 16 + ACCOUNT_BYTES;
 export const ACCOUNT_OFFSET = 16;
 
-/** What is asked of a thread and answered once. */
+/** Requests to a thread that are answered once. */
 export interface Calls extends StorageJobs {
   readonly groupPart: {
     readonly request: GroupRequest;
@@ -70,7 +70,7 @@ export interface Calls extends StorageJobs {
   };
 }
 
-/** What is asked of a thread and answered frame by frame. */
+/** Requests to a thread that are answered frame by frame. */
 export interface Streams {
   readonly group: GroupRequest & { readonly ending: 'final' | 'partial'; readonly awaitsParts: boolean };
   readonly scan: {
@@ -107,7 +107,7 @@ export interface GroupRequest {
   readonly control: RunControl;
   readonly plan: GroupPlan;
   readonly data: SegmentData;
-  /** Of the joins among the plan's stages. */
+  /** Build sides of the joins among the plan's stages. */
   readonly builds: Builds;
   readonly cut: MorselCut;
 }
@@ -121,7 +121,7 @@ export interface StreamItem {
   readonly built?: BuildSide;
 }
 
-/** What streams wait for: tables of other threads (`group`), the next rows, or null after the last of them. */
+/** Input of a stream: tables of other threads (`group`), the next rows, or null after the last of them. */
 export type StreamInput =
   | { readonly kind: 'parts'; readonly parts: readonly GroupTableParts[] }
   | { readonly kind: 'rows'; readonly frame: Frame | null }
@@ -357,7 +357,7 @@ function* chunksOf(frames: readonly Frame[], rowsMin: number): Generator<readonl
   if (isFirst || rows > 0) yield chunk;
 }
 
-/** What is left, then what the end of the steps gives. */
+/** The remaining frames, then those at the end of the steps. */
 function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: RowCounts): Generator<Frame> {
   yield* left;
   for (const frame of end) {

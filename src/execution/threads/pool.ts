@@ -116,7 +116,7 @@ class Thread implements Executor {
   #message(kind: 'call' | 'open', id: number, name: string, request: object): Asked {
     const priority = priorityOf(name, request);
     if (!('data' in request)) return { kind, id, priority, name, request, data: null };
-    // Of all requests (`Calls`, `Streams`), `data` is segment data wherever it occurs.
+    // In all requests (`Calls`, `Streams`), `data` is segment data.
     const { data, ...rest } = request as { readonly data: SegmentData };
     return { kind, id, priority, name, request: rest, data: this.#sent.refer(data.views, data) };
   }
@@ -144,7 +144,7 @@ class Thread implements Executor {
   }
 }
 
-/** What a thread dies of: the heap of JavaScript has a limit of its own, which nobody counts towards. */
+/** The error of a thread that died; JavaScript's heap has a limit of its own that no account covers. */
 function failureOf(error: Error): ServiceError {
   if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
     return new ServiceError(

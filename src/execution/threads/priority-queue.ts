@@ -6,9 +6,9 @@ export interface PrioritizedItem {
 /** Every so many picks the one that has waited longest is picked, whatever its priority: so all come to their turn. */
 const PICKS_PER_OLDEST = 4;
 
-/** What a thread has to do: the highest priority first, among equals as they came. */
+/** Work of a thread: highest priority first, equals in order of arrival. */
 export class PriorityQueue<Item extends PrioritizedItem> {
-  /** As they came. */
+  /** Items in order of arrival. */
   readonly #items: Item[] = [];
   #picks = 0;
   #best = -Infinity;

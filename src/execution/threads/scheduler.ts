@@ -3,7 +3,7 @@ import { PriorityQueue } from './priority-queue.js';
 
 /** Work that was overtaken goes on as soon as it has had less than this part of the time. */
 const OVERTAKEN_PART_MIN = 1 / 5;
-/** What may overtake at once, before the part is looked at: a short query is through by then. */
+/** Time after which a running part may be overtaken: a short query is done by then. */
 const GRACE_MS = 50;
 
 interface Turn {

@@ -25,7 +25,7 @@ const data = new ReceivedOnce<SegmentData>();
 let received = 0;
 const kernelSets = new KernelSets(memory, kernels);
 let queries: Queries | undefined;
-/** What came for queries before they could be run. */
+/** Messages for queries that arrived before they could be run. */
 const early: Received[] = [];
 memory.whenFull(askForRoom);
 
@@ -43,7 +43,7 @@ queries = { ...work, thread };
 for (const each of early.splice(0)) scheduler.add(each);
 scheduler.run(receiveAll);
 
-/** What runs them. */
+/** Module that runs the queries. */
 interface Queries extends Pick<typeof import('./jobs.js'), 'CALLS' | 'STREAMS'> {
   readonly thread: ThreadContext;
 }
@@ -56,13 +56,13 @@ interface Received {
 }
 
 function receive(message: ToThread): void {
-  // As the count of those sent does, it begins again after 2^32.
+  // Wraps at 2^32 like the count of sent messages.
   received = (received + 1) | 0;
   const request = message.kind === 'call' || message.kind === 'open' ? requestOf(message) : {};
   scheduler.add({ priority: message.priority, message, request });
 }
 
-/** What has come while something was done. */
+/** Receives messages that arrived meanwhile. */
 function receiveAll(): void {
   if (parentPort === null) return;
   for (let next = receiveMessageOnPort(parentPort); next !== undefined; next = receiveMessageOnPort(parentPort))

@@ -20,7 +20,7 @@ import { chosenText, constantText, dictionaryText, firstKnownText } from './text
 /** Each node holds a block of numbers. */
 const NODES_MAX = 64;
 
-/** What is neither an operator nor a number here, but computed as 1 and 0 in another way. */
+/** Compiles a condition that is not an operator on numbers into a vector of 1 and 0. */
 export type OtherTruth = (expression: Expression) => NumberVector;
 
 type Call = Extract<Expression, { kind: 'call' }>;

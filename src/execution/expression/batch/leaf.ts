@@ -31,7 +31,7 @@ function rangeOf({ stored, physical, base }: NumberVector): Range | undefined {
   return exactRange(Number(base), Number(base) + 2 ** { U8: 8, U16: 16, U32: 32 }[physical]);
 }
 
-/** What is computed as 1 and 0 in another way. */
+/** A batch over a vector of 1 and 0 that was computed elsewhere. */
 export function truthBatch(scope: SegmentScope, vector: NumberVector): NumberBatch {
   return vectorBatch(scope, vector, TRUTH);
 }

@@ -9,9 +9,9 @@ import type { Block } from '../../block/context.js';
  */
 export interface NumberBatch {
   readonly type: 'LONG' | 'DOUBLE';
-  /** Of a LONG: the range of its values, nulls aside. */
+  /** LONG only: range of the values that are not null. */
   readonly range: Range;
-  /** Of the rows of the block filled last; of a null row any number. */
+  /** Values of the block filled last; any number for a null row. */
   readonly values: Float64Array;
   /** One byte a row, 1 where it is null; undefined: no row ever is. */
   readonly nulls: Uint8Array | undefined;
@@ -34,7 +34,7 @@ export function unionOf(ranges: readonly Range[]): Range {
 
 export const TRUTH: Range = { low: 0, high: 1 };
 
-/** Of a DOUBLE nothing is said. */
+/** Range of a DOUBLE, which is unknown. */
 export const ANY: Range = { low: -Infinity, high: Infinity };
 
 export function newValues(): Float64Array {
@@ -45,7 +45,7 @@ export function newNulls(): Uint8Array {
   return new Uint8Array(BLOCK_ROWS);
 }
 
-/** Where a row of either is null; nothing where no row ever is. */
+/** Null rows of either operand; undefined when there are never any. */
 export function nullsOfBoth(a: NumberBatch, b: NumberBatch): { readonly nulls: Uint8Array | undefined; fill(rows: number): void } {
   const [first, second] = [a.nulls, b.nulls];
   if (first === undefined || second === undefined) return { nulls: first ?? second, fill: () => undefined };

@@ -25,7 +25,7 @@ const REMAINDER: Loop = (a, b, out, rows) => {
 const MULTIPLY_LONG: Loop = (a, b, out, rows) => {
   for (let i = 0; i < rows; i++) out[i] = (a[i] ?? 0) * (b[i] ?? 0) + 0;
 };
-/** Of LONGs within 2^53 the quotient, cut, is exact. */
+/** Quotient of LONGs within 2^53; truncating the double quotient is exact there. */
 const DIVIDE_LONG: Loop = (a, b, out, rows) => {
   for (let i = 0; i < rows; i++) out[i] = Math.trunc((a[i] ?? 0) / (b[i] ?? 0)) + 0;
 };
@@ -89,7 +89,7 @@ export function compared(name: string, a: NumberBatch, b: NumberBatch): NumberBa
   return loop === undefined ? undefined : pairwise(a, b, loop, 'LONG', TRUTH);
 }
 
-/** Of LONGs that have 32 bits, which a processor divides by itself. */
+/** Remainder of 32-bit LONGs, which the processor divides natively. */
 const REMAINDER_INT: Loop = (a, b, out, rows) => {
   for (let i = 0; i < rows; i++) out[i] = (((a[i] ?? 0) | 0) % ((b[i] ?? 0) | 0)) | 0;
 };
@@ -134,7 +134,7 @@ function pairwise(a: NumberBatch, b: NumberBatch, loop: Loop, type: 'LONG' | 'DO
   };
 }
 
-/** Of LONGs, null by zero. A null's number may be 0: it is null already. */
+/** Division of LONGs, null by zero. The number of a null may be 0: the row is null already. */
 function divided(name: '/' | '%', a: NumberBatch, b: NumberBatch): NumberBatch {
   const values = newValues();
   const nulls = newNulls();

@@ -17,7 +17,7 @@ export interface NarrowIds {
   readonly at: Address;
 }
 
-/** What `tally` kernels take. */
+/** Largest number of groups that `tally` kernels take. */
 const NARROW_GROUPS_MAX = 4096;
 
 /** How the groups of one segment are numbered. */
@@ -35,7 +35,7 @@ export type GroupIndex = {
   | {
       readonly kind: 'dense';
       readonly strides: readonly number[];
-      /** Where all keys are narrow ids and groups few: the group of every row of a block, for `tally` kernels. */
+      /** Groups of a block's rows for `tally` kernels; set when all keys are narrow ids and groups are few. */
       readonly narrow: ((block: Block) => NarrowIds) | undefined;
     }
   | { readonly kind: 'hash'; readonly table: LocalHash; readonly indexLayout: ReturnType<typeof hashIndexLayout> }

@@ -188,7 +188,7 @@ export function nullIdOf(domain: KeyDomain): number {
   return domain.kind === 'longs' || domain.kind === 'buckets' ? -1 : 0;
 }
 
-/** What an id of a domain stands for; of types kept as texts, the text. */
+/** Value of an id of a domain; a string for types kept as strings. */
 export function valueOfId(memory: KernelMemory, domain: KeyDomain, pool: readonly Scalar[]): (id: number) => Scalar {
   switch (domain.kind) {
     case 'dictionary':

@@ -11,7 +11,7 @@ import { columnDomain, keyDomain } from './key-domain.js';
 /** An aggregator, and what its column is when no rows took part: of merged counts 0 rather than null. */
 export type GroupAggregator = Aggregator & { readonly emptyIsZero?: boolean };
 
-/** What a group plan comes to over certain segments; the same on every thread. */
+/** Layout of a group plan's state over given segments; the same on every thread. */
 export interface GroupLayout {
   readonly plan: GroupPlan;
   readonly columns: QueryColumns;
@@ -33,7 +33,7 @@ export type AggregatorLayout = { readonly name: string; readonly aggregator: Gro
   | { readonly kind: 'state'; readonly states: StateOperations<unknown> }
 );
 
-/** Where the distinct values of a group are kept: a bit per group and id, or a set of pairs (group, value). */
+/** Store of a group's distinct values: a bit per group and id, or a set of pairs (group, value). */
 export type DistinctStore = { readonly kind: 'bits'; readonly bitsPerGroup: number } | { readonly kind: 'pairs'; readonly words: 1 | 2 };
 
 /**

@@ -26,7 +26,7 @@ export function combineSegment(groups: LocalGroups, table: GroupTable): void {
   const [everyRow, ...others] = classes;
   if (everyRow === undefined) return;
   const writer = new GroupWriter({ context, arena }, table);
-  // Where several classes or sets of pairs ask for the number of a group, it is kept.
+  // Group numbers are kept when several classes or sets of pairs ask for them.
   const keepsNumbers = others.length > 0 || classes.some((each) => each.distincts.length > 0);
   const groupOf = keepsNumbers ? arena.take(groupCount * 4) : 0;
   if (keepsNumbers) clear(context, groupOf, groupCount * 4);

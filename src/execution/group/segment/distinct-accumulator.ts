@@ -22,7 +22,7 @@ const MARKS_MAX = 1 << 23;
 export interface DistinctAccumulator {
   /** False when it knows its values without being given rows. */
   readonly readsRows: boolean;
-  /** Of objects outside of kernel memory; absent: none. */
+  /** Size of objects outside kernel memory; absent for none. */
   readonly heapBytes?: number;
   /** Rows of positions i of n belong to groups[i]. */
   addGroups(block: Block, rows: Address, groups: Address, n: number): void;

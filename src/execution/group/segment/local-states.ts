@@ -14,7 +14,7 @@ export interface LocalStates {
   readonly copies: 1 | 4;
 }
 
-/** What `tally` kernels share. */
+/** State shared by `tally` kernels. */
 export interface Tallying {
   readonly groupCount: number;
   /** u64[4 * groupCount], zeros between calls. */
@@ -61,7 +61,7 @@ export function addBase(scope: SegmentScope, state: Address, counts: Address, ba
   }
 }
 
-/** What every value is better than: u32 states for narrow values, else 64 bits. */
+/** Initial extremes, worse than every value: u32 states for narrow values, else 64 bits. */
 export function initialExtremes(
   { context: { memory } }: SegmentScope,
   physical: Physical,

@@ -28,7 +28,7 @@ import { stateAccumulator } from './state-accumulator.js';
 const DENSE_CELLS_MAX = 1 << 20;
 /** Groups that `tallyPair` takes. */
 const PAIR_GROUPS_MAX = 512;
-/** Of a segment whose rows are counted in the upper bits of words (`countSumGroups`). */
+/** Largest segment whose rows are counted in the upper bits of words (`countSumGroups`). */
 const WORD_ROWS_MAX = (1 << 23) - 1;
 
 /** The groups of one segment: local ids, local states; combined into the thread's table when its rows are through. */
@@ -92,7 +92,7 @@ export class SegmentGroups {
     return this.groupIndex.kind === 'dense' ? this.groupIndex.narrow : undefined;
   }
 
-  /** What the groups hold outside of kernel memory. */
+  /** Size of the groups' objects outside kernel memory. */
   get heapBytes(): number {
     return this.classes.reduce((sum, { readers }) => sum + readers.reduce((bytes, { heapBytes = 0 }) => bytes + heapBytes, 0), 0);
   }
@@ -286,7 +286,7 @@ export class SegmentGroups {
     return created;
   }
 
-  /** What gets cheaper when all rows of the segment take part. */
+  /** Chooses the shortcuts that apply when all rows of the segment take part. */
   #chooseShortcuts(cells: number): void {
     const [everyRow, filtered] = this.classes;
     if (everyRow === undefined || filtered !== undefined || everyRow.readers.length > 0) return;
@@ -302,7 +302,7 @@ export class SegmentGroups {
     everyRow.allPresent = key?.kind === 'ids' && key.usesAll && second === undefined && adding.every(({ sums }) => sums);
   }
 
-  /** Where groups are many, a row costs the way to their states: counts are then taken along with some sum. */
+  /** Shares words between counts and a sum: with many groups, reaching a state is the cost of a row. */
   #shareWords(): void {
     const [everyRow] = this.classes;
     if (everyRow === undefined || this.#usesRuns || this.#tallying !== undefined) return;

@@ -29,7 +29,7 @@ export function stateAccumulator(
   if (feed === undefined) return undefined;
   const states: unknown[] = [];
   const bytesEach = Math.max(1, kind.bytes(kind.create()));
-  // Where groups can spill, those of a segment are combined in time.
+  // Groups that can spill are combined before a segment outgrows the limit.
   const roomFor = spill === undefined ? groupBytesMax / bytesEach : Infinity;
   let count = 0;
   const refuse = (): never => {

@@ -33,7 +33,7 @@ export interface SpilledChunk {
   readonly objects: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
 }
 
-/** What a table has written; plain data. */
+/** Files that a table has written, as plain data. */
 export interface SpilledGroups {
   readonly path: string;
   readonly chunks: readonly SpilledChunk[];
@@ -165,7 +165,7 @@ interface StatePlanes {
   readonly pairs: number | undefined;
 }
 
-/** Where the arrays of a chunk begin; keys or cells begin at 0. */
+/** Offsets of a chunk's arrays; keys or cells begin at 0. */
 function planesOf(
   layout: GroupLayout,
   groupCount: number,

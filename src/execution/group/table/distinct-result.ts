@@ -33,7 +33,7 @@ export function distinctColumn(
   const arena = memory.arena();
   try {
     const places = arena.take(Math.max(1, groupCount) * 4);
-    // Where the next value of a group goes; after all of them, where its values end.
+    // Position of a group's next value; in the end, the end of its values.
     const next = memory.u32(places, groupCount);
     const sizes = memory.i64(counts, groupCount);
     const sizeOf = (group: number): number => Number(sizes[group] ?? 0n);

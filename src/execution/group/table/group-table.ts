@@ -42,12 +42,12 @@ export interface GroupTableParts {
   readonly pools: readonly (readonly (string | number | bigint | null)[])[];
   readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
   readonly owned: readonly Address[];
-  /** What the table wrote to disk before. */
+  /** Groups that the table wrote to disk before. */
   readonly spilled: SpilledGroups | null;
 }
 
 const FIRST_CAPACITY = 1 << 14;
-/** Where tables can spill they are emptied in time, and none is too small for the groups of a few blocks. */
+/** Smallest spilling table: large enough for the groups of a few blocks. */
 const SPILLING_TABLE_BYTES_MIN = 1 << 24;
 
 /** The groups of one thread over all its segments. Lives across segments in memory of its own, until `free`. */
@@ -55,7 +55,7 @@ export class GroupTable {
   readonly layout: GroupLayout;
   readonly context: RunContext;
   readonly states: StateColumn[];
-  /** Of keys and of distinct columns with interned values, by position. */
+  /** Pools of interned values, of keys and of distinct columns, by position. */
   readonly pools: readonly ValuePool[];
   readonly distinctPools: readonly ValuePool[];
   /** dense: u8 per cell, 1 where the group exists. */
@@ -87,7 +87,7 @@ export class GroupTable {
   }
 
   /**
-   * What the table may come to with more groups, at the moment when its largest array is being enlarged.
+   * Peak size of the table with more groups, while its largest array is being enlarged.
    * @param addedBytes  of sets of distinct values and of aggregate states that come with them
    */
   bytesWith(groups: number, addedBytes: number): number {
@@ -100,7 +100,7 @@ export class GroupTable {
     return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
   }
 
-  /** What it holds now, here and as aggregate states in the thread's heap. */
+  /** Current size, including aggregate states in the thread's heap. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -224,7 +224,7 @@ export class GroupTable {
     this.#spill = undefined;
   }
 
-  /** What was spilled stays. The table takes no groups afterwards. */
+  /** Frees the memory; spilled groups stay. The table takes no groups afterwards. */
   freeMemory(): void {
     for (const at of this.#owned.keys()) this.context.memory.free(at);
     this.#owned.clear();

@@ -94,7 +94,7 @@ export function partialRows(scope: CombineScope, table: GroupTable): ResultTable
   return { rowCount, columns: [...repeated.map((column, index) => ({ ...column, name: `k${index}` })), ...aggregates], keys: [] };
 }
 
-/** Of a distinct aggregator, side by side. */
+/** Values of a distinct aggregator, group after group. */
 interface ListedSet {
   readonly groups: number[];
   readonly values: Value[];

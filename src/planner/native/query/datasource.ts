@@ -31,7 +31,7 @@ export interface SourceReading {
   readonly tables: KnownTables;
   /** How many datasources the one being read lies inside of. */
   readonly depth: number;
-  /** Columns that the outer query them may merge as states. */
+  /** Columns that the enclosing query may merge as states. */
   readonly merged: ReadonlySet<string>;
   parseQuery(reader: ObjectReader, depth: number): ParsedQuery;
 }

@@ -20,7 +20,7 @@ interface Output {
   readonly bound: Bound;
 }
 
-/** Syntax tree → bound relational tree. `parent`: what a subquery sees of the outer query it. */
+/** Syntax tree → bound relational tree. `parent`: what a subquery sees of the outer query. */
 export function bindQuery(binding: Binding, query: SqlQuery, parent: Scope | null): BoundQuery {
   return query.kind === 'set' ? bindSet(binding, query, parent) : bindSelect(binding, query, parent);
 }

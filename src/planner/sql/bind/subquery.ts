@@ -30,7 +30,7 @@ interface Joined {
   readonly conditions: readonly Bound[];
 }
 
-/** A subquery as rows to be joined to those of the outer query it, of which each finds at most one, or is marked. */
+/** A subquery as rows to be joined to those of the outer query, of which each finds at most one, or is marked. */
 interface Attachment {
   readonly prefix: string;
   /** null: each row finds at most one, whose columns it gets. */
@@ -190,7 +190,7 @@ export class Subqueries {
     if (structured !== undefined)
       throw place.session.source.unsupported(
         query.at,
-        `a subquery that uses a value of the outer query it other than in a comparison of its rows, when that is ${describe(structured.value)}`,
+        `a subquery that uses a value of the outer query other than in a comparison of its rows, when that is ${describe(structured.value)}`,
       );
     const none = { correlations: [], others: [], emptyRow: null };
     if (parameters.length === 0) {

@@ -19,7 +19,7 @@ export type Bound =
   | { readonly kind: 'column'; readonly type: BoundType; readonly name: string }
   /** A function of the native expression language. */
   | { readonly kind: 'call'; readonly type: BoundType; readonly function: string; readonly arguments: readonly Bound[] }
-  /** A value of the outer query this one, `depth` levels up; gone once the query is joined with the one around it. */
+  /** A value of an outer query, `depth` levels up; gone once the query is joined with it. */
   | { readonly kind: 'outer'; readonly type: BoundType; readonly bound: Bound; readonly depth: number }
   /** The result of an aggregate of the query, by its number. */
   | { readonly kind: 'aggregate'; readonly type: BoundType; readonly index: number }

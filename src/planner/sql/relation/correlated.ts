@@ -17,7 +17,7 @@ import { mapExpressions } from './rules/map-expressions.js';
 import { expressionsOf } from './rules/verify-relation.js';
 
 /*
- * A subquery for all rows of the outer query it at once: for each different combination of the values that it uses, its
+ * A subquery for all rows of the outer query at once: for each different combination of the values that it uses, its
  * *parameters*, the rows it gives for them, which have the parameters as further columns. The rows of the outer query then
  * find theirs by equality, in which null equals null.
  */

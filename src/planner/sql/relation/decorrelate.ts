@@ -7,7 +7,7 @@ import { type Bound, column, columnNames, conjuncts, FALSE, hasOuter, retype, su
 import { type NamedBound, type ProjectedColumn, putsOutRight, type Relation } from './relation.js';
 import { expressionsOf } from './rules/verify-relation.js';
 
-/** A comparison of a subquery's column with a value of the outer query it, in the type both are compared in. */
+/** A comparison of a subquery's column with a value of the outer query, in the type both are compared in. */
 export interface Correlation {
   readonly operator: CompareOperator;
   readonly domain: SqlType;
