@@ -302,7 +302,7 @@ function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
       aggregators: [{ kind: 'count', name: name === SEARCH_COUNT ? `${SEARCH_COUNT}_` : SEARCH_COUNT, filter: null }],
       emptyGroup: false,
       post: [
-        { step: 'filter', filter: tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests } },
+        ...(tests.length === 0 ? [] : [{ step: 'filter', filter: { kind: 'and', filters: tests } } as const]),
         keys.length === 0
           ? { step: 'sort', by, offset: 0, limit: query.limit }
           : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: query.limit },

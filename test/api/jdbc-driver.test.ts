@@ -34,7 +34,8 @@ const EXPECTED: Readonly<Record<string, string | RegExp>> = {
   instants: '[Timestamp 2024-01-01 00:00:00.0, Date 2024-01-01]',
   arrays: '[[1, null, 3], [a, null], [1.5, 2.0]]',
   'not finite': '[Double -Infinity, Double NaN]',
-  getters: '[7, 7, 1.5, 1.5, 1.5, 2024-01-01 00:00:00.0, 2024-01-01 00:00:00]',
+  // The driver of 1.25 writes as many digits as the column says that it has; older ones write none.
+  getters: /^\[7, 7, 1\.5, 1\.5, 1\.5, 2024-01-01 00:00:00\.0, 2024-01-01 00:00:00(?:\.000)?\]$/,
   frames: '[Integer 1, Integer 2, Integer 3, Integer 4, Integer 5]',
   'most rows': '[Integer 1, Integer 2, Integer 3]',
   parameters: '[Long 42, Double 2.5, String x, Boolean true, Double 2.5]',

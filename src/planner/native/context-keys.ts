@@ -13,6 +13,7 @@ export const HONOURED_KEYS: readonly string[] = [
   'grandTotal',
   'sortByDimsFirst',
   'serializeDateTimeAsLong',
+  'resultAsArray',
   'kernels',
   'exactSums',
   'profile',

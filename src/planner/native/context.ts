@@ -39,6 +39,8 @@ export interface QueryContext {
   readonly grandTotal: boolean;
   readonly sortByDimensionsFirst: boolean;
   readonly serializeDateTimeAsLong: boolean;
+  /** Whether a row of a groupBy query is an array: the time of its bucket, dimensions, aggregators, post-aggregators. */
+  readonly resultAsArray: boolean;
   /** Keys of the user's own; they travel into logs. */
   readonly other: Readonly<Record<string, unknown>>;
   /** Warnings for the client: keys that look misspelt. */
@@ -98,6 +100,7 @@ export function readContext(query: ObjectReader): QueryContext {
     grandTotal: boolean(keys, 'grandTotal'),
     sortByDimensionsFirst: boolean(keys, 'sortByDimsFirst'),
     serializeDateTimeAsLong: boolean(keys, 'serializeDateTimeAsLong'),
+    resultAsArray: boolean(keys, 'resultAsArray'),
     other,
     warnings: Object.keys(other).flatMap((key) => {
       const nearest = nearestName(key, KNOWN_KEYS);

@@ -1,5 +1,5 @@
 /** Documented names of the native query language that are refused as unsupported, told apart from unknown ones. */
-export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript', 'inType'];
+export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript'];
 
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
   'javascript ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +

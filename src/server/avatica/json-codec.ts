@@ -32,6 +32,10 @@ function jsonResponse(response: AvaticaResponse, rpcMetadata: unknown): object {
     }
     case 'fetch':
       return { ...response, frame: response.frame === null ? null : jsonFrame(response.frame), rpcMetadata };
+    // The driver's messages of these two have no fields, and it refuses any.
+    case 'commit':
+    case 'rollback':
+      return response;
     default:
       return { ...response, rpcMetadata };
   }

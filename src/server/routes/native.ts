@@ -138,7 +138,7 @@ function writeResult(
   queryOptions: QueryOptions,
   framesOf: (plan: Exclude<Plan, SegmentMetadataPlan>) => AsyncIterable<Frame>,
 ): AsyncIterable<string> {
-  const writeOptions = { timesAsLong: context.serializeDateTimeAsLong };
+  const writeOptions = { timesAsLong: context.serializeDateTimeAsLong, asArray: context.resultAsArray };
   // No interval of a plan means that no segment can have a row for it.
   const frames = (plan: Plan | undefined): AsyncIterable<Frame> =>
     plan === undefined || plan.operator === 'segmentMetadata' || plan.intervals.length === 0 ? noFrames() : framesOf(plan);

@@ -24,7 +24,8 @@ const EXTRACTION_FUNCTIONS: Readonly<Record<string, ReadExtraction>> = {
   partial: (reader, input) => when(call('regexp_like', textOf(input), text(readPattern(reader, 'expr'))), textOf(input)),
   searchQuery: (reader, input) => {
     const tests = readSearchTest(reader.object('query')).map((test) => call(test.function, textOf(input), text(test.text)));
-    return when(tests.reduce(both), textOf(input));
+    const [first, ...others] = tests;
+    return first === undefined ? textOf(input) : when(others.reduce(both, first), textOf(input));
   },
   substring: (reader, input) => {
     const index = reader.optionalInteger('index', 0) ?? refuse(reader.at('index'), 'an integer of at least 0', undefined);

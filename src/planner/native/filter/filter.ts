@@ -61,6 +61,7 @@ const FILTERS: Readonly<Record<string, ReadFilter>> = {
     return readSelector(reader, columns);
   },
   in: readIn,
+  inType: readTypedIn,
   bound: readBound,
   equals: readEquals,
   null: (reader) => ({ kind: 'null', column: reader.string('column') }),
@@ -135,6 +136,21 @@ function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
   const filter: Filter = { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: converted })) };
   // A null row is in a list that names null, where SQL's IN would not know.
   return hasNull ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
+}
+
+/** Like `in`, with values of a type that is given. */
+function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
+  reader.raw('filterTuning');
+  const column = reader.string('column');
+  const type = readMatchType(reader);
+  if (isArrayType(type) || type === JSON_TYPE) refuse(reader.at('matchValueType'), 'one of STRING, LONG, FLOAT, DOUBLE', type);
+  const keys = ['values', 'sortedValues'].filter((key) => reader.has(key));
+  const [key = 'values'] = keys;
+  if (keys.length !== 1) refuse(reader.at(key), 'exactly one of values and sortedValues', reader.raw(key));
+  const given = reader.list(key, (value, path) => (value === null ? null : readTyped(value, type, path)));
+  const values = given.filter((value) => value !== null);
+  const filter = equalsNone(typeOf(column), column, type, reader) ?? ({ kind: 'in', column, type, values } as const);
+  return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
 }
 
 /** The values as numbers if the column holds numbers and all of them are some that convert without loss; else as text. */
@@ -304,7 +320,10 @@ function readSearch(reader: ObjectReader, columns: FilterColumns): Filter {
   const filters = readSearchTest(reader.object('query')).map(
     (test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }),
   );
-  return filters.length === 1 && filters[0] !== undefined ? filters[0] : { kind: 'and', filters };
+  const [only, second] = filters;
+  // What looks for all values finds each but null.
+  if (only === undefined) return { kind: 'not', filter: { kind: 'null', column } };
+  return second === undefined ? only : { kind: 'and', filters };
 }
 
 function readIntervalFilter(reader: ObjectReader, columns: FilterColumns): Filter {

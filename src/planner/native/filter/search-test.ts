@@ -3,7 +3,7 @@ import { compileRegularExpression } from '../../../expression/regular-expression
 import type { SearchTest } from '../../../model/query.js';
 import { readByType, refuse } from '../reader.js';
 
-/** The tests of a search filter or search query; all must hold. */
+/** The tests of a search filter or search query, which must all hold; none of them: whatever there is. */
 export function readSearchTest(reader: ObjectReader): readonly SearchTest[] {
   return readByType(reader, SEARCH_TESTS, [], 'search');
 }
@@ -22,6 +22,7 @@ const SEARCH_TESTS: Readonly<Record<string, (reader: ObjectReader) => readonly S
     if (values.length === 0) refuse(inner.at('values'), 'at least one text', values);
     return values.map((text) => ({ function: name, text }));
   },
+  all: () => [],
   regex: (inner) => {
     const text = inner.string('pattern');
     compileRegularExpression(text);

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
+import type { StringOrdering } from '../../../model/filter.js';
 import type { TopNMetric, TopNQuery } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
 import type { ColumnTypes } from '../column/column-types.js';
@@ -45,12 +46,10 @@ function readMetric(reader: ObjectReader, depth = 0): TopNMetric {
     reader.object('metric'),
     {
       numeric: (inner) => ({ kind: 'numeric', column: inner.string('metric'), inverted: false }),
-      dimension: (inner) => ({
-        kind: 'dimension',
-        ordering: readOrdering(inner, 'ordering'),
-        previousStop: inner.optionalString('previousStop') ?? null,
-        inverted: false,
-      }),
+      dimension: (inner) => ofDimension(inner, readOrdering(inner, 'ordering')),
+      // Of the past, and still accepted: a dimension's order by the name of the ordering.
+      lexicographic: (inner) => ofDimension(inner, 'lexicographic'),
+      alphaNumeric: (inner) => ofDimension(inner, 'alphanumeric'),
       inverted: (inner) => {
         const metric = readMetric(inner, depth + 1);
         return { ...metric, inverted: !metric.inverted };
@@ -59,4 +58,8 @@ function readMetric(reader: ObjectReader, depth = 0): TopNMetric {
     [],
     'topN metric',
   );
+}
+
+function ofDimension(reader: ObjectReader, ordering: StringOrdering): TopNMetric {
+  return { kind: 'dimension', ordering, previousStop: reader.optionalString('previousStop') ?? null, inverted: false };
 }

@@ -12,6 +12,8 @@ import { TextPieces } from './text-stream.js';
 export interface WriteOptions {
   /** Instants as milliseconds rather than ISO text. */
   readonly timesAsLong: boolean;
+  /** Rows of a groupBy query as arrays. */
+  readonly asArray?: boolean;
 }
 
 type Frames = AsyncIterable<Frame>;
@@ -89,10 +91,19 @@ export function writeGroupBy(query: GroupByQuery, frames: Frames, options: Write
   const time = timeWriter(options, query);
   const names = [...query.dimensions.map(({ name }) => name), ...outputNames(query)];
   return writeArray(frames, (frame) => {
+    if (options.asArray === true) return positionalWriter(query, frame, names);
     const bucket = bucketReader(query, frame);
     const event = objectWriter(frame, names);
     return (row) => `{"version":"v1","timestamp":${time(bucket(row))},"event":${event(row)}}`;
   });
+}
+
+/** A row as an array, which begins with the start of its bucket in milliseconds if there are buckets. */
+function positionalWriter(query: GroupByQuery, frame: Frame, names: readonly string[]): CellWriter {
+  const cells = arrayWriter(frame, names);
+  if (query.granularity.kind === 'all') return cells;
+  const bucket = bucketReader(query, frame);
+  return (row) => `[${bucket(row)}${names.length === 0 ? '' : ','}${cells(row).slice(1)}`;
 }
 
 /** `[{"timestamp": ..., "result": [{...}, ...]}]`, one entry per bucket; rows of a bucket come together. */

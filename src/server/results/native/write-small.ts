@@ -46,7 +46,7 @@ export async function* writeDataSourceMetadata(frames: AsyncIterable<Frame>, opt
 
 interface SearchHit {
   readonly dimension: string;
-  readonly value: string;
+  readonly value: string | null;
   readonly count: number;
 }
 
@@ -68,12 +68,17 @@ export async function* writeSearch(
   let left = query.limit;
   const entries: unknown[] = [];
   for (const [bucket, found] of [...hits].sort(([a], [b]) => a - b)) {
-    found.sort((a, b) => compare(a.value, b.value) || STRING_ORDERINGS.lexicographic(a.dimension, b.dimension));
+    found.sort((a, b) => nullsFirst(a.value, b.value, compare) || STRING_ORDERINGS.lexicographic(a.dimension, b.dimension));
     const kept = found.slice(0, left);
     left -= kept.length;
     if (kept.length > 0) entries.push({ timestamp: printTime(bucket, options), result: kept });
   }
   yield stringifyJson(entries);
+}
+
+function nullsFirst(a: string | null, b: string | null, compare: (a: string, b: string) => number): number {
+  if (a === null || b === null) return Number(b === null) - Number(a === null);
+  return compare(a, b);
 }
 
 function collectHits(query: SearchQuery, name: string, frame: Frame, hits: Map<EpochMs, SearchHit[]>): void {
@@ -84,10 +89,9 @@ function collectHits(query: SearchQuery, name: string, frame: Frame, hits: Map<E
   if (values === undefined || counts === undefined) return;
   for (let row = 0; row < frame.rowCount; row++) {
     const value = cellAt(values, row);
-    if (value === null) continue;
     const time = bucket(row);
     const list = hits.get(time) ?? [];
     hits.set(time, list);
-    list.push({ dimension: name, value: String(value), count: Number(cellAt(counts, row)) });
+    list.push({ dimension: name, value: value === null ? null : String(value), count: Number(cellAt(counts, row)) });
   }
 }

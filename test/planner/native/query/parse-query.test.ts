@@ -206,8 +206,8 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
   { name: 'topN by an unknown metric', body: { ...topN, metric: 'clicks' }, message: /metric: "clicks"/ },
   {
     name: 'topN by a metric of another type',
-    body: { ...topN, metric: { type: 'lexical' } },
-    message: /unknown topN metric "lexical"; accepted: numeric, dimension, inverted/,
+    body: { ...topN, metric: { type: 'colour' } },
+    message: /unknown topN metric "colour"; accepted: numeric, dimension, lexicographic, alphaNumeric, inverted/,
   },
   {
     name: 'extraction without a function',
