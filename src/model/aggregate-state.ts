@@ -22,7 +22,13 @@ export type AggregateState =
   /** [number] → the exact sum, rounded once, or the mean of it; nulls do not count. */
   | { readonly type: 'exactSum'; readonly result: 'DOUBLE' | 'FLOAT' | 'mean' }
   /** [column] → about how many distinct values; nulls do not count, every value of a row does. `round`: a LONG, else a DOUBLE. */
-  | { readonly type: 'hll'; readonly lgK: number; readonly target: 4 | 6 | 8; readonly round: boolean }
+  | {
+      readonly type: 'hll';
+      readonly lgK: number;
+      readonly target: 4 | 6 | 8;
+      readonly round: boolean;
+      readonly stringEncoding: 'utf8' | 'utf16le';
+    }
   /** The same over the values of all columns together, or over their combinations, of which null may be a part. */
   | { readonly type: 'cardinality'; readonly byRow: boolean; readonly round: boolean }
   /** [column] → about how many distinct values, as a set that can be intersected with others. `size`: a power of 2. */

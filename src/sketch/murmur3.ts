@@ -1,3 +1,6 @@
+/** The bytes that stand for a string when it is hashed; sketches merge only when both hashed the same. */
+export type StringEncoding = 'utf8' | 'utf16le';
+
 /**
  * MurmurHash3, the 128-bit variant for 64-bit machines. JavaScript has no 64-bit integers that are fast, so every
  * number is two halves of 32 bits; products and sums leave theirs in `high` and `low`.
@@ -24,9 +27,8 @@ export class Murmur3 {
     halves[3] = this.secondHigh;
   }
 
-  /** Of a text, its UTF-8 bytes. */
-  hashText(text: string): void {
-    const bytes = Buffer.from(text);
+  hashText(text: string, encoding: StringEncoding = 'utf8'): void {
+    const bytes = Buffer.from(text, encoding);
     this.hash(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
 

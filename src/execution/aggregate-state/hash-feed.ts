@@ -6,6 +6,7 @@ import type { ArrayElement } from '../../model/array-text.js';
 import { arrayElements } from '../../model/array-text.js';
 import { isArrayType } from '../../model/schema.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
+import type { StringEncoding } from '../../sketch/murmur3.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
@@ -15,16 +16,22 @@ import { asNumbers, asText } from '../expression/convert.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { StringVector } from '../expression/vector.js';
 import type { IdSource } from './id-source.js';
+import { utf16Hash } from './id-source.js';
 import type { Feed } from './state-operations.js';
 import type { TakeHash } from './stored-hashes.js';
 import { dictionaryHashes, numberHashes } from './stored-hashes.js';
 
 /**
- * Gives states the hashes of a column's values that are not null. Texts hash as UTF-8, LONGs as 8 bytes, FLOAT and DOUBLE
+ * Gives states the hashes of a column's values that are not null. Strings hash as `encoding` says, LONGs as 8 bytes, FLOAT and DOUBLE
  * as the bits of a double; of arrays every element counts. Kernels hash what columns hold; computed texts and arrays are
  * hashed here, once for every pair of group and text.
  */
-export function hashFeed<State>(scope: SegmentScope, column: string, take: TakeHash<State>): Feed<State> | undefined {
+export function hashFeed<State>(
+  scope: SegmentScope,
+  column: string,
+  take: TakeHash<State>,
+  encoding: StringEncoding = 'utf8',
+): Feed<State> | undefined {
   const source = scope.source(column);
   if (source.kind === 'missing') return undefined;
   const ids = idSource(scope, source);
@@ -33,21 +40,21 @@ export function hashFeed<State>(scope: SegmentScope, column: string, take: TakeH
     return vector === undefined ? undefined : numberHashes(scope, vector, take);
   }
   const elements = arrayReader(scope, source);
-  if (source.kind === 'string' && elements === undefined) return dictionaryHashes(scope, source.column.dictionary, ids, take);
-  return pairFeed(scope, ids, elements, take);
+  if (source.kind === 'string' && elements === undefined) return dictionaryHashes(scope, source.column.dictionary, ids, take, encoding);
+  return pairFeed(scope, ids, elements, take, encoding);
 }
 
 /** The hashes of a value, as those of a column's are. */
-export function hashValue(value: Value, take: (words: Uint32Array) => void): void {
+export function hashValue(value: Value, take: (words: Uint32Array) => void, encoding: StringEncoding = 'utf8'): void {
   if (value === null) return;
   if (isArrayValue(value)) {
-    for (const element of value) hashValue(element, take);
+    for (const element of value) hashValue(element, take, encoding);
     return;
   }
   const hash = new Murmur3(SKETCH_SEED);
   if (typeof value === 'bigint') hash.hashLong(value);
   else if (typeof value === 'number') hash.hashDouble(value);
-  else hash.hashText(toText(value) ?? '');
+  else hash.hashText(toText(value) ?? '', encoding);
   const words = new Uint32Array(4);
   hash.copyTo(words);
   take(words);
@@ -168,6 +175,7 @@ function pairFeed<State>(
   source: IdSource,
   elements: ((id: number) => readonly ArrayElement[]) | undefined,
   take: TakeHash<State>,
+  encoding: StringEncoding,
 ): Feed<State> {
   const { arena, context } = scope;
   const { memory, kernels } = context;
@@ -189,6 +197,7 @@ function pairFeed<State>(
     },
     end(stateOf) {
       const hash = new Murmur3(SKETCH_SEED);
+      const texts = encoding === 'utf8' ? hash : utf16Hash(hash);
       const words = new Uint32Array(4);
       const give = (group: number): void => {
         hash.copyTo(words);
@@ -198,13 +207,13 @@ function pairFeed<State>(
       for (let pair = 0; pair < set.count; pair++) {
         const [group = 0, id = 0] = [halves[pair * 2], halves[pair * 2 + 1]];
         if (elements === undefined) {
-          if (source.hash(id, hash)) give(group);
+          if (source.hash(id, texts)) give(group);
           continue;
         }
         for (const element of elements(id)) {
           if (typeof element === 'bigint') hash.hashLong(element);
           else if (typeof element === 'number') hash.hashDouble(element);
-          else if (typeof element === 'string') hash.hashText(element);
+          else if (typeof element === 'string') texts.hashText(element);
           else continue;
           give(group);
         }

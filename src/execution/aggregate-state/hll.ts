@@ -10,7 +10,7 @@ type Of<Type extends AggregateState['type']> = Extract<AggregateState, { type: T
 /** The classic aggregators have 2^11 registers. */
 const CARDINALITY_LG_K = 11;
 
-export function hllState({ lgK, target, round }: Of<'hll'>): StateOperations<Hll> {
+export function hllState({ lgK, target, round, stringEncoding }: Of<'hll'>): StateOperations<Hll> {
   return {
     isOrdered: false,
     emptyValue: round ? 0n : 0,
@@ -20,14 +20,14 @@ export function hllState({ lgK, target, round }: Of<'hll'>): StateOperations<Hll
     encode: (state) => encodeHll(state, target),
     decode: decodeHll,
     value: (state) => (round ? BigInt(Math.round(state.estimate())) : state.estimate()),
-    addRow: (state, [value = null]) => hashValue(value, (words) => addToHll(state, words, 0)),
-    bind: (scope, [column = '']) => hashFeed(scope, column, addToHll),
+    addRow: (state, [value = null]) => hashValue(value, (words) => addToHll(state, words, 0), stringEncoding),
+    bind: (scope, [column = '']) => hashFeed(scope, column, addToHll, stringEncoding),
   };
 }
 
 export function cardinalityState({ byRow, round }: Of<'cardinality'>): StateOperations<Hll> {
   return {
-    ...hllState({ type: 'hll', lgK: CARDINALITY_LG_K, target: 8, round }),
+    ...hllState({ type: 'hll', lgK: CARDINALITY_LG_K, target: 8, round, stringEncoding: 'utf8' }),
     bind: (scope, columns) =>
       byRow
         ? combinationFeed(scope, columns, addToHll)

@@ -1,8 +1,11 @@
 import type { Address } from '../../base/layout.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
+import type { StringEncoding } from '../../sketch/murmur3.js';
+import { Murmur3 } from '../../sketch/murmur3.js';
 import type { DictionaryView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
+import { textAt } from '../block/dictionary.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 import type { IdSource } from './id-source.js';
@@ -19,19 +22,22 @@ const TABLE_TEXTS_MAX = 1 << 16;
 
 export function dictionaryHashes<State>(
   scope: SegmentScope,
-  { count: texts, hasNull, offsets, bytes }: DictionaryView,
+  dictionary: DictionaryView,
   ids: IdSource,
   take: TakeHash<State>,
+  encoding: StringEncoding,
 ): Feed<State> {
-  const { memory, kernels } = scope.context;
+  const { memory } = scope.context;
+  const { count: texts, hasNull } = dictionary;
   const isTable = texts <= TABLE_TEXTS_MAX;
   const hashes = scope.arena.take((isTable ? texts : BLOCK_ROWS) * HASH_BYTES);
-  if (isTable) kernels.murmurTexts(bytes, offsets, 0, texts, SKETCH_SEED, hashes);
+  const hashTexts = encoding === 'utf8' ? utf8Hashes(scope, dictionary) : utf16Hashes(scope, dictionary);
+  if (isTable) hashTexts(0, texts, hashes);
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {
       ids.gather(block, rows, groups, n, (entries, entryGroups, count) => {
-        if (!isTable) kernels.murmurTexts(bytes, offsets, entries, count, SKETCH_SEED, hashes);
+        if (!isTable) hashTexts(entries, count, hashes);
         const words = memory.u32(hashes, (isTable ? texts : count) * HASH_HALVES);
         const entryOf = memory.u32(entries, count);
         const groupOf = memory.u32(entryGroups, count);
@@ -49,6 +55,25 @@ export function dictionaryHashes<State>(
         }
       });
     },
+  };
+}
+
+/** Writes the hashes of the dictionary's entries that `entries` lists, or of the first `count` when it is 0. */
+type HashTexts = (entries: Address, count: number, hashes: Address) => void;
+
+function utf8Hashes({ context: { kernels } }: SegmentScope, { offsets, bytes }: DictionaryView): HashTexts {
+  return (entries, count, hashes) => kernels.murmurTexts(bytes, offsets, entries, count, SKETCH_SEED, hashes);
+}
+
+function utf16Hashes({ context: { memory } }: SegmentScope, dictionary: DictionaryView): HashTexts {
+  const hash = new Murmur3(SKETCH_SEED);
+  return (entries, count, hashes) => {
+    const listed = entries === 0 ? undefined : memory.u32(entries, count);
+    const words = memory.u32(hashes, count * HASH_HALVES);
+    for (let i = 0; i < count; i++) {
+      hash.hashText(textAt(memory, dictionary, listed === undefined ? i : (listed[i] ?? 0)) ?? '', 'utf16le');
+      hash.copyTo(words.subarray(i * HASH_HALVES));
+    }
   };
 }
 

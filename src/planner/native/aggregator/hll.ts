@@ -28,7 +28,7 @@ export const HLL: StateFamily = {
     HLLSketchToString: (reader, scope) => computed(reader, 'STRING', 'hll_summary', stateField(reader, 'field', ['hll'], scope).expression),
     HLLSketchUnion: (reader, scope) => {
       const fields = stateFields(reader, ['hll'], scope, 1);
-      const state = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round: false } as const;
+      const state = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round: false, stringEncoding: 'utf16le' } as const;
       return computedState(reader, state, 'hll_union', long(state.lgK), long(state.target), ...fields.map(({ expression }) => expression));
     },
   },
@@ -36,8 +36,18 @@ export const HLL: StateFamily = {
 
 function readHll(reader: ObjectReader): Aggregator {
   const round = reader.boolean('round', false);
-  const aggregateState = { type: 'hll', lgK: readLgK(reader), target: readTarget(reader), round } as const;
+  const aggregateState = {
+    type: 'hll',
+    lgK: readLgK(reader),
+    target: readTarget(reader),
+    round,
+    stringEncoding: readEncoding(reader),
+  } as const;
   return stateAggregator(reader, aggregateState, [reader.string('fieldName')], round ? 'LONG' : 'DOUBLE');
+}
+
+function readEncoding(reader: ObjectReader): 'utf8' | 'utf16le' {
+  return reader.choice('stringEncoding', ['utf16le', 'utf8'], 'utf16le');
 }
 
 function readLgK(reader: ObjectReader): number {

@@ -97,7 +97,7 @@ function countStored(use: AggregateUse, type: SqlType): Bound {
     case 'COMPLEX<hyperUnique>':
       return collectStates(use, { type: 'cardinality', byRow: false, round: true }, settings);
     case 'COMPLEX<HLLSketch>':
-      return collectStates(use, { type: 'hll', lgK: 12, target: 4, round: true }, settings);
+      return collectStates(use, { type: 'hll', lgK: 12, target: 4, round: true, stringEncoding: 'utf16le' }, settings);
     case 'COMPLEX<thetaSketch>':
       return roundedTheta(use, 16384, 1);
     default:

@@ -27,7 +27,7 @@ function hll(use: AggregateUse, type: 'BIGINT' | 'COMPLEX<HLLSketch>', output: '
   if (target !== 'HLL_4' && target !== 'HLL_6' && target !== 'HLL_8') throw use.call.mismatch(2, "'HLL_4', 'HLL_6' or 'HLL_8'");
   const width = target === 'HLL_4' ? 4 : target === 'HLL_6' ? 6 : 8;
   const settings = { operand: () => use.call.any(0), type, argumentsMax: 3 };
-  return collectStates(use, { type: 'hll', lgK, target: width, round: true }, settings, output);
+  return collectStates(use, { type: 'hll', lgK, target: width, round: true, stringEncoding: 'utf16le' }, settings, output);
 }
 
 function thetaSize(use: AggregateUse): number {
