@@ -40,7 +40,7 @@ function analyzeColumn(column: StoredColumn, has: (analysis: string) => boolean)
     hasMultipleValues: isText && column.ends !== null,
     hasNulls: isText ? column.hasNulls : column.nulls !== null,
     sizeBytes: has('size') ? storedBytes(column) : 0,
-    cardinality: isString && has('cardinality') ? column.dictionary.count : null,
+    cardinality: isString ? (has('cardinality') ? column.dictionary.count : 0) : null,
     minValue: has('minmax') && isString === isText ? parse(column.min) : null,
     maxValue: has('minmax') && isString === isText ? parse(column.max) : null,
     errorMessage: null,

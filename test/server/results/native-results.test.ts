@@ -418,6 +418,15 @@ results('segmentMetadata: per segment, and merged', async () => {
       },
     },
   });
+  // Several segments without aggregators say null, one of them {}.
+  const plain = analyses.map((one) => ({ ...one, aggregators: {} }));
+  for (const [few, due] of [
+    [plain, null],
+    [plain.slice(1), {}],
+  ] as const) {
+    const [answer] = JSON.parse((await send(new FakeBroker([], few), { ...query, merge: true })).text);
+    assert.equal(answer.aggregators, due);
+  }
   const [mixed] = JSON.parse(
     (await send(new FakeBroker([], [analysis(0, 'STRING', 3, 'b'), analysis(1, 'LONG', 7, 'a')]), { ...query, merge: true })).text,
   );

@@ -148,5 +148,6 @@ function mergeAggregators(
       else if (!merged.has(name)) merged.set(name, aggregator);
     }
   }
-  return merged.size === 0 && lists.every((list) => list === null) ? null : Object.fromEntries(merged);
+  // A segment alone without aggregators says {}, several of them null.
+  return merged.size === 0 && (lists.length > 1 || lists[0] === null) ? null : Object.fromEntries(merged);
 }
