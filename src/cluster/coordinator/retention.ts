@@ -32,12 +32,14 @@ export class Retention {
     return own(this.all(), dataSource) ?? [];
   }
 
-  defaults(): readonly Rule[] {
-    return this.of(DEFAULT_RULES_NAME);
+  /** Those of a datasource and then the defaults; of the defaults themselves, they alone. */
+  withDefaults(dataSource: string): readonly Rule[] {
+    const defaults = this.of(DEFAULT_RULES_NAME);
+    return dataSource === DEFAULT_RULES_NAME ? defaults : [...this.of(dataSource), ...defaults];
   }
 
   decide(segment: SegmentDescriptor, nowMs: EpochMs): Decision {
     const { dataSource, interval } = segment.id;
-    return decide([...this.of(dataSource), ...this.defaults()], interval, nowMs);
+    return decide(this.withDefaults(dataSource), interval, nowMs);
   }
 }

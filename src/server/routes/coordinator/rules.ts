@@ -16,7 +16,7 @@ export function ruleRoutes({ coordinator, auditHistoryMs, now }: CoordinatorSour
     route('GET', `${BASE}/history`, DATASOURCES, (request) => history(request, null)),
     route('GET', `${BASE}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
       const retention = await settings.retention();
-      return json(200, isFlagged(request, 'full') ? [...retention.of(dataSource), ...retention.defaults()] : retention.of(dataSource));
+      return json(200, isFlagged(request, 'full') ? retention.withDefaults(dataSource) : retention.of(dataSource));
     }),
     route('GET', `${BASE}/{dataSource}/history`, DATASOURCES, (request, { dataSource = '' }) => history(request, dataSource)),
     route('POST', `${BASE}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
