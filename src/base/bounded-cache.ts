@@ -30,7 +30,7 @@ export class BoundedCache<Value> {
     return entry.value;
   }
 
-  /** What alone is larger than the budget is not kept. */
+  /** Keeps an entry, unless it alone is larger than the budget. */
   keep(key: string, value: Value, bytes: number): void {
     this.delete(key);
     if (bytes > this.#bytesMax) return;
@@ -48,7 +48,7 @@ export class BoundedCache<Value> {
 
   /** @param newest  stays: what is put in last has not had its turn */
   #makeRoom(newest: string): void {
-    // What is moved to the end comes around again in this very loop, unused by then.
+    // An entry moved to the end is met again in this loop, then marked as unused.
     for (const [key, entry] of this.#entries) {
       if (this.#bytes <= this.#bytesMax) return;
       this.#entries.delete(key);

@@ -1,4 +1,4 @@
-/** What an object, one of its members and a text take beside their contents, roughly. */
+/** Approximate overhead of an object, of a member and of a string. */
 const OBJECT_BYTES = 24;
 const MEMBER_BYTES = 8;
 const TEXT_BYTES = 16;

@@ -37,7 +37,7 @@ export function condenseIntervals(intervals: readonly Interval[]): Interval[] {
   return condensed;
 }
 
-/** What both hold; undefined when that is nothing. */
+/** Intersection of two intervals; undefined when empty. */
 export function intersect(a: Interval, b: Interval): Interval | undefined {
   const start = Math.max(a.start, b.start);
   const end = Math.min(a.end, b.end);

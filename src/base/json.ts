@@ -66,7 +66,7 @@ function refuseDeep(text: string): void {
   }
 }
 
-/** Of the quote that ends the string which begins at `start`. */
+/** Offset of the quote that ends the string starting at `start`. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at++) {

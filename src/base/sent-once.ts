@@ -1,7 +1,7 @@
 import { assert } from './errors.js';
 
 /**
- * What stands for data in a message to a thread. To copy the data costs more than many a query, so a thread is sent it
+ * Reference to data in a message to a thread. Copying the data costs more than many queries, so a thread receives it
  * once and told its number from then on.
  */
 export interface DataReference<Data> {

@@ -13,7 +13,7 @@ import { formatOffset } from './time.js';
 export interface PatternOptions {
   /** Holds when the text names no offset; what is printed is on its clock. */
   readonly timeZone: string;
-  /** Of the ServiceError for a pattern or zone that does not exist. */
+  /** Code of the ServiceError for an unknown pattern or zone. */
   readonly code: ErrorCode;
 }
 

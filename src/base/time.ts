@@ -116,7 +116,7 @@ export function formatInstant(ms: EpochMs): string {
   return `${lastDayText}T${formatTimeOfDay(ms - days * DAY_MS)}Z`;
 }
 
-/** As `formatInstant`, on the wall clock of a zone and with its offset: `2015-09-12T02:00:00.000+02:00`. */
+/** An instant in a zone's wall clock time with its offset: `2015-09-12T02:00:00.000+02:00`. */
 export function formatInstantIn(ms: EpochMs, zone: Zone): string {
   if (zone === UTC || ms <= MIN_INSTANT || ms >= MAX_INSTANT) return formatInstant(ms);
   const offset = zone.offsetAt(ms);

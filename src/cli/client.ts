@@ -17,7 +17,7 @@ export interface QueryFailure {
 /** A query that the server refused: what it said, and how. */
 export class QueryRefused extends Error {
   readonly failure: QueryFailure;
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
 
   constructor(failure: QueryFailure, status: number) {

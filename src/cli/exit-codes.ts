@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 
-/** What the program ends with; printed by `dolmen --help`. */
+/** Exit codes of the program; printed by `dolmen --help`. */
 export const EXIT = {
   done: 0,
   /** A query, a task or a start failed. */

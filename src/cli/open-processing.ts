@@ -17,7 +17,7 @@ export interface Processing {
   readonly threads: ThreadPool | undefined;
   readonly store: SegmentStore;
   readonly storage: DeepStorage;
-  /** Of a Historical. */
+  /** Segments of a Historical. */
   readonly segments: LocalSegments | undefined;
   /** Whether columns gave way to an allocation of so many bytes. */
   makeRoom(bytes: number): boolean;

@@ -8,7 +8,7 @@ import { localEntities } from '../ingestion/source/local.js';
 import type { InputEntity } from '../ingestion/source/source-kind.js';
 
 const SAMPLE_ROWS = 200;
-/** As wide and long as the server's own limits allow; the server decides. */
+/** Limits of the preview; the server enforces its own. */
 const LIMITS = { maxColumns: 1_000_000, maxRowBytes: 2 ** 29 };
 
 /** Values of the first rows by column, as strings and numbers; null and absent ones left out. */

@@ -6,7 +6,7 @@ import { parseJsonWithDoubles } from '../base/json.js';
 import type { DolmenClient } from './client.js';
 
 export interface StagedInput {
-  /** Where the server may read the file. */
+  /** Path under which the server may read the file. */
   readonly path: string;
   /** Removes what was put there for it. */
   takeBack(): void;

@@ -73,7 +73,7 @@ async function openProcessLog(configuration: Configuration): Promise<Log> {
   });
   // A full disk under what they are redirected to, or a pipe that nobody reads, ends no server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // What nobody waits for must not end the server; what was thrown past everyone leaves it in an unknown state.
+  // An unhandled rejection must not end the server; an uncaught exception leaves it in an unknown state.
   process.on('unhandledRejection', (error) => log.error('a failure that nobody waited for', { error }));
   process.on('uncaughtException', (error) => {
     log.error('an error that nobody caught', { error });

@@ -62,7 +62,7 @@ export function cacheKey(...parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts, withoutLoss)).digest('base64');
 }
 
-/** What JSON would change or drop, told apart from everything else. */
+/** Replacer that keeps values apart which JSON would change or drop. */
 function withoutLoss(_key: string, value: unknown): unknown {
   switch (typeof value) {
     case 'bigint':
@@ -84,7 +84,7 @@ function withoutLoss(_key: string, value: unknown): unknown {
 /** No name of a field of ours. */
 const SPECIAL = '\u0000';
 
-/** What an entry, a frame, a column and a text take beside their contents, roughly. */
+/** Approximate overhead of an entry, a frame, a column and a string. */
 const ENTRY_BYTES = 200;
 const COLUMN_BYTES = 100;
 const TEXT_BYTES = 24;

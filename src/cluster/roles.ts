@@ -27,12 +27,12 @@ import { HttpClient } from './rpc/http-client.js';
 import { Peers } from './rpc/peers.js';
 import { StorageOwner } from './storage-owner.js';
 
-/** What runs queries in this process: shared by its broker and its historical. */
+/** Query processing of this process, shared by its broker and its historical. */
 export interface Processing {
   readonly engine: Engine;
   readonly store: SegmentStore;
   readonly storage: DeepStorage;
-  /** What the historical of this process has on disk; undefined: it has none. */
+  /** Segments on disk of this process's historical; undefined without one. */
   readonly segments: LocalSegments | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ClusterOptions {
   readonly log: Log;
   readonly processing: Processing;
   readonly validate: ValidateTask;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
 }
 
@@ -54,7 +54,7 @@ export interface Cluster {
   readonly coordination: Coordination;
   readonly peers: Peers;
   readonly client: HttpClient;
-  /** What the processes of a cluster know each other by; made once, kept in metadata. */
+  /** Shared secret of the cluster's processes; created once, kept in metadata. */
   readonly clusterKey: string;
   readonly historical: Historical | undefined;
   readonly broker: Broker | undefined;
@@ -268,7 +268,7 @@ const RUNS_PER_THREAD = 2;
 /** How often the overlord looks for lost workers and free slots when nothing wakes it. */
 const OVERLORD_PERIOD_MS = 500;
 
-/** What is served changed: whoever waits for it may look now. Only a hint; all of them look by themselves as well. */
+/** Hints that the served segments changed. Readers also look by themselves. */
 function wakeReaders(peers: Peers, coordination: Coordination): void {
   const hint = (wake: () => Promise<void>): void =>
     void Promise.resolve()

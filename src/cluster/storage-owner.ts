@@ -34,7 +34,7 @@ interface StorageRecord {
   readonly storeId: string;
   readonly publication: string;
   readonly previous: string | null;
-  /** Of the last publish. */
+  /** Task of the last publish. */
   readonly taskId: string | null;
   readonly unsettledTasks: readonly string[];
   readonly confirmedMs: EpochMs;
@@ -48,7 +48,7 @@ interface StoreRecord {
 
 const CONFIG_NAME = 'deepStorage';
 
-/** What `read` found. */
+/** Result of `read`. */
 interface Records {
   readonly store: StoreRecord | undefined;
   readonly storage: StorageRecord | undefined;

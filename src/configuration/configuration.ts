@@ -8,7 +8,7 @@ import { nearestName } from '../base/nearest-name.js';
 import { isPropertyName, PROPERTIES, type PropertyName, type PropertyValue, portProperty, ROLES, type Role } from './properties.js';
 import { type Machine, type Property, type Resources, refuseValue } from './property.js';
 
-/** Where the words come from, weakest first. */
+/** Sources of the configuration, weakest first. */
 export interface ConfigurationSources {
   /** Path of a `runtime.properties` file. */
   readonly file?: string;
@@ -86,7 +86,7 @@ export class Configuration {
     return this.#values.get(name) as PropertyValue<Name>;
   }
 
-  /** Where the role listens, offset included. */
+  /** Port of a role, offset included. */
   port(role: Role): number {
     return this.get(portProperty(role)) + this.get('svc.portOffset');
   }
@@ -97,7 +97,7 @@ export class Configuration {
     return ROLES.filter((role) => wanted.includes(role));
   }
 
-  /** What `/status/properties` shows: every property with the value in force (paths absolute), hidden ones left out. */
+  /** Properties for `/status/properties`: every property with the value in force (absolute paths), without hidden ones. */
   visibleProperties(): Readonly<Record<string, string>> {
     const hidden = this.get('svc.server.hiddenProperties').map((fragment) => fragment.toLowerCase());
     const shown: Record<string, string> = {};
@@ -114,7 +114,7 @@ export class Configuration {
     return [...this.#written].map(([name, { text }]) => `${name}=${name === 'svc.data.directory' ? base : text}`);
   }
 
-  /** What no single row can see. */
+  /** Checks that concern several properties. */
   #check(): void {
     const known: readonly string[] = ROLES;
     const stranger = this.get('svc.roles').find((role) => !known.includes(role));

@@ -3,13 +3,13 @@ import { parseJsonWithDoubles } from '../base/json.js';
 import { own } from '../base/names.js';
 import { canonicalHost, parseAddressRange } from '../base/network-names.js';
 
-/** What the automatic defaults are derived from; handed in, so that tests choose it. */
+/** Machine facts that automatic defaults derive from; passed in, so that tests choose them. */
 export interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
 }
 
-/** What defaults are shares of: the machine, and the part of its memory that the process may take. */
+/** Resources that defaults are shares of: the machine, and the part of its memory that the process may take. */
 export interface Resources extends Machine {
   readonly budgetBytes: number;
 }

@@ -6,7 +6,7 @@ import { findApplyFunction, getFunction } from './functions.js';
 import type { Value } from './value.js';
 import { convert } from './value.js';
 
-/** What names mean where an expression is bound. */
+/** Names in the scope of an expression. */
 export interface Names {
   typeOf(name: string): ColumnType | undefined;
   /** Asked once for each place that names the column. */
@@ -15,7 +15,7 @@ export interface Names {
   check(): void;
 }
 
-/** Of a lambda, between two looks at whether to go on. */
+/** Runs of a lambda between two checks of the deadline. */
 export const RUNS_PER_CHECK = 16;
 
 /**

@@ -12,7 +12,7 @@ import { isArrayValue } from './value.js';
 /** Reads a column of the row at hand. */
 export type ColumnReader = (name: string) => Value;
 
-/** What one row may take where nobody can cancel. */
+/** Limit of lambda runs for one row where nothing can cancel. */
 const RUNS_MAX = 1_000_000;
 
 /**

@@ -18,7 +18,7 @@ export function expressionType(expression: Expression, columnType: TypeOf): Colu
   return inferType(expression, columnType) ?? 'STRING';
 }
 
-/** As `expressionType`, with null for what is null everywhere. */
+/** Like `expressionType`, with null for an expression that is always null. */
 export function inferType(expression: Expression, columnType: TypeOf): MaybeType {
   switch (expression.kind) {
     case 'literal':

@@ -149,7 +149,7 @@ export function bucketBoundaries(granularity: Granularity, interval: Interval, m
       `granularity ${granularityName(granularity)} cuts ${formatInstant(interval.start)}/${formatInstant(interval.end)} into more than ${maxBuckets} buckets; take a coarser granularity or a shorter interval`,
     );
   };
-  // What is far too much is refused before it is counted out.
+  // Far too many buckets are refused before they are counted.
   if ((interval.end - interval.start) / longestBucketMs(granularity) > maxBuckets) tooMany();
   const { floor, next } = bucketsOf(granularity);
   const boundaries = [BigInt(floor(interval.start))];

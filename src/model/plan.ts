@@ -9,7 +9,7 @@ import type { Stage } from './stage.js';
 import type { WindowFunction } from './window.js';
 
 /**
- * What execution runs: plain data, printable, the same on every machine. Native queries and SQL both end here
+ * The plan that execution runs: plain data, printable, the same on every machine. Native queries and SQL both end here
  * (`planner/plan.ts`); nothing in `execution/` knows which of the two it serves.
  *
  * A leaf reads segments. Its `post` steps run in order over the leaf's output columns once all partial results
@@ -27,7 +27,7 @@ interface Leaf {
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];
   readonly post: readonly PostStep[];
-  /** What becomes of the stored rows before all of the above; `intervals` are those of the stored `__time`. Left out: nothing. */
+  /** Stages over the stored rows before all of the above; `intervals` apply to the stored `__time`. Absent for none. */
   readonly stages?: readonly Stage[];
 }
 

@@ -11,21 +11,21 @@ export interface StageTotals {
   readonly rowsOut: number;
 }
 
-/** Of a stage that a query did not go through. */
+/** Totals of a stage that a query did not use. */
 const NOTHING: StageTotals = { milliseconds: 0, rowsIn: 0, rowsOut: 0 };
 
-/** What one kernel did, by estimate: some segments are looked at, and in them some of its calls timed. */
+/** Estimated totals of one kernel: some segments are sampled, and some calls in them timed. */
 export interface KernelTotals {
   readonly calls: number;
-  /** Of the blocks that it was called for. */
+  /** Rows of the blocks that it was called for. */
   readonly rows: number;
   readonly milliseconds: number;
 }
 
-/** What a query, or its part on one server, did so far: plain data that is added to while it runs. */
+/** Profile of a query, or of its part on one server, so far: plain data that grows while it runs. */
 export interface Profile {
   readonly stages: Record<Stage, StageTotals>;
-  /** By the name of the kernel, those that were called. */
+  /** Called kernels by name. */
   readonly kernels: Record<string, KernelTotals>;
   segments: number;
   /** Left out because their times, or those of their rows, lie outside of the intervals. */

@@ -18,7 +18,7 @@ export type Query =
 
 interface BaseQuery {
   readonly dataSource: string;
-  /** As given: sorted or not, perhaps overlapping. Null: the query names none. */
+  /** Intervals as given: sorted or not, perhaps overlapping. Null when the query has none. */
   readonly intervals: readonly Interval[] | null;
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];

@@ -10,7 +10,7 @@ import type { JoinType } from './stage.js';
 export type RowsPlan = GroupPlan | ScanPlan | TimeBoundaryPlan;
 
 /**
- * Where the rows of a plan come from, as plain data. Filters, unnesting and joins are stages (`stage.ts`) over the rows
+ * Source of a plan's rows, as plain data. Filters, unnesting and joins are stages (`stage.ts`) over the rows
  * of what they begin with: where that is tables, they run beside the segments; else its rows come as frames, which are
  * placed in kernel memory chunk by chunk. Only the right side of a join is held as a whole.
  */
@@ -35,17 +35,17 @@ export interface JoinSource {
   readonly right: RowSource;
   /** Before the names of the right side's columns. */
   readonly prefix: string;
-  /** Which rows without a partner are kept; `semi`, `anti` and `mark` give rows of the left side alone, each once. */
+  /** Join type: which rows without a partner are kept; `semi`, `anti` and `mark` give rows of the left side only, each once. */
   readonly type: JoinType;
-  /** Of `mark`: the column that is added, a LONG, 1 where a row has a partner, else 0; it does not begin with the prefix. */
+  /** Type `mark` only: the added LONG column, 1 where a row has a partner, else 0; it does not begin with the prefix. */
   readonly mark?: string;
   /** All must be equal; null equals nothing. Empty: every row meets every row. Each side's names are without the prefix. */
   readonly keys: readonly JoinKey[];
-  /** What else must be true of a pair, over the columns of both sides, those of the right one with the prefix. */
+  /** Further condition on a pair, over the columns of both sides; those of the right side have the prefix. */
   readonly condition: Expression | null;
   /** The planner knew the sizes of both sides: the right one is the one to be held. */
   readonly sidesChosen?: true;
-  /** What the sides have as far as the planner knows; a side may turn out to have no rows at all. */
+  /** Columns of the sides as far as the planner knows; a side may turn out to have no rows. */
   readonly leftColumns: readonly ColumnSchema[];
   readonly rightColumns: readonly ColumnSchema[];
 }
@@ -53,6 +53,6 @@ export interface JoinSource {
 export interface JoinKey {
   readonly left: Expression;
   readonly right: Expression;
-  /** What both sides are converted to before they are compared. */
+  /** Type that both sides are converted to before they are compared. */
   readonly type: ColumnType;
 }

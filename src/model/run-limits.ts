@@ -10,7 +10,7 @@ interface LimitRow {
   readonly unlimited?: readonly string[];
 }
 
-/** By context key. */
+/** Limits by context key. */
 export const RUN_LIMITS = {
   /** Bytes of frames that each plan of the query may gather on the broker, at most what the property allows. */
   maxScatterGatherBytes: { minimum: 0 },

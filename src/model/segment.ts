@@ -29,7 +29,7 @@ export type ShardSpec =
 
 /** A pushed segment file: where it is, what it holds. */
 export interface SegmentFile {
-  /** Where deep storage holds the file: `{type: 'local', path}` and, later, others. `path` is relative to the storage directory. */
+  /** Location of the file in deep storage: `{type: 'local', path}` and, later, others. `path` is relative to the storage directory. */
   readonly loadSpec: { readonly type: string; readonly path: string };
   readonly sizeBytes: number;
   readonly rowCount: number;
@@ -39,7 +39,7 @@ export interface SegmentFile {
   readonly columns: readonly ColumnSchema[];
 }
 
-/** What metadata keeps of a published segment; its payload. */
+/** Payload of a published segment in metadata. */
 export interface SegmentDescriptor extends SegmentFile {
   readonly id: SegmentId;
   readonly shardSpec: ShardSpec;

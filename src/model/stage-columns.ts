@@ -42,7 +42,7 @@ export function columnsBefore(stage: Stage, after: ReadonlySet<string>): Set<str
   }
 }
 
-/** What a column that comes out of stages is called before them; undefined when one of them makes it. */
+/** Name before the stages of a column that comes out of them; undefined when a stage makes it. */
 export function nameThrough(stages: readonly Stage[], name: string): string | undefined {
   let current: string | undefined = name;
   for (const stage of stages.toReversed()) {

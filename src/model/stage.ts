@@ -5,7 +5,7 @@ import type { Frame } from './frame.js';
 import type { ColumnType } from './schema.js';
 
 /**
- * What happens to rows between where they lie (segments, chunks of frames) and the plan that reads them, in order. Runs
+ * A step over rows between their source (segments, chunks of frames) and the plan that reads them, in order. Runs
  * on the processing threads, a stretch of rows at a time.
  */
 export type Stage = FilterStage | UnnestStage | JoinStage;
@@ -31,14 +31,14 @@ export interface JoinStage {
   readonly type: JoinType;
   /** All must be equal; null equals nothing. None: every row meets every row. */
   readonly keys: readonly StageKey[];
-  /** What else must be true of a pair, over the columns of both. */
+  /** Further condition on a pair, over the columns of both. */
   readonly condition: Expression | null;
   /** Goes before the names of the columns that the rows have already; the build side's then have names without it. */
   readonly probePrefix: string;
   /** Columns that are added, by their names here and on the build side. */
   readonly columns: readonly BuildColumn[];
   readonly build: BuildRows;
-  /** Of `mark`: the column that is added, a LONG, 1 where a row has a partner, else 0. */
+  /** Type `mark` only: the added LONG column, 1 where a row has a partner, else 0. */
   readonly mark?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { AggregateState, ExpressionFold } from './aggregate-state.js';
 import type { ComplexType } from './schema.js';
 
-/** What all layers must know of a kind of state, beside how it is computed (`execution/aggregate-state/operations.ts`). */
+/** Traits of a kind of state that all layers need; its computation is in `execution/aggregate-state/operations.ts`. */
 export interface StateTraits<State extends AggregateState> {
   /** Type of columns that hold the states, as base64 (decision 11). */
   columnType(state: State): ComplexType;
@@ -11,7 +11,7 @@ export interface StateTraits<State extends AggregateState> {
   readonly decoded: readonly ComplexType[];
   /** Value of no rows: numbers of values are 0. */
   readonly ofNoRows: 0 | null;
-  /** What DISTINCT does: nothing, as repeated values change nothing; gives it each distinct number once; is refused. */
+  /** Effect of DISTINCT: nothing, since repeated values change nothing; each distinct number once; or refused. */
   readonly distinct: 'nothing' | 'numbers' | 'refused';
   /**
    * How it aggregates the frames of a window: not at all (`none`); row by row, anew where rows leave the frame; or `sliding`,
@@ -26,7 +26,7 @@ export interface StateTraits<State extends AggregateState> {
   isRanked(state: State): boolean;
   /** Whether the value says all that the state says, so that no state is put out beside it. */
   isValue(state: State, columns: readonly string[]): boolean;
-  /** Where a field that is ingested may hold numbers and states mixed: nowhere, or `merged`: where the aggregator merges. */
+  /** Whether an ingested field may mix numbers and states: nowhere, everywhere, or `merged`: where the aggregator merges. */
   readonly mixedInput: 'nowhere' | 'merged' | 'everywhere';
 }
 

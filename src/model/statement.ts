@@ -11,7 +11,7 @@ export type SqlArrayType = `ARRAY<${string}>`;
 /** JSON and sketches, which SQL calls OTHER, keep the name of what they are. Multi-value strings are VARCHAR. */
 export type SqlType = ScalarSqlType | SqlArrayType | ComplexType;
 
-/** What clients are told: arrays are ARRAY, what SQL has no word for is OTHER. */
+/** Type name for clients: arrays are ARRAY, types without a SQL name are OTHER. */
 export function sqlTypeName(type: SqlType): string {
   return type.startsWith('ARRAY<') ? 'ARRAY' : type.startsWith('COMPLEX<') ? 'OTHER' : type;
 }
@@ -23,7 +23,7 @@ export interface OutputColumn {
   readonly nativeType: ColumnType;
 }
 
-/** Where the rows of a planned SQL query come from. */
+/** Source of a planned SQL query's rows. */
 export type PlannedSource =
   | RowSource
   /** Files read by a task; never a part of another source. */
@@ -40,7 +40,7 @@ export interface PlannedQuery {
   readonly columns: readonly OutputColumn[];
 }
 
-/** What INSERT and REPLACE write, and where. */
+/** Target of INSERT and REPLACE. */
 export interface IngestionTarget {
   readonly kind: 'insert' | 'replace';
   readonly dataSource: string;
@@ -57,7 +57,7 @@ export interface ExplainedStatement {
   readonly ingestion: IngestionTarget | null;
 }
 
-/** What a statement was planned over, for planning it once more where there is no broker to ask. */
+/** Schema that a statement was planned over, for planning it again where there is no broker to ask. */
 export interface StatementSchema {
   /** The datasources it names. */
   readonly tables: Readonly<Record<string, readonly ColumnSchema[]>>;

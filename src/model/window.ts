@@ -7,7 +7,7 @@ export interface WindowFunction {
   readonly name: string;
   readonly type: ColumnType;
   readonly call: WindowCall;
-  /** What the call reads; see there. */
+  /** Arguments of the call; see there. */
   readonly columns: readonly string[];
   /** A LONG column; aggregates only meet rows where it is above 0. null: all of the frame. */
   readonly filter: string | null;

@@ -134,7 +134,7 @@ export class ApproximateHistogram {
       );
     const breaks: number[] = [];
     const holds = (from: number, to: number): boolean => this.countUpTo(to) - this.countUpTo(from) > LEAST_COUNT;
-    // What lies before the first bound: where the least value is a bound itself, or below the limit.
+    // Left edge before the first bound, where the least value is a bound itself or below the limit.
     const before = Math.fround(aligned(this.min, Math.floor) - width);
     if (holds(before, first)) breaks.push(before, first);
     const number = Math.round((last - first) / width);
@@ -240,7 +240,7 @@ function intoOne([one]: Centroid[], centroid: Centroid): Centroid[] {
   return [one === undefined ? centroid : joined(one, centroid)];
 }
 
-/** Of ascending values, each of them once. */
+/** Centroids of ascending values, one for each distinct value. */
 function counted(values: Float64Array): Centroid[] {
   const found: Centroid[] = [];
   for (let start = 0, at = 1; start < values.length; at++) {
@@ -282,7 +282,7 @@ const BUCKETS_MAX = 1_000_000;
 /** Buckets with less in them are empty but for rounding. */
 const LEAST_COUNT = 0.1;
 
-/** What a centroid spreads to its sides. */
+/** Spread of a centroid to its sides. */
 function spread(centroid: Centroid | undefined): number {
   return centroid === undefined || centroid.isExact ? 0 : centroid.count;
 }

@@ -3,7 +3,7 @@ export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
-/** What is no base64 gives bytes that are no state, which its `decode` refuses. */
+/** Bytes of a base64 string. Invalid base64 gives bytes that the state's `decode` refuses. */
 export function fromBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }

@@ -110,33 +110,33 @@ function positive(value: number): number {
   return value < 0 ? ~value : value;
 }
 
-/** What stands for the hash of null. */
+/** Hash of null. */
 export const NULL_HASH: Hash64 = { high: 0x27bb2ee6, low: 0x87b0b0fd | 0 };
 
-/** Of the bytes of a text, UTF-8. */
+/** Hash of a string's UTF-8 bytes. */
 export function hash64(bytes: DataView): Hash64 {
   return murmur64(bytes, SEED);
 }
 
-/** Of a text, its UTF-8 bytes. */
+/** Hash of a string, over its UTF-8 bytes. */
 export function hash64OfText(text: string): Hash64 {
   const bytes = Buffer.from(text);
   return hash64(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
-/** Of a LONG, its 8 bytes, highest first. */
+/** Hash of a LONG, over its 8 bytes, highest first. */
 export function hash64OfLong(value: bigint): Hash64 {
   EIGHT_BYTES.setBigInt64(0, value);
   return hash64(EIGHT_BYTES);
 }
 
-/** Of a DOUBLE, the bits of IEEE 754 as 8 bytes, highest first. */
+/** Hash of a DOUBLE, over its IEEE 754 bits as 8 bytes, highest first. */
 export function hash64OfDouble(value: number): Hash64 {
   EIGHT_BYTES.setFloat64(0, value);
   return hash64(EIGHT_BYTES);
 }
 
-/** Of a FLOAT, the bits of IEEE 754 as 4 bytes, lowest first. */
+/** Hash of a FLOAT, over its IEEE 754 bits as 4 bytes, lowest first. */
 export function hash64OfFloat(value: number): Hash64 {
   FOUR_BYTES.setFloat32(0, value, true);
   return hash64(FOUR_BYTES);

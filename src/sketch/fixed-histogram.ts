@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 
-/** What becomes of values outside: left out, counted apart, or counted at the nearer end. In bytes, their place here. */
+/** Treatment of values outside: ignored, counted apart, or counted at the nearer end. Encoded as the position here. */
 export const OUTLIER_MODES = ['ignore', 'overflow', 'clip'] as const;
 
 export interface FixedBuckets {
@@ -85,7 +85,7 @@ export class FixedHistogram {
     return Math.fround(this.shape.upper);
   }
 
-  /** As it is put out: the names are those of the interface. */
+  /** The histogram as JSON, with the names of the interface. */
   toJson(): Readonly<Record<string, unknown>> {
     const { lower, upper, number, outliers } = this.shape;
     return {

@@ -22,7 +22,7 @@ export class Hll {
     this.#couponsMax = couponsMax(lgK);
   }
 
-  /** Of a union no more than of any of its parts that has registers. */
+  /** lgK of the sketch; that of a union is at most that of any part with registers. */
   get lgK(): number {
     return this.#lgK;
   }
@@ -156,7 +156,7 @@ class Coupons {
 
 const COUPON_ERROR = 0.409 / (1 << 13);
 
-/** Where coupons would take more room than they save. */
+/** Number of coupons beyond which registers are smaller. */
 function couponsMax(lgK: number): number {
   return lgK < 8 ? LIST_MAX - 1 : 3 * 2 ** (lgK - 5);
 }

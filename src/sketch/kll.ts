@@ -172,7 +172,7 @@ export class Kll {
     this.#halve(height);
   }
 
-  /** Of an odd number of values the least stays behind. */
+  /** Halves a level; of an odd number of values the least stays. */
   #halve(height: number): void {
     const sorted = sortedFew(this.#levels[height] ?? []);
     const left = sorted.length % 2;

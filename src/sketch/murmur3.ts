@@ -32,13 +32,13 @@ export class Murmur3 {
     this.hash(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
 
-  /** Of a LONG, its 8 bytes, lowest first. */
+  /** Hashes a LONG over its 8 bytes, lowest first. */
   hashLong(value: bigint): void {
     this.#number.setBigInt64(0, value, true);
     this.hash(this.#number);
   }
 
-  /** Of a double, the bits of IEEE 754 as 8 bytes, lowest first; all zeros hash alike, and all NaNs. */
+  /** Hashes a double over its IEEE 754 bits as 8 bytes, lowest first; all zeros hash alike, and all NaNs. */
   hashDouble(value: number): void {
     this.#number.setFloat64(0, value === 0 ? 0 : value, true);
     this.hash(this.#number);

@@ -28,7 +28,7 @@ export class Quantiles {
     this.#buffer = new Float64Array(Math.min(k * 2, FIRST_ROOM));
   }
 
-  /** Of a merged sketch the least of all that had more than their buffer. */
+  /** k of the sketch; after merging, the least k of the sketches that had outgrown their buffer. */
   get k(): number {
     return this.#k;
   }

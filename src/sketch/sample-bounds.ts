@@ -19,7 +19,7 @@ export function sampleBounds(kept: number, fraction: number, deviations: 1 | 2 |
   return { lower: Math.max(kept, lower), upper };
 }
 
-/** Where a condition that is false at `low` and true at `high` becomes true. */
+/** The point where a condition that is false at `low` and true at `high` becomes true. */
 function crossing(low: number, high: number, isTrue: (value: number) => boolean): number {
   let [below, above] = [low, high];
   if (isTrue(below)) return below;

@@ -105,7 +105,7 @@ export class Theta {
     return this.#table[at] !== 0 || this.#table[at + 1] !== 0;
   }
 
-  /** Where a hash is, or would be. Hashes are as good as random, so their lower bits say where to begin. */
+  /** Slot of a hash, present or not. Hashes are nearly random, so probing starts at their lower bits. */
   #placeOf(high: number, low: number): number {
     const table = this.#table;
     const mask = table.length - 2;
@@ -129,7 +129,7 @@ export class Theta {
 
   #trim(): void {
     if (this.#count <= this.size) return;
-    // By their upper 52 bits, which a double holds; hashes that share these are told apart as they are.
+    // Sort by the upper 52 bits, which a double holds; hashes that share them are compared whole.
     const keys = new Float64Array(this.#count);
     const table = this.#table;
     let to = 0;

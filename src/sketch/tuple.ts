@@ -91,7 +91,7 @@ export class Tuple {
     return this.entries / this.fraction;
   }
 
-  /** Of each place, over the keys that are kept. */
+  /** Moments of each value position over the retained keys. */
   moments(): Moments[] {
     const moments = Array.from({ length: this.width }, emptyMoments);
     for (const [, values] of this.sorted()) moments.forEach((state, place) => addToMoments(state, values[place] ?? 0));

@@ -4,7 +4,7 @@ import { segmentIdText } from '../model/segment-id.js';
 import { type Footer, type SegmentDescription, type StoredColumn, storedBytes } from './format.js';
 
 /**
- * What segmentMetadata tells of a segment, from its footer alone. Parts that are not among `analyses` are null, empty
+ * The segmentMetadata analysis of a segment, from its footer alone. Parts that are not among `analyses` are null, empty
  * or 0; sizes are bytes in the file.
  */
 export function analyzeFooter(

@@ -96,7 +96,7 @@ export class BufferPool {
    */
   reserve(bytes: number): void {
     if (this.#bytes + bytes > this.#budgetBytes) {
-      // What cannot succeed evicts nothing.
+      // A request that cannot succeed must not evict anything.
       if (this.#pinnedBytes() + bytes > this.#budgetBytes) throw this.#overBudget(bytes);
       while (this.#bytes + bytes > this.#budgetBytes) this.#evictOne();
     }

@@ -40,7 +40,7 @@ export interface SegmentStore {
   schema(segmentId: string): readonly ColumnSchema[];
   /** Loads what is not resident, evicting least recently used unpinned columns; throws `resource_limit`. */
   pin(request: PinRequest): Promise<SegmentPin>;
-  /** What is known of a STRING column without loading it; null when it is loaded, or is no such column. */
+  /** Facts about a STRING column that is not loaded; null when it is loaded or is not such a column. */
   unloaded(segmentId: string, column: string): UnloadedColumn | null;
   /**
    * Ascending rows of which some value is among the texts, from the bitmap index of a column that has one. Reads what
@@ -62,7 +62,7 @@ export interface UnloadedColumn {
   readonly prefersIndex: boolean;
 }
 
-/** What a segment file is made from; rows in any order. Columns as in `Frame`; `__time` is a `long` without nulls. */
+/** Input of a segment file; rows in any order. Columns as in `Frame`; `__time` is a `long` without nulls. */
 export interface SegmentInput {
   readonly frame: Frame;
   /** Sort order after `__time`, and what is listed as dimensions. */

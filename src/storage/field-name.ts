@@ -1,5 +1,5 @@
 /**
- * What the values at a path of a JSON column are wanted as: numbers, whatever kind of numbers they are; texts, which only
+ * Use of the values at a path of a JSON column: as numbers of any kind; as strings, which only
  * values of one kind give exactly (`2` among fractions is not `2.0`); or arrays, of which a single value is one of one.
  */
 export type FieldUse = 'number' | 'text' | 'array';

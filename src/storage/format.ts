@@ -45,7 +45,7 @@ import type { FieldUse } from './field-name.js';
  *
  * The footer keeps the CRC-32 of every block. Together the checksums cover every byte of the file.
  */
-/** What the writer writes; readers of all versions stand in `readers.ts`. */
+/** Version that the writer writes; readers of all versions are in `readers.ts`. */
 const FORMAT_VERSION = 1;
 export const HEADER_BYTES = 16;
 export const TRAILER_BYTES = 32;
@@ -54,7 +54,7 @@ export const BLOCK_HEADER_BYTES = 16;
 export const LAYOUT = { plain: 0, planes: 1, packed: 2 } as const;
 export const TRANSFORM = { none: 0, delta: 1, decimal: 2 } as const;
 
-/** Of packed text and other bytes, which have no rows. */
+/** Block size of packed strings and other bytes, which have no rows. */
 export const TEXT_BLOCK_BYTES = 256 * 1024;
 
 const MAGIC = Buffer.from('DOLMEN\r\n', 'latin1');
@@ -79,7 +79,7 @@ export interface StoredNumberColumn {
   readonly base: string;
   /** DOUBLE in U8, U16 or U32: (base + value) / 10^power. Left out: the values are what they are. */
   readonly power?: number;
-  /** Of the non-null values, as decimal text; NaN is left out. */
+  /** Minimum of the non-null values, as a decimal string; NaN is ignored. */
   readonly min: string | null;
   readonly max: string | null;
   readonly values: StoredArray;
@@ -92,7 +92,7 @@ export interface StoredNumberColumn {
 export interface StoredStringColumn {
   readonly kind: 'string';
   readonly name: string;
-  /** What the texts of the dictionary stand for. Left out: STRING. */
+  /** Type that the strings of the dictionary stand for; default STRING. */
   readonly type?: TextType;
   /** Multi-value rows included: a row is null when it has the null id or no value at all. */
   readonly hasNulls: boolean;
@@ -125,7 +125,7 @@ export type StoredColumn = StoredNumberColumn | StoredStringColumn;
 
 export interface Footer {
   readonly rowCount: number;
-  /** Of the rows, both inclusive. */
+  /** Time range of the rows, both ends inclusive. */
   readonly timeMin: number;
   readonly timeMax: number;
   readonly dimensions: readonly string[];
@@ -152,7 +152,7 @@ export function storedColumns({ columns, fields = [] }: Footer): readonly Stored
   return [...columns, ...fields.map(({ column }) => column)];
 }
 
-/** What a file says of its making, kept for segmentMetadata. */
+/** Description of how a file was made, kept for segmentMetadata. */
 export interface SegmentDescription {
   readonly aggregators: readonly unknown[] | null;
   readonly timestampSpec: unknown;

@@ -8,7 +8,7 @@ import { type InternDictionaryRequest, type InternTable, internDictionary } from
 import { type LoadColumnRequest, loadColumn } from './jobs/load-column.js';
 import { verifySegment } from './jobs/verify-segment.js';
 
-/** What storage has done on processing threads: requests and responses are plain data, columns stay in kernel memory. */
+/** Storage jobs for processing threads: requests and responses are plain data, columns stay in kernel memory. */
 export interface StorageJobs {
   readonly verifySegment: { readonly request: SegmentFile; readonly response: Footer };
   readonly loadColumn: { readonly request: LoadColumnRequest; readonly response: null };

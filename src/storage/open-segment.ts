@@ -96,7 +96,7 @@ export class OpenSegment {
     return this.#columns.get(column);
   }
 
-  /** What is to be read for a name: the column, or the field, or the JSON column in which the field would be. */
+  /** The stored column to read for a name: the column, the field, or the JSON column that would hold the field. */
   nameToRead(name: string): string {
     return this.#columns.has(name) ? name : (columnOfField(name) ?? name);
   }

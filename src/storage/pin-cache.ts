@@ -5,12 +5,12 @@ import type { GlobalDictionary } from './global-dictionaries.js';
 import type { OpenSegment } from './open-segment.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
 
-/** What a pin found: as long as none of it has moved, the next one of the same kind finds the same. */
+/** Cached pin; valid until a segment is evicted or closed. */
 export interface CachedPin {
   readonly segments: readonly OpenSegment[];
   /** Each as often as it is pinned. */
   readonly pinned: readonly Resident[];
-  /** By column, as their views. */
+  /** Dictionaries by column, with their views. */
   readonly dictionaries: ReadonlyMap<string, GlobalDictionary>;
   readonly views: readonly SegmentView[];
   readonly dictionaryViews: Readonly<Record<string, GlobalDictionaryView>>;

@@ -22,7 +22,7 @@ import {
 export type Reader = (source: SegmentFile, fileBytes: number) => Footer;
 
 /**
- * By version of the format. A version that was ever released stays here for ever, with a golden segment in
+ * Readers by version of the format. A released version stays here for ever, with a golden segment in
  * `test/fixtures/segments` that proves it; the writer knows the newest one only.
  */
 export const READERS: ReadonlyMap<number, Reader> = new Map([[1, readVersion1]]);

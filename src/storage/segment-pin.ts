@@ -84,7 +84,7 @@ class PinTaking {
     });
   }
 
-  /** Of columns that are pinned. */
+  /** Holds the dictionaries of pinned columns. */
   async holdDictionaries(names: ReadonlySet<string>): Promise<Record<string, GlobalDictionaryView>> {
     const dictionaries = new Map<string, GlobalDictionaryView>();
     for (const name of names) {

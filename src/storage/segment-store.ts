@@ -35,7 +35,7 @@ export interface IndexedSegmentStore extends SegmentStore {
   makeRoom(bytes: number): number;
 }
 
-/** What the open segments of a datasource share. */
+/** State shared by the open segments of a datasource. */
 interface OpenDataSource {
   segmentCount: number;
   readonly dictionaries: Map<string, GlobalDictionary>;

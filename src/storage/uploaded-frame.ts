@@ -19,7 +19,7 @@ import type { ColumnView, SegmentView } from './view.js';
 
 export interface UploadedFrame {
   readonly view: SegmentView;
-  /** What `release` frees, for who frees it elsewhere instead, and how much that is. */
+  /** Addresses that `release` frees, for a caller that frees them elsewhere, and their size. */
   readonly addresses: readonly Address[];
   readonly bytes: number;
   /** Frees the columns; exactly once, after which every address is void. */

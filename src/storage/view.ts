@@ -3,7 +3,7 @@ import type { Address, Physical } from '../base/layout.js';
 import type { NumberType, TextType } from '../model/schema.js';
 
 /*
- * Where the columns of an open segment lie in kernel memory: plain data, sent to processing threads as it is. Valid while
+ * Addresses of an open segment's columns in kernel memory: plain data, sent to processing threads as it is. Valid while
  * the pin it came with is held.
  */
 
@@ -12,7 +12,7 @@ export interface SegmentView {
   readonly dataSource: string;
   readonly interval: Interval;
   readonly rowCount: number;
-  /** Of the rows, both inclusive. */
+  /** Time range of the rows, both ends inclusive. */
   readonly timeMin: number;
   readonly timeMax: number;
   /** Set by execution: rows for which conditions of the plan's filter are true, since an index has answered them. */
@@ -41,7 +41,7 @@ export interface NumberColumnView {
   readonly base: bigint;
   /** Bit i set: row i is null and its stored value 0. 0 when the column has no nulls. 64-bit words, lowest bit first. */
   readonly nulls: Address;
-  /** Of the non-null values; null when there are none. LONG: bigint; else number. */
+  /** Minimum of the non-null values; null when there are none. bigint for LONG, otherwise number. */
   readonly min: bigint | number | null;
   readonly max: bigint | number | null;
   /** Two numbers per block, [min, max] as f64 (rounded outwards for LONG); +Infinity/-Infinity for a block of nulls. 0: absent. */
@@ -50,7 +50,7 @@ export interface NumberColumnView {
 
 export interface StringColumnView {
   readonly kind: 'string';
-  /** What the texts of the dictionary stand for. */
+  /** Type that the strings of the dictionary stand for. */
   readonly type: TextType;
   readonly physical: 'U8' | 'U16' | 'U32';
   /** Dictionary ids: one per row, or the concatenated values when `offsets` is not 0. */

@@ -39,7 +39,7 @@ export interface BrokerOptions {
   readonly exactSums: boolean;
   /** Heap that partial results of one query may take before they are merged. */
   readonly heldBytesMax: number;
-  /** Whose lookups it loads (`svc.lookup.lookupTier`). */
+  /** Tier whose lookups it loads (`svc.lookup.lookupTier`). */
   readonly lookupTier: string;
   /** Between two looks at the coordinator and the historicals. */
   readonly pollMs: number;

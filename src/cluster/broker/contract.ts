@@ -7,7 +7,7 @@ import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 
-/** What a table looks like over all of its served segments: union of columns, the widest type of each. */
+/** Schema of a table over all of its served segments: the union of columns, each with its widest type. */
 export interface TableSchema {
   readonly name: string;
   /** `__time` first. A column that is numeric in some and STRING in others is STRING. */
@@ -40,11 +40,11 @@ export interface QueryOptions {
   readonly onEnd?: (reason: unknown) => void;
   /** Added to while the query runs. */
   readonly profile?: Profile | undefined;
-  /** What the context says of caches; left out: nothing against them. */
+  /** Cache keys of the context; absent allows caches. */
   readonly caching?: CacheUse;
 }
 
-/** What of the context decides whether a result of before may be used. */
+/** Context keys that decide whether a cached result may be used. */
 export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching' | 'realtimeSegmentsOnly'>;
 
 /** Whether a query may read from, and write to, the caches of single segments and of whole results. */
@@ -64,7 +64,7 @@ export interface SegmentToRun {
   run(plan: Exclude<Plan, SegmentMetadataPlan>): AsyncIterable<Frame>;
 }
 
-/** What the query routes (native and SQL) ask of the broker. */
+/** The broker's interface for the query routes (native and SQL). */
 export interface BrokerQueries extends SchemaSource {
   /**
    * Pins the segments, scatters, merges. Fails before the first frame when a segment is served nowhere

@@ -21,7 +21,7 @@ export interface PriorityThresholds {
   readonly segmentCount: number | null;
   /** Length of the segments it reads together. */
   readonly segmentRangeMs: number | null;
-  /** What is subtracted, once, when any of them is passed. */
+  /** Priority subtracted, once, when any threshold is passed. */
   readonly adjustment: number;
 }
 
@@ -42,7 +42,7 @@ export interface AskedQuery {
   readonly intervals: readonly Interval[];
 }
 
-/** What decides where there must be room. */
+/** Priority and lane, which decide where there must be room. */
 type Place = Pick<AskedQuery, 'priority' | 'lane'>;
 
 /** Lets queries run, or refuses them at once when there is no room; decides what priority they run with. */

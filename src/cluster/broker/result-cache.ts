@@ -16,7 +16,7 @@ export interface ResultCache {
 }
 
 interface KnownKey {
-  /** What the plan read, as a whole. */
+  /** The view that the plan read. */
   readonly view: DataSourceView;
   readonly kernels: string | null;
   readonly key: string;

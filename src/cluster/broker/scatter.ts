@@ -8,7 +8,7 @@ import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { ServerInventory } from '../rpc/services.js';
 
-/** What one server is asked to read in one go. */
+/** Segments that one server reads in one request. */
 export interface Read {
   readonly host: string;
   readonly segmentIds: readonly string[];
@@ -91,7 +91,7 @@ function intersections(intervals: readonly Interval[], pieces: readonly Interval
   return intervals.flatMap((interval) => pieces.flatMap((piece) => intersect(interval, piece) ?? []));
 }
 
-/** Of descriptors that views hold, which every query asks for again. */
+/** Segment ids as strings, cached because every query asks for them again. */
 const ID_TEXTS = new WeakMap<SegmentDescriptor, string>();
 
 function idTextOf(segment: SegmentDescriptor): string {

@@ -29,7 +29,7 @@ export interface SourceRunnerOptions {
   readonly rowsOfTable: (name: string) => number | null;
   /** Rows of a lookup; throws `query_invalid` when there is none of the name. */
   readonly lookup: (name: string) => Frame;
-  /** What is known of the columns of a source. */
+  /** Known columns of a source. */
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   readonly runOptions: Omit<RunOptions, 'ending'>;
   readonly signal: AbortSignal;
@@ -37,7 +37,7 @@ export interface SourceRunnerOptions {
   readonly chunkRows?: number;
 }
 
-/** What the right side of a join may hold unless the context says otherwise. */
+/** Default size limit of a join's right side. */
 const BUILD_BYTES_MAX = 512 << 20;
 /** Right sides larger than this are not sent to other processes: rows of the left side come here instead. */
 const SENT_BYTES_MAX = 32 << 20;
@@ -204,7 +204,7 @@ export class SourceRunner {
 
   async *#limited(frames: AsyncIterable<Frame>, what: string, bytesMax: number | null): AsyncGenerator<Frame> {
     const { maxSubqueryRows = null, maxSubqueryBytes = null } = this.#limits;
-    // As documented, bytes take precedence where both are set.
+    // Bytes take precedence where both are set, as documented.
     const rowsMax = maxSubqueryBytes === null ? maxSubqueryRows : null;
     let [rows, bytes] = [0, 0];
     for await (const frame of frames) {

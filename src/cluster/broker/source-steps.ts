@@ -11,7 +11,7 @@ import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/sta
 import { columnsBefore } from '../../model/stage-columns.js';
 import { extractTimeBounds } from '../../planner/rules/time-intervals.js';
 
-/** What a source begins with, and what happens to its rows. */
+/** Leaf of a source and the steps over its rows. */
 export interface SourceSteps {
   readonly base: Extract<RowSource, { kind: 'table' | 'union' | 'inline' | 'lookup' | 'query' }>;
   readonly steps: readonly SourceStep[];
@@ -90,7 +90,7 @@ function allOf(filters: readonly Filter[]): Filter | null {
 }
 
 /**
- * What the plan's filter, and conditions before all other steps, ask of the time of tables' rows as intervals of the plan: they
+ * Turns conditions on time, in the plan's filter and in steps before all others, into intervals of the plan: they
  * decide which segments are read. Buckets of time may exist, and begin, where intervals do: a plan with such keeps its own.
  */
 export function cutByTime<Given extends RowsPlan>(
@@ -215,5 +215,5 @@ function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
   return { stage, join: { ...join, needed } };
 }
 
-/** Of a column that no row has. */
+/** Type of a column that no row has. */
 const UNKNOWN_TYPE: ColumnType = 'STRING';

@@ -19,7 +19,7 @@ export interface SystemTablesSource {
   queries(): readonly SystemRow[];
 }
 
-/** What a process tells of itself when it is announced. */
+/** Details that a process announces about itself. */
 export interface MemberDetails {
   readonly startedMs: number;
   readonly version: string;

@@ -4,11 +4,11 @@ import { type ColumnSchema, TIME_COLUMN, widestType } from '../../model/schema.j
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { TableSchema } from './contract.js';
 
-/** What the segments say of one column, as far as they were looked at. */
+/** Facts about one column from the segments seen so far. */
 interface SeenColumn {
   schema: Omit<ColumnSchema, 'distinctCount'>;
   segments: number;
-  /** Of the segments that have it. */
+  /** Rows of the segments that have the column. */
   rows: number;
   /** Distinct values: the most of a segment, and the sum over them; undefined when one does not tell. */
   distinct: { most: number; sum: number } | undefined;

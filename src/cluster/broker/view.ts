@@ -7,7 +7,7 @@ import type { SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import type { TableSchema } from './contract.js';
 import { tableSchema } from './table-schema.js';
 
-/** What queries of one datasource read: never changed, only replaced as a whole. */
+/** Immutable view of one datasource that queries read; replaced as a whole. */
 export interface DataSourceView {
   readonly dataSource: string;
   readonly chunks: readonly VisibleChunk<SegmentDescriptor>[];
@@ -23,7 +23,7 @@ interface HeldView {
   readers: number;
 }
 
-/** What a snapshot has of one datasource. */
+/** One datasource's part of a snapshot. */
 interface SnapshotPart {
   readonly segments: readonly SegmentDescriptor[];
   readonly ids: ReadonlySet<string>;
@@ -62,7 +62,7 @@ export class ClusterView {
     return this.#held.get(dataSource)?.view;
   }
 
-  /** Of the snapshot that was looked at last; null before the first. */
+  /** Revision of the last snapshot; null before the first. */
   get revision(): number | null {
     return this.#seen?.revision ?? null;
   }

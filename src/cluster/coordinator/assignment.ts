@@ -11,7 +11,7 @@ export interface Target {
 }
 
 export interface Assignment {
-  /** By host. */
+  /** Loads by host. */
   readonly loads: ReadonlyMap<string, readonly SegmentDescriptor[]>;
   readonly drops: ReadonlyMap<string, readonly string[]>;
 }
@@ -30,12 +30,12 @@ interface Server {
   readonly tier: string;
   readonly served: ReadonlySet<string>;
   readonly loading: ReadonlySet<string>;
-  /** What is left of its size after everything that it serves and loads. */
+  /** Free space after everything that it serves and loads. */
   freeBytes: number;
 }
 
 /**
- * Which server shall load or drop what, from one picture of the cluster; pure. A copy is only surplus when enough
+ * Decides which server loads or drops which segment, from one picture of the cluster; pure. A copy is only surplus when enough
  * others are served, so that the number of queryable copies never goes down on the way.
  */
 export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad }: AssignmentInput): Assignment {

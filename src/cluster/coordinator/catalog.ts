@@ -55,7 +55,7 @@ export class SegmentCatalog {
     return this.dataSources().flatMap((dataSource) => this.used(dataSource));
   }
 
-  /** By start of their interval. */
+  /** Chunks ordered by the start of their interval. */
   chunks(dataSource: string): readonly VisibleChunk<SegmentDescriptor>[] {
     return this.#dataSources.get(dataSource)?.chunks ?? [];
   }

@@ -15,7 +15,7 @@ export interface CleanupOptions {
   readonly orphanAgeMs: number;
 }
 
-/** What a run found. `kept`: files that no segment refers to and that are kept, because an unseen publish may. */
+/** Result of a run. `kept`: files that no segment refers to but an unseen publish may own. */
 export interface CleanupReport {
   readonly removed: number;
   readonly kept: number;

@@ -42,14 +42,14 @@ const TARGETS_AGE_MS = 60_000;
 const DEEP_STORAGE_PATH = '/svc/coordinator/v1/deepStorage';
 const DECOMMISSIONED_TIER = '(decommissioned)';
 
-/** What the duties saw last; for the endpoints that show it. */
+/** Last picture of the duties, for the endpoints that show it. */
 export interface ClusterPicture {
   readonly servers: readonly ServerInventory[];
   readonly targets: readonly Target[];
   readonly drops: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What the last clean-up knew. */
+/** Result of the last clean-up. */
 export interface DeepStorageReport {
   readonly ownership: Ownership;
   /** No segment refers to them, and they may belong to a publish that this metadata store has not seen. */
@@ -75,7 +75,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   #targetIds = '';
   #retention: Retention | null = null;
   #plannedMs = 0;
-  /** Of the segments that the targets were planned for; null before the first plan. */
+  /** Revision of the segments that the targets were planned for; null before the first plan. */
   #plannedRevision: number | null = null;
   #leadingSinceMs = 0;
   #unneededChecked = false;
@@ -103,7 +103,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     return this.#picture;
   }
 
-  /** What shall be loaded, as of the last look at metadata. */
+  /** Segments to load, as of the last read of metadata. */
   get targets(): readonly Target[] {
     return this.#targets;
   }
@@ -193,7 +193,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   /**
-   * Which visible segments shall be loaded where. When the answer changes without a change of the segments (a rule
+   * Plans which visible segments are loaded where. When the plan changes without a change of the segments (a rule
    * was written, a period moved on), the revision is raised so that brokers learn of it.
    */
   async #refreshTargets(): Promise<void> {
@@ -259,7 +259,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     await fencedTransaction(this.#options.database, this.fence(), async (queries) => {
       for (const [dataSource, ids] of unneeded) await markUnused(queries, dataSource, { kind: 'ids', ids }, nowMs);
     });
-    // What is visible stays the same, without the segments of drop rules, which are no targets already.
+    // The visible segments stay the same, without those of drop rules, which are not targets any more.
     await this.catalog.refresh();
   }
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { own } from '../../base/names.js';
 
-/** Of the configuration entry that holds all lookups. */
+/** Name of the configuration entry that holds all lookups. */
 export const LOOKUPS_NAME = 'lookups';
 
 /** A lookup as it is configured. What `lookupExtractorFactory` may hold is checked where it is loaded. */
@@ -11,7 +11,7 @@ export interface Lookup {
   readonly lookupExtractorFactory: Readonly<Record<string, unknown>>;
 }
 
-/** By tier, then by name. A tier without lookups does not exist. */
+/** Lookups by tier, then by name. A tier without lookups does not exist. */
 export type Lookups = Readonly<Record<string, Readonly<Record<string, Lookup>>>>;
 
 /** @throws ServiceError `input_invalid` naming the path of what is wrong */

@@ -84,7 +84,7 @@ function intervalOf(text: string): Interval {
   return interval;
 }
 
-/** What each type may hold besides `type`. */
+/** Fields of each type besides `type`. */
 const FIELDS: Readonly<Record<Rule['type'], readonly string[]>> = {
   loadForever: ['tieredReplicants', 'useDefaultTierForNull'],
   loadByPeriod: ['period', 'includeFuture', 'tieredReplicants', 'useDefaultTierForNull'],

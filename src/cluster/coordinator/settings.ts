@@ -18,12 +18,12 @@ import { parseRules } from './rules.js';
 
 export interface CoordinatorSettingsOptions {
   readonly database: Database;
-  /** Of the leader. */
+  /** Fence of the leader. */
   readonly fence: () => Fence;
   readonly now: () => number;
 }
 
-/** What people configure at the Coordinator: rules, dynamic configuration and lookups. Every change is audited with it. */
+/** Settings that people change at the Coordinator: rules, dynamic configuration and lookups. Every change is audited. */
 export class CoordinatorSettings {
   readonly #options: CoordinatorSettingsOptions;
 

@@ -88,7 +88,7 @@ export class Historical implements HistoricalService {
       plan.operator === 'group' && results.serves(plan, request)
         ? results.run(plan, { ...request, engine, store }, options, signal)
         : engine.run(plan, store, segmentIds, options, signal);
-    // Where little is to be read the answer is there sooner than a place in the queue.
+    // A small read finishes sooner than it would get a place in the queue.
     const waits = this.#rowsOf(segmentIds) >= ROWS_THAT_WAIT;
     return withReport(waits ? gate.through(frames, { priority, signal, profile }) : frames, profile, plan);
   }
@@ -155,7 +155,7 @@ export class Historical implements HistoricalService {
 
   async #loadQueued(): Promise<void> {
     this.#loaders++;
-    // What is being verified is here already.
+    // Segments that are being verified are on disk already.
     await this.#options.segments.recovered.catch(() => undefined);
     for (let descriptor = this.#queue.shift(); descriptor !== undefined; descriptor = this.#queue.shift()) await this.#load(descriptor);
     this.#loaders--;

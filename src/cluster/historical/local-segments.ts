@@ -3,7 +3,7 @@ import type { SegmentDescriptor } from '../../model/segment.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { SegmentCache } from './segment-cache.js';
 
-/** What an earlier process left on disk. */
+/** Segments that an earlier process left on disk. */
 export interface Recovery {
   readonly served: readonly SegmentDescriptor[];
   readonly failed: readonly { readonly descriptor: SegmentDescriptor; readonly error: unknown }[];
@@ -69,7 +69,7 @@ export class LocalSegments {
     try {
       await this.#store.open(this.#cache.fileOf(descriptor), descriptor);
     } catch (error) {
-      // Of any other failure, of a thread for one, the file knows nothing.
+      // Other failures, such as a thread's, say nothing about the file.
       if (error instanceof ServiceError && error.code === 'segment_corrupt') await this.#cache.remove(descriptor);
       throw error;
     }

@@ -17,7 +17,7 @@ const CROWD_MAX = 4;
  */
 export class RunGate {
   readonly #slots: number;
-  /** By priority, then arrival. */
+  /** Waiting runs by priority, then arrival. */
   readonly #waiting: Waiting[] = [];
   /** Priorities of the runs inside. */
   readonly #inside: number[] = [];

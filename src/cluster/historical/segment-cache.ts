@@ -29,7 +29,7 @@ export class SegmentCache {
   }
 
   /**
-   * What is complete on disk; removes what a killed process left half-way. Synchronous: at a start nobody else waits for
+   * Lists complete segments on disk and removes incomplete ones of a killed process. Synchronous: at a start nobody else waits for
    * this thread, and its event loop has all modules of the program to load.
    */
   recover(): readonly SegmentDescriptor[] {

@@ -16,7 +16,7 @@ export class LookupStore {
   #loaded: ReadonlyMap<string, LoadedLookup> = new Map();
   #failed: ReadonlyMap<string, string> = new Map();
 
-  /** What is configured for this process now. One that cannot be loaded is told in `failed`, its older version is kept. */
+  /** Replaces the lookups by the configured ones. One that cannot be loaded is listed in `failed`; its older version stays. */
   replace(configured: Readonly<Record<string, Lookup>>): void {
     const loaded = new Map<string, LoadedLookup>();
     const failed = new Map<string, string>();

@@ -7,7 +7,7 @@ export interface Member {
   readonly host: string;
   /** Made anew by every start of a process: the same address with another session has forgotten everything. */
   readonly session: string;
-  /** What the role tells about itself; plain JSON. */
+  /** Details that the role announces; plain JSON. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -17,7 +17,7 @@ export interface Member {
  * what must not be wrong (who leads) is checked again inside every metadata transaction (`fencedTransaction`).
  */
 export interface Coordination {
-  /** Of this process. */
+  /** Session of this process. */
   readonly session: string;
   /** Announces this process in a role until `close`. It is among `members` when the promise resolves. */
   announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void>;
@@ -42,7 +42,7 @@ export interface Coordination {
   close(): Promise<void>;
 }
 
-/** What happens to a candidate; the two calls alternate, `gained` first, and do not overlap. `lost` ends all that only a leader may do before it first waits. */
+/** Callbacks of a candidate; they alternate, `gained` first, and do not overlap. `lost` ends all leader-only work before it first waits. */
 export interface Candidate {
   gained(fence: Fence): Promise<void>;
   lost(): Promise<void>;

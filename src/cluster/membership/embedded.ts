@@ -36,7 +36,7 @@ export class EmbeddedCoordination implements Coordination {
   readonly #campaigns: Campaign[] = [];
   readonly #listeners = new Set<() => void>();
   #members: readonly Member[] = [];
-  /** By role, as far as somebody asked: requests do, far more often than members change. */
+  /** Members by role, cached: requests ask for them far more often than members change. */
   readonly #membersOf = new Map<string, readonly Member[]>();
   #leaders = new Map<string, Leader>();
   #timer: NodeJS.Timeout | undefined;
@@ -187,7 +187,7 @@ export class EmbeddedCoordination implements Coordination {
     this.#pulse?.hold(this.#campaigns.flatMap(({ role, heldEpoch }) => (heldEpoch === null ? [] : [{ role, epoch: heldEpoch }])));
   }
 
-  /** Of the roles this process does not stand for. */
+  /** Learns the leaders of roles that this process is not a candidate for. */
   async #learnLeaders(): Promise<void> {
     const standing = new Set(this.#campaigns.map((campaign) => campaign.role));
     for (const role of new Set(this.#members.map((member) => member.role))) {

@@ -16,7 +16,7 @@ export interface PulseOptions {
   readonly stallMs: number;
 }
 
-/** What the thread is started with. */
+/** Start-up data of the thread. */
 export interface PulseWorkerData extends PulseOptions {
   /** Epoch milliseconds: when the event loop gave a sign last, and when the thread renewed last. */
   readonly shared: SharedArrayBuffer;

@@ -204,7 +204,7 @@ export class MiddleManager implements MiddleManagerService {
   }
 }
 
-/** Where the log of a task lies; also for an overlord that shares the folder. */
+/** Path of a task's log; also for an overlord that shares the folder. */
 export function taskLogFile(logDirectory: string, taskId: string): string {
   return join(logDirectory, `${taskFileName(taskId)}.log`);
 }

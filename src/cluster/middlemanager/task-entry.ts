@@ -1,2 +1,2 @@
-/** What a task's process runs: the compiled module beside this one, or in the bundle with it (`scripts/bundle.mjs`). */
+/** Entry module of a task's process: the compiled module beside this one, or in the bundle with it (`scripts/bundle.mjs`). */
 export const TASK_ENTRY = new URL('./task-main.js', import.meta.url);

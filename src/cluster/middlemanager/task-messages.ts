@@ -5,7 +5,7 @@ import type { HttpRules } from '../../ingestion/source/url-policy.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 
-/** What a task's child process needs to know of this process. */
+/** Settings that a task's child process receives from this process. */
 export interface TaskSettings {
   readonly workDirectory: string;
   readonly storageDirectory: string;
@@ -25,7 +25,7 @@ export type ToTask =
   | { readonly kind: 'run'; readonly taskId: string; readonly payload: unknown; readonly settings: TaskSettings }
   | { readonly kind: 'published'; readonly ids: readonly string[] }
   | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string }
-  /** Of the query it asked for; null: there are no more. */
+  /** Frame of the query it asked for; null after the last. */
   | { readonly kind: 'frame'; readonly frame: Frame | null }
   | { readonly kind: 'queryFailed'; readonly code: ErrorCode; readonly message: string };
 

@@ -29,7 +29,7 @@ export class TaskProcess {
   #progress: TaskProgress | null = null;
   #reported: TaskOutcome | null = null;
   #stopped = false;
-  /** Of the query that the task reads. */
+  /** Frames of the query that the task reads. */
   #frames: AsyncIterator<Frame> | null = null;
   readonly #ending = new AbortController();
 

@@ -22,7 +22,7 @@ export function parseKillPayload(payload: Readonly<Record<string, unknown>>): { 
   return { dataSource, interval: parsed };
 }
 
-/** What `validateTask` gives for the other types: nothing else may write in the interval meanwhile. */
+/** Description of a kill task, like `validateTask` for other types: it locks its interval. */
 export function describeKillTask(payload: Readonly<Record<string, unknown>>): TaskDescription {
   const stranger = Object.keys(payload).find((key) => !KEYS.includes(key));
   if (stranger !== undefined) throw refuse(stranger, own(payload, stranger), `only ${KEYS.join(', ')} in a kill task`);

@@ -40,7 +40,7 @@ import {
 
 /** Segments that a kill task removes in one transaction. */
 const KILLED_AT_A_TIME = 500;
-/** Where kill tasks run. */
+/** Host name under which kill tasks run. */
 const KILL_HOST = 'overlord';
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
@@ -70,7 +70,7 @@ export interface OverlordOptions {
 export class Overlord implements OverlordService, Candidate {
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
-  /** Of pending tasks that workers could not start. */
+  /** Failed assignments of pending tasks that workers could not start. */
   readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
   readonly #kills = new Map<string, Promise<void>>();
   #fence: Fence | null = null;

@@ -33,7 +33,7 @@ export function newTask(payload: unknown, description: TaskDescription, nowMs: E
   };
 }
 
-/** What a task has to hold before it may run. */
+/** Lock that a task must hold before it runs. */
 export function lockRequestOf(taskId: string, description: TaskDescription): LockRequest {
   const { dataSource, mode } = description;
   return mode.kind === 'append'

@@ -19,7 +19,7 @@ const WORKER_CONFIG_DEFAULTS: WorkerConfig = { type: 'default', selectStrategy: 
 
 const STRATEGIES = ['equalDistribution', 'fillCapacity', 'equalDistributionWithCategorySpec', 'fillCapacityWithCategorySpec'] as const;
 
-/** As stored, or the defaults. */
+/** The stored configuration, or the defaults. */
 export async function readWorkerConfig(queries: Queries): Promise<WorkerConfig> {
   const stored = await readConfig(queries, WORKER_CONFIG_NAME, (value) => {
     if (!isRecord(value)) throw new ServiceError('input_invalid', `found ${describeValue(value)}, expected an object`);

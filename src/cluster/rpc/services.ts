@@ -11,7 +11,7 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js'
 import type { Lookup } from '../coordinator/lookups.js';
 
 /**
- * What the roles ask of each other. A role holds these interfaces only; `cluster/rpc` gives it the local object when
+ * Interfaces between roles. A role holds these interfaces only; `cluster/rpc` gives it the local object when
  * the peer lives in this process and an HTTP client (`/internal/v1/...`, bodies by v8.serialize) when it does not.
  * Errors cross as `ServiceError` with their code.
  */
@@ -33,7 +33,7 @@ export interface RunPlanRequest {
   readonly populateCache: boolean;
 }
 
-/** What a run did; comes once, after its frames. */
+/** Report of a run; sent once, after its frames. */
 export interface RunReport {
   readonly profile: Profile;
 }
@@ -93,11 +93,11 @@ export interface UsedSegment {
 
 export interface LookupSnapshot {
   readonly generation: string;
-  /** By name. */
+  /** Lookups by name. */
   readonly lookups: Readonly<Record<string, Lookup>>;
 }
 
-/** What a Broker has of its tier's lookups. */
+/** Lookups of its tier that a Broker has loaded. */
 export interface LookupReport {
   readonly tier: string;
   readonly current: Readonly<Record<string, Lookup>>;

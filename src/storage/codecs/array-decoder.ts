@@ -168,7 +168,7 @@ export function readAt(source: SegmentFile, offset: number, bytes: number): Buff
   return into;
 }
 
-/** What a disk cannot read any more is damaged like what it reads wrongly. */
+/** Reads from a file; a read error counts as damage, like wrong bytes. */
 function readFrom(source: SegmentFile, into: Buffer, offset: number): number {
   try {
     return readSync(source.descriptor, into, 0, into.length, offset);

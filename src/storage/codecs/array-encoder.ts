@@ -6,7 +6,7 @@ import { type Elements, physicalOf } from './elements.js';
 import { Words } from './words.js';
 import { compressInto, frameBytesMax } from './zstd.js';
 
-/** Where encoded bytes go: the end of a segment file in the making. */
+/** Sink of encoded bytes: the end of a segment file being written. */
 export interface ByteSink {
   readonly offset: number;
   /** `bytes` may be overwritten after the call. */

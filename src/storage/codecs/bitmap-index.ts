@@ -14,7 +14,7 @@ const ROWS_PER_VALUE_MIN = 64;
 const roaring = onFirstUse(() => createRequire(import.meta.url)('roaring') as typeof import('roaring'));
 
 export interface SerializedBitmaps {
-  /** Where the bitmap of id i ends in `bytes`. */
+  /** End in `bytes` of the bitmap of each id. */
   readonly ends: Uint32Array;
   readonly bytes: Uint8Array;
 }

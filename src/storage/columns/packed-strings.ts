@@ -37,7 +37,7 @@ export function textAt({ bytes, ends }: PackedTexts, at: number): string {
 }
 
 /**
- * What a UTF-8 byte counts for, so that byte order is the order of UTF-16 code units: characters beyond U+FFFF, whose
+ * Weight of each UTF-8 byte, so that byte order is the order of UTF-16 code units: characters beyond U+FFFF, whose
  * first byte is 0xf0 to 0xf4, come before U+E000 to U+FFFF, with 0xee and 0xef. From 1: 0 is the end of a text.
  */
 const WEIGHTS = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0xf0 ? byte - 2 : byte >= 0xee ? byte + 5 : byte) + 1);

@@ -22,7 +22,7 @@ export interface PhysicalStringColumn {
   readonly hasNulls: boolean;
   /** Sorted dictionary ids: one a row, or row after row with `ends`. */
   readonly ids: Uint8Array | Uint16Array | Uint32Array;
-  /** Where row i's ids end; null unless some row has several. */
+  /** End of each row's ids; null unless some row has several. */
   readonly ends: Uint32Array | null;
   readonly dictionary: SortedDictionary;
 }

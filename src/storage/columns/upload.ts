@@ -1,7 +1,7 @@
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 
 /*
- * Where the arrays of one column lie within the one allocation that holds it: each begins at a multiple of 64 bytes
+ * Layout of one column's arrays within its allocation: each begins at a multiple of 64 bytes
  * and has room for its length rounded up to 64 elements. Offsets are relative to the allocation.
  */
 

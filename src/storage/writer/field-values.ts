@@ -3,7 +3,7 @@ import { type ArrayElement, arrayText } from '../../model/array-text.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { ArrayType } from '../../model/schema.js';
 
-/** What a field holds: single values of a kind, or arrays, of which a single value is one of one. */
+/** Kind of a field's values: single values, or arrays, where a single value counts as an array of one. */
 export type FieldKind = 'text' | 'long' | 'double' | ArrayType;
 
 /** The values of one field by the id of the JSON they are in: numbers as numbers, all else as ids of distinct texts. */
@@ -24,7 +24,7 @@ export class FieldValues {
     this.places = new Uint32Array(kind === 'long' || kind === 'double' ? 0 : count);
   }
 
-  /** What is no value of the field's kind, nothing and null included, is left out. */
+  /** Adds a value; values of another kind, null and absent ones included, are skipped. */
   put(id: number, data: unknown): void {
     if (data === undefined || data === null) return;
     const isList = Array.isArray(data);

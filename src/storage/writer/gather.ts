@@ -27,7 +27,7 @@ function gatherDoubles(values: Float64Array, order: Uint32Array): Float64Array {
   return gathered;
 }
 
-/** By words: a BigInt64Array makes an object of every element it hands out. */
+/** Gathers 64-bit values as 32-bit words: a BigInt64Array allocates an object for every element read. */
 function gather64(values: BigInt64Array, order: Uint32Array): BigInt64Array {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
   const gathered = new Uint32Array(order.length * 2);

@@ -15,7 +15,7 @@ export interface JsonField {
   readonly column: PreparedColumn;
 }
 
-/** Of a column, those that most of its distinct values have, members before elements of lists. The rest is read from the JSON. */
+/** Largest number of fields of a column: those that most of its distinct values have, members before list elements. Others are read from the JSON. */
 const FIELDS_MAX = 100;
 /** The first elements of a list. */
 const ELEMENTS_MAX = 16;
@@ -27,7 +27,7 @@ const VALUE_BYTES = 12;
 const MIN_LONG = -(2n ** 63n);
 const MAX_LONG = 2n ** 63n - 1n;
 
-/** Which kinds of values there are. */
+/** Kinds of values seen. */
 class Kinds {
   private texts = 0;
   private longs = 0;
@@ -62,7 +62,7 @@ class Kinds {
   }
 }
 
-/** What lies at one path: single values, and lists of single values and nulls. */
+/** Statistics of one path: single values, and lists of single values and nulls. */
 class PathStatistics {
   readonly path: Path;
   /** In a list somewhere. */
@@ -72,7 +72,7 @@ class PathStatistics {
   /** Lists of one, which are read as their elements. */
   listsOfOne = 0;
   readonly kinds = new Kinds();
-  /** Of single values and elements. */
+  /** Kinds of single values and elements. */
   readonly elementKinds = new Kinds();
 
   constructor(path: Path) {

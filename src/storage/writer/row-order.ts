@@ -6,7 +6,7 @@ type Keys = readonly Uint32Array[];
 
 /** Rows that share their time with a neighbour. */
 interface Ties {
-  /** Where they are in the order by time, ascending. */
+  /** Their positions in the order by time, ascending. */
   readonly positions: Uint32Array;
   readonly rows: Uint32Array;
   /** The same number for rows of one time, ascending. */
