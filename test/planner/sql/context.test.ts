@@ -70,6 +70,46 @@ context("the benchmark's context is accepted", () => {
   assert.equal(read.warnings, []);
 });
 
+/** What the stock console sends: its defaults, and what it adds to statements, explanations and tasks. */
+const CONSOLE_CONTEXT = {
+  useCache: true,
+  populateCache: true,
+  useApproximateCountDistinct: true,
+  useApproximateTopN: true,
+  sqlTimeZone: 'Etc/UTC',
+  finalizeAggregations: true,
+  selectDestination: 'taskReport',
+  durableShuffleStorage: false,
+  maxParseExceptions: 0,
+  groupByEnableMultiValueUnnesting: true,
+  taskAssignment: 'max',
+  sqlJoinAlgorithm: 'broadcast',
+  failOnEmptyInsert: false,
+  waitUntilSegmentsLoad: false,
+  useConcurrentLocks: false,
+  forceSegmentSortByTime: true,
+  includeAllCounters: false,
+  sqlOuterLimit: 1001,
+  sqlStringifyArrays: false,
+  useNativeQueryExplain: true,
+  sqlQueryId: 'c',
+  queryId: 'c',
+  executionMode: 'ASYNC',
+  engine: 'native',
+  maxNumTasks: 2,
+  arrayIngestMode: 'array',
+};
+
+/** What pydruid shows in its documentation; it adds none of its own. */
+const PYDRUID_CONTEXT = { timeout: 1000 };
+
+for (const [key, value] of Object.entries({ ...CONSOLE_CONTEXT, ...PYDRUID_CONTEXT }))
+  context(`${key} of a client is known and accepted`, () => {
+    const read = readSqlContext({ [key]: value });
+    assert.equal(read.other, {});
+    assert.equal(read.warnings, []);
+  });
+
 for (const [key, value] of [
   ['sqlQueryId', 7],
   ['sqlQueryId', 'a\nb'],
