@@ -69,6 +69,7 @@ async function layerEcho(): Promise<number> {
     maxRequestBytes: 1_000_000,
     bodies: new BodyBudget(2 ** 30),
     allowedHosts: [],
+    compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: '',

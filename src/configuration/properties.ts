@@ -79,6 +79,11 @@ export const PROPERTIES = {
     '[]',
     'Names in Host and Origin headers that requests may carry beside the own one: of a reverse proxy, of a web page that writes.',
   ),
+  'svc.server.http.compressionLevel': integer(
+    { min: 0, max: 9 },
+    '1',
+    'How hard answers are packed for clients that accept gzip, deflate or zstd; 0: never.',
+  ),
   'svc.server.http.apiName': text('svc', 'Second word under which paths (/word/v2/...) and X-Word-* headers answer too.'),
   'svc.server.http.apiVersion': text('37.0.0', 'Version that /status tells under another apiName than svc: that of the interface.'),
   'svc.server.http.defaultQueryTimeout': milliseconds(

@@ -4,13 +4,14 @@ import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { createByName } from '../base/names.js';
 import { type Alias, createAlias } from './alias.js';
+import { packed } from './answer-encoding.js';
 import { type BodyBudget, BodyIntake } from './body-intake.js';
 import { unpacked } from './content-encoding.js';
 import { decodeSegment } from './dispatch.js';
 import { asServiceError } from './errors.js';
 import type { HttpRequest, HttpResponse, Route } from './http.types.js';
 import { type Answerer, createAnswerer } from './responder.js';
-import { COPIED_BYTES_MAX, pieces, withoutControls } from './socket-write.js';
+import { CONTENT_SECURITY_POLICY, COPIED_BYTES_MAX, KEEP_ALIVE, pieces, withoutControls } from './socket-write.js';
 import { WebGuard } from './web-guard.js';
 
 export interface ServeOptions {
@@ -24,6 +25,8 @@ export interface ServeOptions {
   readonly bodies: BodyBudget;
   /** `svc.server.http.allowedHosts`. */
   readonly allowedHosts: readonly string[];
+  /** `svc.server.http.compressionLevel`. */
+  readonly compressionLevel: number;
   /** `svc.server.http.maxIdleTime`. */
   readonly maxIdleMs: number;
   /** `svc.server.http.apiName`. */
@@ -54,15 +57,6 @@ interface ExclusiveListener {
 }
 
 const REWIND_MS = 4000;
-
-/**
- * uWebSockets.js closes a connection on which nothing happened for ten seconds, has no setting for it, and looks every
- * four seconds: eight are certain.
- */
-const KEEP_ALIVE = 'timeout=8';
-
-/** No answer is a page: a browser that shows one as if it were runs nothing of it. */
-const CONTENT_SECURITY_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** @throws ServiceError `unavailable` when the port is taken */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
@@ -263,6 +257,14 @@ class Exchange implements HttpRequest {
   }
 
   #send(response: HttpResponse): void {
+    if (this.method === 'HEAD') return this.#deliver(response);
+    const made = packed(response, this.headers['accept-encoding'], this.#server.options.compressionLevel);
+    if (!(made instanceof Promise)) return this.#deliver(made);
+    this.#isInTurn = false;
+    void made.catch(() => response).then((whole) => this.#deliver(whole));
+  }
+
+  #deliver(response: HttpResponse): void {
     const { body = '' } = response;
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
       void this.#sendStream(response, body[Symbol.asyncIterator]());

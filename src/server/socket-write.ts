@@ -7,6 +7,15 @@ const GATHERED_BYTES_MAX = 12 * 1024;
 /** Larger bodies go out as fast as the client reads, rather than into the socket's buffer at once. */
 export const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
 
+/**
+ * uWebSockets.js closes a connection on which nothing happened for ten seconds, has no setting for it, and looks every
+ * four seconds: eight are certain.
+ */
+export const KEEP_ALIVE = 'timeout=8';
+
+/** No answer is a page: a browser that shows one as if it were runs nothing of it. */
+export const CONTENT_SECURITY_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /** Splits a chunk into pieces that fit one write. None is empty: an empty write would end the body. */
 export function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
   // A character takes three bytes at most.

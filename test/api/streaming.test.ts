@@ -114,7 +114,8 @@ async function ask({ url }: Cluster, sql: string, context: object): Promise<Answ
   const leaving = new AbortController();
   const response = await fetch(`${url}/svc/v2/sql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    // What is measured are the bytes of rows; packed, a hundred thousand of these rows fit the buffers on the way.
+    headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
     body: JSON.stringify({ query: sql, resultFormat: 'arrayLines', context: { useCache: false, ...context } }),
     signal: leaving.signal,
   });

@@ -120,6 +120,7 @@ program.before(async (context) => {
     maxRequestBytes: 1_000_000,
     bodies: new BodyBudget(2 ** 30),
     allowedHosts: [],
+    compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: '',

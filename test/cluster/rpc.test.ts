@@ -53,6 +53,7 @@ async function overHttp(
     maxRequestBytes: 1 << 20,
     bodies: new BodyBudget(2 ** 30),
     allowedHosts: [],
+    compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: KEY,

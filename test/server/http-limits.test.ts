@@ -26,6 +26,7 @@ async function withServer(
     maxRequestBytes: 1_000_000,
     bodies: new BodyBudget(1_000_000),
     allowedHosts: [],
+    compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: '',

@@ -29,6 +29,7 @@ async function withServer(
     maxRequestBytes: 100_000,
     bodies: new BodyBudget(2 ** 30),
     allowedHosts: [],
+    compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: '',

@@ -27,6 +27,12 @@ export function decompressInto(out: Uint8Array, frames: Uint8Array): number {
   return decompressor.decompress(out, frames);
 }
 
+/** For answers: `flush` ends a block, so that what was written can be read. */
+export function zstdCompression(level: number): Transform & { flush(done: (error?: Error | null) => void): void } {
+  const { CompressStream } = createRequire(import.meta.url)('zstd-napi') as typeof import('zstd-napi');
+  return new CompressStream({ compressionLevel: level });
+}
+
 /** For input files: frames in, their content out. */
 export function zstdDecompression(): Transform {
   const { DecompressStream } = createRequire(import.meta.url)('zstd-napi') as typeof import('zstd-napi');

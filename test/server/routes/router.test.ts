@@ -53,6 +53,7 @@ async function listening(port: number, routes: readonly Route[]) {
     maxRequestBytes: 1 << 20,
     bodies: new BodyBudget(2 ** 30),
     allowedHosts: [],
+    compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
     clusterKey: 'k',
@@ -116,7 +117,7 @@ router('a large body streams through no faster than it is read, and leaving it s
   }
   return behindRouter([get('/svc/v2/{path*}', async () => ({ status: 200, body: endless() }))], async (url) => {
     const controller = new AbortController();
-    const response = await fetch(`${url}/svc/v2/x`, { signal: controller.signal });
+    const response = await fetch(`${url}/svc/v2/x`, { signal: controller.signal, headers: { 'Accept-Encoding': 'identity' } });
     await response.body?.getReader().read();
     // Whatever buffers there are on the way, they fill up while nobody reads.
     let before = -1;
