@@ -8,7 +8,7 @@ import type { RunContext } from '../../src/execution/block/context.js';
 import { noCounts } from '../../src/execution/block/row-counts.js';
 import { endGroups, layoutOf } from '../../src/execution/group/operator.js';
 import { runMorsels } from '../../src/execution/group/run.js';
-import type { GroupTableParts } from '../../src/execution/group/table/group-table.js';
+import type { GroupTableParts } from '../../src/execution/group/table/group-parts.js';
 import { SpillSpace } from '../../src/execution/spill/spill-space.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';

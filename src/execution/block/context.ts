@@ -26,6 +26,12 @@ export interface RunContext {
   readonly spill: SpillSpace | undefined;
 }
 
+/** Context and memory of a piece of work; the memory ends with `arena`. */
+export interface Scratch {
+  readonly context: RunContext;
+  readonly arena: Arena;
+}
+
 /** Rows [start, start + rows) of a segment; `start` is a multiple of BLOCK_ROWS. Bit arrays and row numbers count from `start`. */
 export interface Block {
   readonly start: number;

@@ -7,9 +7,7 @@ import type { ColumnType } from '../../model/schema.js';
 import type { NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { allTexts } from '../block/dictionary.js';
-import { compileVector } from './compile.js';
 import { readingFields } from './json-field.js';
-import { multiValueSource } from './multi-value.js';
 import type { Vector } from './vector.js';
 
 /** Source of a column name in a segment. */
@@ -59,6 +57,9 @@ export function storedName(virtualColumns: VirtualColumns, name: string): string
   }
 }
 
+/** Source of the values of a virtual column in a segment; `openScope` gives it. */
+export type ComputeColumn = (scope: SegmentScope, column: VirtualColumn) => Source;
+
 /**
  * One segment being read by one thread for one query: what names mean there. Scratch memory of whatever is bound to
  * the segment comes from `arena` and ends with it.
@@ -68,15 +69,17 @@ export class SegmentScope {
   readonly view: SegmentView;
   readonly arena: Arena;
   readonly #virtualColumns: VirtualColumns;
+  readonly #compute: ComputeColumn;
   readonly #computed = new Map<string, Source>();
   readonly #open = new Set<string>();
   readonly #texts = new Map<StringColumnView, (string | null)[]>();
 
-  constructor(context: RunContext, view: SegmentView, virtualColumns: VirtualColumns, arena: Arena) {
+  constructor(context: RunContext, view: SegmentView, virtualColumns: VirtualColumns, arena: Arena, compute: ComputeColumn) {
     this.context = context;
     this.view = view;
     this.arena = arena;
     this.#virtualColumns = virtualColumns;
+    this.#compute = compute;
   }
 
   source(name: string): Source {
@@ -120,20 +123,11 @@ export class SegmentScope {
           inner.kind === 'missing' ||
           outputType === this.typeOf(expression.kind === 'column' ? expression.name : name))
           ? inner
-          : (multiValueSource(this, virtual) ?? {
-              kind: 'computed',
-              vector: compileVector(this, keptOnly(virtual), outputType),
-              expression,
-            });
+          : this.#compute(this, virtual);
       this.#computed.set(name, source);
       return source;
     } finally {
       this.#open.delete(name);
     }
   }
-}
-
-/** The expression reduced to kept values; a single value that is not kept becomes null. */
-function keptOnly({ expression, keeps }: VirtualColumn): Expression {
-  return keeps === undefined ? expression : { kind: 'call', function: 'case_searched', arguments: [keeps, expression] };
 }

@@ -2,9 +2,8 @@ import type { Address, Physical } from '../../base/layout.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { NumberType, TextType } from '../../model/schema.js';
 import type { NumberColumnView } from '../../storage/view.js';
-import type { Block } from '../block/context.js';
+import type { Block, Scratch } from '../block/context.js';
 import { kernelFor } from '../block/context.js';
-import type { SegmentScope } from './scope.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until
@@ -48,7 +47,7 @@ export interface StringVector {
 
 export type Vector = NumberVector | StringVector;
 
-export function storedNumbers(scope: SegmentScope, column: NumberColumnView): NumberVector {
+export function storedNumbers(scope: Scratch, column: NumberColumnView): NumberVector {
   const bytes = PHYSICAL_BYTES[column.physical];
   const { type, physical, base } = column;
   const nulls = (block: Block): Address => (column.nulls === 0 ? 0 : column.nulls + block.start / 8);
@@ -61,10 +60,7 @@ export function storedNumbers(scope: SegmentScope, column: NumberColumnView): Nu
 }
 
 /** For whoever needs doubles: a block of them at a time. */
-function widened(
-  { arena, context: { memory, kernels } }: SegmentScope,
-  { physical, base, scale, values }: Decimals,
-): NumberVector['values'] {
+function widened({ arena, context: { memory, kernels } }: Scratch, { physical, base, scale, values }: Decimals): NumberVector['values'] {
   const widen = kernelFor(kernels, 'toF64', physical);
   let out: Address = 0;
   let divisor: Address = 0;

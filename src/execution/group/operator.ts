@@ -1,7 +1,7 @@
 import type { Value } from '../../expression/value.js';
 import type { Frame } from '../../model/frame.js';
 import type { Check } from '../block/checked-loops.js';
-import type { RunContext } from '../block/context.js';
+import type { RunContext, Scratch } from '../block/context.js';
 import type { ResultTable } from '../block/result-table.js';
 import { framesOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
@@ -13,8 +13,7 @@ import { layoutGroups, queryColumns } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
 import { mergeSpilled } from './spill/merge-spilled.js';
-import type { CombineScope } from './table/distinct-combine.js';
-import type { GroupTableParts } from './table/group-table.js';
+import type { GroupTableParts } from './table/group-parts.js';
 import { GroupTable } from './table/group-table.js';
 import { freeParts, mergeTable } from './table/merge-tables.js';
 import { partialRows } from './table/partial.js';
@@ -93,7 +92,7 @@ function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolea
 
 /** Partition by partition. */
 function* rowsOfParts(
-  scope: CombineScope,
+  scope: Scratch,
   table: GroupTable,
   others: readonly GroupTableParts[],
   ending: 'final' | 'partial',

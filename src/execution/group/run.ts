@@ -11,7 +11,7 @@ import type { RowCounts } from '../block/row-counts.js';
 import { FilterClock } from '../block/row-counts.js';
 import type { RowRange } from '../block/row-ranges.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
-import { SegmentScope } from '../expression/scope.js';
+import { openScope } from '../expression/open-scope.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
 import type { Match, Predicate } from '../filter/predicate.js';
 import { ALL, NONE } from '../filter/predicate.js';
@@ -193,7 +193,7 @@ function bindSegment(layout: GroupLayout, context: RunContext, { view, index }: 
   const { plan } = layout;
   const arena = context.memory.arena();
   try {
-    const scope = new SegmentScope(context, view, layout.columns.virtualColumns, arena);
+    const scope = openScope(context, view, layout.columns.virtualColumns, arena);
     const predicate = bindPlanFilter(scope, plan.filter);
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;

@@ -10,7 +10,7 @@ import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { clear, kernelFor } from '../block/context.js';
-import { SegmentScope } from '../expression/scope.js';
+import { openScope } from '../expression/open-scope.js';
 import { storedNumbers } from '../expression/vector.js';
 import type { Numbering } from './join-keys.js';
 import { ABSENT, packNumbers } from './join-keys.js';
@@ -229,7 +229,7 @@ function hashKeys(
 ): NumberedKeys {
   const { kernels } = context;
   const { rowCount } = view;
-  const scope = new SegmentScope(context, view, {}, scratch);
+  const scope = openScope(context, view, {}, scratch);
   const vectors = columns.map((column) => (column?.kind === 'number' ? storedNumbers(scope, column) : undefined));
   const words = columns.length;
   let capacity = 1 << 10;

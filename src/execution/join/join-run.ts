@@ -8,7 +8,8 @@ import type { JoinStage } from '../../model/stage.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { blockAt, clear, takeBits } from '../block/context.js';
-import { SegmentScope, virtualColumnsByName } from '../expression/scope.js';
+import { openScope } from '../expression/open-scope.js';
+import { virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
 import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
@@ -128,7 +129,7 @@ export class JoinRun {
       ({ probe, type }, index): VirtualColumn => ({ name: keyName(index), expression: probe, outputType: type }),
     );
     const numbers = this.#arena.take(view.rowCount * 4);
-    this.#keys.number(new SegmentScope(this.#context, view, virtualColumnsByName(columns), this.#arena), numbers);
+    this.#keys.number(openScope(this.#context, view, virtualColumnsByName(columns), this.#arena), numbers);
     return numbers;
   }
 
@@ -209,7 +210,7 @@ export class JoinRun {
     if (condition === null) return 0;
     const { kernels } = this.#context;
     const piece = this.#columnsOf(view, pairs, columnsOfExpression(condition), false);
-    const scope = new SegmentScope(this.#context, piece, {}, this.#piece);
+    const scope = openScope(this.#context, piece, {}, this.#piece);
     const predicate = bindFilter(scope, { kind: 'expression', expression: condition }, false);
     if (predicate.constant === NONE) return 0;
     const positions = this.#piece.take(BLOCK_ROWS * 4);

@@ -5,7 +5,7 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { StageKey } from '../../model/stage.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
-import { SegmentScope } from '../expression/scope.js';
+import { openScope } from '../expression/open-scope.js';
 import { gatherFrame } from './rows.js';
 import { unnestRows } from './unnest-rows.js';
 import { gatherColumn } from './view-rows.js';
@@ -35,7 +35,7 @@ export function listedRows(context: RunContext, arena: Arena, view: SegmentView,
 }
 
 function withValuesOf(context: RunContext, arena: Arena, name: string, view: SegmentView, before: Address | undefined): ListedRows {
-  const [values] = unnestRows(new SegmentScope(context, view, {}, arena), name);
+  const [values] = unnestRows(openScope(context, view, {}, arena), name);
   if (values === undefined) return { view: { ...view, rowCount: 0 }, rows: 0 };
   const { at, count } = values.rows;
   const columns = Object.entries(view.columns).map(([each, column]): readonly [string, ColumnView] => [

@@ -7,7 +7,8 @@ import { columnsThrough } from '../../model/stage-columns.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { blockAt } from '../block/context.js';
-import { SegmentScope, virtualColumnsByName } from '../expression/scope.js';
+import { openScope } from '../expression/open-scope.js';
+import { virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
 import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
@@ -92,7 +93,7 @@ function filterStep(context: RunContext, { filter }: FilterStage, needed: Readon
   const arena = context.memory.arena();
   return {
     *run(view) {
-      const scope = new SegmentScope(context, view, {}, arena);
+      const scope = openScope(context, view, {}, arena);
       try {
         const predicate = bindFilter(scope, filter, false);
         if (predicate.constant === NONE) return;
@@ -153,7 +154,7 @@ function unnestStep(context: RunContext, { column }: UnnestStage, needed: Readon
   return {
     *run(view) {
       try {
-        const scope = new SegmentScope(context, view, virtualColumnsByName([column]), arena);
+        const scope = openScope(context, view, virtualColumnsByName([column]), arena);
         for (const { rows, values } of unnestRows(scope, column.name)) {
           const picked = pickRows(context, arena, view, rows, needed);
           yield { ...picked, columns: { ...picked.columns, [column.name]: values } };

@@ -1,7 +1,7 @@
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { morselsOf } from '../group/run.js';
-import type { GroupTableParts } from '../group/table/group-table.js';
+import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { GroupRequest } from '../threads/jobs.js';
 import type { RunOptions } from './engine.js';
 import type { Executors } from './executors.js';

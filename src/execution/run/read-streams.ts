@@ -1,7 +1,7 @@
 import type { Frame } from '../../model/frame.js';
 import type { Profile } from '../../model/profile.js';
 import { addCounts, type RowCounts } from '../block/row-counts.js';
-import type { GroupTableParts } from '../group/table/group-table.js';
+import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { RunCounters } from './engine.js';
 

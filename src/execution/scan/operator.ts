@@ -5,8 +5,9 @@ import { TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
+import { openScope } from '../expression/open-scope.js';
 import type { Source, VirtualColumns } from '../expression/scope.js';
-import { SegmentScope, storedSource, typeOfSource, virtualColumnsByName } from '../expression/scope.js';
+import { storedSource, typeOfSource, virtualColumnsByName } from '../expression/scope.js';
 import type { ScanColumn } from './columns.js';
 import { readColumn } from './columns.js';
 import type { RowBatch } from './order.js';
@@ -118,7 +119,7 @@ function scanColumn(context: RunContext, name: string, views: readonly SegmentVi
     }
     const arena = context.memory.arena();
     try {
-      see(new SegmentScope(context, view, virtualColumns, arena).source(name));
+      see(openScope(context, view, virtualColumns, arena).source(name));
     } finally {
       arena.release();
     }

@@ -8,8 +8,8 @@ import { blockAt } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { FilterClock } from '../block/row-counts.js';
 import { rowsWithin } from '../block/row-ranges.js';
-import type { VirtualColumns } from '../expression/scope.js';
-import { SegmentScope } from '../expression/scope.js';
+import { openScope } from '../expression/open-scope.js';
+import type { SegmentScope, VirtualColumns } from '../expression/scope.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
 import { ALL, NONE } from '../filter/predicate.js';
 
@@ -31,7 +31,7 @@ export function openRows(unsampled: RunContext, view: SegmentView, query: RowQue
   const context = unsampled.sampled(view.rowCount);
   context.beginSegment();
   const arena: Arena = context.memory.arena();
-  const scope = new SegmentScope(context, view, query.virtualColumns, arena);
+  const scope = openScope(context, view, query.virtualColumns, arena);
   return { scope, blocks: (descending) => matchingBlocks(scope, query, descending, counts), release: () => arena.release() };
 }
 

@@ -5,8 +5,8 @@ import type { RunContext } from '../../block/context.js';
 import type { SpillFile } from '../../spill/spill-file.js';
 import type { SpillSpace } from '../../spill/spill-space.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
-import type { GroupTableParts } from '../table/group-table.js';
-import { listGroups } from '../table/result.js';
+import type { GroupTableParts, SpilledChunk, SpilledGroups } from '../table/group-parts.js';
+import { listGroups } from '../table/list-groups.js';
 import { PARTITIONS, PartitionedGroups } from './partition.js';
 
 /*
@@ -21,23 +21,6 @@ import { PARTITIONS, PartitionedGroups } from './partition.js';
  * objects of the heap. Byte order is the machine's: a file never outlives its process. Ids of interned values are those of the pools of the
  * table that wrote them.
  */
-
-/** Groups of one partition, written at once. */
-export interface SpilledChunk {
-  readonly partition: number;
-  readonly offset: number;
-  readonly groupCount: number;
-  /** Per aggregator; 0 where it keeps no pairs. */
-  readonly pairCounts: readonly number[];
-  /** Per aggregator: where its aggregate states lie; null where it has none. */
-  readonly objects: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
-}
-
-/** Files that a table has written, as plain data. */
-export interface SpilledGroups {
-  readonly path: string;
-  readonly chunks: readonly SpilledChunk[];
-}
 
 /** Appends the groups of tables to a file of its own. */
 export class GroupSpill {

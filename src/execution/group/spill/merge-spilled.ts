@@ -1,12 +1,11 @@
 import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
+import type { Scratch } from '../../block/context.js';
 import { SpillFile } from '../../spill/spill-file.js';
-import type { CombineScope } from '../table/distinct-combine.js';
-import type { GroupTableParts } from '../table/group-table.js';
+import type { GroupTableParts, SpilledChunk } from '../table/group-parts.js';
 import { GroupTable } from '../table/group-table.js';
 import type { Remaps } from '../table/merge-tables.js';
 import { freeParts, internAll, mergeTable, SAME_IDS } from '../table/merge-tables.js';
-import type { SpilledChunk } from './group-spill.js';
 import { GroupSpill, pairBytes, readChunk } from './group-spill.js';
 import { PARTITIONS } from './partition.js';
 
@@ -24,7 +23,7 @@ interface ChunkSource {
  * The groups of tables of which some have spilled, as one table per partition: each group is in one of them. A table is
  * to be used before the next is asked for. Frees `others`; `table` stays the caller's and is empty afterwards.
  */
-export function* mergeSpilled(scope: CombineScope, table: GroupTable, others: readonly GroupTableParts[]): Generator<GroupTable> {
+export function* mergeSpilled(scope: Scratch, table: GroupTable, others: readonly GroupTableParts[]): Generator<GroupTable> {
   const { context, layout } = table;
   const { spill } = context;
   assert(spill !== undefined, 'groups that were spilled have a place to be spilled to');
@@ -62,7 +61,7 @@ export function* mergeSpilled(scope: CombineScope, table: GroupTable, others: re
 }
 
 /** @param level  how many times the groups were partitioned before */
-function* mergePartition(scope: CombineScope, like: GroupTable, sources: readonly ChunkSource[], level: number): Generator<GroupTable> {
+function* mergePartition(scope: Scratch, like: GroupTable, sources: readonly ChunkSource[], level: number): Generator<GroupTable> {
   if (sources.every(({ chunks }) => chunks.length === 0)) return;
   const { context, layout } = like;
   const table = new GroupTable(layout, context, like);
@@ -91,7 +90,7 @@ function* mergePartition(scope: CombineScope, like: GroupTable, sources: readonl
 }
 
 /** Ids in `table` of the values that another thread interned. */
-function remapsInto(scope: CombineScope, table: GroupTable, parts: GroupTableParts): Remaps {
+function remapsInto(scope: Scratch, table: GroupTable, parts: GroupTableParts): Remaps {
   const { layout } = table;
   const keys = layout.keys.map(
     (key, index): Address => (key.domain.kind === 'interned' ? internAll(scope, table.pools[index], parts.pools[index] ?? []) : 0),

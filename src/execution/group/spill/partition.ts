@@ -4,10 +4,9 @@ import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/memory.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';
-import type { RunContext } from '../../block/context.js';
+import type { RunContext, Scratch } from '../../block/context.js';
 import type { GroupLayout } from '../key/layout.js';
-import type { CombineScope } from '../table/distinct-combine.js';
-import type { GroupTableParts } from '../table/group-table.js';
+import type { GroupTableParts } from '../table/group-parts.js';
 
 /** A power of two: a partition is some bits of the hash of a key. */
 export const PARTITIONS = 32;
@@ -35,13 +34,7 @@ export class PartitionedGroups {
   readonly #objects: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array } | undefined)[];
 
   /** @param listed  numbers of the groups that exist; undefined: all */
-  constructor(
-    { context, arena }: CombineScope,
-    layout: GroupLayout,
-    parts: GroupTableParts,
-    listed: Uint32Array | undefined,
-    level: number,
-  ) {
+  constructor({ context, arena }: Scratch, layout: GroupLayout, parts: GroupTableParts, listed: Uint32Array | undefined, level: number) {
     this.#context = context;
     this.#layout = layout;
     this.#parts = parts;

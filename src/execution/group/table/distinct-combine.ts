@@ -1,26 +1,25 @@
 import type { Address } from '../../../base/layout.js';
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import type { Scratch } from '../../block/context.js';
 import { takeZeroed } from '../../block/context.js';
-import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import { nullIdOf } from '../key/key-domain.js';
 import type { AggregatorLayout } from '../key/layout.js';
 import type { GroupTable } from './group-table.js';
 
 export type DistinctLayout = Extract<AggregatorLayout, { kind: 'distinct' }>;
-export type CombineScope = Pick<SegmentScope, 'context' | 'arena'>;
 
 /** Puts (group, id) pairs, both as the table numbers them, into its bits or its set; at most a block at a time. */
 export class DistinctWriter {
-  readonly #scope: CombineScope;
+  readonly #scope: Scratch;
   readonly #table: GroupTable;
   readonly #index: number;
   readonly #layout: DistinctLayout;
   readonly #packed: Address;
   readonly #run: Address;
 
-  constructor(scope: CombineScope, table: GroupTable, index: number, layout: DistinctLayout) {
+  constructor(scope: Scratch, table: GroupTable, index: number, layout: DistinctLayout) {
     this.#scope = scope;
     this.#table = table;
     this.#index = index;
@@ -63,7 +62,7 @@ export class DistinctWriter {
 
 /** Adds pairs (group, id) of a segment or of another thread. `groupOf`: u32 per group there, its number in the table. */
 export function combinePairs(
-  scope: CombineScope,
+  scope: Scratch,
   table: GroupTable,
   index: number,
   layout: DistinctLayout,
@@ -89,14 +88,7 @@ export function combinePairs(
   }
 }
 
-export function combineWidePairs(
-  scope: CombineScope,
-  table: GroupTable,
-  index: number,
-  keys: Address,
-  count: number,
-  groupOf: Address,
-): void {
+export function combineWidePairs(scope: Scratch, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
   const { kernels } = scope.context;
   const halves = multiplesOf(scope, 4);
   const words = multiplesOf(scope, 2);
@@ -117,7 +109,7 @@ export function combineWidePairs(
 }
 
 /** u32 0, step, 2 step, ... for a block. */
-export function multiplesOf(scope: CombineScope, step: number): Address {
+export function multiplesOf(scope: Scratch, step: number): Address {
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const numbers = scope.context.memory.u32(at, BLOCK_ROWS);
   for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row * step;
@@ -125,7 +117,7 @@ export function multiplesOf(scope: CombineScope, step: number): Address {
 }
 
 /** Ids of the domain for local ids `from + ids[i]`. */
-export function globalIds(scope: CombineScope, remap: Address, from: number, ids: Address, n: number, out: Address): void {
+export function globalIds(scope: Scratch, remap: Address, from: number, ids: Address, n: number, out: Address): void {
   const { kernels, memory } = scope.context;
   if (remap !== 0) {
     kernels.gather32(remap + from * 4, ids, n, out);
@@ -141,7 +133,7 @@ export function globalIds(scope: CombineScope, remap: Address, from: number, ids
 /**
  * i64 number of distinct values per group, of all groups of the table; null is not counted.
  */
-export function countDistinct(scope: CombineScope, table: GroupTable, index: number, layout: DistinctLayout): Address {
+export function countDistinct(scope: Scratch, table: GroupTable, index: number, layout: DistinctLayout): Address {
   const { context, arena } = scope;
   const { kernels, memory } = context;
   const { groupCount } = table;

@@ -4,9 +4,10 @@ import type { DistinctFold } from '../../../model/aggregator.js';
 import { stateType } from '../../../model/state-traits.js';
 import { distinctFolder } from '../../aggregate-state/distinct-values.js';
 import { checkedLoop } from '../../block/checked-loops.js';
+import type { Scratch } from '../../block/context.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { columnOf } from '../../block/result-table.js';
-import type { CombineScope, DistinctLayout } from './distinct-combine.js';
+import type { DistinctLayout } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
 
@@ -20,7 +21,7 @@ const NOT_LISTED = 0xffffffff;
  * @throws        ServiceError `resource_limit`
  */
 export function distinctColumn(
-  { context }: CombineScope,
+  { context }: Scratch,
   table: GroupTable,
   index: number,
   layout: DistinctLayout,

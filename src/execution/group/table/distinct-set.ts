@@ -1,12 +1,13 @@
 import type { Value } from '../../../expression/value.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import type { Scratch } from '../../block/context.js';
 import { nullIdOf, valueOfId } from '../key/key-domain.js';
-import type { CombineScope, DistinctLayout } from './distinct-combine.js';
+import type { DistinctLayout } from './distinct-combine.js';
 import type { GroupTable } from './group-table.js';
 
 /** Visits every (group, value) of a distinct aggregator, texts as dictionaries keep them; null is left out. */
 export function eachDistinct(
-  { context }: CombineScope,
+  { context }: Scratch,
   table: GroupTable,
   index: number,
   { domain, store }: DistinctLayout,

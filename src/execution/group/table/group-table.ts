@@ -1,6 +1,5 @@
 import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
-import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import type { RunContext } from '../../block/context.js';
 import { clear } from '../../block/context.js';
@@ -8,8 +7,8 @@ import { PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { ValuePool } from '../key/key-domain.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
-import type { SpilledGroups } from '../spill/group-spill.js';
 import { GroupSpill } from '../spill/group-spill.js';
+import type { GroupTableParts, SpilledGroups } from './group-parts.js';
 
 /** The state of one aggregator over all groups; addresses of one entry per group. */
 export interface StateColumn {
@@ -23,27 +22,6 @@ export interface StateColumn {
   pairs: PairSet | undefined;
   /** collect. */
   objects: StateObjects | undefined;
-}
-
-/** A group table as plain data, for another thread to combine; its memory goes with it. */
-export interface GroupTableParts {
-  readonly groupCount: number;
-  readonly present: Address;
-  /** dense, of groups that were spilled: u32 cell of each group; 0: group i is cell i. */
-  readonly cells: Address;
-  readonly keys: Address;
-  readonly states: readonly {
-    at: Address;
-    seen: Address;
-    bits: Address;
-    pairs: { keys: Address; count: number } | undefined;
-    objects: StateObjectParts | undefined;
-  }[];
-  readonly pools: readonly (readonly (string | number | bigint | null)[])[];
-  readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
-  readonly owned: readonly Address[];
-  /** Groups that the table wrote to disk before. */
-  readonly spilled: SpilledGroups | null;
 }
 
 const FIRST_CAPACITY = 1 << 14;

@@ -7,7 +7,8 @@ import { clear, kernelFor } from '../../block/context.js';
 import type { ValuePool } from '../key/key-domain.js';
 import { combinePackedKeys, GroupWriter } from '../segment/combine.js';
 import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.js';
-import type { GroupTable, GroupTableParts } from './group-table.js';
+import type { GroupTableParts } from './group-parts.js';
+import type { GroupTable } from './group-table.js';
 
 /** Ids of interned values in the table merged into, by those of the parts; 0 where they are the same. */
 export interface Remaps {

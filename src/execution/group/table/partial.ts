@@ -4,13 +4,15 @@ import type { GroupPlan } from '../../../model/plan.js';
 import { isNumberType } from '../../../model/schema.js';
 import type { Check } from '../../block/checked-loops.js';
 import { ascending, ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import type { Scratch } from '../../block/context.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, pickRows, textColumn } from '../../block/result-table.js';
 import type { GroupAggregator } from '../key/layout.js';
-import type { CombineScope, DistinctLayout } from './distinct-combine.js';
+import type { DistinctLayout } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
-import { listGroups, rowsOfGroups } from './result.js';
+import { listGroups } from './list-groups.js';
+import { rowsOfGroups } from './result.js';
 
 /*
  * Partial results of a group plan travel between servers as ordinary frames, with columns by position:
@@ -61,7 +63,7 @@ function mergeAggregator(aggregator: GroupAggregator, column: string): GroupAggr
 }
 
 /** The rows described above, of every group of the table. */
-export function partialRows(scope: CombineScope, table: GroupTable): ResultTable {
+export function partialRows(scope: Scratch, table: GroupTable): ResultTable {
   const { layout } = table;
   const { check } = scope.context;
   const groups = listGroups(scope, table);
@@ -100,7 +102,7 @@ interface ListedSet {
   readonly values: Value[];
 }
 
-function listSet(scope: CombineScope, table: GroupTable, index: number, layout: DistinctLayout): ListedSet {
+function listSet(scope: Scratch, table: GroupTable, index: number, layout: DistinctLayout): ListedSet {
   const set: ListedSet = { groups: [], values: [] };
   eachDistinct(scope, table, index, layout, (group, value) => {
     set.groups.push(group);

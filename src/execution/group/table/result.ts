@@ -1,29 +1,28 @@
 import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { PostStep } from '../../../model/plan.js';
 import { isNumberType } from '../../../model/schema.js';
 import { stateColumns } from '../../aggregate-state/result.js';
 import type { Check } from '../../block/checked-loops.js';
-import { ascending, checkedLoop } from '../../block/checked-loops.js';
-import type { RunContext } from '../../block/context.js';
+import { checkedLoop } from '../../block/checked-loops.js';
+import type { RunContext, Scratch } from '../../block/context.js';
 import type { ResultColumn, ResultTable } from '../../block/result-table.js';
 import { columnOf, rememberTexts, typed } from '../../block/result-table.js';
 import type { KeyDomain } from '../key/key-domain.js';
 import { valueOfId } from '../key/key-domain.js';
 import type { AggregatorLayout } from '../key/layout.js';
-import type { CombineScope } from './distinct-combine.js';
 import { countDistinct } from './distinct-combine.js';
 import { distinctColumn } from './distinct-result.js';
 import type { GroupTable } from './group-table.js';
+import { listGroups } from './list-groups.js';
 import { bestGroups } from './top.js';
 
 /**
  * The groups of a finished table as result rows. When the post-processing steps begin by keeping the best few by one aggregate,
  * only those (and whatever ties with the last) leave kernel memory.
  */
-export function groupRows(scope: CombineScope, table: GroupTable, steps: readonly PostStep[]): ResultTable {
+export function groupRows(scope: Scratch, table: GroupTable, steps: readonly PostStep[]): ResultTable {
   const { layout } = table;
   const values = stateAddresses(scope, table);
   const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
@@ -34,7 +33,7 @@ export function groupRows(scope: CombineScope, table: GroupTable, steps: readonl
 
 /** Rows of the groups listed. `isEmpty`: it is the one group of no rows. `asStates`: aggregate states as texts, one column each. */
 export function rowsOfGroups(
-  scope: CombineScope,
+  scope: Scratch,
   table: GroupTable,
   groups: Uint32Array,
   { isEmpty, asStates }: { readonly isEmpty: boolean; readonly asStates: boolean },
@@ -52,36 +51,14 @@ export function rowsOfGroups(
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: layout.keys.map((key) => key.name) };
 }
 
-function stateAddresses(scope: CombineScope, table: GroupTable): Address[] {
+function stateAddresses(scope: Scratch, table: GroupTable): Address[] {
   return table.layout.aggregators.map((aggregator, index) =>
     aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0),
   );
 }
 
-/** Numbers of the groups that exist, ascending. */
-export function listGroups({ context, arena }: CombineScope, table: Pick<GroupTable, 'present' | 'groupCount'>): Uint32Array {
-  const { kernels, memory, check } = context;
-  if (table.present === 0) return ascending(table.groupCount, check);
-  const bits = arena.take(BLOCK_ROWS / 8);
-  const rows = arena.take(BLOCK_ROWS * 4);
-  const found: Uint32Array[] = [];
-  for (let base = 0; base < table.groupCount; base += BLOCK_ROWS) {
-    check();
-    const n = Math.min(BLOCK_ROWS, table.groupCount - base);
-    kernels.filterRangeU8(table.present + base, n, 1, 255, bits);
-    const count = kernels.bitsToRows(bits, 0, n, rows);
-    if (count > 0) found.push(memory.u32(rows, count).map((row) => row + base));
-  }
-  const all = new Uint32Array(found.reduce((sum, part) => sum + part.length, 0));
-  found.reduce((at, part) => {
-    all.set(part, at);
-    return at + part.length;
-  }, 0);
-  return all;
-}
-
 function keyColumn(
-  { context }: CombineScope,
+  { context }: Scratch,
   table: GroupTable,
   name: string,
   domain: KeyDomain,
@@ -174,7 +151,7 @@ function textOf(value: Scalar): string | null {
 }
 
 function aggregateColumn(
-  { context }: CombineScope,
+  { context }: Scratch,
   table: GroupTable,
   aggregator: Exclude<AggregatorLayout, { kind: 'state' }>,
   index: number,

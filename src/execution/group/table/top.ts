@@ -1,7 +1,7 @@
 import type { Address } from '../../../base/layout.js';
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { PostStep } from '../../../model/plan.js';
-import type { CombineScope } from './distinct-combine.js';
+import type { Scratch } from '../../block/context.js';
 import type { GroupTable } from './group-table.js';
 
 const TOP_MAX = 1_000_000;
@@ -13,7 +13,7 @@ const TOP_MAX = 1_000_000;
  * @returns undefined when the steps are of another kind
  */
 export function bestGroups(
-  scope: CombineScope,
+  scope: Scratch,
   table: GroupTable,
   values: readonly Address[],
   steps: readonly PostStep[],

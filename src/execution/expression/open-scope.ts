@@ -1,0 +1,29 @@
+import type { Arena } from '../../kernels/memory.js';
+import type { VirtualColumn } from '../../model/aggregator.js';
+import type { Expression } from '../../model/expression.js';
+import type { SegmentView } from '../../storage/view.js';
+import type { RunContext } from '../block/context.js';
+import { compileVector } from './compile.js';
+import { multiValueSource } from './multi-value.js';
+import type { Source, VirtualColumns } from './scope.js';
+import { SegmentScope } from './scope.js';
+
+/** The scope of a segment, with its virtual columns compiled when they are asked for. */
+export function openScope(context: RunContext, view: SegmentView, virtualColumns: VirtualColumns, arena: Arena): SegmentScope {
+  return new SegmentScope(context, view, virtualColumns, arena, computedSource);
+}
+
+function computedSource(scope: SegmentScope, column: VirtualColumn): Source {
+  return (
+    multiValueSource(scope, column) ?? {
+      kind: 'computed',
+      vector: compileVector(scope, keptOnly(column), column.outputType),
+      expression: column.expression,
+    }
+  );
+}
+
+/** The expression reduced to kept values; a single value that is not kept becomes null. */
+function keptOnly({ expression, keeps }: VirtualColumn): Expression {
+  return keeps === undefined ? expression : { kind: 'call', function: 'case_searched', arguments: [keeps, expression] };
+}

@@ -1,0 +1,40 @@
+import type { Address } from '../../../base/layout.js';
+import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
+
+/** A group table as plain data, for another thread to combine; its memory goes with it. */
+export interface GroupTableParts {
+  readonly groupCount: number;
+  readonly present: Address;
+  /** dense, of groups that were spilled: u32 cell of each group; 0: group i is cell i. */
+  readonly cells: Address;
+  readonly keys: Address;
+  readonly states: readonly {
+    at: Address;
+    seen: Address;
+    bits: Address;
+    pairs: { keys: Address; count: number } | undefined;
+    objects: StateObjectParts | undefined;
+  }[];
+  readonly pools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly owned: readonly Address[];
+  /** Groups that the table wrote to disk before. */
+  readonly spilled: SpilledGroups | null;
+}
+
+/** Groups of one partition, written at once. */
+export interface SpilledChunk {
+  readonly partition: number;
+  readonly offset: number;
+  readonly groupCount: number;
+  /** Per aggregator; 0 where it keeps no pairs. */
+  readonly pairCounts: readonly number[];
+  /** Per aggregator: where its aggregate states lie; null where it has none. */
+  readonly objects: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
+}
+
+/** Files that a table has written, as plain data. */
+export interface SpilledGroups {
+  readonly path: string;
+  readonly chunks: readonly SpilledChunk[];
+}
