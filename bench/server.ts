@@ -28,6 +28,7 @@ export async function startDolmen(options: {
   portOffset: number;
   flags?: readonly string[];
   waitForReady?: boolean;
+  onSpawn?: (child: ChildProcess) => void;
 }): Promise<DolmenProcess> {
   const flags = [
     'start',
@@ -40,6 +41,7 @@ export async function startDolmen(options: {
   ];
   // A process group of its own: a hard kill must take the task processes along.
   const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  options.onSpawn?.(child);
   let printed = '';
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   child.stderr?.on('data', (chunk: Buffer) => {

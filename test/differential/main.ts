@@ -20,6 +20,7 @@ const why = whyNoOriginal();
 if (why !== undefined) {
   process.stdout.write(`skipped: ${why}\n`);
 } else {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const servers = await startServers(Number(values['port-offset']));
   try {
     for (const kind of KINDS.filter((one) => values.kind.split(',').includes(one))) {

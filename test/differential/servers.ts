@@ -32,6 +32,12 @@ export function whyNoOriginal(): string | undefined {
 
 export async function startServers(portOffset: number): Promise<Servers> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-differential-'));
+  const children: ChildProcess[] = [];
+  // Nothing stays behind, however this process ends.
+  process.once('exit', () => {
+    for (const child of children) endAtOnce(child);
+    rmSync(folder, { recursive: true, force: true });
+  });
   const specs = path.join(folder, 'original');
   mkdirSync(specs);
   const files = new Map<string, string[]>();
@@ -47,7 +53,10 @@ export async function startServers(portOffset: number): Promise<Servers> {
       stringifyJson({ dataSchema: dataSchemaOf(table), inputFormat: { type: 'json' }, files: written }),
     );
   }
-  const [original, dolmen] = await Promise.allSettled([startOriginal(specs), startLoadedDolmen(folder, portOffset, files)]);
+  const [original, dolmen] = await Promise.allSettled([
+    startOriginal(specs, children),
+    startLoadedDolmen(folder, portOffset, files, children),
+  ]);
   const stop = async (): Promise<void> => {
     for (const one of [original, dolmen]) if (one.status === 'fulfilled') await one.value.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -64,12 +73,23 @@ export async function startServers(portOffset: number): Promise<Servers> {
   };
 }
 
+/** Ends the process group that a child leads. */
+function endAtOnce({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
 /** The address of an original that runs already and holds these tables may be given by the environment: it takes a while to start. */
-async function startOriginal(specs: string): Promise<{ url: string; stop(): Promise<void> }> {
+async function startOriginal(specs: string, children: ChildProcess[]): Promise<{ url: string; stop(): Promise<void> }> {
   const running = process.env['DIFFERENTIAL_ORIGINAL'];
   if (running !== undefined) return { url: running, stop: async () => undefined };
   const port = await freePort();
-  const child = spawn(RUN, [String(port), specs], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(RUN, [String(port), specs], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+  children.push(child);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await readyLine(child);
   const stop = async (): Promise<void> => {
@@ -112,9 +132,10 @@ async function startLoadedDolmen(
   folder: string,
   portOffset: number,
   files: ReadonlyMap<string, readonly string[]>,
+  children: ChildProcess[],
 ): Promise<{ url: string; stop(): Promise<unknown> }> {
   const flags = ['--property', `svc.ingestion.local.allowedDirectories=["${folder}"]`];
-  const server = await startDolmen({ dataDir: path.join(folder, 'dolmen'), portOffset, flags });
+  const server = await startDolmen({ dataDir: path.join(folder, 'dolmen'), portOffset, flags, onSpawn: (child) => children.push(child) });
   try {
     await loadTables(server.url, files);
     await installLookup(server.url);
