@@ -54,6 +54,27 @@ const CASES: Readonly<Record<string, readonly (readonly [sql: string, rows: unkn
     ],
     [`SELECT mv IS NULL, COUNT(*) FROM ${MV} GROUP BY 1`, [[false, 5]]],
   ],
+  'an aggregate of a multi-value column counts the rows that it sums': [
+    [`SELECT AVG(LENGTH(mv)), COUNT(LENGTH(mv)), COUNT(mv), COUNT(*) FROM ${MV}`, [[1, 3, 5, 5]]],
+    [`SELECT AVG(CAST(mv AS BIGINT)), COUNT(CAST(mv AS BIGINT)) FROM ${MV}`, [[7, 1]]],
+    [`SELECT AVG(LENGTH(mv)) FILTER (WHERE n > 4), COUNT(LENGTH(mv)) FILTER (WHERE n > 2) FROM ${MV}`, [[1, 1]]],
+  ],
+  'the condition of a CASE that is aggregated is about the row': [
+    [`SELECT SUM(CASE WHEN mv = 'a' THEN n ELSE 0 END), SUM(CASE WHEN mv = 'a' THEN n END) FROM ${MV}`, [[4, 4]]],
+    [`SELECT COUNT(CASE WHEN mv = 'a' THEN 1 END), COUNT(CASE WHEN mv = 'b' THEN n END) FROM ${MV}`, [[2, 3]]],
+    [`SELECT SUM(CASE WHEN mv = 'a' THEN 10 WHEN mv = 'b' THEN n ELSE 100 END) FROM ${MV}`, [[126]]],
+    [`SELECT AVG(CASE WHEN mv = 'a' THEN n ELSE 0 END), AVG(CASE WHEN mv = 'a' THEN n END) FROM ${MV}`, [[0.8, 2]]],
+    [`SELECT MAX(CASE WHEN mv = 'a' THEN n END), MIN(CASE WHEN mv = 'b' THEN n END) FROM ${MV}`, [[3, 2]]],
+    [`SELECT SUM(CASE WHEN mv = 'nope' THEN n ELSE 0 END), SUM(CASE WHEN mv = 'nope' THEN n END) FROM ${MV}`, [[0, null]]],
+    [`SELECT SUM(CASE WHEN mv = 'a' THEN n ELSE 0 END) FROM ${MV} WHERE n > 9`, [[null]]],
+    [
+      `SELECT n > 3, SUM(CASE WHEN mv = 'b' THEN n ELSE -1 END) FROM ${MV} GROUP BY 1 ORDER BY 1`,
+      [
+        [false, 4],
+        [true, 3],
+      ],
+    ],
+  ],
   'a FLOAT column is equal to the decimals that it was given': [
     [`SELECT COUNT(*) FROM ${FLOATS} WHERE f = 0.1`, [[1]]],
     [`SELECT COUNT(*) FROM ${FLOATS} WHERE f <> 0.1`, [[3]]],

@@ -5,6 +5,7 @@ import { and, type Bound, call, isNull, literal, not, settledType } from '../rel
 import { type AggregateFunction, type AggregateUse, collectStates, numericOperand, stateAggregator } from './aggregate-list.js';
 import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
 import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
+import { branchesOf, rowsWith, sumOfBoth } from './aggregates/row-conditions.js';
 import { roundedTheta, SKETCH_AGGREGATES } from './aggregates/sketches.js';
 import { castTo } from './cast.js';
 
@@ -16,6 +17,7 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   COUNT(use) {
     const { call: bound, distinct, filter, list } = use;
     if (distinct) return countDistinct(use);
+    if (bound.count === 1) return countOf(use, bound.any(0));
     // Rows in which all of them are there. A literal that is not null, as in COUNT(1), always is.
     const counted = bound.arguments
       .filter((operand) => operand.kind !== 'literal' || operand.value === null)
@@ -31,10 +33,8 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     // A mean is within its values even where their sum is beyond a long, as that of six instants in nanoseconds is.
     const total = distinct
       ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'DOUBLE', fold: { kind: 'sum', type: 'DOUBLE' } })
-      : list.add({ kind: 'sum', operands: [operand], filter, type: 'DOUBLE' });
-    const count = distinct
-      ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' })
-      : list.add({ kind: 'count', operands: [], filter: andFilter(filter, not(isNull(operand))), type: 'BIGINT' });
+      : sumOf(use, operand, 'DOUBLE');
+    const count = distinct ? list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' }) : countOf(use, operand);
     return call('DOUBLE', '/', total, count);
   },
   GROUPING: grouping,
@@ -62,11 +62,31 @@ function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVaria
   return collectStates(use, { type: 'moments', result }, { operand: () => numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
 }
 
-function sum({ distinct, filter, list }: AggregateUse, operand: Bound): Bound {
+function sumOf({ filter, list }: AggregateUse, operand: Bound, type: SqlType): Bound {
+  const branches = branchesOf(operand) ?? [{ when: null, value: operand }];
+  return branches
+    .map(({ when, value }) => list.add({ kind: 'sum', operands: [value], filter: when === null ? filter : andFilter(filter, when), type }))
+    .reduce((left, right) => sumOfBoth(type, left, right));
+}
+
+/** The number of rows in which it is not null. A literal that is not null, as in COUNT(1), always is there. */
+function countOf({ filter, list }: AggregateUse, operand: Bound): Bound {
+  const branches = branchesOf(operand) ?? [{ when: null, value: operand }];
+  return branches
+    .map(({ when, value }) => {
+      const rows = when === null ? filter : andFilter(filter, when);
+      const counted = value.kind === 'literal' && value.value !== null ? { operands: [], filter: rows } : rowsWith(value, rows);
+      return list.add({ kind: 'count', ...counted, type: 'BIGINT' });
+    })
+    .reduce((left, right) => call('BIGINT', '+', left, right));
+}
+
+function sum(use: AggregateUse, operand: Bound): Bound {
+  const { distinct, filter, list } = use;
   const type = sumType(operand);
   return distinct
     ? list.add({ kind: 'distinct', operands: [operand], filter, type, fold: { kind: 'sum', type: type === 'BIGINT' ? 'LONG' : 'DOUBLE' } })
-    : list.add({ kind: 'sum', operands: [operand], filter, type });
+    : sumOf(use, operand, type);
 }
 
 function countDistinct(use: AggregateUse): Bound {
@@ -119,6 +139,9 @@ function extreme(use: AggregateUse, kind: 'min' | 'max'): Bound {
     return stateAggregator({ ...use, distinct: false }, { type: kind, valueType }, { operands: [operand], type, argumentsMax: 1 });
   if (!isNumeric(type) && !isInstant(type) && type !== 'BOOLEAN')
     throw bound.mismatch(0, 'a number, text, BOOLEAN, TIMESTAMP, DATE or ARRAY');
+  const [branch, ...others] = branchesOf(operand) ?? [];
+  if (branch !== undefined && others.length === 0)
+    return list.add({ kind, operands: [branch.value], filter: andFilter(filter, branch.when), type });
   return list.add({ kind, operands: [operand.type === 'NULL' ? literal('BIGINT', null) : operand], filter, type });
 }
 

@@ -1,7 +1,7 @@
 import { stateTraits } from '../../../model/state-traits.js';
 import type { SqlCall } from '../parse/syntax.js';
 import type { BoundAggregate } from '../relation/aggregate.js';
-import { type Bound, literal, settledType } from '../relation/bound.js';
+import { and, type Bound, isNull, literal, not, settledType } from '../relation/bound.js';
 import type { NamedWindowFunction } from '../relation/relation.js';
 import { type FunctionCall, unify } from './function-call.js';
 
@@ -87,6 +87,11 @@ function settled(bound: Bound): Bound {
   return bound.type === 'NULL' ? literal('VARCHAR', null) : bound;
 }
 
+function withPresent(filter: Bound | null, operand: Bound): Bound {
+  const isThere = not(isNull(operand));
+  return filter === null ? isThere : and([filter, isThere]);
+}
+
 /** An aggregate as a function of frames. */
 export function aggregateOverFrame(
   { kind, operands, filter, type, state, fold }: BoundAggregate,
@@ -94,7 +99,7 @@ export function aggregateOverFrame(
 ): Pick<NamedWindowFunction, 'call' | 'operands' | 'filter' | 'type'> {
   switch (kind) {
     case 'count':
-      return { call: { kind }, operands: [], filter, type };
+      return { call: { kind }, operands: [], filter: operands.reduce(withPresent, filter), type };
     case 'sum':
     case 'min':
     case 'max':

@@ -2,7 +2,7 @@ import type { Filter, FilterValue } from '../../../model/filter.js';
 import { mergeRanges } from '../../rules/merge-ranges.js';
 import { nativeType } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
-import { type Bound, children, literal, mapChildren, NULL, toExpression } from '../relation/bound.js';
+import { type Bound, literal, mapChildren, NULL, readsStrings, toExpression } from '../relation/bound.js';
 
 /**
  * A condition as a filter: comparisons of a column with constants become the filters that can use its dictionary and
@@ -105,10 +105,6 @@ function choice({ function: name, type, arguments: parts }: Call): Filter | unde
 
 /** Each condition is written twice. */
 const BRANCH_PARTS_MAX = 33;
-
-function readsStrings(bound: Bound): boolean {
-  return (bound.kind === 'column' && bound.type === 'VARCHAR') || children(bound).some(readsStrings);
-}
 
 /** A comparison of a CASE with a constant, as a CASE of comparisons. */
 function expanded(condition: Bound): Filter | undefined {

@@ -322,7 +322,11 @@ function aggregator({ name, kind, operands, filter, type, state, fold }: NamedAg
   const rows = filter === null ? null : toFilter(filter);
   const columns = operands.map((operand) => virtual.nameOf(operand));
   const [column] = columns;
-  if (kind === 'count' || column === undefined) return { kind: 'count', name, filter: rows };
+  if (kind === 'count' || column === undefined) {
+    const present = columns.map((column): Filter => ({ kind: 'not', filter: { kind: 'null', column } }));
+    const filters = rows === null ? present : [rows, ...present];
+    return { kind: 'count', name, filter: filters.length > 1 ? { kind: 'and', filters } : (filters[0] ?? null) };
+  }
   if (kind === 'state') {
     assert(state !== undefined, `aggregate ${name} does not say what it keeps`);
     return { kind, name, filter: rows, ...state, columns, type: nativeType(type) };

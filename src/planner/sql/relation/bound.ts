@@ -136,6 +136,11 @@ export function children(bound: Bound): readonly Bound[] {
 }
 
 /** The columns of the rows below that an expression reads. */
+/** Whether a column of strings is read, which may be a multi-value one. */
+export function readsStrings(bound: Bound): boolean {
+  return (bound.kind === 'column' && bound.type === 'VARCHAR') || children(bound).some(readsStrings);
+}
+
 export function columnNames(bound: Bound, into = new Set<string>()): Set<string> {
   if (bound.kind === 'column') into.add(bound.name);
   else for (const part of children(bound)) columnNames(part, into);
