@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { stateOperations } from '../../src/execution/aggregate-state/operations.js';
 import { concatFrames } from '../../src/execution/block/concat-frames.js';
 import type { RunContext } from '../../src/execution/block/context.js';
 import { noCounts } from '../../src/execution/block/row-counts.js';
@@ -12,8 +13,12 @@ import type { GroupTableParts } from '../../src/execution/group/table/group-part
 import { SpillSpace } from '../../src/execution/spill/spill-space.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
+import type { AggregateState } from '../../src/model/aggregate-state.js';
+import { arrayText } from '../../src/model/array-text.js';
+import type { Expression } from '../../src/model/expression.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
+import type { ColumnType } from '../../src/model/schema.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 /*
@@ -89,6 +94,81 @@ const plans: Readonly<Record<string, GroupPlan>> = {
   }),
   'different numbers': plan({ keys: [key('few', 'STRING')], aggregators: [distinct('number')] }),
   'different texts': plan({ keys: [key('few', 'STRING')], aggregators: [distinct('text')] }),
+};
+
+const listed = { listType: 'ARRAY<STRING>', finalize: null, resultType: 'ARRAY<STRING>', flattens: false, maxBytes: 1 << 28 } as const;
+const literal = { kind: 'literal', type: 'ARRAY<STRING>', value: arrayText([], 'ARRAY<STRING>') } as const;
+const call = (name: string, ...columns: readonly string[]): Expression => ({
+  kind: 'call',
+  function: name,
+  arguments: columns.map((column) => ({ kind: 'column', name: column })),
+});
+const folded = (add: string, join: string): AggregateState => ({
+  type: 'expression',
+  name: 'collected',
+  fields: ['text'],
+  accumulator: '__acc',
+  fold: call(add, '__acc', 'text'),
+  combine: call(join, '__acc', 'collected'),
+  initial: literal,
+  initialCombine: literal,
+  compare: null,
+  finalize: null,
+  valueType: 'ARRAY<STRING>',
+  resultType: 'ARRAY<STRING>',
+  foldsNulls: true,
+  combinesNulls: true,
+  isNullUnlessAggregated: false,
+  maxBytes: 1 << 28,
+});
+interface Collector {
+  readonly state: AggregateState;
+  readonly columns: readonly string[];
+  /** Of its value; left out: DOUBLE. */
+  readonly type?: ColumnType;
+}
+
+/** Collectors of every kind: one that is missing does not compile. */
+const collectors: { readonly [Type in AggregateState['type']]: readonly Collector[] } = {
+  first: [{ state: { type: 'first', valueType: 'STRING', maxStringBytes: 1024 }, columns: ['text', '__time'], type: 'STRING' }],
+  last: [{ state: { type: 'last', valueType: 'STRING', maxStringBytes: 1024 }, columns: ['text', '__time'], type: 'STRING' }],
+  min: [{ state: { type: 'min', valueType: 'STRING' }, columns: ['text'], type: 'STRING' }],
+  max: [{ state: { type: 'max', valueType: 'STRING' }, columns: ['text'], type: 'STRING' }],
+  timeMin: [{ state: { type: 'timeMin' }, columns: ['__time'], type: 'STRING' }],
+  timeMax: [{ state: { type: 'timeMax' }, columns: ['__time'], type: 'STRING' }],
+  moments: [{ state: { type: 'moments', result: 'mean' }, columns: ['number'] }],
+  exactSum: [{ state: { type: 'exactSum', result: 'DOUBLE' }, columns: ['number'] }],
+  hll: [{ state: { type: 'hll', lgK: 12, target: 4, round: false }, columns: ['text'] }],
+  cardinality: [{ state: { type: 'cardinality', byRow: true, round: false }, columns: ['text', 'number'] }],
+  theta: [{ state: { type: 'theta', size: 16384 }, columns: ['text'] }],
+  quantiles: [{ state: { type: 'quantiles', k: 128 }, columns: ['number'] }],
+  kll: [{ state: { type: 'kll', k: 200, valueType: 'DOUBLE' }, columns: ['number'] }],
+  tuple: [{ state: { type: 'tuple', size: 4096, width: 1 }, columns: ['text', 'number'] }],
+  histogram: [
+    {
+      state: { type: 'histogram', resolution: 50, buckets: 7, lower: null, upper: null, asBytes: false },
+      columns: ['number'],
+      type: 'STRING',
+    },
+  ],
+  fixedHistogram: [
+    {
+      state: { type: 'fixedHistogram', shape: { lower: 0, upper: 1e9, number: 10, outliers: 'ignore' }, asBytes: false },
+      columns: ['number'],
+      type: 'STRING',
+    },
+  ],
+  bloom: [{ state: { type: 'bloom', entries: 10_000 }, columns: ['text'], type: 'STRING' }],
+  list: [true, false].map((distinct) => ({
+    state: { type: 'list', order: [{ descending: true, nulls: 'last' }], distinct, ...listed },
+    columns: ['text', 'number'],
+    type: 'ARRAY<STRING>',
+  })),
+  expression: [folded('array_append', 'array_concat'), folded('array_set_add', 'array_set_add_all')].map((state) => ({
+    state,
+    columns: ['text'],
+    type: 'ARRAY<STRING>',
+  })),
 };
 
 interface Run {
@@ -173,5 +253,55 @@ for (const [planName, groupPlan] of Object.entries(plans)) {
     });
   }
 }
+
+for (const [type, list] of Object.entries(collectors)) {
+  for (const { state, columns, type: resultType = 'DOUBLE' } of list) {
+    const common = { kind: 'state', name: 'collected', filter: null, input: 'values', output: 'value' } as const;
+    const aggregator = { ...common, aggregateState: state, columns, type: resultType };
+    for (const keys of type === 'list' || type === 'expression' ? [[], [key('few', 'STRING')]] : [[]]) {
+      const name = `${type}${'distinct' in state && state.distinct ? ' of distinct values' : ''} of ${columns.join(', ')}`;
+      cancelling(
+        `${name} in ${keys.length === 0 ? 'one group' : '50 groups'}: looks often, and goes no further when it is stopped halfway`,
+        () => {
+          const groupPlan = plan({ keys, aggregators: [aggregator] });
+          const inMemory = { groupBytesMax: 1 << 30, ending: 'final', others: 0 } as const;
+          let looks = 0;
+          run(groupPlan, inMemory, () => void looks++);
+          assert.ok(looks >= ROWS / ROWS_PER_LOOK_MAX, `${looks} looks for ${ROWS} rows`);
+          const stopAt = Math.ceil(looks / 2);
+          let seen = 0;
+          const stop = (): void => {
+            if (++seen >= stopAt) throw new Stopped();
+          };
+          assert.throws(
+            () => run(groupPlan, inMemory, stop),
+            (error: unknown) => error instanceof Stopped,
+          );
+          assert.is(seen, stopAt, 'nobody looks again');
+          assert.is(memory.allocatedBytes, 0);
+        },
+      );
+    }
+  }
+}
+
+cancelling('a list is sorted with looks in between', () => {
+  const states = stateOperations({ type: 'list', order: [{ descending: false, nulls: 'first' }], distinct: false, ...listed });
+  const state = states.create();
+  for (let row = 0; row < ROWS; row++) states.addRow?.(state, [`text ${row}`, (row * 7919) % ROWS]);
+  let looks = 0;
+  states.value(state, () => void looks++);
+  // Sorting n values in no order takes about n log2(n) comparisons.
+  assert.ok(looks >= (ROWS * (Math.log2(ROWS) - 4)) / ROWS_PER_LOOK_MAX, `${looks} looks`);
+  looks = 0;
+  assert.throws(
+    () =>
+      states.value(state, () => {
+        if (++looks === 5) throw new Stopped();
+      }),
+    (error: unknown) => error instanceof Stopped,
+  );
+  assert.is(looks, 5);
+});
 
 cancelling.run();

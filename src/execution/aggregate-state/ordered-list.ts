@@ -4,6 +4,7 @@ import { compileExpression } from '../../expression/evaluate.js';
 import type { Value } from '../../expression/value.js';
 import { compareValues, convert, isArrayValue } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
+import { ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { multiValue } from '../expression/multi-value.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
@@ -80,8 +81,14 @@ export function orderedListState(aggregateState: OrderedList): StateOperations<E
       return state;
     },
     addRow: (state, [value = null, ...keys]) => add(state, { value, keys }),
-    value({ list }) {
-      const values = [...list].sort(compare).map(({ value }) => value);
+    value({ list }, check = () => undefined) {
+      let compared = 0;
+      const values = [...list]
+        .sort((a, b) => {
+          if (compared++ % ROWS_PER_CHECK === 0) check();
+          return compare(a, b);
+        })
+        .map(({ value }) => value);
       const whole = flattens ? values.flatMap((value) => (isArrayValue(value) ? value : [value])) : values;
       return convert(finalize === undefined ? whole : finalize(() => whole), resultType);
     },
@@ -112,6 +119,7 @@ function bindRows(
       const numbers = memory.u32(groups, n).slice();
       const picked = rows === 0 ? undefined : memory.u32(rows, n).slice();
       for (let i = 0; i < n; i++) {
+        if (i % ROWS_PER_CHECK === 0) scope.context.check();
         const row = picked === undefined ? i : (picked[i] ?? 0);
         const keys = keyReaders.map(({ get }) => get(row));
         const value = reader.get(row);

@@ -2,10 +2,14 @@ import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { ColumnType } from '../../model/schema.js';
 import { stateType } from '../../model/state-traits.js';
+import type { Check } from '../block/checked-loops.js';
 import type { ResultColumn } from '../block/result-table.js';
 import { columnOf, textColumn } from '../block/result-table.js';
 import type { StateObjects } from './state-objects.js';
 import type { StateOperations } from './state-operations.js';
+
+/** States are large: so many take about a millisecond. */
+const STATES_PER_CHECK = 16;
 
 /**
  * The columns of a `state` aggregator for the groups listed: values, states as texts, or both.
@@ -18,20 +22,26 @@ export function stateColumns(
   groups: Uint32Array,
   isEmpty: boolean,
   asStates: boolean,
+  check: Check,
 ): ResultColumn[] {
   const output = aggregator.kind === 'state' && !asStates ? aggregator.output : 'state';
-  const found = Array.from(groups, (group) => (isEmpty ? undefined : objects?.of(group)));
+  const each = <From, Made>(from: ArrayLike<From>, make: (item: From) => Made): Made[] =>
+    Array.from(from, (item, index) => {
+      if (index % STATES_PER_CHECK === 0) check();
+      return make(item);
+    });
+  const found = each(groups, (group) => (isEmpty ? undefined : objects?.of(group)));
   const texts = (column: string): ResultColumn =>
     textColumn(
       column,
       aggregator.kind === 'state' && !asStates ? stateType(aggregator.aggregateState) : 'STRING',
-      found.map((state) => (state === undefined ? null : states.encode(state))),
+      each(found, (state) => (state === undefined ? null : states.encode(state))),
     );
   if (output === 'state') return [texts(name)];
   const values = columnOf(
     name,
     type,
-    found.map((state) => (state === undefined ? states.emptyValue : states.value(state))),
+    each(found, (state) => (state === undefined ? states.emptyValue : states.value(state, check))),
   );
   return output === 'value' ? [values] : [values, texts(stateColumn(name))];
 }

@@ -1,5 +1,6 @@
 import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
+import type { Check } from '../block/checked-loops.js';
 import type { Block } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
@@ -29,7 +30,8 @@ export interface StateOperations<State> {
   addNull?(state: State): void;
   /** Takes in a row of results, given the values of its columns: frames of windows have such. */
   addRow?(state: State, values: readonly Value[]): void;
-  value(state: State): Value;
+  /** @param check  looked at in loops over what a state has collected; left out: there is little of it */
+  value(state: State, check?: Check): Value;
   /** Below 0, 0 or above it: how results are ordered, where their values do not say it. */
   compare?(a: State, b: State): number;
   /** Undefined: no row of the segment changes any state. */

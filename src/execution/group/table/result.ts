@@ -43,7 +43,7 @@ export function rowsOfGroups(
   const keys = layout.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
   const aggregates = layout.aggregators.flatMap((aggregator, index) =>
     aggregator.kind === 'state'
-      ? stateColumns(table.states[index]?.objects, aggregator, groups, isEmpty, asStates)
+      ? stateColumns(table.states[index]?.objects, aggregator, groups, isEmpty, asStates, scope.context.check)
       : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
         ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups, values[index] ?? 0)]
         : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
