@@ -114,7 +114,7 @@ interface Queries {
 function openQueries(configuration: Configuration, { broker, peers, coordination, client, hostOf }: Cluster, processLog: Log): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
   const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
-  const planThread = new PlanThread();
+  const planThread = new PlanThread(configuration.get('svc.broker.planning.maxQueued'));
   const options = {
     planThread,
     now: Date.now,
@@ -128,7 +128,8 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
     lookups: () => [...broker.lookups.loaded.keys()],
     systemRows: (table: SystemTableName) => systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log) }, table),
   };
-  const statements = new SqlStatements(broker, { ...options, ...known });
+  const plansBytesMax = configuration.get('svc.broker.plans.maxBytes');
+  const statements = new SqlStatements(broker, { ...options, ...known, plansBytesMax });
   const tasks = {
     submit: async (payload: unknown) => {
       const { taskId } = await peers.leading('overlord').submit(payload);
@@ -139,8 +140,9 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
   const jdbc = configuration.get('svc.sql.avatica.enable')
     ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }) })
     : [];
+  const sql = sqlRoutes(statements, tasks, configuration.get('svc.broker.requests.maxBytes'));
   return {
-    routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sqlRoutes(statements, tasks), ...jdbc]), ...profileRoutes(log)],
+    routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sql, ...jdbc]), ...profileRoutes(log)],
     async stop() {
       avatica.stop();
       await planThread.stop();

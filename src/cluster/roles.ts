@@ -116,7 +116,11 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           reads: configuration.get('svc.historical.cache.useCache'),
           writes: configuration.get('svc.historical.cache.populateCache'),
         }),
-        gate: new RunGate(Math.max(1, configuration.get('svc.processing.numThreads')) * RUNS_PER_THREAD),
+        gate: new RunGate(
+          Math.max(1, configuration.get('svc.processing.numThreads')) * RUNS_PER_THREAD,
+          configuration.get('svc.historical.queue.maxSize'),
+        ),
+        loadsAtATime: configuration.get('svc.segmentCache.numLoadingThreads'),
         dropDelayMs: configuration.get('svc.historical.dropDelay'),
         session,
         onChange: () => wakeReaders(peers, coordination),

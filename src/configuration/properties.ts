@@ -242,6 +242,7 @@ export const PROPERTIES = {
   // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
   'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
+  'svc.segmentCache.numLoadingThreads': integer({ min: 1, max: 1024 }, '4', 'Segments that a Historical fetches at a time.'),
   'svc.segmentCache.maxOpenFiles': integer(
     { min: 1, max: 1_000_000 },
     '256',
@@ -270,6 +271,11 @@ export const PROPERTIES = {
     'PT30S',
     'Time before a Historical is asked again for a segment it failed to load.',
   ),
+  'svc.historical.queue.maxSize': integer(
+    { min: 1, max: 1_000_000 },
+    '10000',
+    'Runs over many rows that wait on a Historical for their turn; more are answered with 429.',
+  ),
   'svc.historical.dropDelay': milliseconds(
     { min: 0, max: DAY_MS },
     'PT5S',
@@ -279,6 +285,21 @@ export const PROPERTIES = {
     { min: 10, max: DAY_MS },
     'PT0.5S',
     'Time between two looks of the Broker at the Coordinator and the Historicals.',
+  ),
+  'svc.broker.plans.maxBytes': bytes(
+    { min: 0, max: 2 ** 40 },
+    '32MiB',
+    'Heap that plans of statements take which are kept to be used again.',
+  ),
+  'svc.broker.requests.maxBytes': bytes(
+    { min: 0, max: 2 ** 40 },
+    '8MiB',
+    'Heap that bodies of SQL requests take which are kept, as they were read, to be known again.',
+  ),
+  'svc.broker.planning.maxQueued': integer(
+    { min: 1, max: 1_000_000 },
+    '200',
+    'Long statements, queries and bodies that wait to be read and planned; more are answered with 429.',
   ),
   'svc.broker.retryPolicy.numTries': integer(
     { min: 0, max: 100 },

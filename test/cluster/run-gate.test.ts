@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
 import { RunGate } from '../../src/cluster/historical/run-gate.js';
 import type { Frame } from '../../src/model/frame.js';
 import { newProfile } from '../../src/model/profile.js';
@@ -29,7 +30,7 @@ function enter(gate: RunGate, frames: AsyncIterable<Frame>, priority: number, si
 const gates = suite('run gate');
 
 gates('those of higher priority go first, equals as they came', async () => {
-  const gate = new RunGate(1);
+  const gate = new RunGate(1, 100);
   const begun: string[] = [];
   const runs = [
     ['first', 0],
@@ -49,8 +50,25 @@ gates('those of higher priority go first, equals as they came', async () => {
   assert.equal(begun, ['first', 'high', 'high again', 'zero', 'zero again', 'low']);
 });
 
+gates('what finds as many waiting as may wait is refused', async () => {
+  const gate = new RunGate(1, 2);
+  const begun: string[] = [];
+  const parts = ['inside', 'waiting', 'waiting too'].map((name) => runOf(begun, name));
+  const reads = parts.map(({ frames }) => enter(gate, frames(), 0).next());
+  await settle();
+  try {
+    await enter(gate, runOf(begun, 'refused').frames(), 0).next();
+    assert.unreachable();
+  } catch (error) {
+    assert.is(error instanceof ServiceError && error.code, 'capacity_exceeded');
+  }
+  for (const { make } of parts) make();
+  await Promise.all(reads);
+  assert.equal(begun, ['inside', 'waiting', 'waiting too']);
+});
+
 gates('however many priorities there are, the crowd inside has its limit', async () => {
-  const gate = new RunGate(1);
+  const gate = new RunGate(1, 100);
   const begun: string[] = [];
   const parts = [0, 1, 2, 3, 4, 5].map((priority) => ({ priority, ...runOf(begun, `${priority}`) }));
   const reads = parts.map(({ priority, frames }) => enter(gate, frames(), priority).next());
@@ -65,7 +83,7 @@ gates('however many priorities there are, the crowd inside has its limit', async
 });
 
 gates('as many begin at a time as there are slots; a slow reader holds none', async () => {
-  const gate = new RunGate(2);
+  const gate = new RunGate(2, 100);
   const begun: string[] = [];
   const parts = ['a', 'b', 'c'].map((name) => runOf(begun, name));
   const streams = parts.map(({ frames }) => enter(gate, frames(), 0));
@@ -85,7 +103,7 @@ gates('as many begin at a time as there are slots; a slow reader holds none', as
 });
 
 gates('a run that fails, ends without frames or is cancelled while it waits leaves its place', async () => {
-  const gate = new RunGate(1);
+  const gate = new RunGate(1, 100);
   const begun: string[] = [];
   async function* failing(): AsyncGenerator<Frame> {
     begun.push('failing');

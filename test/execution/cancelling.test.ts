@@ -138,7 +138,7 @@ const collectors: { readonly [Type in AggregateState['type']]: readonly Collecto
   timeMax: [{ state: { type: 'timeMax' }, columns: ['__time'], type: 'STRING' }],
   moments: [{ state: { type: 'moments', result: 'mean' }, columns: ['number'] }],
   exactSum: [{ state: { type: 'exactSum', result: 'DOUBLE' }, columns: ['number'] }],
-  hll: [{ state: { type: 'hll', lgK: 12, target: 4, round: false }, columns: ['text'] }],
+  hll: [{ state: { type: 'hll', lgK: 12, target: 4, round: false, stringEncoding: 'utf16le' }, columns: ['text'] }],
   cardinality: [{ state: { type: 'cardinality', byRow: true, round: false }, columns: ['text', 'number'] }],
   theta: [{ state: { type: 'theta', size: 16384 }, columns: ['text'] }],
   quantiles: [{ state: { type: 'quantiles', k: 128 }, columns: ['number'] }],

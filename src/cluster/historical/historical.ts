@@ -24,6 +24,8 @@ export interface HistoricalOptions {
   readonly gate: RunGate;
   /** A dropped segment stays readable so long for queries that were already on their way. */
   readonly dropDelayMs: number;
+  /** Segments fetched at a time. */
+  readonly loadsAtATime: number;
   /** Start of the process: tells its generations from those of an earlier one. */
   readonly session: string;
   /** The inventory changed. */
@@ -33,9 +35,6 @@ export interface HistoricalOptions {
 
 /** Runs over fewer rows do not queue. */
 const ROWS_THAT_WAIT = 1_000_000;
-
-/** Segments fetched at a time. */
-const LOADS_AT_A_TIME = 4;
 
 /** Keeps assigned segments on disk and open, and runs plans over them. */
 export class Historical implements HistoricalService {
@@ -136,7 +135,7 @@ export class Historical implements HistoricalService {
       this.#queue.push(descriptor);
     }
     this.#changes++;
-    while (this.#loaders < LOADS_AT_A_TIME && this.#loaders < this.#queue.length) void this.#loadQueued();
+    while (this.#loaders < this.#options.loadsAtATime && this.#loaders < this.#queue.length) void this.#loadQueued();
   }
 
   /** Out of the inventory at once, closed and removed a little later. */

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import { addStage, type Profile } from '../../model/profile.js';
 
@@ -17,13 +18,16 @@ const CROWD_MAX = 4;
  */
 export class RunGate {
   readonly #slots: number;
+  readonly #waitingMax: number;
   /** Waiting runs by priority, then arrival. */
   readonly #waiting: Waiting[] = [];
   /** Priorities of the runs inside. */
   readonly #inside: number[] = [];
 
-  constructor(slots: number) {
+  /** @param waitingMax  runs that may wait */
+  constructor(slots: number, waitingMax: number) {
     this.#slots = slots;
+    this.#waitingMax = waitingMax;
   }
 
   async *through(
@@ -54,6 +58,11 @@ export class RunGate {
       this.#inside.push(priority);
       return;
     }
+    if (this.#waiting.length >= this.#waitingMax)
+      throw new ServiceError(
+        'capacity_exceeded',
+        `${this.#waiting.length} runs wait for their turn, as many as svc.historical.queue.maxSize allows`,
+      );
     await new Promise<void>((resolve, reject) => {
       const abort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);

@@ -43,8 +43,15 @@ export class PlanThread {
   /** Tables that the worker knows. */
   #sent = new SentOnce<Columns>();
   #idle: NodeJS.Timeout | undefined;
+  readonly #queuedMax: number;
+  #queued = 0;
   /** Settled when nobody plans. */
   #turn: Promise<unknown> = Promise.resolve();
+
+  /** @param queuedMax  work that may wait, the one under way among it */
+  constructor(queuedMax: number) {
+    this.#queuedMax = queuedMax;
+  }
 
   /**
    * Plans like `planSql`, over the current schema.
@@ -81,7 +88,16 @@ export class PlanThread {
     needsOf: (sent: SentOnce<Columns>) => PlanNeeds<Kind>,
     limits: WorkLimits,
   ): Promise<PlanResult<Kind>> {
-    const done = this.#turn.then(() => this.#work(kind, needsOf, limits));
+    if (this.#queued >= this.#queuedMax)
+      return Promise.reject(
+        new ServiceError('capacity_exceeded', `${this.#queued} wait to be planned, as many as svc.broker.planning.maxQueued allows`),
+      );
+    this.#queued++;
+    const done = this.#turn
+      .then(() => this.#work(kind, needsOf, limits))
+      .finally(() => {
+        this.#queued--;
+      });
     this.#turn = done.catch(() => undefined);
     return done;
   }

@@ -27,6 +27,8 @@ export interface SqlStatementOptions {
   readonly scheduler: QueryScheduler;
   /** Reads and plans what is long. */
   readonly planThread: PlanThread;
+  /** Of plans that are kept: a typical one takes some 10 KiB. */
+  readonly plansBytesMax: number;
   /** Names of the lookups that are loaded. */
   lookups(): readonly string[];
   /** Rows of a table of `sys`, as they are now. */
@@ -34,9 +36,6 @@ export interface SqlStatementOptions {
   /** Name of the datasource schema under the alias; default `druid`. */
   readonly aliasSchemaName?: string;
 }
-
-/** Limit of the plan cache; a typical plan takes about 10 KiB. */
-const PLANS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Planning looks at each column of a table some times: one may cost what so many characters of the statement do. */
 const CHARACTERS_FOR_COLUMN = 16;
@@ -92,7 +91,7 @@ export interface RunningStatement {
 export class SqlStatements {
   readonly #broker: BrokerQueries;
   readonly #options: SqlStatementOptions;
-  readonly #plans = new PlanCache(PLANS_BYTES_MAX);
+  readonly #plans: PlanCache;
   readonly #schema: SqlSchema;
   readonly #thread: PlanThread;
   /** Long statements. */
@@ -102,6 +101,7 @@ export class SqlStatements {
     this.#broker = broker;
     this.#options = options;
     this.#thread = options.planThread;
+    this.#plans = new PlanCache(options.plansBytesMax);
     this.#schema = {
       tables: () => broker.tables(),
       table: (name) => broker.table(name),

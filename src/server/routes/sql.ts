@@ -26,11 +26,12 @@ interface PreparedBody extends SqlBody {
 /** Characters of a text that is kept beside the frames it was written from. */
 const WRITTEN_LENGTH_MAX = 1024;
 
-const BODIES_BYTES_MAX = 8 * 1024 * 1024;
-
-/** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE. */
-export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission): Route[] {
-  const bodies = new SqlBodies<PreparedBody>(BODIES_BYTES_MAX, (body, viaAlias) =>
+/**
+ * SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE.
+ * @param bodiesBytesMax  of bodies that are kept
+ */
+export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodiesBytesMax: number): Route[] {
+  const bodies = new SqlBodies<PreparedBody>(bodiesBytesMax, (body, viaAlias) =>
     Object.assign(body, { planKey: statements.planKey(body, viaAlias), written: { frames: null, text: '' } }),
   );
   const readLong = async (request: HttpRequest, receivedMs: number): Promise<PreparedBody> =>

@@ -12,7 +12,7 @@ import { NOW, SCHEMA as WIKI } from '../../planner/sql/plan-text.js';
 const threads = suite('planning on a thread');
 
 const SCHEMA: SqlSchema = { ...WIKI, lookups: () => [], systemRows: () => [] };
-const thread = new PlanThread();
+const thread = new PlanThread(100);
 const requestOf = (query: string): SqlRequest => ({ query, context: {}, parameters: [] });
 const LONG_LIST = Array.from({ length: 10_000 }, (_, index) => `'page ${index}'`).join(', ');
 const LONG = `SELECT COUNT(*) FROM wiki WHERE page IN (${LONG_LIST})`;
@@ -42,6 +42,20 @@ threads('plans are the same as those that are made where the statement came in',
     const watch = new PlanWatch();
     assert.equal(await planned(query, SCHEMA, { watch }), planSql(requestOf(query), SCHEMA, NOW), query.slice(0, 80));
     assert.is(watch.stages[0]?.stage, 'parse');
+  }
+});
+
+threads('what finds as many waiting as may wait is refused, and nothing after they are through', async () => {
+  const narrow = new PlanThread(2);
+  try {
+    const plan = () =>
+      narrow.plan(requestOf('SELECT COUNT(*) FROM wiki'), SCHEMA, NOW, { watch: new PlanWatch(), signal: new AbortController().signal });
+    const both = [plan(), plan()];
+    assert.match(await failureOf(plan()), /^capacity_exceeded: .*svc\.broker\.planning\.maxQueued/);
+    await Promise.all(both);
+    assert.is(await failureOf(plan()), 'nothing thrown');
+  } finally {
+    await narrow.stop();
   }
 });
 

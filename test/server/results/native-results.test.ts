@@ -60,7 +60,7 @@ function nullBits(values: readonly unknown[]): Uint32Array | null {
 
 const log = new QueryLog({ kept: 10, now: () => 1000 });
 const scheduler = unlimited();
-const planThread = new PlanThread();
+const planThread = new PlanThread(100);
 
 /** A broker that answers plans from a list, in order, and remembers what it was asked. */
 class FakeBroker implements BrokerQueries {

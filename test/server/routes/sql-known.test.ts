@@ -47,9 +47,10 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
   const log = new QueryLog({ kept: 10, now: () => 0 });
   const scheduler = new QueryScheduler({ capacity, laning: { strategy: 'none' }, thresholds: null, now: () => 0, segmentsOf: () => [] });
   let made = 0;
-  const planThread = new PlanThread();
+  const planThread = new PlanThread(100);
   const statements = new SqlStatements(broker, {
     planThread,
+    plansBytesMax: 2 ** 20,
     now: () => 0,
     newQueryId: () => `made ${++made}`,
     log,
@@ -59,7 +60,7 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
     defaultTimeoutMs: 300_000,
     maxTimeoutMs: 500_000,
   });
-  const [route] = sqlRoutes(statements, { submit: async () => ({ taskId: '', state: '' }) });
+  const [route] = sqlRoutes(statements, { submit: async () => ({ taskId: '', state: '' }) }, 2 ** 20);
   const ask: Server['ask'] = async (body, more = {}) => {
     const request: HttpRequest = {
       method: 'POST',

@@ -26,9 +26,10 @@ const BROKER: BrokerQueries = {
 };
 
 async function withStatements(use: (statements: SqlStatements) => Promise<void>): Promise<void> {
-  const planThread = new PlanThread();
+  const planThread = new PlanThread(100);
   const statements = new SqlStatements(BROKER, {
     planThread,
+    plansBytesMax: 2 ** 20,
     now: () => 0,
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 1, now: () => 0 }),

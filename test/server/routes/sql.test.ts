@@ -59,9 +59,10 @@ async function call(
       return { taskId: 'query-made', state: 'RUNNING' };
     },
   };
-  const planThread = new PlanThread();
+  const planThread = new PlanThread(100);
   const statements = new SqlStatements(brokerOf(seen), {
     planThread,
+    plansBytesMax: 2 ** 20,
     now: () => 1_000_000,
     newQueryId: () => 'made',
     log: new QueryLog({ kept: 10, now: () => 0 }),
@@ -71,7 +72,7 @@ async function call(
     defaultTimeoutMs: 300_000,
     maxTimeoutMs: 500_000,
   });
-  const routes = sqlRoutes(statements, tasks);
+  const routes = sqlRoutes(statements, tasks, 2 ** 20);
   const parameters = path.startsWith('/svc/v2/sql/') && method === 'DELETE' ? { sqlQueryId: path.slice('/svc/v2/sql/'.length) } : {};
   const route = routes.find((each) => each.method === method && (each.path === path || (method === 'DELETE' && each.method === 'DELETE')));
   if (route === undefined) throw new Error(`no route ${method} ${path}`);

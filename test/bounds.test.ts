@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+// Reads src and finds constants that bound what a cache keeps or a queue holds: such a bound is a property, which whoever
+// runs the server can set, or stands here with the reason why nobody needs to.
+
+/** By file and name. */
+const CONSTANTS: Readonly<Record<string, string>> = {
+  'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
+  'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',
+  'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
+  'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
+  'cluster/overlord/overlord.ts KILLED_AT_A_TIME': 'a batch: what is left is taken by the next one',
+  'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
+  'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
+  'execution/post/parts.ts HELD_ROWS_MAX': 'rows between two steps of work; they are counted in the memory of the query',
+  'execution/post/stream.ts HELD_ROWS': 'rows between two steps of work; they are counted in the memory of the query',
+  'execution/run/build-store.ts ROWS_AHEAD': 'of one query, before it is decided where it runs',
+  'execution/run/run-controls.ts DEFAULT_HELD_ROWS': 'default of svc.query.scan.maxRowsQueuedForOrdering, where there is no configuration',
+  'execution/run/row-feed.ts FRAMES_AHEAD': 'frames of one query that are under way to a thread',
+  'ingestion/column/byte-dictionary.ts CACHED_LENGTH_MAX': 'of a text; svc.indexer.task.maxBytesInMemory bounds the task',
+  'ingestion/column/byte-dictionary.ts TEXT_CACHE_MAX': 'svc.indexer.task.maxBytesInMemory bounds the task',
+  'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
+  'server/dispatch.ts REMEMBERED_LENGTH_MAX': 'longer paths are searched anew: 128 KiB are remembered at most',
+  'server/dispatch.ts REMEMBERED_PATHS_MAX': 'others are searched anew: 128 KiB are remembered at most',
+  'server/queries/sql-body.ts KEPT_BODY_BYTES_MAX': 'of one body; svc.broker.requests.maxBytes bounds all',
+  'storage/pin-cache.ts KEPT_COUNT': 'pins that let go as soon as svc.processing.columnCacheBytes are needed',
+  'storage/segment-pin.ts LOADS_AT_A_TIME': 'of one query: beyond what keeps all threads at work they would only wait',
+};
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+/** Words by which constants are called that bound what is kept or waits. */
+const BOUND =
+  /^(?:export )?const ([A-Z_]*(?:REMEMBERED|KEPT|HELD|QUEUE|WAITING|CACHE|AT_A_TIME|PLANS|BODIES|FAULTS|CROWD|LISTED|AHEAD)[A-Z_]*) = (?:[\d{]|1 <<)/gm;
+/** Constants that are handed to a cache, and such as are called a bound of bytes in a file that remembers. */
+const OF_CACHE = /new \w*Cache(?:<[^(]*>)?\(\s*([A-Z_]{3,})/g;
+const NO_BOUND = new Set(['WAITING_MIN', 'LISTED_COSTS', 'NOT_LISTED']);
+
+const bounds = suite('bounds of caches and queues');
+
+const found = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .flatMap((name) => {
+    const text = readFileSync(join(SRC, name), 'utf8');
+    const remembered = /remembered/.test(name) ? /^const (BYTES_MAX) =/gm : [];
+    return [BOUND, OF_CACHE, ...[remembered].flat()]
+      .flatMap((pattern) => [...text.matchAll(pattern)].map(([, constant = '']) => constant))
+      .filter((constant) => !NO_BOUND.has(constant))
+      .map((constant) => `${name.replaceAll('\\', '/')} ${constant}`);
+  });
+
+bounds('each is a property, or stands in the list with a reason', () => {
+  assert.equal(
+    [...new Set(found)].filter((each) => !Object.hasOwn(CONSTANTS, each)),
+    [],
+  );
+});
+
+bounds('the list names no constant that is gone', () => {
+  assert.equal(
+    Object.keys(CONSTANTS).filter((each) => !found.includes(each)),
+    [],
+  );
+});
+
+bounds.run();
