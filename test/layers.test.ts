@@ -149,6 +149,22 @@ function stronglyConnected(graph: ReadonlyMap<string, readonly string[]>): reado
   return groups;
 }
 
+layers('a file imports a module once', () => {
+  const repeated = FILES.flatMap((file) => {
+    const specifiers = [...readFileSync(join(SOURCE, file), 'utf8').matchAll(/^import [^;]*? from '([^']+)';$/gm)].map(([, name]) => name);
+    return specifiers.filter((name, at) => specifiers.indexOf(name) !== at).map((name) => `${file} → ${name}`);
+  });
+  assert.equal(repeated, []);
+});
+
+layers('private members are #names', () => {
+  const keyword = /^\s+private (?!constructor\b)/m;
+  assert.equal(
+    FILES.filter((file) => keyword.test(readFileSync(join(SOURCE, file), 'utf8'))),
+    [],
+  );
+});
+
 layers('relative imports name files that exist', () => {
   const known = new Set(FILES);
   const absent = IMPORTS.filter(({ target, isPackage }) => !isPackage && !known.has(target) && !target.endsWith('.d.ts'));

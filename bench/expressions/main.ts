@@ -4,13 +4,11 @@ import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame, FrameColumn } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame, type FrameColumn } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { median } from '../harness.js';
-import type { Case, Columns } from './cases.js';
-import { CASES } from './cases.js';
+import { CASES, type Case, type Columns } from './cases.js';
 
 /*
  * npm run bench -- expressions: sums of expressions over a segment in memory, on one thread, beside loops of plain

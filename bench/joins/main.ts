@@ -1,20 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { SegmentView } from '../../src/storage/view.js';
 import { median } from '../harness.js';
-import type { JoinQuery } from './queries.js';
-import { COLUMNS, JOIN_QUERIES } from './queries.js';
+import { COLUMNS, JOIN_QUERIES, type JoinQuery } from './queries.js';
 import { makeTables, sliceRows } from './tables.js';
 
 /**

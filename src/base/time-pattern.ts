@@ -1,7 +1,5 @@
-import type { Zone } from './calendar.js';
-import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
-import type { ErrorCode } from './errors.js';
-import { ServiceError } from './errors.js';
+import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, UTC, type Zone } from './calendar.js';
+import { type ErrorCode, ServiceError } from './errors.js';
 import type { EpochMs } from './instant.js';
 import { formatOffset } from './time.js';
 

@@ -1,5 +1,4 @@
-import type { Zone } from './calendar.js';
-import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC } from './calendar.js';
+import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC, type Zone } from './calendar.js';
 import type { EpochMs } from './instant.js';
 
 /** The bounds of eternity: a quarter of the 64-bit range, beyond what doubles count exactly, so they print as constants. */

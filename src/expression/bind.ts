@@ -3,8 +3,7 @@ import type { ColumnType } from '../model/schema.js';
 import { constantOf, inferType, lambdaOf, strayLambda, typesOfCall, withParameters } from './expression-type.js';
 import type { ApplyFunction, BoundLambda, MaybeType, Operand } from './function.js';
 import { findApplyFunction, getFunction } from './functions.js';
-import type { Value } from './value.js';
-import { convert } from './value.js';
+import { convert, type Value } from './value.js';
 
 /** Names in the scope of an expression. */
 export interface Names {

@@ -1,13 +1,11 @@
 import { ServiceError } from '../base/errors.js';
 import { columnsOfExpression } from '../model/columns-read.js';
 import type { Expression } from '../model/expression.js';
-import type { ColumnType } from '../model/schema.js';
-import { arrayOf, JSON_TYPE } from '../model/schema.js';
+import { arrayOf, type ColumnType, JSON_TYPE } from '../model/schema.js';
 import { bindExpression, RUNS_PER_CHECK } from './bind.js';
 import { commonType } from './function.js';
 import { eachValueOf } from './multi-value.js';
-import type { Value } from './value.js';
-import { isArrayValue } from './value.js';
+import { isArrayValue, type Value } from './value.js';
 
 /** Reads a column of the row at hand. */
 export type ColumnReader = (name: string) => Value;

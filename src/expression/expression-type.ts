@@ -1,7 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 import type { Expression } from '../model/expression.js';
-import type { ColumnType } from '../model/schema.js';
-import { isArrayType, JSON_TYPE } from '../model/schema.js';
+import { type ColumnType, isArrayType, JSON_TYPE } from '../model/schema.js';
 import type { ApplyFunction, Constant, LambdaTypes, MaybeType } from './function.js';
 import { findApplyFunction, getFunction, refuseCount } from './functions.js';
 import { valueOfText } from './value.js';

@@ -1,7 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 import { exponentText, fixedText } from './decimal-text.js';
-import type { Value } from './value.js';
-import { toText, toTruth } from './value.js';
+import { toText, toTruth, type Value } from './value.js';
 
 /** One conversion of a pattern, as it was written. */
 interface Specifier {

@@ -1,5 +1,4 @@
-import type { ColumnType } from '../model/schema.js';
-import { arrayOf, elementType, isArrayType, isNumberType } from '../model/schema.js';
+import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType } from '../model/schema.js';
 import type { Value } from './value.js';
 
 /** A known type, or null: what an unknown column or a bare `null` has, which takes the type of its neighbours. */

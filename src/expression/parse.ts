@@ -1,14 +1,12 @@
 import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 import type { Expression } from '../model/expression.js';
-import type { ColumnType } from '../model/schema.js';
-import { arrayOf, isComplexType, isNumberType, parseColumnType } from '../model/schema.js';
+import { arrayOf, type ColumnType, isComplexType, isNumberType, parseColumnType } from '../model/schema.js';
 import { constantOf, lambdaOf } from './expression-type.js';
 import { commonType } from './function.js';
 import { ELEMENTS_MAX } from './functions/array-value.js';
 import { findApplyFunction, getFunction, spelledName } from './functions.js';
-import type { Token } from './tokens.js';
-import { mistake, tokenize } from './tokens.js';
+import { mistake, type Token, tokenize } from './tokens.js';
 import { textOfValue, wrapLong } from './value.js';
 
 /**

@@ -1,10 +1,8 @@
 import { stringifyJson } from '../base/json.js';
 import type { Expression } from '../model/expression.js';
-import type { ColumnType } from '../model/schema.js';
-import { elementType, isArrayType, isTextType } from '../model/schema.js';
+import { type ColumnType, elementType, isArrayType, isTextType } from '../model/schema.js';
 import { constantOf } from './expression-type.js';
-import type { Value } from './value.js';
-import { isArrayValue, Structured } from './value.js';
+import { isArrayValue, Structured, type Value } from './value.js';
 
 /** An expression as text that parses back to it: calls by name, operators in full parentheses. For plans and messages. */
 export function printExpression(expression: Expression): string {

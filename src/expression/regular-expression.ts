@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
-import type { ErrorCode } from '../base/errors.js';
-import { ServiceError } from '../base/errors.js';
+import { type ErrorCode, ServiceError } from '../base/errors.js';
 import { onFirstUse } from '../base/on-first-use.js';
 
 const library = onFirstUse(() => createRequire(import.meta.url)('re2js') as typeof import('re2js'));

@@ -1,8 +1,14 @@
 import { parseJson, stringifyJson } from '../base/json.js';
-import type { ArrayElement } from '../model/array-text.js';
-import { arrayElements, arrayText } from '../model/array-text.js';
-import type { ArrayType, ColumnType, NumberType, PrimitiveType } from '../model/schema.js';
-import { elementType, isArrayType, JSON_TYPE } from '../model/schema.js';
+import { type ArrayElement, arrayElements, arrayText } from '../model/array-text.js';
+import {
+  type ArrayType,
+  type ColumnType,
+  elementType,
+  isArrayType,
+  JSON_TYPE,
+  type NumberType,
+  type PrimitiveType,
+} from '../model/schema.js';
 
 /**
  * What an expression yields for one row: LONG is bigint, DOUBLE and FLOAT are number, arrays are arrays, JSON is

@@ -6,25 +6,25 @@ import type { TaskContext } from './contract.js';
 
 /** The engine of a task, made when something is to be computed: most loads only parse and store. */
 export class LazyEngine {
-  private readonly context: TaskContext;
-  private engine: FrameEngine | null = null;
+  readonly #context: TaskContext;
+  #engine: FrameEngine | null = null;
 
   constructor(context: TaskContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   get(): FrameEngine {
-    this.engine ??= this.open();
-    return this.engine;
+    this.#engine ??= this.#open();
+    return this.#engine;
   }
 
   async close(): Promise<void> {
-    await this.engine?.close();
-    this.engine = null;
+    await this.#engine?.close();
+    this.#engine = null;
   }
 
-  private open(): FrameEngine {
-    const { kernels, signal } = this.context;
+  #open(): FrameEngine {
+    const { kernels, signal } = this.#context;
     // A run of rows, its dictionaries and the groups made of it; grows as it is used.
     const memory = KernelMemory.create({ maximumBytes: 2 ** 32 - 2 ** 16 });
     const engine = createEngine({ kernels, memory, threads: 0 });

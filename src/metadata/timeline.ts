@@ -88,51 +88,51 @@ function extend<Key>(visible: Map<Key, Interval[]>, key: Key, start: EpochMs, en
 
 /** Chunks that have started, the winning one at the root. Ended chunks leave only once they reach the root. */
 class PrecedenceHeap<Item extends Chunk<TimelineSegment>> {
-  private readonly items: Item[] = [];
+  readonly #items: Item[] = [];
 
   push(item: Item): void {
-    let at = this.items.push(item) - 1;
+    let at = this.#items.push(item) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (!this.wins(at, parent)) return;
-      this.swap(at, parent);
+      if (!this.#wins(at, parent)) return;
+      this.#swap(at, parent);
       at = parent;
     }
   }
 
   firstEndingAfter(instant: EpochMs): Item | undefined {
-    for (let root = this.items[0]; root !== undefined; root = this.items[0]) {
+    for (let root = this.#items[0]; root !== undefined; root = this.#items[0]) {
       if (root.interval.end > instant) return root;
-      this.removeRoot();
+      this.#removeRoot();
     }
     return undefined;
   }
 
-  private removeRoot(): void {
-    const last = this.items.pop();
-    if (last === undefined || this.items.length === 0) return;
-    this.items[0] = last;
-    for (let at = 0, child = 1; child < this.items.length; child = 2 * at + 1) {
-      if (child + 1 < this.items.length && this.wins(child + 1, child)) child++;
-      if (!this.wins(child, at)) return;
-      this.swap(child, at);
+  #removeRoot(): void {
+    const last = this.#items.pop();
+    if (last === undefined || this.#items.length === 0) return;
+    this.#items[0] = last;
+    for (let at = 0, child = 1; child < this.#items.length; child = 2 * at + 1) {
+      if (child + 1 < this.#items.length && this.#wins(child + 1, child)) child++;
+      if (!this.#wins(child, at)) return;
+      this.#swap(child, at);
       at = child;
     }
   }
 
-  private wins(at: number, other: number): boolean {
-    const a = this.items[at];
-    const b = this.items[other];
+  #wins(at: number, other: number): boolean {
+    const a = this.#items[at];
+    const b = this.#items[other];
     if (a === undefined || b === undefined) return false;
     if (a.version !== b.version) return a.version > b.version;
     return a.interval.start - b.interval.start < 0 || (a.interval.start === b.interval.start && a.interval.end > b.interval.end);
   }
 
-  private swap(at: number, other: number): void {
-    const a = this.items[at];
-    const b = this.items[other];
+  #swap(at: number, other: number): void {
+    const a = this.#items[at];
+    const b = this.#items[other];
     if (a === undefined || b === undefined) return;
-    this.items[at] = b;
-    this.items[other] = a;
+    this.#items[at] = b;
+    this.#items[other] = a;
   }
 }

@@ -1,6 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { ArrayType } from './schema.js';
-import { elementType, isArrayType } from './schema.js';
+import { type ArrayType, elementType, isArrayType } from './schema.js';
 
 /** Elements of an array: LONG is bigint, DOUBLE is number, null is absent. */
 export type ArrayElement = string | bigint | number | null | readonly ArrayElement[];

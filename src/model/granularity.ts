@@ -1,13 +1,9 @@
-import type { Zone } from '../base/calendar.js';
-import { DAY_MS, findZone } from '../base/calendar.js';
-import type { ErrorCode } from '../base/errors.js';
-import { ServiceError } from '../base/errors.js';
-import type { EpochMs, Interval } from '../base/instant.js';
-import { ETERNITY } from '../base/instant.js';
+import { DAY_MS, findZone, type Zone } from '../base/calendar.js';
+import { type ErrorCode, ServiceError } from '../base/errors.js';
+import { type EpochMs, ETERNITY, type Interval } from '../base/instant.js';
 import { describeValue } from '../base/json.js';
 import { own } from '../base/names.js';
-import type { Period } from '../base/time.js';
-import { addPeriod, formatInstant, parseInstant, parsePeriod } from '../base/time.js';
+import { addPeriod, formatInstant, type Period, parseInstant, parsePeriod } from '../base/time.js';
 
 /**
  * `all`: one bucket; `none`: one per millisecond. A `period` is an ISO 8601 period floored in a time zone,

@@ -1,5 +1,4 @@
-import type { Interval } from '../base/instant.js';
-import { ETERNITY } from '../base/instant.js';
+import { ETERNITY, type Interval } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
 import { append } from '../base/lists.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
@@ -20,8 +19,7 @@ import type {
   TimeseriesQuery,
   TopNQuery,
 } from '../model/query.js';
-import type { ColumnSchema } from '../model/schema.js';
-import { isNumberType, TIME_COLUMN } from '../model/schema.js';
+import { type ColumnSchema, isNumberType, TIME_COLUMN } from '../model/schema.js';
 import { stateTraits } from '../model/state-traits.js';
 
 /** Schema of the tables, for planning; the broker's schema implements it. */

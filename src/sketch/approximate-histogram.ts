@@ -1,6 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { Centroid } from './centroids.js';
-import { joined, joinNearest, mergedCentroids } from './centroids.js';
+import { type Centroid, joined, joinNearest, mergedCentroids } from './centroids.js';
 
 /** Bounds of buckets, one more than there are counts between them. */
 export interface BucketCounts {

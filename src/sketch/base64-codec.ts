@@ -1,8 +1,7 @@
 import { fromBase64, toBase64 } from './base64.js';
 import type { Hll, HllTarget } from './hll.js';
 import { decodeHllBytes, encodeHllBytes } from './hll-bytes.js';
-import type { KllNumber } from './kll.js';
-import { Kll } from './kll.js';
+import { Kll, type KllNumber } from './kll.js';
 import { Quantiles } from './quantiles.js';
 import type { Theta } from './theta.js';
 import { decodeThetaBytes, encodeThetaBytes } from './theta-bytes.js';

@@ -1,6 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { Hash64 } from './murmur3.js';
-import { murmur64 } from './murmur3.js';
+import { type Hash64, murmur64 } from './murmur3.js';
 
 /**
  * A Bloom filter in blocks of 512 bits, laid out and hashed as Hive's BloomKFilter is: made for 5 % false positives at

@@ -1,5 +1,4 @@
-import type { Moments } from './moments.js';
-import { varianceOf } from './moments.js';
+import { type Moments, varianceOf } from './moments.js';
 import { normalTwoTailed, studentTwoTailed } from './special-functions.js';
 
 /**

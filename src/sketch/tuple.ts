@@ -1,6 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { Moments } from './moments.js';
-import { addToMoments, emptyMoments } from './moments.js';
+import { addToMoments, emptyMoments, type Moments } from './moments.js';
 
 /**
  * Keys with numbers: the `size` smallest hashes of all keys that were added, each with the sum of the rows of numbers that

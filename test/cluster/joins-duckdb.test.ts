@@ -6,14 +6,12 @@ import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import type { JoinSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
-import type { Plain } from './plain-rows.js';
-import { frameOf, schemaOf } from './plain-rows.js';
+import { frameOf, type Plain, schemaOf } from './plain-rows.js';
 
 /* Groups over joins of random tables of thousands of rows, on two threads, against DuckDB. */
 

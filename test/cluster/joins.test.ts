@@ -11,8 +11,7 @@ import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
-import type { Plain } from './plain-rows.js';
-import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
 /* Joins against nested loops over plain rows, whichever way the left side comes: in frames or as segments. */
 

@@ -1,5 +1,4 @@
-import type { Frame, FrameCell, FrameColumn } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame, type FrameCell, type FrameColumn } from '../../src/model/frame.js';
 import type { ColumnSchema } from '../../src/model/schema.js';
 
 /** A row as a test writes it. */

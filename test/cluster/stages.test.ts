@@ -3,8 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { ETERNITY } from '../../src/base/instant.js';
-import type { SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
-import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { SourceRunner, type SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
@@ -15,8 +14,7 @@ import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source
 import type { RunLimits } from '../../src/model/run-limits.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
-import type { Plain } from './plain-rows.js';
-import { frameOf, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
 /* Stages on processing threads: unnesting, unions of different types, limits, cancelling, and that memory is given back. */
 

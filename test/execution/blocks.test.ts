@@ -8,11 +8,9 @@ import { STRETCH_ROWS } from '../../src/kernels/contract.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Filter } from '../../src/model/filter.js';
-import type { Frame } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import type { Row } from './oracle.js';
-import { groupRows, printKeys } from './oracle.js';
+import { groupRows, printKeys, type Row } from './oracle.js';
 import { openFrames } from './segments.js';
 
 /** Tables of several blocks, whose groups outgrow every first size. */

@@ -7,8 +7,7 @@ import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Filter } from '../../src/model/filter.js';
-import type { Frame } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import { openFrames } from './segments.js';
 

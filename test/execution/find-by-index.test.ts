@@ -4,11 +4,9 @@ import * as assert from 'uvu/assert';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Filter } from '../../src/model/filter.js';
-import type { Frame } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
-import type { Profile } from '../../src/model/profile.js';
-import { newProfile } from '../../src/model/profile.js';
+import { newProfile, type Profile } from '../../src/model/profile.js';
 import { openFrames } from './segments.js';
 
 const ROWS = 40_000;

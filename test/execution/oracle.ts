@@ -1,6 +1,5 @@
 import { evaluate } from '../../src/expression/evaluate.js';
-import type { Value } from '../../src/expression/value.js';
-import { convert } from '../../src/expression/value.js';
+import { convert, type Value } from '../../src/expression/value.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
 import type { Filter } from '../../src/model/filter.js';

@@ -9,8 +9,7 @@ import { NO_EMPTY_VALUES } from '../../src/execution/post/leaf-result.js';
 import { StreamedSteps } from '../../src/execution/post/stream.js';
 import { SpillSpace } from '../../src/execution/spill/spill-space.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { PostStep } from '../../src/model/plan.js';
 
 const HELD_ROWS = 50;

@@ -7,8 +7,7 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Expression } from '../../src/model/expression.js';
-import type { Frame, FrameCell } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
 import type { GroupPlan, PostStep, SortKey } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 

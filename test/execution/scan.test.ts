@@ -5,12 +5,10 @@ import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame, FrameCell } from '../../src/model/frame.js';
-import { cellAt } from '../../src/model/frame.js';
+import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
-import type { Cell, Row } from './oracle.js';
-import { cell, keptRows } from './oracle.js';
+import { type Cell, cell, keptRows, type Row } from './oracle.js';
 import { arbitraryFilter, arbitraryPieces, COLUMNS, frameOf, START, VIRTUAL_COLUMNS } from './random-data.js';
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });

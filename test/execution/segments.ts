@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ProcessingEngine } from '../../src/execution/run/local-engine.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame } from '../../src/model/frame.js';
-import { frameColumnType } from '../../src/model/frame.js';
+import { type Frame, frameColumnType } from '../../src/model/frame.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
-import type { IndexedSegmentStore } from '../../src/storage/segment-store.js';
-import { createSegmentStore } from '../../src/storage/segment-store.js';
+import { createSegmentStore, type IndexedSegmentStore } from '../../src/storage/segment-store.js';
 import { writeSegment } from '../../src/storage/segment-writer.js';
 
 /** Frames written as segments of one datasource and opened, as a historical has them. */

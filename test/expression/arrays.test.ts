@@ -5,8 +5,7 @@ import { evaluate } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { printExpression } from '../../src/expression/print.js';
-import type { Value } from '../../src/expression/value.js';
-import { isArrayValue } from '../../src/expression/value.js';
+import { isArrayValue, type Value } from '../../src/expression/value.js';
 import type { ColumnType } from '../../src/model/schema.js';
 
 /** The rows of the documentation's page on arrays. */

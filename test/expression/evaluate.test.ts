@@ -5,8 +5,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import { evaluate } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import type { Value } from '../../src/expression/value.js';
-import { doubleText } from '../../src/expression/value.js';
+import { doubleText, type Value } from '../../src/expression/value.js';
 
 const MAX = 9223372036854775807n;
 const T = BigInt(Date.UTC(2015, 8, 12, 10, 20, 30, 456));

@@ -5,8 +5,7 @@ import { stringifyJson } from '../../src/base/json.js';
 import { evaluate } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import type { Value } from '../../src/expression/value.js';
-import { plainData, Structured, textOfValue, valueOfText } from '../../src/expression/value.js';
+import { plainData, Structured, textOfValue, type Value, valueOfText } from '../../src/expression/value.js';
 
 const row: Readonly<Record<string, Value>> = {
   j: new Structured({

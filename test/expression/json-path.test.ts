@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import type { Path } from '../../src/expression/json-path.js';
-import { findAtPath, parseJqPath, parseJsonPath, printJsonPath } from '../../src/expression/json-path.js';
+import { findAtPath, type Path, parseJqPath, parseJsonPath, printJsonPath } from '../../src/expression/json-path.js';
 
 const field = (name: string) => ({ kind: 'field', name }) as const;
 const element = (index: number) => ({ kind: 'element', index }) as const;

@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SpatialBound } from '../../src/expression/spatial-bound.js';
-import { contains, parseCoordinates } from '../../src/expression/spatial-bound.js';
+import { contains, parseCoordinates, type SpatialBound } from '../../src/expression/spatial-bound.js';
 
 const areas = suite('areas of spatial filters');
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ArrayElement } from '../../src/model/array-text.js';
-import { arrayElements, arrayText } from '../../src/model/array-text.js';
-import type { ArrayType } from '../../src/model/schema.js';
-import { parseColumnType, widestType } from '../../src/model/schema.js';
+import { type ArrayElement, arrayElements, arrayText } from '../../src/model/array-text.js';
+import { type ArrayType, parseColumnType, widestType } from '../../src/model/schema.js';
 
 const test = suite('array text');
 

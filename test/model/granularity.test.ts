@@ -4,8 +4,14 @@ import '@js-joda/timezone';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import type { Granularity } from '../../src/model/granularity.js';
-import { bucketBoundaries, floorInstant, granularityName, nextBucketStart, parseGranularity } from '../../src/model/granularity.js';
+import {
+  bucketBoundaries,
+  floorInstant,
+  type Granularity,
+  granularityName,
+  nextBucketStart,
+  parseGranularity,
+} from '../../src/model/granularity.js';
 
 const parsing = suite('parseGranularity');
 

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ExactSum } from '../../src/sketch/exact-sum.js';
-import { addToExactSum, decodeExactSum, emptyExactSum, encodeExactSum, exactSumOf, mergeExactSums } from '../../src/sketch/exact-sum.js';
+import {
+  addToExactSum,
+  decodeExactSum,
+  type ExactSum,
+  emptyExactSum,
+  encodeExactSum,
+  exactSumOf,
+  mergeExactSums,
+} from '../../src/sketch/exact-sum.js';
 
 const test = suite('exact sums');
 

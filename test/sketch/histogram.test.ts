@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ApproximateHistogram } from '../../src/sketch/approximate-histogram.js';
-import type { FixedBuckets } from '../../src/sketch/fixed-histogram.js';
-import { FixedHistogram } from '../../src/sketch/fixed-histogram.js';
+import { type FixedBuckets, FixedHistogram } from '../../src/sketch/fixed-histogram.js';
 
 const approximate = suite('approximate histogram');
 

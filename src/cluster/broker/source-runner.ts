@@ -1,9 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Interval } from '../../base/instant.js';
-import { ETERNITY } from '../../base/instant.js';
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
-import type { WantedColumn } from '../../execution/join/rows.js';
-import { frameBytes, selectColumns } from '../../execution/join/rows.js';
+import { frameBytes, selectColumns, type WantedColumn } from '../../execution/join/rows.js';
 import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfFilter } from '../../model/columns-read.js';
@@ -12,12 +10,10 @@ import type { Frame } from '../../model/frame.js';
 import type { PostStep, ScanPlan } from '../../model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
-import type { ColumnSchema } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
-import type { SourceSteps } from './source-steps.js';
-import { chooseSides, cutByTime, isBesideTables, pushDown, sketchStages, stepsOf } from './source-steps.js';
+import { chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
   readonly engine: Pick<Engine, 'runRows' | 'build'>;

@@ -5,8 +5,7 @@ import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.j
 import type { Filter } from '../../model/filter.js';
 import { renameFilter } from '../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
-import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsBefore } from '../../model/stage-columns.js';
 import { extractTimeBounds } from '../../planner/rules/time-intervals.js';

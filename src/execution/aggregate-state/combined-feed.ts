@@ -1,7 +1,6 @@
 import { stringifyJson } from '../../base/json.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { plainData } from '../../expression/value.js';
+import { plainData, type Value } from '../../expression/value.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import type { Block } from '../block/context.js';

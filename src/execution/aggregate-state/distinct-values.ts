@@ -1,6 +1,5 @@
 import { assert } from '../../base/errors.js';
-import type { Value } from '../../expression/value.js';
-import { convert, toDouble, wrapLong } from '../../expression/value.js';
+import { convert, toDouble, type Value, wrapLong } from '../../expression/value.js';
 import type { DistinctFold } from '../../model/aggregator.js';
 import { addToExactSum, emptyExactSum, exactSumOf } from '../../sketch/exact-sum.js';
 import { stateOperations } from './operations.js';

@@ -1,6 +1,13 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
-import type { ExactSum } from '../../sketch/exact-sum.js';
-import { addToExactSum, decodeExactSum, emptyExactSum, encodeExactSum, exactSumOf, mergeExactSums } from '../../sketch/exact-sum.js';
+import {
+  addToExactSum,
+  decodeExactSum,
+  type ExactSum,
+  emptyExactSum,
+  encodeExactSum,
+  exactSumOf,
+  mergeExactSums,
+} from '../../sketch/exact-sum.js';
 import { numberFeed } from './number-feed.js';
 import type { StateOperations } from './state-operations.js';
 

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { valueOfText } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { TextType } from '../../model/schema.js';

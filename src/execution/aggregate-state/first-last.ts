@@ -1,13 +1,10 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { compareValues, parseDouble, parseLong, textOfValue, toDouble, valueOfText } from '../../expression/value.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { compareValues, parseDouble, parseLong, textOfValue, toDouble, type Value, valueOfText } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { isTextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
-import type { Block } from '../block/context.js';
-import { kernelFor } from '../block/context.js';
+import { type Block, kernelFor } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import { rememberTexts } from '../block/result-table.js';
 import { asTexts } from '../expression/cast-texts.js';

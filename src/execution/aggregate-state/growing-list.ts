@@ -1,11 +1,9 @@
 import { own } from '../../base/names.js';
 import { inferType, type TypeOf } from '../../expression/expression-type.js';
 import { asArray, compareElements, refuseLength } from '../../expression/functions/array-value.js';
-import type { Value } from '../../expression/value.js';
-import { convert } from '../../expression/value.js';
+import { convert, type Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
-import type { ColumnType } from '../../model/schema.js';
-import { elementType, isArrayType } from '../../model/schema.js';
+import { type ColumnType, elementType, isArrayType } from '../../model/schema.js';
 import { sizeOf } from './value-size.js';
 
 /** Functions that make a longer list of a list, and what they add to it; a fold that is one of them needs no new list for each row. */

@@ -1,13 +1,9 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { isArrayValue, toText } from '../../expression/value.js';
-import type { ArrayElement } from '../../model/array-text.js';
-import { arrayElements } from '../../model/array-text.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { isArrayValue, toText, type Value } from '../../expression/value.js';
+import { type ArrayElement, arrayElements } from '../../model/array-text.js';
 import { isArrayType } from '../../model/schema.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
-import type { StringEncoding } from '../../sketch/murmur3.js';
-import { Murmur3 } from '../../sketch/murmur3.js';
+import { Murmur3, type StringEncoding } from '../../sketch/murmur3.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
@@ -15,11 +11,9 @@ import { PairSet } from '../block/pair-set.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { StringVector } from '../expression/vector.js';
-import type { IdSource } from './id-source.js';
-import { utf16Hash } from './id-source.js';
+import { type IdSource, utf16Hash } from './id-source.js';
 import type { Feed } from './state-operations.js';
-import type { TakeHash } from './stored-hashes.js';
-import { dictionaryHashes, numberHashes } from './stored-hashes.js';
+import { dictionaryHashes, numberHashes, type TakeHash } from './stored-hashes.js';
 
 /**
  * Gives states the hashes of a column's values that are not null. Strings hash as `encoding` says, LONGs as 8 bytes, FLOAT and DOUBLE

@@ -1,6 +1,14 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
-import type { Moments } from '../../sketch/moments.js';
-import { addToMoments, decodeMoments, emptyMoments, encodeMoments, meanOf, mergeMoments, varianceOf } from '../../sketch/moments.js';
+import {
+  addToMoments,
+  decodeMoments,
+  emptyMoments,
+  encodeMoments,
+  type Moments,
+  meanOf,
+  mergeMoments,
+  varianceOf,
+} from '../../sketch/moments.js';
 import { numberFeed } from './number-feed.js';
 import type { StateOperations } from './state-operations.js';
 

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { compileExpression } from '../../expression/evaluate.js';
-import type { Value } from '../../expression/value.js';
-import { compareValues, convert, isArrayValue } from '../../expression/value.js';
+import { compareValues, convert, isArrayValue, type Value } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { multiValue } from '../expression/multi-value.js';

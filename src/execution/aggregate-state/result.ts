@@ -3,8 +3,7 @@ import type { Aggregator } from '../../model/aggregator.js';
 import type { ColumnType } from '../../model/schema.js';
 import { stateType } from '../../model/state-traits.js';
 import type { Check } from '../block/checked-loops.js';
-import type { ResultColumn } from '../block/result-table.js';
-import { columnOf, textColumn } from '../block/result-table.js';
+import { columnOf, type ResultColumn, textColumn } from '../block/result-table.js';
 import type { StateObjects } from './state-objects.js';
 import type { StateOperations } from './state-operations.js';
 

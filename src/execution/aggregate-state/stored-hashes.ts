@@ -1,8 +1,6 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
-import type { StringEncoding } from '../../sketch/murmur3.js';
-import { Murmur3 } from '../../sketch/murmur3.js';
+import { Murmur3, type StringEncoding } from '../../sketch/murmur3.js';
 import type { DictionaryView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';

@@ -1,5 +1,4 @@
-import type { Value } from '../../expression/value.js';
-import { isArrayValue, toText } from '../../expression/value.js';
+import { isArrayValue, toText, type Value } from '../../expression/value.js';
 
 /** The bytes that a value takes, as limits of aggregators count them. */
 export function sizeOf(value: Value): number {

@@ -1,8 +1,6 @@
 import { textOfValue, valueOfText } from '../../expression/value.js';
-import type { Frame, FrameColumn } from '../../model/frame.js';
-import { cellAt, frameColumnType, isNullAt } from '../../model/frame.js';
-import type { TextType } from '../../model/schema.js';
-import { isTextType, widestType } from '../../model/schema.js';
+import { cellAt, type Frame, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
+import { isTextType, type TextType, widestType } from '../../model/schema.js';
 import type { Check } from './checked-loops.js';
 import { typed } from './result-table.js';
 

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Address, Physical } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, type Physical } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { SpillSpace } from '../spill/spill-space.js';

@@ -1,6 +1,5 @@
 import type { Address } from '../../base/layout.js';
-import type { RunContext } from './context.js';
-import { clear } from './context.js';
+import { clear, type RunContext } from './context.js';
 
 const FIRST_CAPACITY = 1 << 12;
 

@@ -1,12 +1,8 @@
 import { assert, ServiceError } from '../../base/errors.js';
-import type { Value } from '../../expression/value.js';
-import { textOfValue, valueOfText } from '../../expression/value.js';
-import type { Frame, FrameColumn } from '../../model/frame.js';
-import { isNullAt } from '../../model/frame.js';
-import type { ColumnType, TextType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
-import type { Check } from './checked-loops.js';
-import { checkedLoop, ROWS_PER_CHECK } from './checked-loops.js';
+import { textOfValue, type Value, valueOfText } from '../../expression/value.js';
+import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
+import { type ColumnType, isNumberType, type TextType } from '../../model/schema.js';
+import { type Check, checkedLoop, ROWS_PER_CHECK } from './checked-loops.js';
 
 /** Result rows outside of kernel memory, before and between post-processing steps. Strings stay ids until they are needed. */
 export interface ResultTable {

@@ -1,8 +1,7 @@
 import type { Interval } from '../../base/instant.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
-import type { RunContext } from './context.js';
-import { kernelFor } from './context.js';
+import { kernelFor, type RunContext } from './context.js';
 
 /** Rows [start, end) of a segment. */
 export interface RowRange {

@@ -1,14 +1,11 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';
 import type { Expression } from '../../model/expression.js';
 import type { NumberType } from '../../model/schema.js';
-import type { Block } from '../block/context.js';
-import { kernelFor, takeBits, wordsOf } from '../block/context.js';
+import { type Block, kernelFor, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
-import type { NumberVector } from './vector.js';
-import { oncePerBlock, storedNumbers } from './vector.js';
+import { type NumberVector, oncePerBlock, storedNumbers } from './vector.js';
 
 type Lane = 'I64' | 'F64';
 

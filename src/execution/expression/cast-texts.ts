@@ -1,7 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { textOfValue, valueOfText } from '../../expression/value.js';
+import { textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import type { TextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { asText, numbersAsText } from './convert.js';
@@ -9,8 +8,7 @@ import { dictionaryCast } from './dictionary-function.js';
 import { numberReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import type { NumberVector, StringVector, Vector } from './vector.js';
-import { oncePerBlock, StringPool, storedNumbers } from './vector.js';
+import { type NumberVector, oncePerBlock, StringPool, type StringVector, storedNumbers, type Vector } from './vector.js';
 
 /**
  * A column as texts of a type: what one segment stores as strings, numbers or another kind of array may be an array, or

@@ -1,11 +1,9 @@
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { valueOfText } from '../../expression/value.js';
+import { type Value, valueOfText } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import type { SegmentScope, Source } from './scope.js';
-import type { NumberVector, StringVector } from './vector.js';
-import { storedNumbers } from './vector.js';
+import { type NumberVector, type StringVector, storedNumbers } from './vector.js';
 
 export type Codes = Uint8Array | Uint16Array | Uint32Array;
 

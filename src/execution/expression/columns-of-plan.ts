@@ -5,8 +5,7 @@ import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsThrough, nameThrough } from '../../model/stage-columns.js';
 import { columnsAndFields } from './json-field.js';
-import type { VirtualColumns } from './scope.js';
-import { storedName, virtualColumnsByName } from './scope.js';
+import { storedName, type VirtualColumns, virtualColumnsByName } from './scope.js';
 
 /** Columns that a plan needs from segments. */
 export interface NeededColumns {

@@ -1,10 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
-import type { TypeOf } from '../../expression/expression-type.js';
-import { expressionType } from '../../expression/expression-type.js';
+import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import type { Expression } from '../../model/expression.js';
-import type { ColumnType } from '../../model/schema.js';
-import { isArrayType, isNumberType } from '../../model/schema.js';
+import { type ColumnType, isArrayType, isNumberType } from '../../model/schema.js';
 import { compileArithmetic } from './arithmetic.js';
 import { batchVector } from './batch/batch-vector.js';
 import { BatchCompiler } from './batch/compile-batch.js';
@@ -15,8 +13,7 @@ import { formOf } from './multi-value.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import type { NumberVector, Vector } from './vector.js';
-import { StringPool } from './vector.js';
+import { type NumberVector, StringPool, type Vector } from './vector.js';
 
 /**
  * An expression over a segment, as columns of a block: arithmetic by kernels, functions of one dictionary column once per

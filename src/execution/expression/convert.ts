@@ -1,14 +1,12 @@
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { floatText } from '../../expression/value.js';
+import { floatText, type Value } from '../../expression/value.js';
 import { kernelFor } from '../block/context.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import type { NumberVector, StringVector, Vector } from './vector.js';
-import { oncePerBlock, StringPool, storedNumbers } from './vector.js';
+import { type NumberVector, oncePerBlock, StringPool, type StringVector, storedNumbers, type Vector } from './vector.js';
 
 /** A column as LONG, or as DOUBLE (a stored FLOAT stays as it is); undefined when it is null everywhere. */
 export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'DOUBLE'): NumberVector | undefined {

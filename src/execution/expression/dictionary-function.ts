@@ -1,19 +1,13 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { convert, textOfValue, valueOfText } from '../../expression/value.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { convert, textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
-import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
+import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
-import type { Block, RunContext } from '../block/context.js';
-import { kernelFor, takeBits, takeZeroed } from '../block/context.js';
+import { type Block, kernelFor, type RunContext, takeBits, takeZeroed } from '../block/context.js';
 import { RememberedResults, resultsKey } from './remembered-results.js';
-import type { RowFunction } from './row-function.js';
-import { columnsThere } from './row-function.js';
+import { columnsThere, type RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
-import type { Vector } from './vector.js';
-import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
+import { computedNumbers, oncePerBlock, StringPool, type Vector } from './vector.js';
 
 /** Between two looks at whether to go on. */
 const VALUES_PER_CHECK = 64;

@@ -1,7 +1,6 @@
 import { parseJsonPath, printJsonPath } from '../../expression/json-path.js';
 import type { Expression } from '../../model/expression.js';
-import type { ColumnType } from '../../model/schema.js';
-import { isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';
+import { type ColumnType, isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';
 import { fieldName } from '../../storage/field-name.js';
 
 /** A `json_value(column, path, type)`: the field where segments may keep its values, and the wanted type. */

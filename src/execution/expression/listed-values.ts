@@ -1,9 +1,7 @@
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { convert, isArrayValue } from '../../expression/value.js';
+import { convert, isArrayValue, type Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
-import type { Block } from '../block/context.js';
-import { blockAt } from '../block/context.js';
+import { type Block, blockAt } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
 import { byCodeUnits, uploadedColumn, wellFormed } from './uploaded-column.js';
 

@@ -2,8 +2,7 @@ import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { SegmentScope } from './scope.js';
-import type { ListedRows } from './uploaded-column.js';
-import { byCodeUnits, idsView, uploadedColumn, wellFormed } from './uploaded-column.js';
+import { byCodeUnits, idsView, type ListedRows, uploadedColumn, wellFormed } from './uploaded-column.js';
 
 /** Mapping of a multi-value column's values; a null `value` belongs to a row without values. */
 export interface ValueMapping {

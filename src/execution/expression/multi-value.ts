@@ -1,11 +1,8 @@
 import { compileExpression } from '../../expression/evaluate.js';
-import type { TypeOf } from '../../expression/expression-type.js';
-import { expressionType } from '../../expression/expression-type.js';
+import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';
-import type { EachValue } from '../../expression/multi-value.js';
-import { eachValueOf } from '../../expression/multi-value.js';
-import type { Value } from '../../expression/value.js';
-import { convert, toTruth } from '../../expression/value.js';
+import { type EachValue, eachValueOf } from '../../expression/multi-value.js';
+import { convert, toTruth, type Value } from '../../expression/value.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';

@@ -5,8 +5,7 @@ import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { compileVector } from './compile.js';
 import { multiValueSource } from './multi-value.js';
-import type { Source, VirtualColumns } from './scope.js';
-import { SegmentScope } from './scope.js';
+import { SegmentScope, type Source, type VirtualColumns } from './scope.js';
 
 /** The scope of a segment, with its virtual columns compiled when they are asked for. */
 export function openScope(context: RunContext, view: SegmentView, virtualColumns: VirtualColumns, arena: Arena): SegmentScope {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Value } from '../../expression/value.js';
-import { isArrayValue, toText } from '../../expression/value.js';
+import { isArrayValue, toText, type Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { DictionaryView } from '../../storage/view.js';

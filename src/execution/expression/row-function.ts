@@ -5,10 +5,8 @@ import type { Value } from '../../expression/value.js';
 import { columnsOfExpression } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import type { Block } from '../block/context.js';
-import type { CodedColumn, Codes } from './coded-column.js';
-import { codedColumn } from './coded-column.js';
-import type { RowReader } from './row-reader.js';
-import { rowReader } from './row-reader.js';
+import { type CodedColumn, type Codes, codedColumn } from './coded-column.js';
+import { type RowReader, rowReader } from './row-reader.js';
 import type { SegmentScope } from './scope.js';
 
 /** A bound expression: `compute` reads the values of its columns from `cells`, in the order of their names. */

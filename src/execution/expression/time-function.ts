@@ -1,14 +1,12 @@
 import { ServiceError } from '../../base/errors.js';
 import { evaluate } from '../../expression/evaluate.js';
-import type { Scalar, Value } from '../../expression/value.js';
-import { convert, textOfValue } from '../../expression/value.js';
+import { convert, type Scalar, textOfValue, type Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import { bucketBoundaries } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentScope } from './scope.js';
 import { timeGrains } from './time-grains.js';
-import type { Runs } from './time-runs.js';
-import { bucketRuns, RUN_BYTES } from './time-runs.js';
+import { bucketRuns, RUN_BYTES, type Runs } from './time-runs.js';
 import type { Vector } from './vector.js';
 
 const BUCKETS_MAX = 200_000;

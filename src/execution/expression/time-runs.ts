@@ -1,8 +1,6 @@
-import type { Address } from '../../base/layout.js';
-import { PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { NumberColumnView } from '../../storage/view.js';
-import type { Block } from '../block/context.js';
-import { kernelFor } from '../block/context.js';
+import { type Block, kernelFor } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
 
 /** Bytes of one run: u32 {group, start, end}. */

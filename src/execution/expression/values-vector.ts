@@ -1,13 +1,9 @@
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { convert, textOfValue } from '../../expression/value.js';
-import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
-import type { Block } from '../block/context.js';
-import { takeBits } from '../block/context.js';
+import { convert, textOfValue, type Value } from '../../expression/value.js';
+import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
+import { type Block, takeBits } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
-import type { NumberVector, StringVector, Vector } from './vector.js';
-import { computedNumbers, oncePerBlock, StringPool } from './vector.js';
+import { computedNumbers, type NumberVector, oncePerBlock, StringPool, type StringVector, type Vector } from './vector.js';
 
 /** A vector from values that `fill` puts row by row. */
 export function valuesVector(

@@ -1,9 +1,7 @@
-import type { Address, Physical } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 import type { NumberType, TextType } from '../../model/schema.js';
 import type { NumberColumnView } from '../../storage/view.js';
-import type { Block, Scratch } from '../block/context.js';
-import { kernelFor } from '../block/context.js';
+import { type Block, kernelFor, type Scratch } from '../block/context.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until

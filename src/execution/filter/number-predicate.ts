@@ -1,13 +1,9 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Block } from '../block/context.js';
-import { kernelFor, takeBits, wordsOf } from '../block/context.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Block, kernelFor, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { Decimals, NumberVector } from '../expression/vector.js';
-import type { Bound } from './number-bounds.js';
-import { doubleRange, longRange, storedRange } from './number-bounds.js';
-import type { Match, Predicate } from './predicate.js';
-import { ALL, constantPredicate, MATCH_ALL, NONE } from './predicate.js';
+import { type Bound, doubleRange, longRange, storedRange } from './number-bounds.js';
+import { ALL, constantPredicate, MATCH_ALL, type Match, NONE, type Predicate } from './predicate.js';
 
 /** Rows whose number lies between the bounds; null rows match when `matchNull`. */
 export function rangePredicate(

@@ -1,10 +1,8 @@
 import type { Filter } from '../../model/filter.js';
-import type { Block } from '../block/context.js';
-import { takeBits, wordsOf } from '../block/context.js';
+import { type Block, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { bindFilter } from './bind.js';
-import type { Match, Predicate } from './predicate.js';
-import { andPredicate, MATCH_ALL, MATCH_NONE, NONE } from './predicate.js';
+import { andPredicate, MATCH_ALL, MATCH_NONE, type Match, NONE, type Predicate } from './predicate.js';
 
 /** The conditions that must all be true; `RowSelection.answered` counts them. */
 export function conditionsOf(filter: Filter): readonly Filter[] {

@@ -1,6 +1,5 @@
 import type { Address } from '../../base/layout.js';
-import type { Block, RunContext } from '../block/context.js';
-import { wordsOf } from '../block/context.js';
+import { type Block, type RunContext, wordsOf } from '../block/context.js';
 
 /** Rows of a block that match: none, all of them, or those whose bit is set at this address. */
 export type Match = number;

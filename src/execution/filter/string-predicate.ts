@@ -1,10 +1,8 @@
-import type { Address } from '../../base/layout.js';
-import { PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { kernelFor, takeBits, takeZeroed } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
-import type { Predicate } from './predicate.js';
-import { kernelPredicate, MATCH_ALL, MATCH_NONE, orPredicate } from './predicate.js';
+import { kernelPredicate, MATCH_ALL, MATCH_NONE, orPredicate, type Predicate } from './predicate.js';
 
 /** A set of dictionary ids: a range (inclusive, empty when lower > upper) or one bit per id, padded to 256 at least. */
 export type IdSet =

@@ -4,8 +4,7 @@ import type { StringColumnView } from '../../storage/view.js';
 import { takeBits, wordsOf } from '../block/context.js';
 import { idsOf } from '../expression/coded-column.js';
 import type { SegmentScope } from '../expression/scope.js';
-import type { Predicate } from './predicate.js';
-import { constantPredicate } from './predicate.js';
+import { constantPredicate, type Predicate } from './predicate.js';
 
 /** How a comparison comes of `a < b` and `a = b`. */
 const COMPARISONS: Readonly<Record<string, { readonly less: 0 | 1; readonly equal: 0 | 1; readonly greater: 0 | 1 }>> = {

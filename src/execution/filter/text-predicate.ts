@@ -1,5 +1,4 @@
-import type { Block } from '../block/context.js';
-import { takeBits } from '../block/context.js';
+import { type Block, takeBits } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { StringVector } from '../expression/vector.js';
 import type { Match, Predicate } from './predicate.js';

@@ -2,12 +2,10 @@ import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { textOfValue, valueOfText } from '../../expression/value.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
-import type { ColumnType, TextType } from '../../model/schema.js';
-import { isArrayType, isComplexType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
+import { type ColumnType, isArrayType, isComplexType, isTextType, JSON_TYPE, type TextType, widestType } from '../../model/schema.js';
 import { asTexts } from '../expression/cast-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
-import type { Predicate } from './predicate.js';
-import { constantPredicate } from './predicate.js';
+import { constantPredicate, type Predicate } from './predicate.js';
 import { textPredicate } from './text-predicate.js';
 
 type Comparison = Extract<Filter, { readonly kind: 'equals' | 'in' | 'range' | 'like' }>;

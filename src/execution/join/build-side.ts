@@ -1,6 +1,5 @@
 import { assert, ServiceError } from '../../base/errors.js';
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena, KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
@@ -8,12 +7,10 @@ import { isNumberType } from '../../model/schema.js';
 import type { StageKey } from '../../model/stage.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
-import type { RunContext } from '../block/context.js';
-import { clear, kernelFor } from '../block/context.js';
+import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { storedNumbers } from '../expression/vector.js';
-import type { Numbering } from './join-keys.js';
-import { ABSENT, packNumbers } from './join-keys.js';
+import { ABSENT, type Numbering, packNumbers } from './join-keys.js';
 import { withEachKey } from './listed-keys.js';
 
 /**

@@ -1,11 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { StageKey } from '../../model/stage.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import type { Block, RunContext } from '../block/context.js';
-import { kernelFor } from '../block/context.js';
+import { type Block, kernelFor, type RunContext } from '../block/context.js';
 import { allTexts } from '../block/dictionary.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';

@@ -1,13 +1,11 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression } from '../../model/columns-read.js';
 import type { JoinStage } from '../../model/stage.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
-import type { RunContext } from '../block/context.js';
-import { blockAt, clear, takeBits } from '../block/context.js';
+import { blockAt, clear, type RunContext, takeBits } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
@@ -15,8 +13,7 @@ import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
 import { ABSENT, KeyReader, keyName } from './join-keys.js';
 import { listedRows } from './listed-keys.js';
-import type { RowNumbers } from './view-rows.js';
-import { gatherColumn, markColumn } from './view-rows.js';
+import { gatherColumn, markColumn, type RowNumbers } from './view-rows.js';
 
 /** Pairs of rows at a time: of those that are put out as they are, and of those on which a condition is tried first. */
 const PAIRS = 1 << 18;

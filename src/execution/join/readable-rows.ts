@@ -1,6 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Frame, FrameColumn } from '../../model/frame.js';
-import { frameColumnType, isNullAt } from '../../model/frame.js';
+import { type Frame, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsRead } from '../expression/columns-of-plan.js';

@@ -1,11 +1,8 @@
-import type { Interval } from '../../base/instant.js';
-import { ETERNITY } from '../../base/instant.js';
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
-import type { Frame } from '../../model/frame.js';
-import { frameColumnType, isNullAt } from '../../model/frame.js';
+import { type Frame, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan } from '../../model/plan.js';
-import type { ColumnSchema } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { SegmentView } from '../../storage/view.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -25,8 +22,7 @@ import { POSITION, readable } from './readable-rows.js';
 import { findColumn, frameBytes, gatherFrame } from './rows.js';
 import { dictionariesAfter, viewAfter, viewOfColumns } from './stage-columns.js';
 import { StageRun } from './stage-run.js';
-import type { Builds } from './with-stages.js';
-import { boundaryOfPieces, scanPieces } from './with-stages.js';
+import { type Builds, boundaryOfPieces, scanPieces } from './with-stages.js';
 
 /** Enough rows that placing them costs little beside reading them. */
 const CHUNK_ROWS = 1 << 17;

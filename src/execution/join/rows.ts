@@ -1,7 +1,5 @@
-import type { Frame, FrameColumn } from '../../model/frame.js';
-import { isNullAt } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 
 /*
  * Frames taken apart and put together by row numbers. All of it is per column over typed arrays; dictionaries are

@@ -1,7 +1,6 @@
 import { type ByName, createByName, own } from '../../base/names.js';
 import { expressionType } from '../../expression/expression-type.js';
-import type { ColumnSchema, ColumnType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
+import { type ColumnSchema, type ColumnType, isNumberType } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import type { BuildSide } from './build-side.js';

@@ -1,12 +1,10 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
-import type { RunContext } from '../block/context.js';
-import { blockAt } from '../block/context.js';
+import { blockAt, type RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
@@ -14,8 +12,7 @@ import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
 import { JoinRun } from './join-run.js';
 import { unnestRows } from './unnest-rows.js';
-import type { RowNumbers } from './view-rows.js';
-import { gatherColumn, sliceView } from './view-rows.js';
+import { gatherColumn, type RowNumbers, sliceView } from './view-rows.js';
 
 /** Rows that go through the stages at a time; a multiple of BLOCK_ROWS. */
 export const STRETCH_ROWS = 1 << 18;

@@ -1,11 +1,8 @@
-import type { Address } from '../../base/layout.js';
-import { PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
-import type { Scalar, Value } from '../../expression/value.js';
-import { convert, isArrayValue, textOfValue } from '../../expression/value.js';
+import { convert, isArrayValue, type Scalar, textOfValue, type Value } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
-import { elementType, isArrayType, isNumberType } from '../../model/schema.js';
+import { type ColumnType, elementType, isArrayType, isNumberType } from '../../model/schema.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';

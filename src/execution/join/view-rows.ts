@@ -1,9 +1,7 @@
-import type { Address } from '../../base/layout.js';
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Arena } from '../../kernels/memory.js';
 import type { ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
-import type { RunContext } from '../block/context.js';
-import { kernelFor } from '../block/context.js';
+import { kernelFor, type RunContext } from '../block/context.js';
 
 /*
  * Views of some rows of a view: a stretch of it, which is arithmetic on addresses, or rows by number, which kernels

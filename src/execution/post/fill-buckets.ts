@@ -1,14 +1,9 @@
 import { assert, ServiceError } from '../../base/errors.js';
-import type { Interval } from '../../base/instant.js';
-import { ETERNITY } from '../../base/instant.js';
-import type { Value } from '../../expression/value.js';
-import { convert, textOfValue } from '../../expression/value.js';
-import type { Granularity } from '../../model/granularity.js';
-import { bucketBoundaries, nextBucketStart } from '../../model/granularity.js';
-import type { Check } from '../block/checked-loops.js';
-import { checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
-import { columnNamed } from '../block/result-table.js';
+import { ETERNITY, type Interval } from '../../base/instant.js';
+import { convert, textOfValue, type Value } from '../../expression/value.js';
+import { bucketBoundaries, type Granularity, nextBucketStart } from '../../model/granularity.js';
+import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { columnNamed, type ResultColumn, type ResultTable } from '../block/result-table.js';
 import type { LeafResult } from './leaf-result.js';
 
 const FILLED_BUCKETS_MAX = 10_000_000;

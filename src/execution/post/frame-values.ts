@@ -1,11 +1,8 @@
-import type { Value } from '../../expression/value.js';
-import { compareValues, convert, wrapLong } from '../../expression/value.js';
+import { compareValues, convert, type Value, wrapLong } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { WindowCall } from '../../model/window.js';
-import type { Check } from '../block/checked-loops.js';
-import { checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { ResultColumn } from '../block/result-table.js';
-import { valueAt } from '../block/result-table.js';
+import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { type ResultColumn, valueAt } from '../block/result-table.js';
 import { RangeTree, STRETCH_ROWS_MAX } from './range-tree.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
 import type { FrameSpans } from './window-frame.js';

@@ -1,7 +1,6 @@
 import type { PostStep } from '../../model/plan.js';
 import { stateOperations } from '../aggregate-state/operations.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
-import { columnNamed, columnOf, valueAt } from '../block/result-table.js';
+import { columnNamed, columnOf, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';
 import type { LeafResult } from './leaf-result.js';
 
 /** The places of states in their own order, from 0 on; alike ones share a place, and no state comes before any. */

@@ -1,12 +1,10 @@
 import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { STRING_ORDERINGS } from '../../expression/ordering.js';
-import type { Value } from '../../expression/value.js';
-import { compareValues, convert, textOfValue, toText, toTruth } from '../../expression/value.js';
+import { compareValues, convert, textOfValue, toText, toTruth, type Value } from '../../expression/value.js';
 import type { Filter, FilterValue } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
-import type { ResultTable } from '../block/result-table.js';
-import { columnNamed, typeOfResult, valueAt } from '../block/result-table.js';
+import { columnNamed, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { typedComparison } from '../filter/typed-comparison.js';
 
 /** true, false, or null for unknown. */

@@ -2,10 +2,8 @@ import { ServiceError } from '../../base/errors.js';
 import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
-import type { Check } from '../block/checked-loops.js';
-import { ascending, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
-import { columnNamed, typed } from '../block/result-table.js';
+import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { columnNamed, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
 
 type CompareRows = (a: number, b: number) => number;
 

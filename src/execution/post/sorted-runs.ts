@@ -1,9 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Frame, FrameColumn } from '../../model/frame.js';
-import { cellAt, isNullAt } from '../../model/frame.js';
+import { cellAt, type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
-import type { ResultTable } from '../block/result-table.js';
-import { framesOf, typed } from '../block/result-table.js';
+import { framesOf, type ResultTable, typed } from '../block/result-table.js';
 import type { SpillFile } from '../spill/spill-file.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { LeafResult } from './leaf-result.js';

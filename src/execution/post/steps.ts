@@ -1,11 +1,9 @@
 import { compileExpression } from '../../expression/evaluate.js';
-import type { Value } from '../../expression/value.js';
-import { convert } from '../../expression/value.js';
+import { convert, type Value } from '../../expression/value.js';
 import type { PostStep, SortKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
-import { columnNamed, columnOf, pickRows, typeOfResult, valueAt } from '../block/result-table.js';
+import { columnNamed, columnOf, pickRows, type ResultColumn, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { fillBuckets } from './fill-buckets.js';
 import type { LeafResult } from './leaf-result.js';
 import { rankColumn } from './rank.js';

@@ -1,11 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Frame } from '../../model/frame.js';
-import { frameColumnType } from '../../model/frame.js';
+import { type Frame, frameColumnType } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';
 import { ascending } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
-import type { ResultTable } from '../block/result-table.js';
-import { framesOf, pickRows, tableOf } from '../block/result-table.js';
+import { framesOf, pickRows, type ResultTable, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { LeafResult } from './leaf-result.js';
 import { SortedRuns } from './sorted-runs.js';

@@ -1,6 +1,5 @@
 import { assert } from '../../base/errors.js';
-import type { Value } from '../../expression/value.js';
-import { toDouble, toText } from '../../expression/value.js';
+import { toDouble, toText, type Value } from '../../expression/value.js';
 import { stateTraits } from '../../model/state-traits.js';
 import type { WindowCall } from '../../model/window.js';
 import { distinctFolder } from '../aggregate-state/distinct-values.js';

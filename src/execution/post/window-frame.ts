@@ -1,10 +1,8 @@
 import { assert } from '../../base/errors.js';
-import type { Value } from '../../expression/value.js';
-import { compareValues } from '../../expression/value.js';
+import { compareValues, type Value } from '../../expression/value.js';
 import type { SortKey } from '../../model/plan.js';
 import type { FrameBound, WindowFrame } from '../../model/window.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
-import { columnNamed, valueAt } from '../block/result-table.js';
+import { columnNamed, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';
 
 /** Rows [start, end). */
 export interface Partition {
@@ -30,36 +28,36 @@ export interface WindowRows {
 export class FrameSpans {
   readonly bounds = new Uint32Array(6);
   count = 0;
-  private readonly rows: WindowRows;
-  private readonly frame: WindowFrame;
-  private readonly lowest: (row: number, partition: Partition) => number;
-  private readonly end: (row: number, partition: Partition) => number;
+  readonly #rows: WindowRows;
+  readonly #frame: WindowFrame;
+  readonly #lowest: (row: number, partition: Partition) => number;
+  readonly #end: (row: number, partition: Partition) => number;
 
   constructor(rows: WindowRows, frame: WindowFrame) {
-    this.rows = rows;
-    this.frame = frame;
-    this.lowest = startOf(rows, frame);
-    this.end = endOf(rows, frame);
+    this.#rows = rows;
+    this.#frame = frame;
+    this.#lowest = startOf(rows, frame);
+    this.#end = endOf(rows, frame);
   }
 
   /** Finds the frame of a row. */
   find(row: number, partition: Partition): void {
-    const { exclude } = this.frame;
-    const low = this.lowest(row, partition);
-    const high = this.end(row, partition);
+    const { exclude } = this.#frame;
+    const low = this.#lowest(row, partition);
+    const high = this.#end(row, partition);
     this.count = 0;
     if (exclude === null) {
-      this.add(low, high);
+      this.#add(low, high);
       return;
     }
-    const { starts, ends } = this.rows.peers;
+    const { starts, ends } = this.#rows.peers;
     const [from, to] = exclude === 'row' ? [row, row + 1] : [starts[row] ?? row, ends[row] ?? row + 1];
-    this.add(low, Math.min(high, from));
-    if (exclude === 'ties') this.add(Math.max(low, row), Math.min(high, row + 1));
-    this.add(Math.max(low, to), high);
+    this.#add(low, Math.min(high, from));
+    if (exclude === 'ties') this.#add(Math.max(low, row), Math.min(high, row + 1));
+    this.#add(Math.max(low, to), high);
   }
 
-  private add(start: number, end: number): void {
+  #add(start: number, end: number): void {
     if (start >= end) return;
     this.bounds[this.count * 2] = start;
     this.bounds[this.count * 2 + 1] = end;
@@ -106,26 +104,26 @@ function clamp(at: number, { start, end }: Partition): number {
 
 /** Groups of peers by number, over all partitions. */
 class PeerGroups {
-  private readonly numbers: Uint32Array;
-  private readonly starts: number[] = [];
+  readonly #numbers: Uint32Array;
+  readonly #starts: number[] = [];
 
   constructor({ table: { rowCount }, peers }: WindowRows) {
-    this.numbers = new Uint32Array(rowCount);
+    this.#numbers = new Uint32Array(rowCount);
     for (let row = 0; row < rowCount; row = peers.ends[row] ?? rowCount) {
-      this.numbers.fill(this.starts.length, row, peers.ends[row] ?? rowCount);
-      this.starts.push(row);
+      this.#numbers.fill(this.#starts.length, row, peers.ends[row] ?? rowCount);
+      this.#starts.push(row);
     }
-    this.starts.push(rowCount);
+    this.#starts.push(rowCount);
   }
 
   startOf(row: number, distance: number, { start, end }: Partition): number {
-    const [first = 0, last = 0, own = 0] = [this.numbers[start], this.numbers[end - 1], this.numbers[row]];
-    return own + distance > last ? end : (this.starts[Math.max(first, own + distance)] ?? end);
+    const [first = 0, last = 0, own = 0] = [this.#numbers[start], this.#numbers[end - 1], this.#numbers[row]];
+    return own + distance > last ? end : (this.#starts[Math.max(first, own + distance)] ?? end);
   }
 
   endOf(row: number, distance: number, { start, end }: Partition): number {
-    const [first = 0, last = 0, own = 0] = [this.numbers[start], this.numbers[end - 1], this.numbers[row]];
-    return own + distance < first ? start : (this.starts[Math.min(last, own + distance) + 1] ?? end);
+    const [first = 0, last = 0, own = 0] = [this.#numbers[start], this.#numbers[end - 1], this.#numbers[row]];
+    return own + distance < first ? start : (this.#starts[Math.min(last, own + distance) + 1] ?? end);
   }
 }
 

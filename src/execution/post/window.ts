@@ -1,16 +1,12 @@
-import type { Value } from '../../expression/value.js';
-import { compareValues } from '../../expression/value.js';
+import { compareValues, type Value } from '../../expression/value.js';
 import type { PostStep, SortKey } from '../../model/plan.js';
 import type { WindowCall, WindowFunction } from '../../model/window.js';
-import type { Check } from '../block/checked-loops.js';
-import { ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
-import { columnNamed, columnOf, pickRows, valueAt } from '../block/result-table.js';
+import { type Check, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { columnNamed, columnOf, pickRows, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';
 import { frameValue } from './frame-values.js';
 import type { LeafResult } from './leaf-result.js';
 import { sortedRows } from './sort.js';
-import type { Partition, Runs, WindowRows } from './window-frame.js';
-import { FrameSpans } from './window-frame.js';
+import { FrameSpans, type Partition, type Runs, type WindowRows } from './window-frame.js';
 
 type WindowStep = Extract<PostStep, { step: 'window' }>;
 

@@ -1,9 +1,7 @@
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Value } from '../../expression/value.js';
-import { convert, textOfValue } from '../../expression/value.js';
+import { convert, textOfValue, type Value } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
-import type { ColumnType, NumberType, TextType } from '../../model/schema.js';
-import { isNumberType } from '../../model/schema.js';
+import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt, kernelFor } from '../block/context.js';
 import { textReader } from '../block/dictionary.js';

@@ -1,17 +1,13 @@
 import type { Frame } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
-import type { ColumnType } from '../../model/schema.js';
-import { TIME_COLUMN, widestType } from '../../model/schema.js';
+import { type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { openScope } from '../expression/open-scope.js';
-import type { Source, VirtualColumns } from '../expression/scope.js';
-import { storedSource, typeOfSource, virtualColumnsByName } from '../expression/scope.js';
-import type { ScanColumn } from './columns.js';
-import { readColumn } from './columns.js';
-import type { RowBatch } from './order.js';
-import { rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
+import { type Source, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
+import { readColumn, type ScanColumn } from './columns.js';
+import { type RowBatch, rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
 import type { RowSource } from './row-source.js';
 
 const FRAME_ROWS = 16384;

@@ -4,8 +4,7 @@ import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets } from '../block/row-ranges.js';
-import type { RowQuery, RowSource } from './row-source.js';
-import { openRows } from './row-source.js';
+import { openRows, type RowQuery, type RowSource } from './row-source.js';
 
 /** Rows of one segment that follow each other in the result. */
 export interface RowBatch {

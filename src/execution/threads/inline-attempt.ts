@@ -1,8 +1,7 @@
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { OpenStream } from './executor.js';
-import type { StreamItem, Streams } from './jobs.js';
-import { STREAMS, ThreadContext } from './jobs.js';
+import { STREAMS, type StreamItem, type Streams, ThreadContext } from './jobs.js';
 
 /** Ends work that lasts longer than it may. No failure: nobody but `InlineAttempt` sees it. */
 class OutOfTime extends Error {}

@@ -1,5 +1,4 @@
-import type { ErrorCode } from '../../base/errors.js';
-import { ServiceError } from '../../base/errors.js';
+import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import type { DataReference } from '../../base/sent-once.js';
 import type { Frame } from '../../model/frame.js';
 import type { SegmentData } from '../block/segment-data.js';

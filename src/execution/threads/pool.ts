@@ -6,8 +6,7 @@ import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { Executor, OpenStream } from './executor.js';
 import type { Calls, RunControl, StreamInput, StreamItem, Streams } from './jobs.js';
-import type { Answer, FromThread, ToThread } from './messages.js';
-import { fromPlainError, ROOM, SIGNALS } from './messages.js';
+import { type Answer, type FromThread, fromPlainError, ROOM, SIGNALS, type ToThread } from './messages.js';
 
 type Asked = Exclude<ToThread, { kind: 'end' }>;
 

@@ -1,5 +1,4 @@
-import type { PrioritizedItem } from './priority-queue.js';
-import { PriorityQueue } from './priority-queue.js';
+import { type PrioritizedItem, PriorityQueue } from './priority-queue.js';
 
 /** Work that was overtaken goes on as soon as it has had less than this part of the time. */
 const OVERTAKEN_PART_MIN = 1 / 5;

@@ -1,13 +1,11 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { ReceivedOnce } from '../../base/sent-once.js';
-import type { KernelMemoryHandle } from '../../kernels/memory.js';
-import { KernelMemory } from '../../kernels/memory.js';
+import { KernelMemory, type KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
 import { STORAGE_JOBS, type StorageJobName, type StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { Calls, Stream, StreamInput, Streams, ThreadContext } from './jobs.js';
-import type { FromThread, ToThread } from './messages.js';
-import { ROOM, SIGNALS, toPlainError, transferables } from './messages.js';
+import { type FromThread, ROOM, SIGNALS, type ToThread, toPlainError, transferables } from './messages.js';
 import { Scheduler } from './scheduler.js';
 
 /**

@@ -1,9 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, elementType, isArrayType } from '../../model/schema.js';
-import type { ApplyFunction, BoundLambda, MaybeType } from '../function.js';
-import { commonType } from '../function.js';
-import type { Value } from '../value.js';
-import { convert, fromTruth, isArrayValue, toTruth } from '../value.js';
+import { type ApplyFunction, type BoundLambda, commonType, type MaybeType } from '../function.js';
+import { convert, fromTruth, isArrayValue, toTruth, type Value } from '../value.js';
 import { arrayTypeOf, asArray, refuseLength } from './array-value.js';
 
 /** Not of the language: how an expression of each value of multi-value columns is written (`multi-value.ts`). */

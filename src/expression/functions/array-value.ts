@@ -1,8 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, isArrayType, JSON_TYPE } from '../../model/schema.js';
 import type { MaybeType } from '../function.js';
-import type { Value } from '../value.js';
-import { compareValues, convert, isArrayValue, Structured } from '../value.js';
+import { compareValues, convert, isArrayValue, Structured, type Value } from '../value.js';
 
 /** Elements that one array may have. */
 export const ELEMENTS_MAX = 1 << 20;

@@ -2,8 +2,7 @@ import { ServiceError } from '../../base/errors.js';
 import { arrayOf, elementType, isArrayType } from '../../model/schema.js';
 import { type Constant, commonType, type ExpressionFunction, type MaybeType } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
-import type { Value } from '../value.js';
-import { convert, fromTruth, isArrayValue, toDouble, toLong, toText } from '../value.js';
+import { convert, fromTruth, isArrayValue, toDouble, toLong, toText, type Value } from '../value.js';
 import { areSameElements, arrayTypeOf, asArray, compareElements, membership, refuseLength } from './array-value.js';
 import { refuseTextLength } from './text-length.js';
 

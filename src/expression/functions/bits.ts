@@ -1,7 +1,5 @@
-import type { ExpressionFunction } from '../function.js';
-import { plainFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { toDouble, toLong } from '../value.js';
+import { type ExpressionFunction, plainFunction } from '../function.js';
+import { toDouble, toLong, type Value } from '../value.js';
 
 /** Functions of how a double is written in 64 bits: sign, 11 bits of exponent, 52 of fraction. */
 const words = new DataView(new ArrayBuffer(8));

@@ -1,10 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
-import type { ColumnType } from '../../model/schema.js';
-import { JSON_TYPE, parseColumnType } from '../../model/schema.js';
-import type { Constant, ExpressionFunction, Operand } from '../function.js';
-import { commonType, lazyFunction, plainFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { compareValues, convert, fromTruth, toTruth } from '../value.js';
+import { type ColumnType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
+import { type Constant, commonType, type ExpressionFunction, lazyFunction, type Operand, plainFunction } from '../function.js';
+import { compareValues, convert, fromTruth, toTruth, type Value } from '../value.js';
 
 /** Sketches are not made of other values: `complex_decode_base64` reads them. */
 function castType(constant: Constant | undefined): ColumnType {

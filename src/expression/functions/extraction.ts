@@ -1,8 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { fromTruth, toDouble, toText } from '../value.js';
+import { fromTruth, toDouble, toText, type Value } from '../value.js';
 
 /**
  * Functions that native queries need beyond the documented ones: inline lookups, lists of values and buckets of

@@ -3,8 +3,7 @@ import { decodeHll, encodeHll, SKETCH_SEED } from '../../sketch/base64-codec.js'
 import { Hll } from '../../sketch/hll.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import type { ExpressionFunction, MaybeType } from '../function.js';
-import type { Value } from '../value.js';
-import { toText } from '../value.js';
+import { toText, type Value } from '../value.js';
 
 const TYPE = 'COMPLEX<hyperUnique>';
 /** As the hyperUnique aggregator has. */

@@ -1,13 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
-import type { ColumnType } from '../../model/schema.js';
-import { arrayOf, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
-import type { Constant, ExpressionFunction, MaybeType } from '../function.js';
-import { plainFunction } from '../function.js';
-import type { Path, PathPart } from '../json-path.js';
-import { findAtPath, parseJsonPath, printJsonPath } from '../json-path.js';
-import type { Value } from '../value.js';
-import { convert, isArrayValue, plainData, Structured, toText, valueOfJson } from '../value.js';
+import { arrayOf, type ColumnType, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
+import { type Constant, type ExpressionFunction, type MaybeType, plainFunction } from '../function.js';
+import { findAtPath, type Path, type PathPart, parseJsonPath, printJsonPath } from '../json-path.js';
+import { convert, isArrayValue, plainData, Structured, toText, type Value, valueOfJson } from '../value.js';
 import { refuseLength } from './array-value.js';
 import { isShallowJson, measured } from './json-size.js';
 

@@ -1,7 +1,5 @@
-import type { ExpressionFunction } from '../function.js';
-import { plainFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { toDouble, toLong, truncateToLong, wrapLong } from '../value.js';
+import { type ExpressionFunction, plainFunction } from '../function.js';
+import { toDouble, toLong, truncateToLong, type Value, wrapLong } from '../value.js';
 
 /** DOUBLE in, DOUBLE out. */
 function ofDouble(name: string, apply: (x: number) => number): ExpressionFunction {

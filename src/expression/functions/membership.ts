@@ -3,10 +3,8 @@ import { parseJsonWithDoubles } from '../../base/json.js';
 import { fromBase64 } from '../../sketch/base64.js';
 import { Bloom, hash64OfDouble, hash64OfFloat, hash64OfLong, hash64OfText, NULL_HASH } from '../../sketch/bloom.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import type { SpatialBound } from '../spatial-bound.js';
-import { contains, parseCoordinates } from '../spatial-bound.js';
-import type { Value } from '../value.js';
-import { fromTruth, isArrayValue, toDouble, toText } from '../value.js';
+import { contains, parseCoordinates, type SpatialBound } from '../spatial-bound.js';
+import { fromTruth, isArrayValue, toDouble, toText, type Value } from '../value.js';
 
 /** Tests whether a value is in a set that comes with the query. Names with a colon are for filters: no expression has them. */
 export const MEMBERSHIP_FUNCTIONS: readonly ExpressionFunction[] = [

@@ -1,8 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Constant, ExpressionFunction } from '../function.js';
-import { plainFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { fromTruth } from '../value.js';
+import { type Constant, type ExpressionFunction, plainFunction } from '../function.js';
+import { fromTruth, type Value } from '../value.js';
 
 const LONGEST_V4 = 0xffffffffn;
 

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { isArrayType, isComplexType } from '../../model/schema.js';
-import type { ExpressionFunction, MaybeType } from '../function.js';
-import { commonType, lazyFunction, nullIfAnyNull } from '../function.js';
+import { commonType, type ExpressionFunction, lazyFunction, type MaybeType, nullIfAnyNull } from '../function.js';
 import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
 import { refuseTextLength } from './text-length.js';
 

@@ -1,10 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { fixedText } from '../decimal-text.js';
 import { compileFormat } from '../format-pattern.js';
-import type { ExpressionFunction } from '../function.js';
-import { plainFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { toLong, toText } from '../value.js';
+import { type ExpressionFunction, plainFunction } from '../function.js';
+import { toLong, toText, type Value } from '../value.js';
 
 /** Texts for people: numbers with units, patterns, decoded bytes. */
 interface Units {

@@ -1,10 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { likeTest, parseLike } from '../../base/like-pattern.js';
-import type { Constant, ExpressionFunction } from '../function.js';
-import { nullIfAnyNull, plainFunction } from '../function.js';
+import { type Constant, type ExpressionFunction, nullIfAnyNull, plainFunction } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
-import type { Value } from '../value.js';
-import { fromTruth, toLong, toText, wrapLong } from '../value.js';
+import { fromTruth, toLong, toText, type Value, wrapLong } from '../value.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from './text-length.js';
 
 /** Any value as text; only asked where nulls are out of the way. */

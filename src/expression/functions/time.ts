@@ -1,16 +1,12 @@
-import type { Zone } from '../../base/calendar.js';
-import { findZone } from '../../base/calendar.js';
+import { findZone, type Zone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
 import { addPeriod, formatInstantIn, monthsBetween, parseInstant, parsePeriod } from '../../base/time.js';
-import type { Clock } from '../../base/time-pattern.js';
-import { formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
-import type { Buckets } from '../../model/granularity.js';
-import { bucketsOf, parseGranularity } from '../../model/granularity.js';
+import { type Clock, formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
+import { type Buckets, bucketsOf, parseGranularity } from '../../model/granularity.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import type { Value } from '../value.js';
-import { toLong, toText } from '../value.js';
+import { toLong, toText, type Value } from '../value.js';
 
 /** Functions over instants, LONGs of milliseconds. Periods, units, patterns and zones are constants. */
 function timeFunction(

@@ -36,50 +36,50 @@ interface OpenChunk {
  * the dictionaries, and the chunk being written.
  */
 export class ChunkStore {
-  private readonly options: ChunkStoreOptions;
-  private readonly file: SpillFile;
-  private readonly byStart = new Map<EpochMs, OpenChunk>();
-  private readonly generations: DictionaryGeneration[] = [];
-  private finished = false;
+  readonly #options: ChunkStoreOptions;
+  readonly #file: SpillFile;
+  readonly #byStart = new Map<EpochMs, OpenChunk>();
+  readonly #generations: DictionaryGeneration[] = [];
+  #finished = false;
 
   constructor(options: ChunkStoreOptions) {
-    this.options = options;
-    this.file = new SpillFile(path.join(options.workDirectory, 'runs.spill'));
-    this.generations.push(new DictionaryGeneration(this.file));
+    this.#options = options;
+    this.#file = new SpillFile(path.join(options.workDirectory, 'runs.spill'));
+    this.#generations.push(new DictionaryGeneration(this.#file));
   }
 
   get spilledBytes(): number {
-    return this.file.sizeBytes;
+    return this.#file.sizeBytes;
   }
 
   /** Takes the rows of `run` and empties it. */
   add(run: RunBuffer): void {
-    this.cut(run, true);
-    if (run.dictionaryBytes > this.options.dictionaryBytesMax) {
-      this.closeGeneration(run, true);
-      this.generations.push(new DictionaryGeneration(this.file));
+    this.#cut(run, true);
+    if (run.dictionaryBytes > this.#options.dictionaryBytesMax) {
+      this.#closeGeneration(run, true);
+      this.#generations.push(new DictionaryGeneration(this.#file));
       for (const { column } of run.dictionaries()) column.replaceDictionary(new ByteDictionary());
     }
   }
 
   /** The last run. Afterwards the chunks can be read. */
   finish(run: RunBuffer): readonly Chunk[] {
-    this.cut(run, this.spilledBytes > 0);
-    this.closeGeneration(run, this.generations.length > 1);
-    this.finished = true;
-    return [...this.byStart.values()].sort((a, b) => a.interval.start - b.interval.start);
+    this.#cut(run, this.spilledBytes > 0);
+    this.#closeGeneration(run, this.#generations.length > 1);
+    this.#finished = true;
+    return [...this.#byStart.values()].sort((a, b) => a.interval.start - b.interval.start);
   }
 
   /** The pieces of a chunk as frames, each with its rows in order of arrival: for rollup, which joins them. */
   *frames(chunk: Chunk, columns: readonly ColumnPlan[]): Generator<Frame> {
-    for (const load of this.open(chunk).pieces) yield chunkFrame(columns, [load()]);
+    for (const load of this.#open(chunk).pieces) yield chunkFrame(columns, [load()]);
   }
 
   /** Rows [from, to) of a chunk as one frame, in order of arrival. */
   frame(chunk: Chunk, columns: readonly ColumnPlan[], from: number, to: number): Frame {
     const pieces: ChunkPiece[] = [];
     let start = 0;
-    for (const load of this.open(chunk).pieces) {
+    for (const load of this.#open(chunk).pieces) {
       if (start >= to) break;
       const piece = load();
       const end = start + piece.rowCount;
@@ -90,34 +90,34 @@ export class ChunkStore {
   }
 
   close(): void {
-    this.file.close();
+    this.#file.close();
   }
 
-  private open(chunk: Chunk): OpenChunk {
-    const open = this.byStart.get(chunk.interval.start);
-    if (open === undefined || !this.finished) throw new ServiceError('internal', `no finished chunk ${formatInterval(chunk.interval)}`);
+  #open(chunk: Chunk): OpenChunk {
+    const open = this.#byStart.get(chunk.interval.start);
+    if (open === undefined || !this.#finished) throw new ServiceError('internal', `no finished chunk ${formatInterval(chunk.interval)}`);
     return open;
   }
 
-  private closeGeneration(run: RunBuffer, toFile: boolean): void {
-    for (const { column, dictionary } of run.dictionaries()) this.generations.at(-1)?.close(column.name, dictionary, toFile);
+  #closeGeneration(run: RunBuffer, toFile: boolean): void {
+    for (const { column, dictionary } of run.dictionaries()) this.#generations.at(-1)?.close(column.name, dictionary, toFile);
   }
 
-  private cut(run: RunBuffer, spill: boolean): void {
-    const generation = this.generations.at(-1);
+  #cut(run: RunBuffer, spill: boolean): void {
+    const generation = this.#generations.at(-1);
     if (generation === undefined) return;
-    for (const [chunk, rows] of this.rowsByChunk(run)) {
+    for (const [chunk, rows] of this.#rowsByChunk(run)) {
       chunk.rowCount += rows.length;
       const columns: readonly StoredColumn[] = [run.timeColumn(rows), ...run.columns.map((column) => column.gather(rows))];
       chunk.pieces.push(
-        spill ? spilledPiece(this.file, rows.length, columns, generation) : () => new MemoryPiece(rows.length, columns, generation),
+        spill ? spilledPiece(this.#file, rows.length, columns, generation) : () => new MemoryPiece(rows.length, columns, generation),
       );
     }
     run.clear();
   }
 
-  private rowsByChunk(run: RunBuffer): Map<OpenChunk, Uint32Array> {
-    const buckets = bucketsOf(this.options.segmentGranularity);
+  #rowsByChunk(run: RunBuffer): Map<OpenChunk, Uint32Array> {
+    const buckets = bucketsOf(this.#options.segmentGranularity);
     const rows = new Map<OpenChunk, number[]>();
     let chunk: OpenChunk | undefined;
     let list: number[] = [];
@@ -125,10 +125,10 @@ export class ChunkStore {
       const time = run.timeAt(row);
       if (chunk === undefined || time < chunk.interval.start || time >= chunk.interval.end) {
         const start = buckets.floor(time);
-        chunk = this.byStart.get(start);
+        chunk = this.#byStart.get(start);
         if (chunk === undefined) {
           chunk = { interval: { start, end: buckets.next(time) }, rowCount: 0, pieces: [] };
-          this.byStart.set(start, chunk);
+          this.#byStart.set(start, chunk);
         }
         list = rows.get(chunk) ?? [];
         rows.set(chunk, list);
@@ -141,26 +141,26 @@ export class ChunkStore {
 
 class MemoryPiece implements ChunkPiece {
   readonly rowCount: number;
-  private readonly columns: readonly StoredColumn[];
-  private readonly generation: DictionaryGeneration;
+  readonly #columns: readonly StoredColumn[];
+  readonly #generation: DictionaryGeneration;
 
   constructor(rowCount: number, columns: readonly StoredColumn[], generation: DictionaryGeneration) {
     this.rowCount = rowCount;
-    this.columns = columns;
-    this.generation = generation;
+    this.#columns = columns;
+    this.#generation = generation;
   }
 
   column(name: string): PieceColumn | undefined {
-    const column = this.columns.find((candidate) => candidate.name === name);
-    return column === undefined ? undefined : { column, generation: this.generation };
+    const column = this.#columns.find((candidate) => candidate.name === name);
+    return column === undefined ? undefined : { column, generation: this.#generation };
   }
 
   slice(from: number, to: number): ChunkPiece {
     if (from === 0 && to === this.rowCount) return this;
     return new MemoryPiece(
       to - from,
-      this.columns.map((column) => sliceColumn(column, from, to)),
-      this.generation,
+      this.#columns.map((column) => sliceColumn(column, from, to)),
+      this.#generation,
     );
   }
 }

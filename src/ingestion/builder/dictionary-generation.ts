@@ -18,11 +18,11 @@ type Kept =
  * when they outgrow it the generation is closed, written out, and the next one begins empty.
  */
 export class DictionaryGeneration {
-  private readonly columns = new Map<string, Kept>();
-  private readonly file: SpillFile;
+  readonly #columns = new Map<string, Kept>();
+  readonly #file: SpillFile;
 
   constructor(file: SpillFile) {
-    this.file = file;
+    this.#file = file;
   }
 
   /** `toFile`: more generations follow, so this one gives up its memory. */
@@ -30,23 +30,23 @@ export class DictionaryGeneration {
     const { bytes, offsets } = dictionary.contents();
     const order = orderOf(bytes, offsets);
     if (toFile)
-      this.columns.set(column, {
+      this.#columns.set(column, {
         kind: 'file',
-        bytes: this.file.write(bytes),
-        offsets: this.file.write(offsets),
-        order: this.file.write(order),
+        bytes: this.#file.write(bytes),
+        offsets: this.#file.write(offsets),
+        order: this.#file.write(order),
       });
-    else this.columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
+    else this.#columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
   }
 
   /** Read back on every call when it went to the file. */
   dictionary(column: string): ClosedDictionary | undefined {
-    const kept = this.columns.get(column);
+    const kept = this.#columns.get(column);
     if (kept === undefined || kept.kind === 'memory') return kept?.dictionary;
     return closed(
-      Buffer.from(this.file.read(kept.bytes)),
-      new Uint32Array(this.file.read(kept.offsets)),
-      new Uint32Array(this.file.read(kept.order)),
+      Buffer.from(this.#file.read(kept.bytes)),
+      new Uint32Array(this.#file.read(kept.offsets)),
+      new Uint32Array(this.#file.read(kept.order)),
     );
   }
 }

@@ -8,45 +8,45 @@ import type { UploadedFrame } from '../../storage/uploaded-frame.js';
  * statement) is computed by it and by nothing else.
  */
 export class FrameEngine {
-  private readonly engine: Engine;
-  private readonly place: (frame: Frame) => UploadedFrame;
-  private readonly options: Omit<RunOptions, 'ending'>;
-  private readonly signal: AbortSignal;
+  readonly #engine: Engine;
+  readonly #place: (frame: Frame) => UploadedFrame;
+  readonly #options: Omit<RunOptions, 'ending'>;
+  readonly #signal: AbortSignal;
 
   constructor(engine: Engine, place: (frame: Frame) => UploadedFrame, kernels: string, signal: AbortSignal) {
-    this.engine = engine;
-    this.place = place;
-    this.options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels, batchRows: null };
-    this.signal = signal;
+    this.#engine = engine;
+    this.#place = place;
+    this.#options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels, batchRows: null };
+    this.#signal = signal;
   }
 
   /** The whole answer over the rows of all frames together. */
   async *run(plan: RowPlan, frames: readonly Frame[]): AsyncGenerator<Frame> {
-    yield* this.runPlaced(plan, frames, 'final');
+    yield* this.#runPlaced(plan, frames, 'final');
   }
 
   /** A part of an answer, to be joined by `merge`. */
   async partial(plan: RowPlan, frame: Frame): Promise<readonly Frame[]> {
     const parts: Frame[] = [];
-    for await (const part of this.runPlaced(plan, [frame], 'partial')) parts.push(part);
+    for await (const part of this.#runPlaced(plan, [frame], 'partial')) parts.push(part);
     return parts;
   }
 
   /** `partial`: the answer is a part again, which keeps their number small. */
   async *merge(plan: RowPlan, parts: readonly (readonly Frame[])[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
-    yield* this.engine.merge(plan, parts.map(asyncOf), { ...this.options, ending }, this.signal);
+    yield* this.#engine.merge(plan, parts.map(asyncOf), { ...this.#options, ending }, this.#signal);
   }
 
   close(): Promise<void> {
-    return this.engine.close();
+    return this.#engine.close();
   }
 
-  private async *runPlaced(plan: RowPlan, frames: readonly Frame[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
+  async *#runPlaced(plan: RowPlan, frames: readonly Frame[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
     const placed: UploadedFrame[] = [];
     try {
-      for (const frame of frames) if (frame.rowCount > 0) placed.push(this.place(frame));
+      for (const frame of frames) if (frame.rowCount > 0) placed.push(this.#place(frame));
       const views = placed.map(({ view }) => view);
-      yield* this.engine.runViews(plan, views, { ...this.options, ending }, this.signal);
+      yield* this.#engine.runViews(plan, views, { ...this.#options, ending }, this.#signal);
     } finally {
       for (const { release } of placed) release();
     }

@@ -10,25 +10,25 @@ import { columnPlan, type RunBuffer } from './run-buffer.js';
 
 /** Which times are kept, and to what they are floored. */
 export class TimeRange {
-  private readonly intervals: readonly Interval[];
-  private readonly floor: Buckets | null;
+  readonly #intervals: readonly Interval[];
+  readonly #floor: Buckets | null;
   /** The interval of the last row: rows come in runs of one. */
-  private current: Interval = { start: 0, end: 0 };
+  #current: Interval = { start: 0, end: 0 };
 
   /** @param intervals  sorted, disjoint; none: all times */
   constructor(intervals: readonly Interval[], queryGranularity: Granularity) {
-    this.intervals = intervals;
-    this.floor = queryGranularity.kind === 'none' ? null : bucketsOf(queryGranularity);
+    this.#intervals = intervals;
+    this.#floor = queryGranularity.kind === 'none' ? null : bucketsOf(queryGranularity);
   }
 
   /** The time to store; undefined when it is in none of the intervals. */
   place(time: EpochMs): EpochMs | undefined {
-    if (this.intervals.length > 0 && (time < this.current.start || time >= this.current.end)) {
-      const found = this.intervals.find(({ start, end }) => start <= time && time < end);
+    if (this.#intervals.length > 0 && (time < this.#current.start || time >= this.#current.end)) {
+      const found = this.#intervals.find(({ start, end }) => start <= time && time < end);
       if (found === undefined) return undefined;
-      this.current = found;
+      this.#current = found;
     }
-    return this.floor === null ? time : this.floor.floor(time);
+    return this.#floor === null ? time : this.#floor.floor(time);
   }
 }
 
@@ -53,59 +53,60 @@ export interface CollectorOptions {
  * so that every inner loop reads one kind of value.
  */
 export class RowCollector {
-  private readonly options: CollectorOptions;
-  private readonly buffer: RunBuffer;
-  private readonly statistics: RowStatistics;
-  private readonly excluded: ReadonlySet<string>;
+  readonly #options: CollectorOptions;
+  readonly #buffer: RunBuffer;
+  readonly #statistics: RowStatistics;
+  readonly #excluded: ReadonlySet<string>;
   /** Rows with a value that did not fit, where rows are not counted. */
   faultyRows = 0;
-  private times = new Float64Array(0);
+  #times = new Float64Array(0);
   /** The times before they are floored, where a column is made of them. */
-  private readonly exactTimes: number[] | null;
-  private kept = new Int32Array(0);
-  private faults = new Uint8Array(0);
+  readonly #exactTimes: number[] | null;
+  #kept = new Int32Array(0);
+  #faults = new Uint8Array(0);
 
   constructor(options: CollectorOptions, buffer: RunBuffer, statistics: RowStatistics) {
-    this.options = options;
-    this.buffer = buffer;
-    this.statistics = statistics;
-    this.excluded = new Set(options.exclusions);
-    this.exactTimes = [...options.sources.values()].includes(TIME_COLUMN) ? [] : null;
+    this.#options = options;
+    this.#buffer = buffer;
+    this.#statistics = statistics;
+    this.#excluded = new Set(options.exclusions);
+    this.#exactTimes = [...options.sources.values()].includes(TIME_COLUMN) ? [] : null;
   }
 
   add(block: InputBlock): void {
-    if (block.rowCount > this.times.length) {
-      this.times = new Float64Array(block.rowCount);
-      this.kept = new Int32Array(block.rowCount);
-      this.faults = new Uint8Array(block.rowCount);
+    if (block.rowCount > this.#times.length) {
+      this.#times = new Float64Array(block.rowCount);
+      this.#kept = new Int32Array(block.rowCount);
+      this.#faults = new Uint8Array(block.rowCount);
     }
-    const selection = this.select(block);
-    if (this.options.discovery !== 'none') this.discover(block, this.options.discovery);
-    this.faults.fill(0, 0, block.rowCount);
-    this.buffer.appendTimes(this.times, selection);
+    const selection = this.#select(block);
+    if (this.#options.discovery !== 'none') this.#discover(block, this.#options.discovery);
+    this.#faults.fill(0, 0, block.rowCount);
+    this.#buffer.appendTimes(this.#times, selection);
     const positions = block.kind === 'text' ? new Map(block.columns.map((name, position) => [name, position])) : null;
-    for (const column of this.buffer.columns) {
-      const source = this.options.sources.get(column.name) ?? column.name;
-      if (this.exactTimes !== null && source === TIME_COLUMN) column.appendValues(this.exactTimes, selection, this.faults);
-      else if (block.kind === 'values') column.appendValues(block.values(source), selection, this.faults);
+    for (const column of this.#buffer.columns) {
+      const source = this.#options.sources.get(column.name) ?? column.name;
+      if (this.#exactTimes !== null && source === TIME_COLUMN) column.appendValues(this.#exactTimes, selection, this.#faults);
+      else if (block.kind === 'values') column.appendValues(block.values(source), selection, this.#faults);
       else {
         const position = positions?.get(source);
         if (position === undefined) column.appendNulls(selection.count);
-        else column.appendFields(block, position, selection, this.faults);
+        else column.appendFields(block, position, selection, this.#faults);
       }
     }
-    this.count(block, selection);
+    this.#count(block, selection);
   }
 
   /** Reads the times; rows without one are rejected, rows outside the range thrown away. */
-  private select(block: InputBlock): RowSelection {
-    const { timestamp, range } = this.options;
-    const { kept, times } = this;
+  #select(block: InputBlock): RowSelection {
+    const { timestamp, range } = this.#options;
+    const kept = this.#kept;
+    const times = this.#times;
     if (timestamp === null) {
       for (let row = 0; row < block.rowCount; row++) kept[row] = row;
       return { rows: kept, count: block.rowCount };
     }
-    this.readTimes(block, timestamp);
+    this.#readTimes(block, timestamp);
     let count = 0;
     for (let row = 0; row < block.rowCount; row++) {
       let time = times[row] ?? Number.NaN;
@@ -115,13 +116,13 @@ export class RowCollector {
           time === Number.NEGATIVE_INFINITY
             ? `the timestamp column "${timestamp.column}" is null`
             : `the timestamp column "${timestamp.column}" does not have the format that timestampSpec names`;
-        this.statistics.reject(reason, block.sample(row));
+        this.#statistics.reject(reason, block.sample(row));
         continue;
       }
-      if (this.exactTimes !== null) this.exactTimes[row] = time;
+      if (this.#exactTimes !== null) this.#exactTimes[row] = time;
       const placed = range === null ? time : range.place(time);
       if (placed === undefined) {
-        this.statistics.thrownAway++;
+        this.#statistics.thrownAway++;
         continue;
       }
       times[row] = placed;
@@ -131,8 +132,8 @@ export class RowCollector {
   }
 
   /** NaN: no time; -Infinity: null. */
-  private readTimes(block: InputBlock, { column, parser }: NonNullable<CollectorOptions['timestamp']>): void {
-    const { times } = this;
+  #readTimes(block: InputBlock, { column, parser }: NonNullable<CollectorOptions['timestamp']>): void {
+    const times = this.#times;
     if (block.kind === 'values') {
       for (const [row, value] of block.values(column).entries()) {
         times[row] = value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
@@ -153,31 +154,31 @@ export class RowCollector {
     }
   }
 
-  private discover(block: InputBlock, type: 'STRING' | 'AUTO'): void {
+  #discover(block: InputBlock, type: 'STRING' | 'AUTO'): void {
     for (const name of block.columns) {
-      if (this.buffer.column(name) !== undefined || this.excluded.has(name)) continue;
-      if (this.options.leavesOutNested && block.kind === 'values' && block.values(name).every(isNested)) continue;
-      if (this.buffer.columns.length >= this.options.maxColumns)
+      if (this.#buffer.column(name) !== undefined || this.#excluded.has(name)) continue;
+      if (this.#options.leavesOutNested && block.kind === 'values' && block.values(name).every(isNested)) continue;
+      if (this.#buffer.columns.length >= this.#options.maxColumns)
         throw new ServiceError(
           'resource_limit',
-          `the input has more columns than svc.ingestion.maxColumns (${this.options.maxColumns}) allows`,
+          `the input has more columns than svc.ingestion.maxColumns (${this.#options.maxColumns}) allows`,
         );
-      this.buffer.addColumn(columnPlan(name, type));
+      this.#buffer.addColumn(columnPlan(name, type));
     }
   }
 
-  private count(block: InputBlock, { rows, count }: RowSelection): void {
-    if (!this.options.countsRows) {
-      for (let at = 0; at < count; at++) this.faultyRows += this.faults[rows[at] ?? 0] ?? 0;
+  #count(block: InputBlock, { rows, count }: RowSelection): void {
+    if (!this.#options.countsRows) {
+      for (let at = 0; at < count; at++) this.faultyRows += this.#faults[rows[at] ?? 0] ?? 0;
       return;
     }
     let clean = 0;
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
-      if (this.faults[row] === 0) clean++;
-      else this.statistics.fault('a field does not fit the type of its column and was taken as null', block.sample(row));
+      if (this.#faults[row] === 0) clean++;
+      else this.#statistics.fault('a field does not fit the type of its column and was taken as null', block.sample(row));
     }
-    this.statistics.processed += clean;
+    this.#statistics.processed += clean;
   }
 }
 

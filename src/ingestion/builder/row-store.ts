@@ -31,53 +31,53 @@ export interface RowStoreOptions {
 export class RowStore {
   /** Where rows are appended; call `relieve` after every block. */
   readonly input: RunBuffer;
-  private readonly options: RowStoreOptions;
+  readonly #options: RowStoreOptions;
   /** Runs as they are stored; null: as they come. */
-  private readonly aggregated: RunBuffer | null;
+  readonly #aggregated: RunBuffer | null;
   /** Columns that metrics read or are. */
-  private readonly metricColumns: ReadonlySet<string>;
-  private readonly chunks: ChunkStore;
-  private readonly lists = new Set<string>();
-  private runsRolledUp = 0;
+  readonly #metricColumns: ReadonlySet<string>;
+  readonly #chunks: ChunkStore;
+  readonly #lists = new Set<string>();
+  #runsRolledUp = 0;
 
   constructor(options: RowStoreOptions) {
-    this.options = options;
+    this.#options = options;
     const { dimensions, metrics, rollup, maxBytesInMemory, segmentGranularity, workDirectory } = options;
     const inputs = new Map(metrics.flatMap((metric) => metric.inputs.map(({ column }) => [column.name, column] as const)));
     this.input = new RunBuffer([...dimensions, ...inputs.values()]);
-    this.metricColumns = new Set([...inputs.keys(), ...metrics.map(({ name }) => name)]);
-    this.aggregated =
+    this.#metricColumns = new Set([...inputs.keys(), ...metrics.map(({ name }) => name)]);
+    this.#aggregated =
       rollup || !metrics.every(isStoredAsItComes)
         ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
         : null;
     // A quarter each for the run of rows, the dictionaries, and what is made of them when a segment is written.
-    this.chunks = new ChunkStore({ segmentGranularity, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
+    this.#chunks = new ChunkStore({ segmentGranularity, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
   }
 
   get spilledBytes(): number {
-    return this.chunks.spilledBytes;
+    return this.#chunks.spilledBytes;
   }
 
   /** Makes room when the run has grown to its limit. */
   async relieve(): Promise<void> {
-    if (!this.isFull(this.input)) return;
-    if (this.aggregated === null) return this.chunks.add(this.input);
-    await this.aggregate(this.aggregated);
-    if (this.isFull(this.aggregated)) this.chunks.add(this.aggregated);
+    if (!this.#isFull(this.input)) return;
+    if (this.#aggregated === null) return this.#chunks.add(this.input);
+    await this.#aggregate(this.#aggregated);
+    if (this.#isFull(this.#aggregated)) this.#chunks.add(this.#aggregated);
   }
 
   async finish(): Promise<readonly Chunk[]> {
-    if (this.aggregated === null) return this.chunks.finish(this.input);
-    await this.aggregate(this.aggregated);
-    return this.chunks.finish(this.aggregated);
+    if (this.#aggregated === null) return this.#chunks.finish(this.input);
+    await this.#aggregate(this.#aggregated);
+    return this.#chunks.finish(this.#aggregated);
   }
 
   /** Dimensions that hold any value or were declared, in order, with the types they ended as. */
   dimensions(): readonly ColumnPlan[] {
-    const plans = new Map(this.options.dimensions.map((plan) => [plan.name, plan]));
+    const plans = new Map(this.#options.dimensions.map((plan) => [plan.name, plan]));
     const dimensions: ColumnPlan[] = [];
-    for (const column of (this.aggregated ?? this.input).columns) {
-      if (this.metricColumns.has(column.name)) continue;
+    for (const column of (this.#aggregated ?? this.input).columns) {
+      if (this.#metricColumns.has(column.name)) continue;
       const declared = plans.get(column.name);
       if (column instanceof AutoColumn) {
         if (column.type !== null || declared !== undefined) dimensions.push(columnPlan(column.name, column.type ?? 'STRING'));
@@ -90,60 +90,60 @@ export class RowStore {
    * The rows of a chunk in frames of at most `maxRows`, evenly cut. Columns: `__time`, dimensions, metrics.
    */
   async *frames(chunk: Chunk, maxRows: number): AsyncGenerator<Frame> {
-    const columns = [...this.dimensions(), ...this.storedMetrics()];
-    if (this.aggregated === null || !this.options.rollup || this.runsRolledUp <= 1) {
-      for (const [from, to] of evenCuts(chunk.rowCount, maxRows)) yield this.withCounts(this.chunks.frame(chunk, columns, from, to));
+    const columns = [...this.dimensions(), ...this.#storedMetrics()];
+    if (this.#aggregated === null || !this.#options.rollup || this.#runsRolledUp <= 1) {
+      for (const [from, to] of evenCuts(chunk.rowCount, maxRows)) yield this.#withCounts(this.#chunks.frame(chunk, columns, from, to));
       return;
     }
     const joined = new RunBuffer(columns.map(keepingLists));
-    const pieces = [...this.chunks.frames(chunk, columns)].map((frame) => this.prepared(frame));
+    const pieces = [...this.#chunks.frames(chunk, columns)].map((frame) => this.#prepared(frame));
     const plan = joinPlan(
-      this.options.dataSource,
+      this.#options.dataSource,
       this.dimensions().map(({ name }) => name),
-      this.options.metrics,
+      this.#options.metrics,
     );
-    for await (const frame of this.options.engine().run(plan, pieces)) this.append(frame, joined);
+    for await (const frame of this.#options.engine().run(plan, pieces)) this.#append(frame, joined);
     for (const [from, to] of evenCuts(joined.rowCount, maxRows)) yield joined.toFrame(from, to);
   }
 
   close(): void {
-    this.chunks.close();
+    this.#chunks.close();
   }
 
-  private isFull(run: RunBuffer): boolean {
-    return run.rowCount >= this.options.maxRowsInMemory || run.sizeBytes - run.dictionaryBytes >= this.options.maxBytesInMemory / 4;
+  #isFull(run: RunBuffer): boolean {
+    return run.rowCount >= this.#options.maxRowsInMemory || run.sizeBytes - run.dictionaryBytes >= this.#options.maxBytesInMemory / 4;
   }
 
-  private async aggregate(into: RunBuffer): Promise<void> {
+  async #aggregate(into: RunBuffer): Promise<void> {
     const { input } = this;
     if (input.rowCount === 0) return;
-    const dimensions = input.columns.filter(({ name }) => !this.metricColumns.has(name));
+    const dimensions = input.columns.filter(({ name }) => !this.#metricColumns.has(name));
     for (const column of dimensions) {
       if (into.column(column.name) === undefined)
         into.addColumn(columnPlan(column.name, column instanceof AutoColumn ? 'AUTO' : 'STRING', 'ARRAY'));
     }
-    if (this.options.rollup) await this.rollUp(into, dimensions);
-    else await this.computeRows(into, dimensions);
+    if (this.#options.rollup) await this.#rollUp(into, dimensions);
+    else await this.#computeRows(into, dimensions);
     input.clear();
-    if (input.dictionaryBytes < this.options.maxBytesInMemory / 4) return;
+    if (input.dictionaryBytes < this.#options.maxBytesInMemory / 4) return;
     for (const { column } of input.dictionaries()) column.replaceDictionary(new ByteDictionary());
   }
 
-  private async rollUp(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
-    this.runsRolledUp++;
+  async #rollUp(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
+    this.#runsRolledUp++;
     const names = dimensions.map(({ name }) => name);
-    const plan = rollupPlan(this.options.dataSource, names, this.options.metrics);
-    for await (const frame of this.options.engine().run(plan, [this.prepared(this.input.toFrame())])) this.append(frame, into);
+    const plan = rollupPlan(this.#options.dataSource, names, this.#options.metrics);
+    for await (const frame of this.#options.engine().run(plan, [this.#prepared(this.input.toFrame())])) this.#append(frame, into);
   }
 
   /** Dimensions stay as they are; the metrics come back with the numbers of their rows. */
-  private async computeRows(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
+  async #computeRows(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
     const { input } = this;
     const rows = Uint32Array.from({ length: input.rowCount }, (_, row) => row);
-    const read = input.columns.filter(({ name }) => this.metricColumns.has(name)).map((column) => column.toFrameColumn(rows));
+    const read = input.columns.filter(({ name }) => this.#metricColumns.has(name)).map((column) => column.toFrameColumn(rows));
     const numbers: FrameColumn = { kind: 'long', name: ROW_NUMBER, values: BigInt64Array.from(rows, BigInt), nulls: null };
-    const plan = rowPlan(this.options.dataSource, this.options.metrics);
-    for await (const { rowCount, columns } of this.options.engine().run(plan, [{ rowCount: rows.length, columns: [numbers, ...read] }])) {
+    const plan = rowPlan(this.#options.dataSource, this.#options.metrics);
+    for await (const { rowCount, columns } of this.#options.engine().run(plan, [{ rowCount: rows.length, columns: [numbers, ...read] }])) {
       const [number, ...metrics] = columns;
       const found = number?.kind === 'long' ? Uint32Array.from(number.values, Number) : new Uint32Array(0);
       const frame = { rowCount, columns: [...dimensions.map((column) => column.toFrameColumn(found)), ...metrics] };
@@ -151,28 +151,28 @@ export class RowStore {
     }
   }
 
-  private prepared(frame: Frame): Frame {
-    const isList = ({ kind, name }: FrameColumn): boolean => kind === 'multi' && !this.metricColumns.has(name);
-    for (const column of frame.columns) if (isList(column)) this.lists.add(column.name);
-    return encodeLists(withArrivalTime(frame), this.lists);
+  #prepared(frame: Frame): Frame {
+    const isList = ({ kind, name }: FrameColumn): boolean => kind === 'multi' && !this.#metricColumns.has(name);
+    for (const column of frame.columns) if (isList(column)) this.#lists.add(column.name);
+    return encodeLists(withArrivalTime(frame), this.#lists);
   }
 
-  private append(frame: Frame, to: RunBuffer): void {
-    const decoded = decodeLists(withTime(frame), this.lists);
+  #append(frame: Frame, to: RunBuffer): void {
+    const decoded = decodeLists(withTime(frame), this.#lists);
     const times = timesOf(decoded);
     if (times !== undefined) to.appendFrame(decoded, times, allRows(frame.rowCount), new Uint8Array(frame.rowCount));
   }
 
   /** Where rows are stored as they come a count is 1 and takes no memory until the segment is written. */
-  private storedMetrics(): readonly ColumnPlan[] {
-    return this.options.metrics
-      .filter(({ aggregator }) => this.aggregated !== null || aggregator.kind !== 'count')
+  #storedMetrics(): readonly ColumnPlan[] {
+    return this.#options.metrics
+      .filter(({ aggregator }) => this.#aggregated !== null || aggregator.kind !== 'count')
       .map(({ name, type }) => columnPlan(name, type));
   }
 
-  private withCounts(frame: Frame): Frame {
-    if (this.aggregated !== null) return frame;
-    const counts = this.options.metrics
+  #withCounts(frame: Frame): Frame {
+    if (this.#aggregated !== null) return frame;
+    const counts = this.#options.metrics
       .filter(({ aggregator }) => aggregator.kind === 'count')
       .map(({ name }): FrameColumn => ({ kind: 'long', name, values: new BigInt64Array(frame.rowCount).fill(1n), nulls: null }));
     return { ...frame, columns: [...frame.columns, ...counts] };

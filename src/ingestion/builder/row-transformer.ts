@@ -32,14 +32,14 @@ const BATCH_DICTIONARY_BYTES = 32 << 20;
 export class RowTransformer {
   /** Where rows are appended; call `relieve` after every block. */
   readonly input: RunBuffer;
-  private readonly spec: TransformSpec;
-  private readonly sources: ReadonlyMap<string, string>;
-  private readonly store: RowStore;
-  private readonly range: TimeRange;
-  private readonly engine: FrameEngine;
-  private readonly statistics: RowStatistics;
-  private readonly discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
-  private readonly virtualNames: ReadonlyMap<string, string>;
+  readonly #spec: TransformSpec;
+  readonly #sources: ReadonlyMap<string, string>;
+  readonly #store: RowStore;
+  readonly #range: TimeRange;
+  readonly #engine: FrameEngine;
+  readonly #statistics: RowStatistics;
+  readonly #discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
+  readonly #virtualNames: ReadonlyMap<string, string>;
   /** Fields that the filter reads, by the names of the columns it reads them from. */
   readonly filterSources: ReadonlyMap<string, string>;
 
@@ -53,20 +53,20 @@ export class RowTransformer {
     readonly statistics: RowStatistics;
     readonly discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
   }) {
-    this.spec = options.spec;
-    this.sources = options.sources;
-    this.store = options.store;
-    this.range = options.range;
-    this.engine = options.engine;
-    this.statistics = options.statistics;
-    this.discovery = options.discovery;
-    this.virtualNames = new Map(options.spec.transforms.map(({ name }, position) => [name, `transform ${position}: ${name}`]));
+    this.#spec = options.spec;
+    this.#sources = options.sources;
+    this.#store = options.store;
+    this.#range = options.range;
+    this.#engine = options.engine;
+    this.#statistics = options.statistics;
+    this.#discovery = options.discovery;
+    this.#virtualNames = new Map(options.spec.transforms.map(({ name }, position) => [name, `transform ${position}: ${name}`]));
     const filterFields = options.spec.filter === null ? [] : [...columnsOfFilter(options.spec.filter)];
     this.filterSources = new Map(
-      filterFields.filter((name) => !this.virtualNames.has(name) && name !== TIME_COLUMN).map((name) => [filterName(name), name]),
+      filterFields.filter((name) => !this.#virtualNames.has(name) && name !== TIME_COLUMN).map((name) => [filterName(name), name]),
     );
     this.input = new RunBuffer([
-      ...this.fieldsRead().map((name) => columnPlan(name, 'AUTO')),
+      ...this.#fieldsRead().map((name) => columnPlan(name, 'AUTO')),
       ...[...this.filterSources.keys()].map((name) => columnPlan(name, 'AUTO_MULTI_VALUE')),
     ]);
   }
@@ -79,66 +79,66 @@ export class RowTransformer {
   async finish(): Promise<void> {
     if (this.input.rowCount === 0) return;
     const batch = this.input.rowCount;
-    const outputs = this.outputs();
-    const plan = this.plan([...outputs.values()]);
+    const outputs = this.#outputs();
+    const plan = this.#plan([...outputs.values()]);
     let kept = 0;
-    for await (const frame of this.engine.run(plan, [withArrivalTime(this.input.toFrame())])) {
+    for await (const frame of this.#engine.run(plan, [withArrivalTime(this.input.toFrame())])) {
       kept += frame.rowCount;
-      await this.send(frame, outputs);
+      await this.#send(frame, outputs);
     }
-    this.statistics.thrownAway += batch - kept;
+    this.#statistics.thrownAway += batch - kept;
     this.input.clear();
     if (this.input.dictionaryBytes < BATCH_DICTIONARY_BYTES) return;
     for (const { column } of this.input.dictionaries()) column.replaceDictionary(new ByteDictionary());
   }
 
   /** Fields that expressions read, and those that are stored as they come. */
-  private fieldsRead(): readonly string[] {
-    const { transforms } = this.spec;
+  #fieldsRead(): readonly string[] {
+    const { transforms } = this.#spec;
     const names = new Set(transforms.flatMap(({ expression }) => [...columnsOfExpression(expression)]));
-    for (const column of this.store.input.columns) {
-      const name = this.sources.get(column.name) ?? column.name;
-      if (!this.virtualNames.has(name)) names.add(name);
+    for (const column of this.#store.input.columns) {
+      const name = this.#sources.get(column.name) ?? column.name;
+      if (!this.#virtualNames.has(name)) names.add(name);
     }
     names.delete(TIME_COLUMN);
     return [...names];
   }
 
   /** What is taken from the engine for `__time` and each stored column. */
-  private outputs(): ReadonlyMap<string, string> {
-    const { type, exclusions } = this.discovery;
+  #outputs(): ReadonlyMap<string, string> {
+    const { type, exclusions } = this.#discovery;
     if (type !== 'none') {
-      for (const name of [...this.input.columns.map((column) => column.name), ...this.virtualNames.keys()]) {
+      for (const name of [...this.input.columns.map((column) => column.name), ...this.#virtualNames.keys()]) {
         const isKnown =
-          name === TIME_COLUMN || exclusions.has(name) || this.filterSources.has(name) || this.store.input.column(name) !== undefined;
+          name === TIME_COLUMN || exclusions.has(name) || this.filterSources.has(name) || this.#store.input.column(name) !== undefined;
         const column = this.input.column(name);
-        const isEmpty = column instanceof AutoColumn && column.type === null && !this.virtualNames.has(name);
-        if (!isKnown && !isEmpty) this.store.input.addColumn(columnPlan(name, type));
+        const isEmpty = column instanceof AutoColumn && column.type === null && !this.#virtualNames.has(name);
+        if (!isKnown && !isEmpty) this.#store.input.addColumn(columnPlan(name, type));
       }
     }
-    const outputs = new Map([[TIME_COLUMN, this.virtualNames.get(TIME_COLUMN) ?? ARRIVAL_TIME]]);
-    for (const { name } of this.store.input.columns) {
-      const source = this.sources.get(name) ?? name;
-      outputs.set(name, this.virtualNames.get(source) ?? (source === TIME_COLUMN ? ARRIVAL_TIME : source));
+    const outputs = new Map([[TIME_COLUMN, this.#virtualNames.get(TIME_COLUMN) ?? ARRIVAL_TIME]]);
+    for (const { name } of this.#store.input.columns) {
+      const source = this.#sources.get(name) ?? name;
+      outputs.set(name, this.#virtualNames.get(source) ?? (source === TIME_COLUMN ? ARRIVAL_TIME : source));
     }
     return outputs;
   }
 
-  private plan(columns: readonly string[]): ScanPlan {
+  #plan(columns: readonly string[]): ScanPlan {
     const fieldName = (name: string): string => (name === TIME_COLUMN ? ARRIVAL_TIME : name);
-    const virtualColumns = this.spec.transforms.map(
+    const virtualColumns = this.#spec.transforms.map(
       ({ name, expression }): VirtualColumn => ({
-        name: this.virtualNames.get(name) ?? name,
+        name: this.#virtualNames.get(name) ?? name,
         expression: renameExpression(expression, fieldName),
         outputType: null,
       }),
     );
     const filter =
-      this.spec.filter === null
+      this.#spec.filter === null
         ? null
-        : renameFilter(this.spec.filter, (name) => {
+        : renameFilter(this.#spec.filter, (name) => {
             const source = filterName(name);
-            return this.virtualNames.get(name) ?? (this.filterSources.has(source) ? source : fieldName(name));
+            return this.#virtualNames.get(name) ?? (this.filterSources.has(source) ? source : fieldName(name));
           });
     return {
       operator: 'scan',
@@ -154,7 +154,7 @@ export class RowTransformer {
     };
   }
 
-  private async send(frame: Frame, outputs: ReadonlyMap<string, string>): Promise<void> {
+  async #send(frame: Frame, outputs: ReadonlyMap<string, string>): Promise<void> {
     const byName = new Map(frame.columns.map((column) => [column.name, column]));
     const columns = [...outputs].flatMap(([name, source]) => {
       const column = byName.get(source);
@@ -167,24 +167,24 @@ export class RowTransformer {
     for (let row = 0; row < frame.rowCount; row++) {
       const time = times?.[row] ?? Number.NaN;
       if (Number.isNaN(time)) {
-        this.statistics.reject('the transformed __time is null or no number', '');
+        this.#statistics.reject('the transformed __time is null or no number', '');
         continue;
       }
-      const placed = this.range.place(time);
+      const placed = this.#range.place(time);
       if (placed === undefined) {
-        this.statistics.thrownAway++;
+        this.#statistics.thrownAway++;
         continue;
       }
       if (times !== undefined) times[row] = placed;
       kept[count++] = row;
     }
     const faults = new Uint8Array(frame.rowCount);
-    this.store.input.appendFrame(renamed, times ?? new Float64Array(0), { rows: kept, count }, faults);
+    this.#store.input.appendFrame(renamed, times ?? new Float64Array(0), { rows: kept, count }, faults);
     for (let at = 0; at < count; at++) {
-      if (faults[kept[at] ?? 0] === 0) this.statistics.processed++;
-      else this.statistics.fault('a field does not fit the type of its column and was taken as null', '');
+      if (faults[kept[at] ?? 0] === 0) this.#statistics.processed++;
+      else this.#statistics.fault('a field does not fit the type of its column and was taken as null', '');
     }
-    await this.store.relieve();
+    await this.#store.relieve();
   }
 }
 

@@ -1,7 +1,6 @@
 import type { EpochMs } from '../../base/instant.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
-import type { ColumnType } from '../../model/schema.js';
-import { isTextType, TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnType, isTextType, TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
@@ -35,21 +34,21 @@ export function columnPlan(
 /** Rows being gathered, in order of arrival: a time for each, and the columns. */
 export class RunBuffer {
   readonly columns: RunColumn[] = [];
-  private readonly byName = new Map<string, RunColumn>();
-  private times = new Float64Array(1024);
-  private rows = 0;
+  readonly #byName = new Map<string, RunColumn>();
+  #times = new Float64Array(1024);
+  #rows = 0;
 
   constructor(plans: readonly ColumnPlan[]) {
     for (const plan of plans) this.addColumn(plan);
   }
 
   get rowCount(): number {
-    return this.rows;
+    return this.#rows;
   }
 
   /** Of the rows, the columns and all dictionaries, in bytes. */
   get sizeBytes(): number {
-    let bytes = this.rows * 8 + this.dictionaryBytes + this.columns.length * EMPTY_COLUMN_BYTES;
+    let bytes = this.#rows * 8 + this.dictionaryBytes + this.columns.length * EMPTY_COLUMN_BYTES;
     for (const column of this.columns) bytes += column.sizeBytes;
     return bytes;
   }
@@ -61,26 +60,26 @@ export class RunBuffer {
   }
 
   column(name: string): RunColumn | undefined {
-    return this.byName.get(name);
+    return this.#byName.get(name);
   }
 
   /** A column found later than others is null in the rows before it. */
   addColumn(plan: ColumnPlan): RunColumn {
     const column = newColumn(plan);
-    column.appendNulls(this.rows);
+    column.appendNulls(this.#rows);
     this.columns.push(column);
-    this.byName.set(plan.name, column);
+    this.#byName.set(plan.name, column);
     return column;
   }
 
   /** Call before the columns are appended to, with the same selection; `times` is indexed by row, like the selection. */
   appendTimes(times: Float64Array, { rows, count }: RowSelection): void {
-    if (this.rows + count > this.times.length) {
-      const larger = new Float64Array(grownLength(this.times.length, this.rows + count));
-      larger.set(this.times);
-      this.times = larger;
+    if (this.#rows + count > this.#times.length) {
+      const larger = new Float64Array(grownLength(this.#times.length, this.#rows + count));
+      larger.set(this.#times);
+      this.#times = larger;
     }
-    for (let at = 0; at < count; at++) this.times[this.rows++] = times[rows[at] ?? 0] ?? 0;
+    for (let at = 0; at < count; at++) this.#times[this.#rows++] = times[rows[at] ?? 0] ?? 0;
   }
 
   timesOf(rows: Uint32Array): Float64Array {
@@ -88,7 +87,7 @@ export class RunBuffer {
   }
 
   timeAt(row: number): EpochMs {
-    return this.times[row] ?? 0;
+    return this.#times[row] ?? 0;
   }
 
   /** The rows of a frame whose times were taken out already; columns that the frame lacks become null. */
@@ -103,7 +102,7 @@ export class RunBuffer {
   }
 
   /** Rows [from, to) in order, `__time` first. */
-  toFrame(from = 0, to = this.rows): Frame {
+  toFrame(from = 0, to = this.#rows): Frame {
     const rows = Uint32Array.from({ length: to - from }, (_, at) => from + at);
     return { rowCount: rows.length, columns: [this.timeColumn(rows), ...this.columns.map((column) => column.toFrameColumn(rows))] };
   }
@@ -112,7 +111,7 @@ export class RunBuffer {
     const values = new BigInt64Array(rows.length);
     const halves = new Int32Array(values.buffer);
     for (let at = 0; at < rows.length; at++) {
-      const time = this.times[rows[at] ?? 0] ?? 0;
+      const time = this.#times[rows[at] ?? 0] ?? 0;
       halves[at * 2] = time | 0;
       halves[at * 2 + 1] = Math.floor(time / WORD);
     }
@@ -124,7 +123,7 @@ export class RunBuffer {
   }
 
   clear(): void {
-    this.rows = 0;
+    this.#rows = 0;
     for (const column of this.columns) column.clear();
   }
 }

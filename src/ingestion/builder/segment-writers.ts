@@ -15,8 +15,8 @@ const THREADS_MAX = 4;
 
 /** Sorts, encodes and compresses segments on several threads; the caller makes the next frame meanwhile. */
 export class SegmentWriters {
-  private readonly idle: Worker[] = [];
-  private readonly threads: Worker[] = [];
+  readonly #idle: Worker[] = [];
+  readonly #threads: Worker[] = [];
 
   /** Segments that are worth having under way at a time. */
   static readonly parallelism = Math.min(THREADS_MAX, availableParallelism());
@@ -24,22 +24,22 @@ export class SegmentWriters {
   /** At most `parallelism` calls may be under way. */
   async write(file: string, input: SegmentInput): Promise<WrittenSegment> {
     if (input.frame.rowCount < ROWS_WRITTEN_HERE) return writeSegment(file, input);
-    const thread = this.idle.pop() ?? this.start();
+    const thread = this.#idle.pop() ?? this.#start();
     const answered = once(thread, 'message');
     thread.postMessage({ file, input });
     const [answer] = (await answered) as [FromWriter];
-    this.idle.push(thread);
+    this.#idle.push(thread);
     if (answer.kind === 'failed') throw new ServiceError(answer.code, answer.message);
     return answer.written;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.threads.map((thread) => thread.terminate()));
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
 
-  private start(): Worker {
+  #start(): Worker {
     const thread = new Worker(new URL('./segment-writer-thread.js', import.meta.url));
-    this.threads.push(thread);
+    this.#threads.push(thread);
     return thread;
   }
 }

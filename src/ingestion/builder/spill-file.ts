@@ -13,25 +13,25 @@ export interface SpillPlace {
  * alone, so it has no format, no checksum and no name that means anything to others.
  */
 export class SpillFile {
-  private readonly path: string;
-  private descriptor: number | null = null;
-  private end = 0;
+  readonly #path: string;
+  #descriptor: number | null = null;
+  #end = 0;
 
   constructor(path: string) {
-    this.path = path;
+    this.#path = path;
   }
 
   get sizeBytes(): number {
-    return this.end;
+    return this.#end;
   }
 
   write(array: ArrayBufferView): SpillPlace {
-    this.descriptor ??= openSync(this.path, 'wx+');
-    const offset = this.end;
+    this.#descriptor ??= openSync(this.#path, 'wx+');
+    const offset = this.#end;
     const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength);
     for (let written = 0; written < bytes.length; )
-      written += writeSync(this.descriptor, bytes, written, bytes.length - written, offset + written);
-    this.end += bytes.length;
+      written += writeSync(this.#descriptor, bytes, written, bytes.length - written, offset + written);
+    this.#end += bytes.length;
     return { offset, sizeBytes: bytes.length };
   }
 
@@ -39,15 +39,16 @@ export class SpillFile {
     const buffer = new ArrayBuffer(place.sizeBytes);
     const bytes = Buffer.from(buffer);
     for (let taken = 0; taken < bytes.length; ) {
-      const count = this.descriptor === null ? 0 : readSync(this.descriptor, bytes, taken, bytes.length - taken, place.offset + taken);
-      if (count === 0) throw new ServiceError('internal', `the spill file ${this.path} ends before byte ${place.offset + place.sizeBytes}`);
+      const count = this.#descriptor === null ? 0 : readSync(this.#descriptor, bytes, taken, bytes.length - taken, place.offset + taken);
+      if (count === 0)
+        throw new ServiceError('internal', `the spill file ${this.#path} ends before byte ${place.offset + place.sizeBytes}`);
       taken += count;
     }
     return buffer;
   }
 
   close(): void {
-    if (this.descriptor !== null) closeSync(this.descriptor);
-    this.descriptor = null;
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
   }
 }

@@ -20,51 +20,51 @@ export type Lists = 'arrays' | 'multi-values';
  */
 export class AutoColumn implements DictionaryColumn {
   readonly name: string;
-  private readonly lists: Lists;
-  private inner: RunColumn | null = null;
-  private known: ColumnType | null = null;
+  readonly #lists: Lists;
+  #inner: RunColumn | null = null;
+  #known: ColumnType | null = null;
   /** The type of `inner`: `known`, or JSON while the column is mixed. */
-  private stored: ColumnType | null = null;
-  private leadingNulls = 0;
-  private words = new ByteDictionary();
+  #stored: ColumnType | null = null;
+  #leadingNulls = 0;
+  #words = new ByteDictionary();
 
   constructor(name: string, lists: Lists = 'arrays') {
     this.name = name;
-    this.lists = lists;
+    this.#lists = lists;
   }
 
   /** null: nothing but nulls so far. */
   get type(): ColumnType | null {
-    return this.known;
+    return this.#known;
   }
 
   get rowCount(): number {
-    return this.inner?.rowCount ?? this.leadingNulls;
+    return this.#inner?.rowCount ?? this.#leadingNulls;
   }
 
   get sizeBytes(): number {
-    return this.inner?.sizeBytes ?? 0;
+    return this.#inner?.sizeBytes ?? 0;
   }
 
   get dictionary(): ByteDictionary {
-    return this.words;
+    return this.#words;
   }
 
   replaceDictionary(dictionary: ByteDictionary): void {
-    this.words = dictionary;
-    if (this.inner !== null && hasDictionary(this.inner)) this.inner.replaceDictionary(dictionary);
+    this.#words = dictionary;
+    if (this.#inner !== null && hasDictionary(this.#inner)) this.#inner.replaceDictionary(dictionary);
   }
 
   appendNulls(count: number): void {
-    if (this.inner === null) this.leadingNulls += count;
-    else this.inner.appendNulls(count);
+    if (this.#inner === null) this.#leadingNulls += count;
+    else this.#inner.appendNulls(count);
   }
 
   appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void {
-    const isText = block.listDelimiter === null && (this.stored === 'STRING' || (!block.tryParseNumbers && this.known === null));
+    const isText = block.listDelimiter === null && (this.#stored === 'STRING' || (!block.tryParseNumbers && this.#known === null));
     if (!isText) return this.appendValues(fieldValues(block, column), selection, faults);
-    this.widen(['STRING']);
-    this.inner?.appendFields(block, column, selection, faults);
+    this.#widen(['STRING']);
+    this.#inner?.appendFields(block, column, selection, faults);
   }
 
   appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void {
@@ -72,39 +72,39 @@ export class AutoColumn implements DictionaryColumn {
     const types = new Set<ColumnType>();
     for (let at = 0; at < selection.count; at++) {
       const value = plain[selection.rows[at] ?? 0];
-      if (value !== null && value !== undefined) this.addTypes(value, types);
+      if (value !== null && value !== undefined) this.#addTypes(value, types);
     }
-    this.widen(types);
-    if (this.inner === null) this.leadingNulls += selection.count;
-    else this.inner.appendValues(plain, selection, faults);
+    this.#widen(types);
+    if (this.#inner === null) this.#leadingNulls += selection.count;
+    else this.#inner.appendValues(plain, selection, faults);
   }
 
   appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void {
     if (column.kind === 'string' && column.dictionary.every((text) => text === null)) return this.appendNulls(selection.count);
     const type = frameColumnType(column);
-    this.widen([column.kind === 'multi' && this.lists === 'arrays' ? arrayOf(type) : type === 'FLOAT' ? 'DOUBLE' : type]);
-    this.inner?.appendFrame(column, selection, faults);
+    this.#widen([column.kind === 'multi' && this.#lists === 'arrays' ? arrayOf(type) : type === 'FLOAT' ? 'DOUBLE' : type]);
+    this.#inner?.appendFrame(column, selection, faults);
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
-    if (this.inner === null || this.known === null)
+    if (this.#inner === null || this.#known === null)
       return { kind: 'string', name: this.name, ids: new Uint32Array(rows.length), dictionary: [null] };
-    const column = this.inner.toFrameColumn(rows);
-    return this.known === this.stored ? column : refilled(this.columnOf(this.known, new ByteDictionary()), column, rows.length);
+    const column = this.#inner.toFrameColumn(rows);
+    return this.#known === this.#stored ? column : refilled(this.#columnOf(this.#known, new ByteDictionary()), column, rows.length);
   }
 
   /** As it is stored: a mixed column as JSON. */
   gather(rows: Uint32Array): StoredColumn {
-    return this.inner?.gather(rows) ?? { kind: 'ids', name: this.name, type: 'STRING', ids: new Uint32Array(rows.length), offsets: null };
+    return this.#inner?.gather(rows) ?? { kind: 'ids', name: this.name, type: 'STRING', ids: new Uint32Array(rows.length), offsets: null };
   }
 
   clear(): void {
-    this.inner?.clear();
-    this.leadingNulls = 0;
+    this.#inner?.clear();
+    this.#leadingNulls = 0;
   }
 
   /** Of a list, an array type for every type among its elements. */
-  private addTypes(value: unknown, types: Set<ColumnType>): void {
+  #addTypes(value: unknown, types: Set<ColumnType>): void {
     if (!Array.isArray(value)) {
       types.add(typeOfSingle(value));
       return;
@@ -112,38 +112,38 @@ export class AutoColumn implements DictionaryColumn {
     const elements = new Set<ColumnType>();
     for (const element of value) if (element !== null && element !== undefined) elements.add(typeOfSingle(element));
     if (elements.has(JSON_TYPE)) types.add(JSON_TYPE);
-    else if (this.lists === 'multi-values') types.add('STRING');
+    else if (this.#lists === 'multi-values') types.add('STRING');
     else if (elements.size === 0) types.add('ARRAY<LONG>');
     else for (const type of elements) types.add(arrayOf(type));
   }
 
-  private widen(types: Iterable<ColumnType>): void {
+  #widen(types: Iterable<ColumnType>): void {
     const all = new Set(types);
-    if (this.known !== null) all.add(this.known);
+    if (this.#known !== null) all.add(this.#known);
     if (all.size === 0) return;
-    this.known = widestType(all);
-    const stored = this.isMixed(all) ? JSON_TYPE : this.known;
-    if (stored === this.stored) return;
-    const wider = this.columnOf(stored, this.words);
-    if (this.inner === null) wider.appendNulls(this.leadingNulls);
+    this.#known = widestType(all);
+    const stored = this.#isMixed(all) ? JSON_TYPE : this.#known;
+    if (stored === this.#stored) return;
+    const wider = this.#columnOf(stored, this.#words);
+    if (this.#inner === null) wider.appendNulls(this.#leadingNulls);
     else {
-      const rows = Uint32Array.from({ length: this.inner.rowCount }, (_, row) => row);
-      wider.appendFrame(this.inner.toFrameColumn(rows), allRows(rows.length), new Uint8Array(rows.length));
+      const rows = Uint32Array.from({ length: this.#inner.rowCount }, (_, row) => row);
+      wider.appendFrame(this.#inner.toFrameColumn(rows), allRows(rows.length), new Uint8Array(rows.length));
     }
-    this.leadingNulls = 0;
-    this.inner = wider;
-    this.stored = stored;
+    this.#leadingNulls = 0;
+    this.#inner = wider;
+    this.#stored = stored;
   }
 
   /** Numbers of both kinds, and arrays of them, are one kind; so are the strings and numbers of a multi-value column. */
-  private isMixed(types: ReadonlySet<ColumnType>): boolean {
-    if (this.stored === JSON_TYPE) return true;
-    if (this.lists === 'multi-values') return false;
+  #isMixed(types: ReadonlySet<ColumnType>): boolean {
+    if (this.#stored === JSON_TYPE) return true;
+    if (this.#lists === 'multi-values') return false;
     const kinds = new Set([...types].map((type) => (isArrayType(type) ? kindOf(elementType(type), true) : kindOf(type, false))));
     return kinds.size > 1;
   }
 
-  private columnOf(type: ColumnType, dictionary: ByteDictionary): RunColumn {
+  #columnOf(type: ColumnType, dictionary: ByteDictionary): RunColumn {
     if (type === 'LONG') return new LongColumn(this.name);
     if (type === 'STRING') return new StringColumn(this.name, 'ARRAY', dictionary);
     return isTextType(type) ? new TypedTextColumn(this.name, type, dictionary) : new DoubleColumn(this.name, 'DOUBLE');

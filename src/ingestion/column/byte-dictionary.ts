@@ -18,31 +18,31 @@ const scratch = Buffer.allocUnsafe(1 << 16);
  * addressing table of {hash, id} pairs (id 0: empty), at most half full.
  */
 export class ByteDictionary {
-  private bytes = Buffer.allocUnsafe(1024);
-  private offsets = new Uint32Array(64);
-  private slots = new Int32Array(256);
-  private entries = 1;
-  private readonly idsByText = new Map<string, number>();
+  #bytes = Buffer.allocUnsafe(1024);
+  #offsets = new Uint32Array(64);
+  #slots = new Int32Array(256);
+  #entries = 1;
+  readonly #idsByText = new Map<string, number>();
 
   /** Ids are below it. */
   get count(): number {
-    return this.entries;
+    return this.#entries;
   }
 
   get sizeBytes(): number {
-    return this.bytes.length + this.offsets.byteLength + this.slots.byteLength;
+    return this.#bytes.length + this.#offsets.byteLength + this.#slots.byteLength;
   }
 
   /** The id of the bytes [start, end) of `source`, which is only read. */
   idOf(source: Uint8Array, start: number, end: number): number {
     const hash = hashOf(source, start, end);
-    const slots = this.slots;
+    const slots = this.#slots;
     const mask = slots.length - 1;
     let at = (hash << 1) & mask;
     for (;;) {
       const id = slots[at + 1] ?? 0;
-      if (id === 0) return this.add(source, start, end, hash, at);
-      if (slots[at] === hash && this.holds(id, source, start, end)) return id;
+      if (id === 0) return this.#add(source, start, end, hash, at);
+      if (slots[at] === hash && this.#holds(id, source, start, end)) return id;
       at = (at + 2) & mask;
     }
   }
@@ -54,56 +54,56 @@ export class ByteDictionary {
       const encoded = text.length * 3 <= scratch.length ? scratch : Buffer.from(text, 'utf8');
       return this.idOf(encoded, 0, encoded === scratch ? scratch.write(text, 'utf8') : encoded.length);
     }
-    const known = this.idsByText.get(text);
+    const known = this.#idsByText.get(text);
     if (known !== undefined) return known;
     const encoded = Buffer.from(text, 'utf8');
     const id = this.idOf(encoded, 0, encoded.length);
-    if (this.idsByText.size >= TEXT_CACHE_MAX) this.idsByText.clear();
-    this.idsByText.set(text, id);
+    if (this.#idsByText.size >= TEXT_CACHE_MAX) this.#idsByText.clear();
+    this.#idsByText.set(text, id);
     return id;
   }
 
   textOf(id: number): string | null {
-    return id === NULL_ID ? null : this.bytes.toString('utf8', this.offsets[id] ?? 0, this.offsets[id + 1] ?? 0);
+    return id === NULL_ID ? null : this.#bytes.toString('utf8', this.#offsets[id] ?? 0, this.#offsets[id + 1] ?? 0);
   }
 
   /** The value bytes and where they begin, `count + 1` offsets; views that the next new value may outdate. */
   contents(): { readonly bytes: Buffer; readonly offsets: Uint32Array } {
-    return { bytes: this.bytes.subarray(0, this.offsets[this.entries] ?? 0), offsets: this.offsets.subarray(0, this.entries + 1) };
+    return { bytes: this.#bytes.subarray(0, this.#offsets[this.#entries] ?? 0), offsets: this.#offsets.subarray(0, this.#entries + 1) };
   }
 
-  private holds(id: number, source: Uint8Array, start: number, end: number): boolean {
-    const bytes = this.bytes;
-    let at = this.offsets[id] ?? 0;
-    if ((this.offsets[id + 1] ?? 0) - at !== end - start) return false;
+  #holds(id: number, source: Uint8Array, start: number, end: number): boolean {
+    const bytes = this.#bytes;
+    let at = this.#offsets[id] ?? 0;
+    if ((this.#offsets[id + 1] ?? 0) - at !== end - start) return false;
     for (let from = start; from < end; from++, at++) if (bytes[at] !== source[from]) return false;
     return true;
   }
 
-  private add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
-    const id = this.entries++;
-    const begin = this.offsets[id] ?? 0;
+  #add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const id = this.#entries++;
+    const begin = this.#offsets[id] ?? 0;
     const finish = begin + end - start;
-    if (finish > this.bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, finish));
-      larger.set(this.bytes);
-      this.bytes = larger;
+    if (finish > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, finish));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
     }
-    if (id + 1 >= this.offsets.length) {
-      const larger = new Uint32Array(this.offsets.length * 2);
-      larger.set(this.offsets);
-      this.offsets = larger;
+    if (id + 1 >= this.#offsets.length) {
+      const larger = new Uint32Array(this.#offsets.length * 2);
+      larger.set(this.#offsets);
+      this.#offsets = larger;
     }
-    for (let from = start, at = begin; from < end; from++, at++) this.bytes[at] = source[from] ?? 0;
-    this.offsets[id + 1] = finish;
-    this.slots[slot] = hash;
-    this.slots[slot + 1] = id;
-    if (this.entries * 4 > this.slots.length) this.growSlots();
+    for (let from = start, at = begin; from < end; from++, at++) this.#bytes[at] = source[from] ?? 0;
+    this.#offsets[id + 1] = finish;
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = id;
+    if (this.#entries * 4 > this.#slots.length) this.#growSlots();
     return id;
   }
 
-  private growSlots(): void {
-    const old = this.slots;
+  #growSlots(): void {
+    const old = this.#slots;
     const slots = new Int32Array(old.length * 2);
     const mask = slots.length - 1;
     for (let from = 0; from < old.length; from += 2) {
@@ -115,7 +115,7 @@ export class ByteDictionary {
       slots[at] = hash;
       slots[at + 1] = id;
     }
-    this.slots = slots;
+    this.#slots = slots;
   }
 }
 

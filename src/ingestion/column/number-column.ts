@@ -13,27 +13,27 @@ type NumberFrameColumn<Kind extends 'long' | 'double'> = Extract<FrameColumn, { 
 /** 64-bit integers. Short ones are written as two 32-bit halves, which spares a bigint a value. */
 export class LongColumn implements RunColumn {
   readonly name: string;
-  private values = new BigInt64Array(1024);
-  private halves = new Int32Array(this.values.buffer);
-  private readonly nulls = new NullMask();
-  private rows = 0;
+  #values = new BigInt64Array(1024);
+  #halves = new Int32Array(this.#values.buffer);
+  readonly #nulls = new NullMask();
+  #rows = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
   get rowCount(): number {
-    return this.rows;
+    return this.#rows;
   }
 
   get sizeBytes(): number {
-    return this.rows * 8;
+    return this.#rows * 8;
   }
 
   appendNulls(count: number): void {
-    this.reserve(count);
-    this.values.fill(0n, this.rows, this.rows + count);
-    for (let row = 0; row < count; row++) this.nulls.set(this.rows++);
+    this.#reserve(count);
+    this.#values.fill(0n, this.#rows, this.#rows + count);
+    for (let row = 0; row < count; row++) this.#nulls.set(this.#rows++);
   }
 
   appendFields(block: TextBlock, column: number, { rows, count }: RowSelection, faults: Uint8Array): void {
@@ -41,39 +41,39 @@ export class LongColumn implements RunColumn {
     const starts = block.starts[column];
     const ends = block.ends[column];
     if (starts === undefined || ends === undefined) return this.appendNulls(count);
-    this.reserve(count);
+    this.#reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const start = starts[row] ?? 0;
       const end = ends[row] ?? -1;
       const value = end < 0 ? Number.NaN : shortInteger(bytes, start, end);
-      if (value === value) this.putNumber(value);
-      else if (end <= start) this.putNull();
-      else this.put(parseLong(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1')), row, faults);
+      if (value === value) this.#putNumber(value);
+      else if (end <= start) this.#putNull();
+      else this.#put(parseLong(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1')), row, faults);
     }
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.reserve(count);
+    this.#reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const value = values[row];
-      if (typeof value === 'number' && Number.isSafeInteger(value)) this.putNumber(value);
-      else this.put(toLong(value), row, faults);
+      if (typeof value === 'number' && Number.isSafeInteger(value)) this.#putNumber(value);
+      else this.#put(toLong(value), row, faults);
     }
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.reserve(count);
+    this.#reserve(count);
     if (column.kind !== 'long') {
-      for (let at = 0; at < count; at++) this.put(toLong(inputCell(column, rows[at] ?? 0)), rows[at] ?? 0, faults);
+      for (let at = 0; at < count; at++) this.#put(toLong(inputCell(column, rows[at] ?? 0)), rows[at] ?? 0, faults);
       return;
     }
     const from = new Int32Array(column.values.buffer, column.values.byteOffset, column.values.length * 2);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
-      if (isNullAt(column.nulls, row)) this.putNull();
-      else this.putHalves(from[row * 2] ?? 0, from[row * 2 + 1] ?? 0);
+      if (isNullAt(column.nulls, row)) this.#putNull();
+      else this.#putHalves(from[row * 2] ?? 0, from[row * 2 + 1] ?? 0);
     }
   }
 
@@ -82,10 +82,10 @@ export class LongColumn implements RunColumn {
     const to = new Int32Array(values.buffer);
     for (let at = 0; at < rows.length; at++) {
       const row = rows[at] ?? 0;
-      to[at * 2] = this.halves[row * 2] ?? 0;
-      to[at * 2 + 1] = this.halves[row * 2 + 1] ?? 0;
+      to[at * 2] = this.#halves[row * 2] ?? 0;
+      to[at * 2 + 1] = this.#halves[row * 2 + 1] ?? 0;
     }
-    return { kind: 'long', name: this.name, values, nulls: this.nulls.gather(rows) };
+    return { kind: 'long', name: this.name, values, nulls: this.#nulls.gather(rows) };
   }
 
   gather(rows: Uint32Array): StoredColumn {
@@ -93,37 +93,37 @@ export class LongColumn implements RunColumn {
   }
 
   clear(): void {
-    this.rows = 0;
-    this.nulls.clear();
+    this.#rows = 0;
+    this.#nulls.clear();
   }
 
-  private put(value: bigint | null | undefined, row: number, faults: Uint8Array): void {
+  #put(value: bigint | null | undefined, row: number, faults: Uint8Array): void {
     if (value === undefined) faults[row] = 1;
-    if (value === undefined || value === null) return this.putNull();
-    this.values[this.rows++] = value;
+    if (value === undefined || value === null) return this.#putNull();
+    this.#values[this.#rows++] = value;
   }
 
-  private putNumber(value: number): void {
-    this.putHalves(value | 0, Math.floor(value / WORD));
+  #putNumber(value: number): void {
+    this.#putHalves(value | 0, Math.floor(value / WORD));
   }
 
-  private putNull(): void {
-    this.nulls.set(this.rows);
-    this.putHalves(0, 0);
+  #putNull(): void {
+    this.#nulls.set(this.#rows);
+    this.#putHalves(0, 0);
   }
 
-  private putHalves(low: number, high: number): void {
-    this.halves[this.rows * 2] = low;
-    this.halves[this.rows * 2 + 1] = high;
-    this.rows++;
+  #putHalves(low: number, high: number): void {
+    this.#halves[this.#rows * 2] = low;
+    this.#halves[this.#rows * 2 + 1] = high;
+    this.#rows++;
   }
 
-  private reserve(count: number): void {
-    if (this.rows + count <= this.values.length) return;
-    const larger = new BigInt64Array(grownLength(this.values.length, this.rows + count));
-    larger.set(this.values);
-    this.values = larger;
-    this.halves = new Int32Array(larger.buffer);
+  #reserve(count: number): void {
+    if (this.#rows + count <= this.#values.length) return;
+    const larger = new BigInt64Array(grownLength(this.#values.length, this.#rows + count));
+    larger.set(this.#values);
+    this.#values = larger;
+    this.#halves = new Int32Array(larger.buffer);
   }
 }
 
@@ -131,9 +131,9 @@ export class LongColumn implements RunColumn {
 export class DoubleColumn implements RunColumn {
   readonly name: string;
   readonly type: 'FLOAT' | 'DOUBLE';
-  private values = new Float64Array(1024);
-  private readonly nulls = new NullMask();
-  private rows = 0;
+  #values = new Float64Array(1024);
+  readonly #nulls = new NullMask();
+  #rows = 0;
 
   constructor(name: string, type: 'FLOAT' | 'DOUBLE') {
     this.name = name;
@@ -141,16 +141,16 @@ export class DoubleColumn implements RunColumn {
   }
 
   get rowCount(): number {
-    return this.rows;
+    return this.#rows;
   }
 
   get sizeBytes(): number {
-    return this.rows * 8;
+    return this.#rows * 8;
   }
 
   appendNulls(count: number): void {
-    this.reserve(count);
-    for (let row = 0; row < count; row++) this.putNull();
+    this.#reserve(count);
+    for (let row = 0; row < count; row++) this.#putNull();
   }
 
   appendFields(block: TextBlock, column: number, { rows, count }: RowSelection, faults: Uint8Array): void {
@@ -158,37 +158,37 @@ export class DoubleColumn implements RunColumn {
     const starts = block.starts[column];
     const ends = block.ends[column];
     if (starts === undefined || ends === undefined) return this.appendNulls(count);
-    this.reserve(count);
+    this.#reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const start = starts[row] ?? 0;
       const end = ends[row] ?? -1;
-      if (end <= start) this.putNull();
-      else this.put(decimalNumber(bytes, start, end), row, faults);
+      if (end <= start) this.#putNull();
+      else this.#put(decimalNumber(bytes, start, end), row, faults);
     }
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.reserve(count);
+    this.#reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
-      this.put(toDouble(values[row]), row, faults);
+      this.#put(toDouble(values[row]), row, faults);
     }
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.reserve(count);
+    this.#reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
-      if (column.kind === 'double' && !isNullAt(column.nulls, row)) this.put(column.values[row], row, faults);
-      else this.put(toDouble(inputCell(column, row)), row, faults);
+      if (column.kind === 'double' && !isNullAt(column.nulls, row)) this.#put(column.values[row], row, faults);
+      else this.#put(toDouble(inputCell(column, row)), row, faults);
     }
   }
 
   toFrameColumn(rows: Uint32Array): NumberFrameColumn<'double'> {
     const values = new Float64Array(rows.length);
-    for (let at = 0; at < rows.length; at++) values[at] = this.values[rows[at] ?? 0] ?? 0;
-    return { kind: 'double', name: this.name, type: this.type, values, nulls: this.nulls.gather(rows) };
+    for (let at = 0; at < rows.length; at++) values[at] = this.#values[rows[at] ?? 0] ?? 0;
+    return { kind: 'double', name: this.name, type: this.type, values, nulls: this.#nulls.gather(rows) };
   }
 
   gather(rows: Uint32Array): StoredColumn {
@@ -196,28 +196,28 @@ export class DoubleColumn implements RunColumn {
   }
 
   clear(): void {
-    this.rows = 0;
-    this.nulls.clear();
+    this.#rows = 0;
+    this.#nulls.clear();
   }
 
-  private put(value: number | null | undefined, row: number, faults: Uint8Array): void {
-    if (value === null) return this.putNull();
+  #put(value: number | null | undefined, row: number, faults: Uint8Array): void {
+    if (value === null) return this.#putNull();
     if (value === undefined || Number.isNaN(value)) {
       faults[row] = 1;
-      return this.putNull();
+      return this.#putNull();
     }
-    this.values[this.rows++] = this.type === 'FLOAT' ? Math.fround(value) : value;
+    this.#values[this.#rows++] = this.type === 'FLOAT' ? Math.fround(value) : value;
   }
 
-  private putNull(): void {
-    this.nulls.set(this.rows);
-    this.values[this.rows++] = 0;
+  #putNull(): void {
+    this.#nulls.set(this.#rows);
+    this.#values[this.#rows++] = 0;
   }
 
-  private reserve(count: number): void {
-    if (this.rows + count <= this.values.length) return;
-    const larger = new Float64Array(grownLength(this.values.length, this.rows + count));
-    larger.set(this.values);
-    this.values = larger;
+  #reserve(count: number): void {
+    if (this.#rows + count <= this.#values.length) return;
+    const larger = new Float64Array(grownLength(this.#values.length, this.#rows + count));
+    larger.set(this.#values);
+    this.#values = larger;
   }
 }

@@ -69,23 +69,23 @@ export function grownWords(words: Uint32Array, length: number): Uint32Array<Arra
 
 /** A null mask that costs nothing until the first null. */
 export class NullMask {
-  private words = new Uint32Array(0);
-  private any = false;
+  #words = new Uint32Array(0);
+  #any = false;
 
   set(row: number): void {
     const word = row >>> 5;
-    if (word >= this.words.length) this.words = grownWords(this.words, grownLength(this.words.length, word + 1));
-    this.words[word] = (this.words[word] ?? 0) | (1 << (row & 31));
-    this.any = true;
+    if (word >= this.#words.length) this.#words = grownWords(this.#words, grownLength(this.#words.length, word + 1));
+    this.#words[word] = (this.#words[word] ?? 0) | (1 << (row & 31));
+    this.#any = true;
   }
 
   has(row: number): boolean {
-    return this.any && ((this.words[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
+    return this.#any && ((this.#words[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
   }
 
   /** The mask of the rows in the order of `rows`; null when none of them is null. */
   gather(rows: Uint32Array): Uint32Array | null {
-    if (!this.any) return null;
+    if (!this.#any) return null;
     const gathered = new Uint32Array((rows.length + 31) >>> 5);
     let found = false;
     for (let at = 0; at < rows.length; at++) {
@@ -97,7 +97,7 @@ export class NullMask {
   }
 
   clear(): void {
-    if (this.any) this.words.fill(0);
-    this.any = false;
+    if (this.#any) this.#words.fill(0);
+    this.#any = false;
   }
 }

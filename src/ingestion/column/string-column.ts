@@ -14,38 +14,38 @@ export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
 export class StringColumn implements RunColumn {
   readonly name: string;
   readonly handling: MultiValueHandling;
-  private words: ByteDictionary;
-  private ids = new Uint32Array(1024);
+  #words: ByteDictionary;
+  #ids = new Uint32Array(1024);
   /** With lists only: where each row's ids begin, `rows + 1` of them. */
-  private offsets: Uint32Array | null = null;
-  private idCount = 0;
-  private rows = 0;
+  #offsets: Uint32Array | null = null;
+  #idCount = 0;
+  #rows = 0;
 
   constructor(name: string, handling: MultiValueHandling = 'SORTED_ARRAY', dictionary = new ByteDictionary()) {
     this.name = name;
     this.handling = handling;
-    this.words = dictionary;
+    this.#words = dictionary;
   }
 
   get rowCount(): number {
-    return this.rows;
+    return this.#rows;
   }
 
   get sizeBytes(): number {
-    return this.idCount * 4 + (this.offsets === null ? 0 : this.rows * 4);
+    return this.#idCount * 4 + (this.#offsets === null ? 0 : this.#rows * 4);
   }
 
   get dictionary(): ByteDictionary {
-    return this.words;
+    return this.#words;
   }
 
   /** Only while the column is empty. */
   replaceDictionary(dictionary: ByteDictionary): void {
-    this.words = dictionary;
+    this.#words = dictionary;
   }
 
   appendNulls(count: number): void {
-    for (let row = 0; row < count; row++) this.appendId(NULL_ID);
+    for (let row = 0; row < count; row++) this.#appendId(NULL_ID);
   }
 
   appendFields(block: TextBlock, column: number, { rows, count }: RowSelection): void {
@@ -57,9 +57,9 @@ export class StringColumn implements RunColumn {
       for (let at = 0; at < count; at++) {
         const row = rows[at] ?? 0;
         const end = ends[row] ?? -1;
-        if (end < 0) this.appendId(NULL_ID);
+        if (end < 0) this.#appendId(NULL_ID);
         else
-          this.appendList(
+          this.#appendList(
             Buffer.from(bytes.buffer, bytes.byteOffset + (starts[row] ?? 0), end - (starts[row] ?? 0))
               .toString('utf8')
               .split(listDelimiter),
@@ -67,20 +67,21 @@ export class StringColumn implements RunColumn {
       }
       return;
     }
-    if (this.offsets !== null) {
-      for (let at = 0; at < count; at++) this.appendId(this.fieldId(bytes, starts, ends, rows[at] ?? 0));
+    if (this.#offsets !== null) {
+      for (let at = 0; at < count; at++) this.#appendId(this.#fieldId(bytes, starts, ends, rows[at] ?? 0));
       return;
     }
-    this.reserve(count);
-    const { ids, words } = this;
-    let to = this.idCount;
+    this.#reserve(count);
+    const ids = this.#ids;
+    const words = this.#words;
+    let to = this.#idCount;
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const end = ends[row] ?? -1;
       ids[to++] = end < 0 ? NULL_ID : words.idOf(bytes, starts[row] ?? 0, end);
     }
-    this.idCount = to;
-    this.rows += count;
+    this.#idCount = to;
+    this.#rows += count;
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection): void {
@@ -88,10 +89,10 @@ export class StringColumn implements RunColumn {
   }
 
   appendValue(value: unknown): void {
-    if (typeof value === 'string') this.appendId(this.words.idOfText(value));
-    else if (value === null || value === undefined) this.appendId(NULL_ID);
-    else if (Array.isArray(value)) this.appendList(value.map(toText));
-    else this.appendId(this.words.idOfText(toText(value) ?? ''));
+    if (typeof value === 'string') this.#appendId(this.#words.idOfText(value));
+    else if (value === null || value === undefined) this.#appendId(NULL_ID);
+    else if (Array.isArray(value)) this.#appendList(value.map(toText));
+    else this.#appendId(this.#words.idOfText(toText(value) ?? ''));
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection): void {
@@ -100,13 +101,13 @@ export class StringColumn implements RunColumn {
       const values = column.dictionary.map((text) => inputValue(text, type));
       for (let at = 0; at < count; at++) this.appendValue(values[column.ids[rows[at] ?? 0] ?? 0]);
     } else if (column.kind === 'string') {
-      const remap = this.remapOf(column.dictionary);
-      this.reserve(count);
-      for (let at = 0; at < count; at++) this.appendId(remap(column.ids[rows[at] ?? 0] ?? 0));
+      const remap = this.#remapOf(column.dictionary);
+      this.#reserve(count);
+      for (let at = 0; at < count; at++) this.#appendId(remap(column.ids[rows[at] ?? 0] ?? 0));
     } else if (column.kind === 'multi') {
       for (let at = 0; at < count; at++) {
         const cell = cellAt(column, rows[at] ?? 0);
-        if (typeof cell === 'object' && cell !== null) this.appendList(cell);
+        if (typeof cell === 'object' && cell !== null) this.#appendList(cell);
         else this.appendValue(cell);
       }
     } else {
@@ -116,7 +117,7 @@ export class StringColumn implements RunColumn {
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
     const { ids, offsets } = this.gather(rows);
-    const used = new UsedEntries(this.words);
+    const used = new UsedEntries(this.#words);
     const placed = ids.map((id) => used.place(id));
     const { name } = this;
     if (offsets === null) return { kind: 'string', name, ids: placed, dictionary: used.dictionary };
@@ -124,10 +125,11 @@ export class StringColumn implements RunColumn {
   }
 
   gather(rows: Uint32Array): Extract<StoredColumn, { readonly kind: 'ids' }> {
-    const { name, offsets } = this;
+    const { name } = this;
+    const offsets = this.#offsets;
     if (offsets === null) {
       const ids = new Uint32Array(rows.length);
-      for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
+      for (let at = 0; at < rows.length; at++) ids[at] = this.#ids[rows[at] ?? 0] ?? 0;
       return { kind: 'ids', name, type: 'STRING', ids, offsets: null };
     }
     const gathered = new Uint32Array(rows.length + 1);
@@ -141,86 +143,86 @@ export class StringColumn implements RunColumn {
     for (let at = 0, to = 0; at < rows.length; at++) {
       const row = rows[at] ?? 0;
       const end = offsets[row + 1] ?? 0;
-      for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.ids[from] ?? 0;
+      for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.#ids[from] ?? 0;
     }
     return { kind: 'ids', name, type: 'STRING', ids, offsets: gathered };
   }
 
   clear(): void {
-    this.rows = 0;
-    this.idCount = 0;
-    this.offsets = null;
+    this.#rows = 0;
+    this.#idCount = 0;
+    this.#offsets = null;
   }
 
-  private fieldId(bytes: Uint8Array, starts: Int32Array, ends: Int32Array, row: number): number {
+  #fieldId(bytes: Uint8Array, starts: Int32Array, ends: Int32Array, row: number): number {
     const end = ends[row] ?? -1;
-    return end < 0 ? NULL_ID : this.words.idOf(bytes, starts[row] ?? 0, end);
+    return end < 0 ? NULL_ID : this.#words.idOf(bytes, starts[row] ?? 0, end);
   }
 
   /** No value and a single null are null; a null among others is kept as a value. */
-  private appendList(values: readonly (string | null)[]): void {
-    if (values.length === 0) return this.appendId(NULL_ID);
-    if (values.length === 1) return this.appendId(this.idOf(values[0] ?? null));
+  #appendList(values: readonly (string | null)[]): void {
+    if (values.length === 0) return this.#appendId(NULL_ID);
+    if (values.length === 1) return this.#appendId(this.#idOf(values[0] ?? null));
     const ordered = this.handling === 'ARRAY' ? values : [...values].sort(nullsFirst);
     const kept = this.handling === 'SORTED_SET' ? ordered.filter((value, at) => at === 0 || value !== ordered[at - 1]) : ordered;
-    if (kept.length === 1) return this.appendId(this.idOf(kept[0] ?? null));
-    this.offsets ??= this.offsetsOfSingles();
-    this.reserve(kept.length);
-    for (const value of kept) this.ids[this.idCount++] = this.idOf(value);
-    this.endRow();
+    if (kept.length === 1) return this.#appendId(this.#idOf(kept[0] ?? null));
+    this.#offsets ??= this.#offsetsOfSingles();
+    this.#reserve(kept.length);
+    for (const value of kept) this.#ids[this.#idCount++] = this.#idOf(value);
+    this.#endRow();
   }
 
-  private appendId(id: number): void {
-    if (this.offsets === null) {
-      if (this.idCount === this.ids.length) this.reserve(1);
-      this.ids[this.idCount++] = id;
-      this.rows++;
+  #appendId(id: number): void {
+    if (this.#offsets === null) {
+      if (this.#idCount === this.#ids.length) this.#reserve(1);
+      this.#ids[this.#idCount++] = id;
+      this.#rows++;
       return;
     }
     if (id !== NULL_ID) {
-      this.reserve(1);
-      this.ids[this.idCount++] = id;
+      this.#reserve(1);
+      this.#ids[this.#idCount++] = id;
     }
-    this.endRow();
+    this.#endRow();
   }
 
-  private endRow(): void {
-    this.rows++;
-    let { offsets } = this;
+  #endRow(): void {
+    this.#rows++;
+    let offsets = this.#offsets;
     if (offsets === null) return;
-    if (this.rows >= offsets.length) offsets = this.offsets = grownWords(offsets, grownLength(offsets.length, this.rows + 1));
-    offsets[this.rows] = this.idCount;
+    if (this.#rows >= offsets.length) offsets = this.#offsets = grownWords(offsets, grownLength(offsets.length, this.#rows + 1));
+    offsets[this.#rows] = this.#idCount;
   }
 
   /** Scheduler one id a row into lists: a null row becomes an empty one. */
-  private offsetsOfSingles(): Uint32Array {
-    const offsets = new Uint32Array(grownLength(0, this.rows + 2));
+  #offsetsOfSingles(): Uint32Array {
+    const offsets = new Uint32Array(grownLength(0, this.#rows + 2));
     let to = 0;
-    for (let row = 0; row < this.rows; row++) {
-      const id = this.ids[row] ?? 0;
-      if (id !== NULL_ID) this.ids[to++] = id;
+    for (let row = 0; row < this.#rows; row++) {
+      const id = this.#ids[row] ?? 0;
+      if (id !== NULL_ID) this.#ids[to++] = id;
       offsets[row + 1] = to;
     }
-    this.idCount = to;
+    this.#idCount = to;
     return offsets;
   }
 
-  private idOf(text: string | null): number {
-    return text === null ? NULL_ID : this.words.idOfText(text);
+  #idOf(text: string | null): number {
+    return text === null ? NULL_ID : this.#words.idOfText(text);
   }
 
   /** Ids of a frame's dictionary in this one's, found when first asked for. */
-  private remapOf(dictionary: readonly (string | null)[]): (id: number) => number {
+  #remapOf(dictionary: readonly (string | null)[]): (id: number) => number {
     const known = new Int32Array(dictionary.length).fill(-1);
     return (id) => {
       let mapped = known[id] ?? -1;
-      if (mapped < 0) known[id] = mapped = this.idOf(dictionary[id] ?? null);
+      if (mapped < 0) known[id] = mapped = this.#idOf(dictionary[id] ?? null);
       return mapped;
     };
   }
 
-  private reserve(count: number): void {
-    if (this.idCount + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.idCount + count));
+  #reserve(count: number): void {
+    if (this.#idCount + count > this.#ids.length) this.#ids = grownWords(this.#ids, grownLength(this.#ids.length, this.#idCount + count));
   }
 }
 

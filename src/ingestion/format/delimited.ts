@@ -105,110 +105,116 @@ export async function* readDelimited(
 }
 
 class RowSplitter {
-  private readonly format: DelimitedFormat;
-  private readonly name: string;
-  private readonly limits: InputLimits;
-  private readonly reject: RejectRow;
-  private readonly delimiter: number;
-  private readonly quote: number;
-  private bytes = Buffer.allocUnsafe(BUFFER_BYTES + 2);
+  readonly #format: DelimitedFormat;
+  readonly #name: string;
+  readonly #limits: InputLimits;
+  readonly #reject: RejectRow;
+  readonly #delimiter: number;
+  readonly #quote: number;
+  #bytes = Buffer.allocUnsafe(BUFFER_BYTES + 2);
   /** Bytes [at, filled) are still to be cut; two more bytes are kept for line feeds that end them. */
-  private at = 0;
-  private filled = 0;
-  private first = true;
-  private skip: number;
-  private columns: readonly string[] | null;
-  private expectsHeader: boolean;
-  private starts: Int32Array[] = [];
-  private ends: Int32Array[] = [];
-  private blockRows = BLOCK_ROWS_MAX;
-  private readonly rowStarts = new Int32Array(BLOCK_ROWS_MAX);
-  private readonly rowEnds = new Int32Array(BLOCK_ROWS_MAX);
+  #at = 0;
+  #filled = 0;
+  #first = true;
+  #skip: number;
+  #columns: readonly string[] | null;
+  #expectsHeader: boolean;
+  #starts: Int32Array[] = [];
+  #ends: Int32Array[] = [];
+  #blockRows = BLOCK_ROWS_MAX;
+  readonly #rowStarts = new Int32Array(BLOCK_ROWS_MAX);
+  readonly #rowEnds = new Int32Array(BLOCK_ROWS_MAX);
   /** Rows of the block with a quoted field that has `""` in it. */
-  private escapedRows: number[] = [];
+  #escapedRows: number[] = [];
   /** A row that is not whole yet is cut again only when the buffer holds so many bytes. */
-  private worthCutting = 3;
+  #worthCutting = 3;
 
   constructor(format: DelimitedFormat, { name, limits, reject }: DelimitedReading) {
-    this.format = format;
-    this.name = name;
-    this.limits = limits;
-    this.reject = reject;
-    this.delimiter = format.delimiter.charCodeAt(0);
-    this.quote = format.type === 'csv' ? QUOTE : NO_BYTE;
-    this.skip = format.skipHeaderRows;
-    this.columns = null;
-    this.expectsHeader = format.findColumnsFromHeader;
-    if (!this.expectsHeader && format.columns !== null) this.setColumns(format.columns);
+    this.#format = format;
+    this.#name = name;
+    this.#limits = limits;
+    this.#reject = reject;
+    this.#delimiter = format.delimiter.charCodeAt(0);
+    this.#quote = format.type === 'csv' ? QUOTE : NO_BYTE;
+    this.#skip = format.skipHeaderRows;
+    this.#columns = null;
+    this.#expectsHeader = format.findColumnsFromHeader;
+    if (!this.#expectsHeader && format.columns !== null) this.#setColumns(format.columns);
   }
 
   /** Moves what is left to the front and takes in as much of `chunk` as there is room for. Returns the bytes taken. */
   fill(chunk: Uint8Array, from: number): number {
-    if (this.at > 0) this.bytes.copyWithin(0, this.at, this.filled);
-    this.filled -= this.at;
-    this.at = 0;
-    if (this.filled >= this.bytes.length - 2) this.grow();
-    const count = Math.min(chunk.length - from, this.bytes.length - 2 - this.filled);
-    this.bytes.set(chunk.subarray(from, from + count), this.filled);
-    this.filled += count;
-    if (this.first) this.skipByteOrderMark();
+    if (this.#at > 0) this.#bytes.copyWithin(0, this.#at, this.#filled);
+    this.#filled -= this.#at;
+    this.#at = 0;
+    if (this.#filled >= this.#bytes.length - 2) this.#grow();
+    const count = Math.min(chunk.length - from, this.#bytes.length - 2 - this.#filled);
+    this.#bytes.set(chunk.subarray(from, from + count), this.#filled);
+    this.#filled += count;
+    if (this.#first) this.#skipByteOrderMark();
     return count;
   }
 
   /** Whole rows of the buffer; at the end of the input also a last row without a line feed. */
   *blocks(isLast: boolean): Generator<TextBlock> {
-    if (!isLast && this.filled - this.at < this.worthCutting) return;
-    yield* this.wholeRows(isLast);
-    const left = this.filled - this.at;
-    if (left > this.limits.maxRowBytes) throw rowTooLong(this.name, this.limits.maxRowBytes);
-    this.worthCutting = Math.min(left * 2, this.limits.maxRowBytes + 1);
+    if (!isLast && this.#filled - this.#at < this.#worthCutting) return;
+    yield* this.#wholeRows(isLast);
+    const left = this.#filled - this.#at;
+    if (left > this.#limits.maxRowBytes) throw rowTooLong(this.#name, this.#limits.maxRowBytes);
+    this.#worthCutting = Math.min(left * 2, this.#limits.maxRowBytes + 1);
   }
 
-  private *wholeRows(isLast: boolean): Generator<TextBlock> {
-    if (isLast && this.filled > this.at && this.bytes[this.filled - 1] !== LINE_FEED) this.bytes[this.filled++] = LINE_FEED;
-    while (this.skip > 0) {
-      const end = this.bytes.indexOf(LINE_FEED, this.at);
-      if (end < 0 || end >= this.filled) return;
-      this.at = end + 1;
-      this.skip--;
+  *#wholeRows(isLast: boolean): Generator<TextBlock> {
+    if (isLast && this.#filled > this.#at && this.#bytes[this.#filled - 1] !== LINE_FEED) this.#bytes[this.#filled++] = LINE_FEED;
+    while (this.#skip > 0) {
+      const end = this.#bytes.indexOf(LINE_FEED, this.#at);
+      if (end < 0 || end >= this.#filled) return;
+      this.#at = end + 1;
+      this.#skip--;
     }
-    if (this.columns === null && !this.takeHeader()) {
-      if (isLast) throw new ServiceError('input_unreadable', `${this.name}: no header row, where findColumnsFromHeader expects one`);
+    if (this.#columns === null && !this.#takeHeader()) {
+      if (isLast) throw new ServiceError('input_unreadable', `${this.#name}: no header row, where findColumnsFromHeader expects one`);
       return;
     }
     for (;;) {
-      const cut = this.cutRows(isLast);
-      const rowCount = this.keepText(cut);
-      if (rowCount > 0) yield this.block(rowCount);
-      if (cut < this.blockRows) return;
+      const cut = this.#cutRows(isLast);
+      const rowCount = this.#keepText(cut);
+      if (rowCount > 0) yield this.#block(rowCount);
+      if (cut < this.#blockRows) return;
     }
   }
 
-  private block(rowCount: number): TextBlock {
-    const { bytes, rowStarts, rowEnds } = this;
+  #block(rowCount: number): TextBlock {
+    const bytes = this.#bytes;
+    const rowStarts = this.#rowStarts;
+    const rowEnds = this.#rowEnds;
     return {
       kind: 'text',
       rowCount,
-      columns: this.columns ?? [],
+      columns: this.#columns ?? [],
       bytes,
-      starts: this.starts,
-      ends: this.ends,
-      listDelimiter: this.format.listDelimiter,
-      tryParseNumbers: this.format.tryParseNumbers,
+      starts: this.#starts,
+      ends: this.#ends,
+      listDelimiter: this.#format.listDelimiter,
+      tryParseNumbers: this.#format.tryParseNumbers,
       sample: (row) => bytes.toString('utf8', rowStarts[row] ?? 0, rowEnds[row] ?? 0),
     };
   }
 
   /** Cuts up to a block of rows; fewer only when the buffer holds no more whole ones. */
-  private cutRows(isLast: boolean): number {
-    const { bytes, delimiter, quote, starts, ends } = this;
+  #cutRows(isLast: boolean): number {
+    const bytes = this.#bytes;
+    const delimiter = this.#delimiter;
+    const quote = this.#quote;
+    const starts = this.#starts;
+    const ends = this.#ends;
     const columnCount = starts.length;
     let row = 0;
-    this.escapedRows = [];
+    this.#escapedRows = [];
     // A row may end anywhere before `filled`; the line feed behind it stops every inner loop.
-    bytes[this.filled] = LINE_FEED;
-    while (row < this.blockRows && this.at < this.filled) {
-      const rowStart = this.at;
+    bytes[this.#filled] = LINE_FEED;
+    while (row < this.#blockRows && this.#at < this.#filled) {
+      const rowStart = this.#at;
       let at = rowStart;
       let column = 0;
       let escaped = false;
@@ -222,17 +228,17 @@ class RowSplitter {
           at++;
           for (;;) {
             const close = bytes.indexOf(QUOTE, at);
-            if (close < 0 || close >= this.filled) {
-              at = this.filled;
+            if (close < 0 || close >= this.#filled) {
+              at = this.#filled;
               break;
             }
             at = close + 1;
-            if (bytes[at] !== QUOTE || at >= this.filled) break;
+            if (bytes[at] !== QUOTE || at >= this.#filled) break;
             escaped = true;
             at++;
           }
           end = at - 1;
-          if (at >= this.filled) {
+          if (at >= this.#filled) {
             // Either the rest of the field is yet to come, or the quote is never closed.
             if (!isLast) return row;
             broken = 'a quoted field is not closed before the end of the file';
@@ -240,7 +246,7 @@ class RowSplitter {
           }
           const next = bytes[at];
           if (next !== delimiter && next !== LINE_FEED && !(next === CARRIAGE_RETURN && bytes[at + 1] === LINE_FEED)) {
-            broken = `a quoted field is followed by ${JSON.stringify(String.fromCharCode(next ?? 0))}; expected ${JSON.stringify(this.format.delimiter)} or the end of the row`;
+            broken = `a quoted field is followed by ${JSON.stringify(String.fromCharCode(next ?? 0))}; expected ${JSON.stringify(this.#format.delimiter)} or the end of the row`;
             at = bytes.indexOf(LINE_FEED, at);
             break;
           }
@@ -263,11 +269,11 @@ class RowSplitter {
         if (bytes[at] === LINE_FEED) break;
         at++;
       }
-      if (at >= this.filled && !isLast) return row;
-      this.at = Math.min(at + 1, this.filled);
+      if (at >= this.#filled && !isLast) return row;
+      this.#at = Math.min(at + 1, this.#filled);
       const rowEnd = bytes[at - 1] === CARRIAGE_RETURN ? at - 1 : at;
       if (broken !== null) {
-        this.reject(broken, bytes.toString('utf8', rowStart, rowEnd));
+        this.#reject(broken, bytes.toString('utf8', rowStart, rowEnd));
         continue;
       }
       if (column === 1 && rowEnd <= rowStart) continue;
@@ -275,43 +281,45 @@ class RowSplitter {
         const columnEnds = ends[column];
         if (columnEnds !== undefined) columnEnds[row] = -1;
       }
-      this.rowStarts[row] = rowStart;
-      this.rowEnds[row] = rowEnd;
-      if (escaped) this.escapedRows.push(row);
+      this.#rowStarts[row] = rowStart;
+      this.#rowEnds[row] = rowEnd;
+      if (escaped) this.#escapedRows.push(row);
       row++;
     }
     return row;
   }
 
   /** Rejects the rows that are not text and moves the others together. Returns how many are left. */
-  private keepText(rowCount: number): number {
-    const { bytes, rowStarts, rowEnds } = this;
+  #keepText(rowCount: number): number {
+    const bytes = this.#bytes;
+    const rowStarts = this.#rowStarts;
+    const rowEnds = this.#rowEnds;
     if (textFault(bytes.subarray(rowStarts[0] ?? 0, rowCount === 0 ? 0 : rowEnds[rowCount - 1])) === undefined) {
-      for (const row of this.escapedRows) this.unescape(row);
+      for (const row of this.#escapedRows) this.#unescape(row);
       return rowCount;
     }
-    const escaped = new Set(this.escapedRows);
+    const escaped = new Set(this.#escapedRows);
     let kept = 0;
     for (let row = 0; row < rowCount; row++) {
       const start = rowStarts[row] ?? 0;
       const end = rowEnds[row] ?? 0;
       const fault = textFault(bytes.subarray(start, end));
       if (fault !== undefined) {
-        this.reject(fault, bytes.toString('utf8', start, end));
+        this.#reject(fault, bytes.toString('utf8', start, end));
         continue;
       }
-      if (escaped.has(row)) this.unescape(row);
-      for (const positions of [...this.starts, ...this.ends, rowStarts, rowEnds]) positions[kept] = positions[row] ?? 0;
+      if (escaped.has(row)) this.#unescape(row);
+      for (const positions of [...this.#starts, ...this.#ends, rowStarts, rowEnds]) positions[kept] = positions[row] ?? 0;
       kept++;
     }
     return kept;
   }
 
   /** Writes `""` as `"` in place: the row is whole and will not be cut again. */
-  private unescape(row: number): void {
-    const { bytes } = this;
-    for (const [column, columnEnds] of this.ends.entries()) {
-      const start = this.starts[column]?.[row] ?? 0;
+  #unescape(row: number): void {
+    const bytes = this.#bytes;
+    for (const [column, columnEnds] of this.#ends.entries()) {
+      const start = this.#starts[column]?.[row] ?? 0;
       const end = columnEnds[row] ?? -1;
       if (end < 0 || bytes[start - 1] !== QUOTE || bytes[end] !== QUOTE) continue;
       let to = start;
@@ -324,68 +332,68 @@ class RowSplitter {
     }
   }
 
-  private takeHeader(): boolean {
+  #takeHeader(): boolean {
     // The header is cut as a row of as many columns as it could have fields.
-    const end = this.bytes.indexOf(LINE_FEED, this.at);
-    if (end < 0 || end >= this.filled) return false;
-    const header = this.bytes.subarray(this.at, end);
+    const end = this.#bytes.indexOf(LINE_FEED, this.#at);
+    if (end < 0 || end >= this.#filled) return false;
+    const header = this.#bytes.subarray(this.#at, end);
     const fault = textFault(header);
-    if (fault !== undefined) throw new ServiceError('input_unreadable', `${this.name}: the header cannot be read: ${fault}`);
-    const fieldCount = header.reduce((count, byte) => (byte === this.delimiter ? count + 1 : count), 1);
-    this.setPlaces(fieldCount);
-    const { filled } = this;
-    const behind = this.bytes[end + 1] ?? 0;
-    this.filled = end + 1;
-    const cut = this.cutRows(false);
-    this.filled = filled;
-    this.bytes[end + 1] = behind;
-    if (cut !== 1) throw new ServiceError('input_unreadable', `${this.name}: the header row is blank or has an open quote`);
-    if (this.escapedRows.length > 0) this.unescape(0);
+    if (fault !== undefined) throw new ServiceError('input_unreadable', `${this.#name}: the header cannot be read: ${fault}`);
+    const fieldCount = header.reduce((count, byte) => (byte === this.#delimiter ? count + 1 : count), 1);
+    this.#setPlaces(fieldCount);
+    const filled = this.#filled;
+    const behind = this.#bytes[end + 1] ?? 0;
+    this.#filled = end + 1;
+    const cut = this.#cutRows(false);
+    this.#filled = filled;
+    this.#bytes[end + 1] = behind;
+    if (cut !== 1) throw new ServiceError('input_unreadable', `${this.#name}: the header row is blank or has an open quote`);
+    if (this.#escapedRows.length > 0) this.#unescape(0);
     const names: string[] = [];
     for (let column = 0; column < fieldCount; column++) {
-      const fieldEnd = this.ends[column]?.[0] ?? -1;
-      names.push(fieldEnd < 0 ? `column_${column + 1}` : this.bytes.toString('utf8', this.starts[column]?.[0] ?? 0, fieldEnd).trim());
+      const fieldEnd = this.#ends[column]?.[0] ?? -1;
+      names.push(fieldEnd < 0 ? `column_${column + 1}` : this.#bytes.toString('utf8', this.#starts[column]?.[0] ?? 0, fieldEnd).trim());
     }
     const duplicate = firstDuplicate(names);
-    if (duplicate !== undefined) throw new ServiceError('input_unreadable', `${this.name}: the header names column "${duplicate}" twice`);
-    const { columns } = this.format;
+    if (duplicate !== undefined) throw new ServiceError('input_unreadable', `${this.#name}: the header names column "${duplicate}" twice`);
+    const { columns } = this.#format;
     if (columns !== null && (columns.length !== names.length || columns.some((column, at) => column !== names[at]))) {
       throw new ServiceError(
         'input_unreadable',
-        `${this.name}: the header has columns ${names.join(', ')}, but the input format names ${columns.join(', ')}`,
+        `${this.#name}: the header has columns ${names.join(', ')}, but the input format names ${columns.join(', ')}`,
       );
     }
-    this.setColumns(names);
+    this.#setColumns(names);
     return true;
   }
 
-  private setColumns(columns: readonly string[]): void {
-    this.columns = columns;
-    this.setPlaces(columns.length);
+  #setColumns(columns: readonly string[]): void {
+    this.#columns = columns;
+    this.#setPlaces(columns.length);
   }
 
-  private setPlaces(columnCount: number): void {
-    const { maxColumns } = this.limits;
+  #setPlaces(columnCount: number): void {
+    const { maxColumns } = this.#limits;
     if (columnCount > maxColumns)
       throw new ServiceError(
         'resource_limit',
-        `${this.name}: rows of ${columnCount} columns are more than svc.ingestion.maxColumns (${maxColumns}) allows`,
+        `${this.#name}: rows of ${columnCount} columns are more than svc.ingestion.maxColumns (${maxColumns}) allows`,
       );
-    this.blockRows = Math.max(1, Math.min(BLOCK_ROWS_MAX, Math.floor(BLOCK_FIELDS_MAX / Math.max(1, columnCount))));
-    this.starts = Array.from({ length: columnCount }, () => new Int32Array(this.blockRows));
-    this.ends = Array.from({ length: columnCount }, () => new Int32Array(this.blockRows));
+    this.#blockRows = Math.max(1, Math.min(BLOCK_ROWS_MAX, Math.floor(BLOCK_FIELDS_MAX / Math.max(1, columnCount))));
+    this.#starts = Array.from({ length: columnCount }, () => new Int32Array(this.#blockRows));
+    this.#ends = Array.from({ length: columnCount }, () => new Int32Array(this.#blockRows));
   }
 
-  private grow(): void {
-    const larger = Buffer.allocUnsafe((this.bytes.length - 2) * 2 + 2);
-    this.bytes.copy(larger, 0, 0, this.filled);
-    this.bytes = larger;
+  #grow(): void {
+    const larger = Buffer.allocUnsafe((this.#bytes.length - 2) * 2 + 2);
+    this.#bytes.copy(larger, 0, 0, this.#filled);
+    this.#bytes = larger;
   }
 
-  private skipByteOrderMark(): void {
-    if (this.filled < 3) return;
-    this.first = false;
-    const { bytes } = this;
-    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.at = 3;
+  #skipByteOrderMark(): void {
+    if (this.#filled < 3) return;
+    this.#first = false;
+    const bytes = this.#bytes;
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.#at = 3;
   }
 }

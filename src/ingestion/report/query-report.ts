@@ -15,116 +15,116 @@ type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'rep
 export class QueryReport {
   rowsOut = 0;
   rowsPushed = 0;
-  private readonly context: TaskContext;
-  private readonly query: PlannedQuery;
-  private readonly write: WriteStatement | null;
-  private readonly startMs: number;
-  private writingMs: number | null = null;
-  private readonly results: unknown[][] = [];
-  private resultsTruncated = false;
+  readonly #context: TaskContext;
+  readonly #query: PlannedQuery;
+  readonly #write: WriteStatement | null;
+  readonly #startMs: number;
+  #writingMs: number | null = null;
+  readonly #results: unknown[][] = [];
+  #resultsTruncated = false;
 
   constructor(context: TaskContext, query: PlannedQuery, write: WriteStatement | null) {
-    this.context = context;
-    this.query = query;
-    this.write = write;
-    this.startMs = context.now();
+    this.#context = context;
+    this.#query = query;
+    this.#write = write;
+    this.#startMs = context.now();
   }
 
   startWriting(): void {
-    this.writingMs = this.context.now();
+    this.#writingMs = this.#context.now();
   }
 
   /** Takes in rows of the result; false once no more are shown. */
   addResults(frame: Frame): boolean {
     for (let row = 0; row < frame.rowCount; row++) {
-      if (this.results.length === RESULT_ROWS_MAX) {
-        this.resultsTruncated = true;
+      if (this.#results.length === RESULT_ROWS_MAX) {
+        this.#resultsTruncated = true;
         return false;
       }
-      this.results.push(frame.columns.map((column, position) => toJson(inputCell(column, row), this.query.columns[position])));
+      this.#results.push(frame.columns.map((column, position) => toJson(inputCell(column, row), this.#query.columns[position])));
       this.rowsOut++;
     }
     return true;
   }
 
   finish(status: 'SUCCESS' | 'FAILED', statistics: RowStatistics, failure: unknown): Readonly<Record<string, unknown>> {
-    const { taskId } = this.context;
-    const endMs = this.context.now();
+    const { taskId } = this.#context;
+    const endMs = this.#context.now();
     const payload: Record<string, unknown> = {
       status: {
         status,
-        startTime: formatInstant(this.startMs),
-        durationMs: endMs - this.startMs,
+        startTime: formatInstant(this.#startMs),
+        durationMs: endMs - this.#startMs,
         pendingTasks: 0,
         runningTasks: 0,
         ...(failure === null ? {} : { errorReport: { taskId, host: null, stageNumber: null, error: errorOf(failure) } }),
       },
-      stages: this.stages(status, endMs),
-      counters: this.counters(statistics),
+      stages: this.#stages(status, endMs),
+      counters: this.#counters(statistics),
     };
-    if (this.write === null && status === 'SUCCESS') {
+    if (this.#write === null && status === 'SUCCESS') {
       payload['results'] = {
-        signature: this.query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
-        sqlTypeNames: this.query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
-        results: this.results,
-        resultsTruncated: this.resultsTruncated,
+        signature: this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
+        sqlTypeNames: this.#query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
+        results: this.#results,
+        resultsTruncated: this.#resultsTruncated,
       };
     }
     return { multiStageQuery: { type: 'multiStageQuery', taskId, payload } };
   }
 
-  private stages(status: 'SUCCESS' | 'FAILED', endMs: number): readonly unknown[] {
-    const signature = this.query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
+  #stages(status: 'SUCCESS' | 'FAILED', endMs: number): readonly unknown[] {
+    const signature = this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
     const phase = (isDone: boolean): string => (isDone || status === 'SUCCESS' ? 'FINISHED' : 'FAILED');
-    const { source, plan } = this.query;
+    const { source, plan } = this.#query;
     const input =
       source.kind === 'external'
         ? { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature }
         : { type: source.kind };
     const shape = { maxWorkerCount: 1, shuffleCheckHasMultipleValues: true };
-    const readEnd = this.writingMs ?? endMs;
+    const readEnd = this.#writingMs ?? endMs;
     const reading = {
       stageNumber: 0,
       definition: {
-        id: `${this.context.taskId}_0`,
+        id: `${this.#context.taskId}_0`,
         input: [input],
         processor: { type: plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' },
         signature,
         shuffleSpec: { type: 'mix' },
         ...shape,
       },
-      phase: phase(this.writingMs !== null),
+      phase: phase(this.#writingMs !== null),
       workerCount: 1,
       partitionCount: 1,
-      startTime: formatInstant(this.startMs),
-      duration: readEnd - this.startMs,
+      startTime: formatInstant(this.#startMs),
+      duration: readEnd - this.#startMs,
       output: 'localStorage',
       sort: false,
     };
-    if (this.write === null || this.writingMs === null) return [reading];
+    if (this.#write === null || this.#writingMs === null) return [reading];
     const writing = {
       stageNumber: 1,
       definition: {
-        id: `${this.context.taskId}_1`,
+        id: `${this.#context.taskId}_1`,
         input: [{ type: 'stage', stage: 0 }],
-        processor: { type: 'segmentGenerator', dataSource: this.write.dataSource, clusterBy: this.write.clusteredBy },
+        processor: { type: 'segmentGenerator', dataSource: this.#write.dataSource, clusterBy: this.#write.clusteredBy },
         signature,
         ...shape,
       },
       phase: phase(false),
       workerCount: 1,
-      startTime: formatInstant(this.writingMs),
-      duration: endMs - this.writingMs,
+      startTime: formatInstant(this.#writingMs),
+      duration: endMs - this.#writingMs,
       sort: false,
     };
     return [reading, writing];
   }
 
-  private counters({ rows, bytesRead }: RowStatistics): Readonly<Record<string, unknown>> {
+  #counters({ rows, bytesRead }: RowStatistics): Readonly<Record<string, unknown>> {
     const input = { type: 'channel', rows: [rows], bytes: [bytesRead], files: [1], totalFiles: [1] };
     const output = { type: 'channel', rows: [this.rowsOut] };
     const reading = { '0': { input0: input, output } };
-    if (this.write === null || this.writingMs === null) return { '0': reading };
+    if (this.#write === null || this.#writingMs === null) return { '0': reading };
     const progress = {
       type: 'segmentGenerationProgress',
       rowsProcessed: this.rowsOut,

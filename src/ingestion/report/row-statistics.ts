@@ -34,14 +34,14 @@ export class RowStatistics implements RowCounts {
   unparseable = 0;
   bytesRead = 0;
   readonly saved: SavedParseException[] = [];
-  private readonly limits: ParseExceptionLimits;
-  private readonly log: (line: string) => void;
-  private readonly now: () => number;
+  readonly #limits: ParseExceptionLimits;
+  readonly #log: (line: string) => void;
+  readonly #now: () => number;
 
   constructor(limits: ParseExceptionLimits, log: (line: string) => void, now: () => number) {
-    this.limits = limits;
-    this.log = log;
-    this.now = now;
+    this.#limits = limits;
+    this.#log = log;
+    this.#now = now;
   }
 
   get rows(): number {
@@ -56,24 +56,24 @@ export class RowStatistics implements RowCounts {
   /** @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions` */
   reject(reason: string, sample: string): void {
     this.unparseable++;
-    this.note('unparseable', reason, sample);
+    this.#note('unparseable', reason, sample);
   }
 
   /** A row that is kept with nulls in place of what did not fit. */
   fault(reason: string, sample: string): void {
     this.processedWithError++;
-    this.note('processedWithError', reason, sample);
+    this.#note('processedWithError', reason, sample);
   }
 
-  private note(type: SavedParseException['type'], reason: string, sample: string): void {
+  #note(type: SavedParseException['type'], reason: string, sample: string): void {
     const input = sample.slice(0, SAMPLE_LENGTH_MAX);
-    if (this.limits.logParseExceptions) this.log(`row ${this.rows}: ${reason}: ${input}`);
-    if (this.saved.length < this.limits.maxSavedParseExceptions)
-      this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.now() });
-    if (this.unparseable + this.processedWithError > this.limits.maxParseExceptions) {
+    if (this.#limits.logParseExceptions) this.#log(`row ${this.rows}: ${reason}: ${input}`);
+    if (this.saved.length < this.#limits.maxSavedParseExceptions)
+      this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.#now() });
+    if (this.unparseable + this.processedWithError > this.#limits.maxParseExceptions) {
       throw new ServiceError(
         'input_unreadable',
-        `more than ${this.limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`,
+        `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`,
       );
     }
   }

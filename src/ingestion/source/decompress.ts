@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../base/errors.js';
 import { zstdDecompression } from '../../storage/codecs/zstd.js';

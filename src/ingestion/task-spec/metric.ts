@@ -94,13 +94,13 @@ function takesBoth({ aggregateState, input }: StateAggregator): boolean {
 
 /** The fields that one metric reads, as columns of their own, and its virtual columns, under names no field has. */
 class Reading {
-  private readonly found = new Map<string, MetricInput>();
-  private readonly computed: readonly VirtualColumn[];
-  private readonly virtual: ReadonlyMap<string, string>;
+  readonly #found = new Map<string, MetricInput>();
+  readonly #computed: readonly VirtualColumn[];
+  readonly #virtual: ReadonlyMap<string, string>;
 
   constructor(metric: string, computed: readonly VirtualColumn[]) {
-    this.computed = computed;
-    this.virtual = new Map(computed.map(({ name }) => [name, hidden(`${metric}: ${name}`)]));
+    this.#computed = computed;
+    this.#virtual = new Map(computed.map(({ name }) => [name, hidden(`${metric}: ${name}`)]));
   }
 
   /**
@@ -108,11 +108,11 @@ class Reading {
    * @param isConsumed  no filter alone reads it
    */
   readonly column = (field: string, isConsumed = true): string => {
-    const virtual = this.virtual.get(field);
+    const virtual = this.#virtual.get(field);
     if (virtual !== undefined) return virtual;
     const name = hidden(field);
     const column = columnPlan(name, field === TIME_COLUMN ? 'LONG' : 'AUTO_MULTI_VALUE');
-    this.found.set(name, { field, column, isConsumed: isConsumed || this.found.get(name)?.isConsumed === true });
+    this.#found.set(name, { field, column, isConsumed: isConsumed || this.#found.get(name)?.isConsumed === true });
     return name;
   };
 
@@ -121,7 +121,7 @@ class Reading {
     const type = stateType(aggregateState);
     const name = hidden(`${type} ${field}`);
     const column = { ...columnPlan(name, type), read: (value: unknown) => stateText(value, aggregateState) };
-    this.found.set(name, { field, column, isConsumed: true });
+    this.#found.set(name, { field, column, isConsumed: true });
     return name;
   }
 
@@ -132,11 +132,11 @@ class Reading {
   }
 
   virtualColumns(): readonly VirtualColumn[] {
-    return this.computed.map((column) => renameVirtualColumn(column, (name) => this.column(name)));
+    return this.#computed.map((column) => renameVirtualColumn(column, (name) => this.column(name)));
   }
 
   inputs(): readonly MetricInput[] {
-    return [...this.found.values()];
+    return [...this.#found.values()];
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
-import type { KnownTables } from '../plan.js';
-import { planQuery } from '../plan.js';
+import { type KnownTables, planQuery } from '../plan.js';
 import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-value-keys.js';
 import { tablesOf } from './query/datasource.js';
 import type { ParsedQuery } from './query/parsed-query.js';

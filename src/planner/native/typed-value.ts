@@ -1,10 +1,16 @@
 import { ServiceError } from '../../base/errors.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { convert } from '../../expression/value.js';
-import type { ArrayElement } from '../../model/array-text.js';
-import { arrayText } from '../../model/array-text.js';
-import type { ArrayType, ColumnType, PrimitiveType } from '../../model/schema.js';
-import { elementType, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
+import { type ArrayElement, arrayText } from '../../model/array-text.js';
+import {
+  type ArrayType,
+  type ColumnType,
+  elementType,
+  isArrayType,
+  JSON_TYPE,
+  type PrimitiveType,
+  parseColumnType,
+} from '../../model/schema.js';
 import { refuse } from './reader.js';
 
 /** The types of values that a query can be written with: numbers, strings, arrays of them to any depth, JSON. */

@@ -1,7 +1,6 @@
 import { doubleText } from '../../expression/value.js';
 import type { ArrayElement } from '../../model/array-text.js';
-import type { ArrayType, ColumnType } from '../../model/schema.js';
-import { elementType, isArrayType, JSON_TYPE } from '../../model/schema.js';
+import { type ArrayType, type ColumnType, elementType, isArrayType, JSON_TYPE } from '../../model/schema.js';
 
 /** An array as JSON: LONGs as all of their digits, doubles as in columns of their own, JSON as what it is. */
 export function arrayJson(elements: readonly ArrayElement[], type: ArrayType): string {

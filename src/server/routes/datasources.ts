@@ -1,5 +1,4 @@
-import type { EpochMs, Interval } from '../../base/instant.js';
-import { ETERNITY } from '../../base/instant.js';
+import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals, formatInterval } from '../../base/interval.js';
 import type { BrokerQueries } from '../../cluster/broker/contract.js';
 import type { SegmentDescriptor } from '../../model/segment.js';

@@ -1,14 +1,12 @@
 import { ServiceError } from '../../base/errors.js';
-import type { EpochMs } from '../../base/instant.js';
-import { ETERNITY } from '../../base/instant.js';
+import { type EpochMs, ETERNITY } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
-import type { PlannedNative } from '../../planner/native/plan-native.js';
-import { planNative } from '../../planner/native/plan-native.js';
+import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
 import { parseQuery } from '../../planner/native/query/query.js';
 import { scanColumns } from '../../planner/plan.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';

@@ -29,36 +29,36 @@ const MAX_LONG = 2n ** 63n - 1n;
 
 /** Kinds of values seen. */
 class Kinds {
-  private texts = 0;
-  private longs = 0;
-  private doubles = 0;
+  #texts = 0;
+  #longs = 0;
+  #doubles = 0;
   /** Longs that a double would change. */
-  private large = 0;
+  #large = 0;
   /** Integers that are no longs. */
-  private tooLarge = 0;
+  #tooLarge = 0;
 
   add(data: unknown): void {
     const value = valueOfJson(data);
-    if (typeof value === 'string') this.texts++;
-    else if (typeof value === 'number') this.doubles++;
+    if (typeof value === 'string') this.#texts++;
+    else if (typeof value === 'number') this.#doubles++;
     else if (typeof value === 'bigint') {
-      this.longs++;
-      if (value < MIN_LONG || value > MAX_LONG) this.tooLarge++;
-      else if (!Number.isSafeInteger(Number(value))) this.large++;
+      this.#longs++;
+      if (value < MIN_LONG || value > MAX_LONG) this.#tooLarge++;
+      else if (!Number.isSafeInteger(Number(value))) this.#large++;
     }
   }
 
   /** null: of several kinds, which no column holds exactly. */
   get kind(): 'text' | 'long' | 'double' | null {
-    if (this.texts > 0) return this.longs + this.doubles > 0 ? null : 'text';
-    if (this.tooLarge > 0) return null;
-    if (this.doubles === 0) return 'long';
-    return this.longs === 0 || this.large === 0 ? 'double' : null;
+    if (this.#texts > 0) return this.#longs + this.#doubles > 0 ? null : 'text';
+    if (this.#tooLarge > 0) return null;
+    if (this.#doubles === 0) return 'long';
+    return this.#longs === 0 || this.#large === 0 ? 'double' : null;
   }
 
   /** Whether the column tells what the values are as texts too. */
   get isExact(): boolean {
-    return this.longs === 0 || this.doubles === 0;
+    return this.#longs === 0 || this.#doubles === 0;
   }
 }
 

@@ -6,8 +6,7 @@ import { ETERNITY } from '../../../src/base/instant.js';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { bucketBoundaries, parseGranularity } from '../../../src/model/granularity.js';
 import { planNative } from '../../../src/planner/native/plan-native.js';
-import type { Asking } from './answers.js';
-import { ask, EDITS, memory, TABLES } from './answers.js';
+import { type Asking, ask, EDITS, memory, TABLES } from './answers.js';
 import { arbitraryQuery } from './random-queries.js';
 
 /** The answer as text, or the code of a typed error. Everything else is thrown on. */

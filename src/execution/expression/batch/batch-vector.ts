@@ -1,8 +1,7 @@
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { takeBits } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
-import type { NumberVector } from '../vector.js';
-import { oncePerBlock } from '../vector.js';
+import { type NumberVector, oncePerBlock } from '../vector.js';
 import type { NumberBatch } from './number-batch.js';
 
 /** The numbers of a batch in kernel memory. */

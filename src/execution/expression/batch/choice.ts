@@ -1,5 +1,4 @@
-import type { NumberBatch } from './number-batch.js';
-import { isTrueAt, newNulls, newValues, TRUTH, unionOf } from './number-batch.js';
+import { isTrueAt, type NumberBatch, newNulls, newValues, TRUTH, unionOf } from './number-batch.js';
 
 /** The result of the first condition that is true, else the last operand, else null. */
 export function chosen(

@@ -1,5 +1,4 @@
-import type { TypeOf } from '../../../expression/expression-type.js';
-import { constantOf, inferType } from '../../../expression/expression-type.js';
+import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
 import { convert } from '../../../expression/value.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
@@ -8,14 +7,12 @@ import { isNumberType } from '../../../model/schema.js';
 import { onlyDictionary, rememberedResults } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
 import type { SegmentScope } from '../scope.js';
-import type { NumberVector, StringPool } from '../vector.js';
-import { storedNumbers } from '../vector.js';
+import { type NumberVector, type StringPool, storedNumbers } from '../vector.js';
 import { chosen, firstKnown, logical, negated, question } from './choice.js';
 import { columnBatch, constantBatch, dictionaryBatch, kept, mapped, truthBatch } from './leaf.js';
 import type { NumberBatch } from './number-batch.js';
 import { compared, computed, extreme } from './operators.js';
-import type { TextBatch } from './text-batch.js';
-import { chosenText, constantText, dictionaryText, firstKnownText } from './text-batch.js';
+import { chosenText, constantText, dictionaryText, firstKnownText, type TextBatch } from './text-batch.js';
 
 /** Each node holds a block of numbers. */
 const NODES_MAX = 64;

@@ -1,13 +1,11 @@
 import { BLOCK_ROWS } from '../../../base/layout.js';
-import type { Value } from '../../../expression/value.js';
-import { toDouble } from '../../../expression/value.js';
+import { toDouble, type Value } from '../../../expression/value.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { kernelFor } from '../../block/context.js';
 import { idsOf } from '../coded-column.js';
 import type { SegmentScope } from '../scope.js';
 import type { NumberVector } from '../vector.js';
-import type { NumberBatch, Range } from './number-batch.js';
-import { ANY, exactRange, newNulls, newValues, TRUTH } from './number-batch.js';
+import { ANY, exactRange, type NumberBatch, newNulls, newValues, type Range, TRUTH } from './number-batch.js';
 
 /** The same for all rows; undefined for a LONG that a double does not hold, and for what is no number. */
 export function constantBatch(value: Value): NumberBatch | undefined {

@@ -1,7 +1,6 @@
 import { highest, lowest } from '../../../base/lists.js';
 import { own } from '../../../base/names.js';
-import type { NumberBatch, Range } from './number-batch.js';
-import { ANY, exactRange, newNulls, newValues, nullsOfBoth, TRUTH, unionOf } from './number-batch.js';
+import { ANY, exactRange, type NumberBatch, newNulls, newValues, nullsOfBoth, type Range, TRUTH, unionOf } from './number-batch.js';
 
 type Loop = (a: Float64Array, b: Float64Array, out: Float64Array, rows: number) => void;
 

@@ -3,10 +3,8 @@ import type { StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { idsOf } from '../coded-column.js';
 import type { SegmentScope } from '../scope.js';
-import type { StringPool, StringVector } from '../vector.js';
-import { oncePerBlock } from '../vector.js';
-import type { NumberBatch } from './number-batch.js';
-import { isTrueAt } from './number-batch.js';
+import { oncePerBlock, type StringPool, type StringVector } from '../vector.js';
+import { isTrueAt, type NumberBatch } from './number-batch.js';
 
 /** Texts of a block as ids into the pool that all nodes of an expression share; 0 is null. */
 export interface TextBatch {

@@ -1,7 +1,5 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
-import type { Block } from '../../block/context.js';
-import { kernelFor } from '../../block/context.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { type Block, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { LocalKey } from './local-key.js';
 

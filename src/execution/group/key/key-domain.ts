@@ -6,12 +6,10 @@ import type { KernelMemory } from '../../../kernels/memory.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import { bucketBoundaries } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
-import type { ColumnType, TextType } from '../../../model/schema.js';
-import { isNumberType, TIME_COLUMN, widestType } from '../../../model/schema.js';
+import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../../storage/view.js';
 import { globalTextAt, textAt } from '../../block/dictionary.js';
-import type { VirtualColumns } from '../../expression/scope.js';
-import { storedName } from '../../expression/scope.js';
+import { storedName, type VirtualColumns } from '../../expression/scope.js';
 import { timeGrains } from '../../expression/time-grains.js';
 
 /**

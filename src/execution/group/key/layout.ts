@@ -5,8 +5,7 @@ import type { ColumnType } from '../../../model/schema.js';
 import { stateOperations } from '../../aggregate-state/operations.js';
 import type { StateOperations } from '../../aggregate-state/state-operations.js';
 import { virtualColumnsByName } from '../../expression/scope.js';
-import type { KeyDomain, QueryColumns } from './key-domain.js';
-import { columnDomain, keyDomain } from './key-domain.js';
+import { columnDomain, type KeyDomain, keyDomain, type QueryColumns } from './key-domain.js';
 
 /** An aggregator, and what its column is when no rows took part: of merged counts 0 rather than null. */
 export type GroupAggregator = Aggregator & { readonly emptyIsZero?: boolean };

@@ -1,5 +1,4 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 

@@ -1,26 +1,19 @@
 import { assert, ServiceError } from '../../../base/errors.js';
-import type { Address } from '../../../base/layout.js';
-import { PHYSICAL_BYTES } from '../../../base/layout.js';
+import { type Address, PHYSICAL_BYTES } from '../../../base/layout.js';
 import { own } from '../../../base/names.js';
-import type { Scalar } from '../../../expression/value.js';
-import { convert } from '../../../expression/value.js';
-import type { Granularity } from '../../../model/granularity.js';
-import { bucketBoundaries } from '../../../model/granularity.js';
+import { convert, type Scalar } from '../../../expression/value.js';
+import { bucketBoundaries, type Granularity } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
-import type { ColumnType } from '../../../model/schema.js';
-import { isTextType, TIME_COLUMN } from '../../../model/schema.js';
+import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asNumbers, asText } from '../../expression/convert.js';
-import type { SegmentScope } from '../../expression/scope.js';
-import { storedName } from '../../expression/scope.js';
+import { type SegmentScope, storedName } from '../../expression/scope.js';
 import { timeFunction } from '../../expression/time-function.js';
-import type { Runs } from '../../expression/time-runs.js';
-import { bucketRuns } from '../../expression/time-runs.js';
+import { bucketRuns, type Runs } from '../../expression/time-runs.js';
 import type { NumberVector, StringVector } from '../../expression/vector.js';
-import type { KeyDomain, QueryColumns, ValuePool } from './key-domain.js';
-import { BUCKETS_MAX } from './key-domain.js';
+import { BUCKETS_MAX, type KeyDomain, type QueryColumns, type ValuePool } from './key-domain.js';
 
 /** A group key (or a column to count distinct values of) bound to one segment. */
 export type LocalKey = {

@@ -1,8 +1,6 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { KernelSet } from '../../../kernels/contract.js';
-import type { Block } from '../../block/context.js';
-import { clear, kernelFor } from '../../block/context.js';
+import { type Block, clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { decimalExtreme, decimalSum } from './decimal-accumulator.js';

@@ -1,9 +1,7 @@
 import { assert } from '../../../base/errors.js';
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/memory.js';
-import type { RunContext } from '../../block/context.js';
-import { clear } from '../../block/context.js';
+import { clear, type RunContext } from '../../block/context.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import { byCardDescending } from '../key/group-index.js';
 import type { KeyPlace } from '../key/layout.js';

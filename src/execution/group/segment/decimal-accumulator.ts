@@ -1,10 +1,8 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { Decimals } from '../../expression/vector.js';
-import type { Accumulator } from './local-states.js';
-import { addBase, initialExtremes } from './local-states.js';
+import { type Accumulator, addBase, initialExtremes } from './local-states.js';
 
 /** The sum of doubles kept as integers: exact, whatever the order; one division a group makes it a double. */
 export function decimalSum(scope: SegmentScope, index: number, { physical, base, scale, values }: Decimals): Accumulator {

@@ -1,15 +1,12 @@
 import { assert } from '../../../base/errors.js';
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
-import type { Block } from '../../block/context.js';
-import { kernelFor, takeZeroed } from '../../block/context.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { type Block, kernelFor, takeZeroed } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
 import { unionOfNulls } from '../../expression/arithmetic.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import type { LocalKey } from '../key/local-key.js';
-import type { DistinctLayout } from '../table/distinct-combine.js';
-import { combinePairs, combineWidePairs, DistinctWriter, globalIds, multiplesOf } from '../table/distinct-combine.js';
+import { combinePairs, combineWidePairs, type DistinctLayout, DistinctWriter, globalIds, multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
 
 type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;

@@ -1,13 +1,11 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { constantOf } from '../../../expression/expression-type.js';
 import type { Expression } from '../../../model/expression.js';
 import type { NumberColumnView } from '../../../storage/view.js';
 import { clear, kernelFor } from '../../block/context.js';
 import { unionOfNulls } from '../../expression/arithmetic.js';
 import type { SegmentScope } from '../../expression/scope.js';
-import type { NumberVector } from '../../expression/vector.js';
-import { storedNumbers } from '../../expression/vector.js';
+import { type NumberVector, storedNumbers } from '../../expression/vector.js';
 import type { Accumulator } from './local-states.js';
 
 /** factor * column summed over terms, plus a constant; modulo 2^64, so the sum of it may be taken apart exactly. */

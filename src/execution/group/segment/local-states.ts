@@ -1,5 +1,4 @@
-import type { Address, Physical } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS, type Physical } from '../../../base/layout.js';
 import type { Block } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';

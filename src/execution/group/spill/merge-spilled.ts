@@ -4,8 +4,7 @@ import type { Scratch } from '../../block/context.js';
 import { SpillFile } from '../../spill/spill-file.js';
 import type { GroupTableParts, SpilledChunk } from '../table/group-parts.js';
 import { GroupTable } from '../table/group-table.js';
-import type { Remaps } from '../table/merge-tables.js';
-import { freeParts, internAll, mergeTable, SAME_IDS } from '../table/merge-tables.js';
+import { freeParts, internAll, mergeTable, type Remaps, SAME_IDS } from '../table/merge-tables.js';
 import { GroupSpill, pairBytes, readChunk } from './group-spill.js';
 import { PARTITIONS } from './partition.js';
 

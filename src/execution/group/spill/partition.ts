@@ -1,6 +1,5 @@
 import { assert } from '../../../base/errors.js';
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/memory.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';

@@ -1,8 +1,6 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
-import type { Scratch } from '../../block/context.js';
-import { takeZeroed } from '../../block/context.js';
+import { type Scratch, takeZeroed } from '../../block/context.js';
 import { RUN_BYTES } from '../../expression/time-runs.js';
 import { nullIdOf } from '../key/key-domain.js';
 import type { AggregatorLayout } from '../key/layout.js';

@@ -1,8 +1,7 @@
 import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
-import type { RunContext } from '../../block/context.js';
-import { clear } from '../../block/context.js';
+import { clear, type RunContext } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { ValuePool } from '../key/key-domain.js';

@@ -1,9 +1,7 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/memory.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
-import type { RunContext } from '../../block/context.js';
-import { clear, kernelFor } from '../../block/context.js';
+import { clear, kernelFor, type RunContext } from '../../block/context.js';
 import type { ValuePool } from '../key/key-domain.js';
 import { combinePackedKeys, GroupWriter } from '../segment/combine.js';
 import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.js';

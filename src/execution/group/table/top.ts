@@ -1,5 +1,4 @@
-import type { Address } from '../../../base/layout.js';
-import { BLOCK_ROWS } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { PostStep } from '../../../model/plan.js';
 import type { Scratch } from '../../block/context.js';
 import type { GroupTable } from './group-table.js';

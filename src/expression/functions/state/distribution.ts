@@ -2,8 +2,7 @@ import { decodeKll, decodeQuantiles } from '../../../sketch/base64-codec.js';
 import { Distribution } from '../../../sketch/distribution.js';
 import { summaryOfKll, summaryOfQuantiles } from '../../../sketch/summary.js';
 import type { ExpressionFunction } from '../../function.js';
-import type { Value } from '../../value.js';
-import { toDouble } from '../../value.js';
+import { toDouble, type Value } from '../../value.js';
 import { isText, stateFunction } from './state-function.js';
 
 /**

@@ -2,8 +2,7 @@ import { ApproximateHistogram } from '../../../sketch/approximate-histogram.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { FixedHistogram } from '../../../sketch/fixed-histogram.js';
 import type { ExpressionFunction } from '../../function.js';
-import type { Value } from '../../value.js';
-import { Structured, toDouble } from '../../value.js';
+import { Structured, toDouble, type Value } from '../../value.js';
 import { integer, isText, stateFunction } from './state-function.js';
 
 /** All but the buckets take a state and whether it is 'approximate' or 'fixed'. Of no rows, and of no values, null. */

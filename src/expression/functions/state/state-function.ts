@@ -1,7 +1,6 @@
 import type { ColumnType } from '../../../model/schema.js';
 import type { Constant, ExpressionFunction, MaybeType } from '../../function.js';
-import type { Value } from '../../value.js';
-import { toLong } from '../../value.js';
+import { toLong, type Value } from '../../value.js';
 
 /**
  * A function of aggregators' states, for post-aggregators only: its name begins with a colon, so that no expression

@@ -1,7 +1,6 @@
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';
-import type { StateFamily } from './family.js';
-import { overStored, stateAggregator } from './family.js';
+import { overStored, type StateFamily, stateAggregator } from './family.js';
 
 const ENTRIES = 1500;
 /** A filter for so many takes 80 MB. */

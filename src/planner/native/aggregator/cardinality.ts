@@ -1,8 +1,7 @@
 import { isStateType } from '../../../model/state-traits.js';
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';
-import type { StateFamily } from './family.js';
-import { computed, flag, overStored, stateAggregator } from './family.js';
+import { computed, flag, overStored, type StateFamily, stateAggregator } from './family.js';
 
 /** The classic estimates of distinct values. */
 export const CARDINALITY: StateFamily = {

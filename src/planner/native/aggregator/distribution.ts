@@ -3,8 +3,19 @@ import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import { refuse } from '../reader.js';
-import type { Computed, PostScope, StateFamily } from './family.js';
-import { computed, double, isPowerOfTwo, overStored, readNumber, stateAggregator, stateField, text } from './family.js';
+import {
+  type Computed,
+  computed,
+  double,
+  isPowerOfTwo,
+  overStored,
+  type PostScope,
+  readNumber,
+  type StateFamily,
+  stateAggregator,
+  stateField,
+  text,
+} from './family.js';
 
 /** The quantiles of doubles, classic and KLL, whose post-aggregators differ in their names only. */
 export const QUANTILES: StateFamily = {

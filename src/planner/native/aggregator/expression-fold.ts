@@ -7,12 +7,10 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
 import { renameExpression } from '../../../model/plan-names.js';
-import type { ColumnType } from '../../../model/schema.js';
-import { widestType } from '../../../model/schema.js';
+import { type ColumnType, widestType } from '../../../model/schema.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';
-import type { StateFamily } from './family.js';
-import { stateAggregator } from './family.js';
+import { type StateFamily, stateAggregator } from './family.js';
 
 /** An aggregator whose steps are expressions of the query. */
 export const EXPRESSION_FOLD: StateFamily = {

@@ -1,11 +1,9 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
-import type { AggregateState } from '../../../model/aggregate-state.js';
-import { stateColumn } from '../../../model/aggregate-state.js';
+import { type AggregateState, stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
-import type { ColumnType } from '../../../model/schema.js';
-import { isComplexType, JSON_TYPE } from '../../../model/schema.js';
+import { type ColumnType, isComplexType, JSON_TYPE } from '../../../model/schema.js';
 import { stateTraits, stateType } from '../../../model/state-traits.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';

@@ -1,10 +1,8 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import type { ColumnType } from '../../../model/schema.js';
-import { TIME_COLUMN } from '../../../model/schema.js';
+import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
 import type { VirtualColumns } from '../column/columns.js';
-import type { StateFamily } from './family.js';
-import { merging, overStored, stateAggregator } from './family.js';
+import { merging, overStored, type StateFamily, stateAggregator } from './family.js';
 
 const TYPES = { long: 'LONG', double: 'DOUBLE', float: 'FLOAT', string: 'STRING' } as const;
 const STRING_BYTES = 1024;

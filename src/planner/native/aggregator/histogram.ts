@@ -3,8 +3,19 @@ import type { Aggregator } from '../../../model/aggregator.js';
 import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../sketch/fixed-histogram.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';
-import type { Computed, PostScope, StateFamily } from './family.js';
-import { computed, double, long, merging, overStored, readNumber, stateAggregator, text } from './family.js';
+import {
+  type Computed,
+  computed,
+  double,
+  long,
+  merging,
+  overStored,
+  type PostScope,
+  readNumber,
+  type StateFamily,
+  stateAggregator,
+  text,
+} from './family.js';
 
 const RESOLUTION = 50;
 const RESOLUTION_MAX = 100_000;

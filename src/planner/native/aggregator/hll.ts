@@ -1,8 +1,18 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { refuse } from '../reader.js';
-import type { StateFamily } from './family.js';
-import { computed, computedState, flag, long, merging, overStored, stateAggregator, stateField, stateFields } from './family.js';
+import {
+  computed,
+  computedState,
+  flag,
+  long,
+  merging,
+  overStored,
+  type StateFamily,
+  stateAggregator,
+  stateField,
+  stateFields,
+} from './family.js';
 
 export const HLL: StateFamily = {
   aggregators: {

@@ -1,8 +1,7 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Estimator } from '../../../sketch/moments.js';
-import type { StateFamily } from './family.js';
-import { computed, merging, overStored, stateAggregator, text } from './family.js';
+import { computed, merging, overStored, type StateFamily, stateAggregator, text } from './family.js';
 
 export const MOMENTS: StateFamily = {
   queryOnly: ['doubleMean'],

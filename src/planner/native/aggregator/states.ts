@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
-import type { AggregateState } from '../../../model/aggregate-state.js';
-import { stateColumn } from '../../../model/aggregate-state.js';
+import { type AggregateState, stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import { stateTraits } from '../../../model/state-traits.js';

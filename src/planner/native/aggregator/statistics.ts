@@ -1,8 +1,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Expression } from '../../../model/expression.js';
-import type { PostScope, StateFamily } from './family.js';
-import { computed } from './family.js';
+import { computed, type PostScope, type StateFamily } from './family.js';
 
 /** Tests of statistics: post-aggregators over the values of others. */
 export const STATISTICS: StateFamily = {

@@ -3,7 +3,6 @@ import { JSON_TYPE } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-traits.js';
 import { decodeTheta } from '../../../sketch/base64-codec.js';
 import { refuse } from '../reader.js';
-import type { StateFamily } from './family.js';
 import {
   computed,
   computedState,
@@ -11,6 +10,7 @@ import {
   long,
   merging,
   overStored,
+  type StateFamily,
   stateAggregator,
   stateField,
   stateFields,

@@ -3,8 +3,7 @@ import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { stateType } from '../../../model/state-traits.js';
 import type { VirtualColumns } from '../column/columns.js';
-import type { StateFamily } from './family.js';
-import { merging, stateAggregator } from './family.js';
+import { merging, type StateFamily, stateAggregator } from './family.js';
 
 /** The earliest and latest of times finer than `__time`: of instants, of ISO 8601 strings, or of stored extremes. */
 export const TIME_MIN_MAX: StateFamily = {

@@ -3,8 +3,20 @@ import type { AggregateState } from '../../../model/aggregate-state.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Tuple } from '../../../sketch/tuple.js';
 import { refuse } from '../reader.js';
-import type { Computed, PostScope, StateFamily } from './family.js';
-import { computed, computedState, isPowerOfTwo, long, merging, stateAggregator, stateField, stateFields, text } from './family.js';
+import {
+  type Computed,
+  computed,
+  computedState,
+  isPowerOfTwo,
+  long,
+  merging,
+  type PostScope,
+  type StateFamily,
+  stateAggregator,
+  stateField,
+  stateFields,
+  text,
+} from './family.js';
 
 const PREFIX = 'arrayOfDoublesSketch';
 const SIZE = 16384;

@@ -3,14 +3,12 @@ import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec } from '../../../model/query.js';
-import type { ColumnType } from '../../../model/schema.js';
-import { isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
+import { type ColumnType, isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
 import type { FilterColumns } from '../column/column-types.js';
 import { readByType, refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 import type { VirtualColumns } from './columns.js';
-import type { Extracted } from './extraction.js';
-import { orMissing, readExtraction, readInlineMap } from './extraction.js';
+import { type Extracted, orMissing, readExtraction, readInlineMap } from './extraction.js';
 import { keepsListed, keepsMatching, keepsPrefixed } from './multi-value-filters.js';
 
 type ReadDimension = (reader: ObjectReader, columns: FilterColumns, depth: number) => DimensionSpec;

@@ -3,8 +3,7 @@ import type { ObjectReader } from '../../../base/json-reader.js';
 import { append } from '../../../base/lists.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import type { Expression } from '../../../model/expression.js';
-import type { Granularity } from '../../../model/granularity.js';
-import { floorInstant, parseGranularity } from '../../../model/granularity.js';
+import { floorInstant, type Granularity, parseGranularity } from '../../../model/granularity.js';
 import { readSearchTest } from '../filter/search-test.js';
 import { readByType, refuse } from '../reader.js';
 

@@ -1,6 +1,5 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
-import type { PathPart } from '../../../expression/json-path.js';
-import { parseJqPath, parseJsonPath, printJsonPath } from '../../../expression/json-path.js';
+import { type PathPart, parseJqPath, parseJsonPath, printJsonPath } from '../../../expression/json-path.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import { JSON_TYPE } from '../../../model/schema.js';

@@ -6,15 +6,13 @@ import { compileRegularExpression } from '../../../expression/regular-expression
 import { convert } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
 import type { Filter, FilterValue, StringOrdering } from '../../../model/filter.js';
-import type { ColumnType, NumberType } from '../../../model/schema.js';
-import { isArrayType, isComplexType, isNumberType, JSON_TYPE } from '../../../model/schema.js';
+import { type ColumnType, isArrayType, isComplexType, isNumberType, JSON_TYPE, type NumberType } from '../../../model/schema.js';
 import { type ColumnTypes, type FilterColumns, givenColumns } from '../column/column-types.js';
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
 import { UNSUPPORTED_FILTERS } from '../names.js';
 import { readByType, readIntervals, refuse } from '../reader.js';
-import type { WrittenType } from '../typed-value.js';
-import { readTyped, readWrittenType } from '../typed-value.js';
+import { readTyped, readWrittenType, type WrittenType } from '../typed-value.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { readSearchTest } from './search-test.js';
 

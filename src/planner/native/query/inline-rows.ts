@@ -1,12 +1,18 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Frame, FrameColumn } from '../../../model/frame.js';
-import type { ComplexType, NumberType, PrimitiveType } from '../../../model/schema.js';
-import { isArrayType, isNumberType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
+import {
+  type ComplexType,
+  isArrayType,
+  isNumberType,
+  JSON_TYPE,
+  type NumberType,
+  type PrimitiveType,
+  TIME_COLUMN,
+} from '../../../model/schema.js';
 import { isStateType } from '../../../model/state-traits.js';
 import { refuse } from '../reader.js';
-import type { WrittenType } from '../typed-value.js';
-import { readTyped, readWrittenType } from '../typed-value.js';
+import { readTyped, readWrittenType, type WrittenType } from '../typed-value.js';
 
 /**
  * The rows of an `inline` datasource: `columnNames`, perhaps `columnTypes`, and `rows` of as many cells. Without types

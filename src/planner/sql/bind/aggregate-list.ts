@@ -10,7 +10,7 @@ import type { FunctionCall } from './function-call.js';
 /** Collects the aggregates of a query, each once. */
 export class AggregateList {
   readonly aggregates: BoundAggregate[] = [];
-  private readonly indexes = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
 
   add(aggregate: BoundAggregate): Bound {
     const key = [
@@ -20,10 +20,10 @@ export class AggregateList {
       ...aggregate.operands.map(boundKey),
       aggregate.filter === null ? '' : boundKey(aggregate.filter),
     ].join('|');
-    let index = this.indexes.get(key);
+    let index = this.#indexes.get(key);
     if (index === undefined) {
       index = this.aggregates.push(aggregate) - 1;
-      this.indexes.set(key, index);
+      this.#indexes.set(key, index);
     }
     return { kind: 'aggregate', type: aggregate.type, index };
   }

@@ -33,7 +33,7 @@ export class FunctionCall {
   /** Type of JSON_VALUE(x, path RETURNING type). */
   readonly returning: SqlType | null;
   readonly arguments: readonly Bound[];
-  private readonly positions: readonly number[];
+  readonly #positions: readonly number[];
 
   constructor(
     call: { readonly name: string; readonly at: number; readonly unit: string | null; readonly returning: SqlType | null },
@@ -46,7 +46,7 @@ export class FunctionCall {
     this.unit = call.unit;
     this.returning = call.returning;
     this.arguments = args;
-    this.positions = positions;
+    this.#positions = positions;
     this.session = session;
   }
 
@@ -61,28 +61,28 @@ export class FunctionCall {
   }
 
   text(index: number): Bound {
-    return this.as(index, 'VARCHAR');
+    return this.#as(index, 'VARCHAR');
   }
 
   number(index: number): Bound {
     const argument = this.any(index);
     if (argument.type === 'NULL') return literal('BIGINT', null);
     if (isNumeric(argument.type)) return argument;
-    if (argument.type === 'VARCHAR') return this.as(index, 'DOUBLE');
+    if (argument.type === 'VARCHAR') return this.#as(index, 'DOUBLE');
     throw this.mismatch(index, 'a number');
   }
 
   integer(index: number): Bound {
-    if (this.any(index).type === 'VARCHAR') return this.as(index, 'BIGINT');
+    if (this.any(index).type === 'VARCHAR') return this.#as(index, 'BIGINT');
     const argument = this.number(index);
-    return argument.type === 'BIGINT' || argument.type === 'INTEGER' ? argument : this.as(index, 'BIGINT');
+    return argument.type === 'BIGINT' || argument.type === 'INTEGER' ? argument : this.#as(index, 'BIGINT');
   }
 
   instant(index: number): Bound {
     const argument = this.any(index);
     if (argument.type !== 'NULL' && isInstant(argument.type)) return argument;
     if (argument.type !== 'NULL' && argument.type !== 'VARCHAR') throw this.mismatch(index, 'a TIMESTAMP or DATE');
-    return this.as(index, 'TIMESTAMP');
+    return this.#as(index, 'TIMESTAMP');
   }
 
   /** A text, without conversion. */
@@ -147,7 +147,7 @@ export class FunctionCall {
   alike(from: number): { readonly type: BoundType; readonly arguments: readonly Bound[] } {
     return unify(
       this.arguments.slice(from),
-      (index, type) => this.error(this.positions[from + index] ?? this.at, `${this.name}: ${type} does not fit the arguments before it`),
+      (index, type) => this.error(this.#positions[from + index] ?? this.at, `${this.name}: ${type} does not fit the arguments before it`),
       this.session,
     );
   }
@@ -158,12 +158,12 @@ export class FunctionCall {
 
   mismatch(index: number, expected: string): ServiceError {
     return this.error(
-      this.positions[index] ?? this.at,
+      this.#positions[index] ?? this.at,
       `${this.name}: argument ${index + 1} must be ${expected}, found ${describe(this.any(index))}`,
     );
   }
 
-  private as(index: number, type: SqlType): Bound {
+  #as(index: number, type: SqlType): Bound {
     const cast = castTo(this.any(index), type, this.session.timeZone);
     if (cast === undefined) throw this.mismatch(index, `a ${type}`);
     return cast;

@@ -29,27 +29,31 @@ export class Scope {
   }
 
   has(path: readonly string[]): boolean {
-    return this.candidates(path).length > 0;
+    return this.#candidates(path).length > 0;
   }
 
   /** Its own column, or one of a query around it, which is marked as such. */
   resolve(source: SourceText, at: number, path: readonly string[]): Bound {
-    const found = this.candidates(path);
+    const found = this.#candidates(path);
     const [first, second] = found;
     if (second !== undefined)
-      throw source.error('sql_plan_invalid', at, `column ${path.join('.')} is ambiguous: ${this.tablesWith(path)} have it; name the table`);
+      throw source.error(
+        'sql_plan_invalid',
+        at,
+        `column ${path.join('.')} is ambiguous: ${this.#tablesWith(path)} have it; name the table`,
+      );
     if (first !== undefined) return first;
     for (let scope = this.parent, depth = 1; scope !== null; scope = scope.parent, depth++)
       if (scope.has(path)) return outer(scope.resolve(source, at, path), depth);
     const [name = '', qualifier] = [path.at(-1), path.slice(0, -1)];
-    if (!this.qualifies(qualifier)) throw source.error('sql_plan_invalid', at, `unknown table ${qualifier.join('.')}${this.named()}`);
+    if (!this.#qualifies(qualifier)) throw source.error('sql_plan_invalid', at, `unknown table ${qualifier.join('.')}${this.#named()}`);
     const known = this.tables.filter((table) => qualifies(table, qualifier)).flatMap((table) => table.columns.map((column) => column.name));
     throw source.error('sql_plan_invalid', at, `unknown column ${name}${suggestion(name, known)}`);
   }
 
   /** Columns that `*` or `t.*` stands for. */
   all(source: SourceText, at: number, path: readonly string[]): readonly ScopeColumn[] {
-    if (!this.qualifies(path)) throw source.error('sql_plan_invalid', at, `unknown table ${path.join('.')}${this.named()}`);
+    if (!this.#qualifies(path)) throw source.error('sql_plan_invalid', at, `unknown table ${path.join('.')}${this.#named()}`);
     const tables = this.tables.filter((table) => qualifies(table, path));
     const columns = tables.flatMap((table) => table.columns);
     if (path.length > 0) return columns;
@@ -57,7 +61,7 @@ export class Scope {
     return [...this.merged, ...columns.filter(({ name }) => !merged.has(name))];
   }
 
-  private candidates(path: readonly string[]): readonly Bound[] {
+  #candidates(path: readonly string[]): readonly Bound[] {
     const [name = '', qualifier] = [path.at(-1), path.slice(0, -1)];
     if (qualifier.length === 0) {
       const merged = this.merged.find((column) => column.name === name);
@@ -66,18 +70,18 @@ export class Scope {
     return this.tables.filter((table) => qualifies(table, qualifier)).flatMap((table) => meaningsOf(table).get(name) ?? []);
   }
 
-  private qualifies(path: readonly string[]): boolean {
+  #qualifies(path: readonly string[]): boolean {
     return path.length === 0 || this.tables.some((table) => qualifies(table, path));
   }
 
-  private tablesWith(path: readonly string[]): string {
+  #tablesWith(path: readonly string[]): string {
     return this.tables
       .filter((table) => meaningsOf(table).has(path.at(-1) ?? ''))
       .map((table) => table.qualifiers[0]?.join('.') ?? 'a subquery')
       .join(', ');
   }
 
-  private named(): string {
+  #named(): string {
     const names = this.tables.flatMap((table) => (table.qualifiers[0] === undefined ? [] : [table.qualifiers[0].join('.')]));
     return names.length === 0 ? '' : `; this query reads ${names.join(', ')}`;
   }

@@ -52,25 +52,25 @@ interface Parted {
 
 /** Subqueries of one clause, which are joined to its rows before the clause is computed. */
 export class Subqueries {
-  private readonly binding: Binding;
-  private readonly attachments: Attachment[] = [];
+  readonly #binding: Binding;
+  readonly #attachments: Attachment[] = [];
 
   constructor(binding: Binding) {
-    this.binding = binding;
+    this.#binding = binding;
   }
 
   /** Columns of attached subqueries are there whatever the query is grouped by. */
   provides(name: string): boolean {
-    return this.attachments.some(({ prefix, mark }) => name === mark || name.startsWith(prefix));
+    return this.#attachments.some(({ prefix, mark }) => name === mark || name.startsWith(prefix));
   }
 
   get isEmpty(): boolean {
-    return this.attachments.length === 0;
+    return this.#attachments.length === 0;
   }
 
   /** `rename`: what expressions over the original rows are over these rows. */
   attach(relation: Relation, rename: (bound: Bound) => Bound): Relation {
-    return this.attachments.reduce<Relation>((left, { prefix, mark, join }) => {
+    return this.#attachments.reduce<Relation>((left, { prefix, mark, join }) => {
       const { right, conditions } = join(left, rename);
       const parts = conditions.map((part) =>
         transform(part, (each) =>
@@ -85,15 +85,15 @@ export class Subqueries {
   /** A query of one column as a value: null when it gives no row. More than one is an error when the value is computed. */
   scalar(place: Place, query: SqlQuery): Bound {
     const { source } = place.session;
-    const bound = this.bind(place, query);
+    const bound = this.#bind(place, query);
     const [only, second] = bound.columns;
     if (only === undefined || second !== undefined)
       throw source.error('sql_plan_invalid', query.at, `a subquery as a value has one column, found ${bound.columns.length}`);
     const relation = givesOneRow(bound) ? bound : ofOneRow(bound, only);
-    const pulled = this.part(place, query, relation);
+    const pulled = this.#part(place, query, relation);
     const isPlain = pulled.others.length === 0 && pulled.correlations.every(({ operator }) => operator === '=');
     const { correlations, emptyRow, join } = isPlain ? pulled : this.#correlated(place, query, relation);
-    const prefix = this.add(null, (left, rename) => withCorrelations(join(left, rename), correlations, []));
+    const prefix = this.#add(null, (left, rename) => withCorrelations(join(left, rename), correlations, []));
     const value = column(only.type, prefix + only.name);
     const empty = emptyRow?.get(only.name);
     const [first] = correlations;
@@ -102,18 +102,18 @@ export class Subqueries {
   }
 
   exists(place: Place, query: SqlQuery): Bound {
-    const relation = this.bind(place, query);
+    const relation = this.#bind(place, query);
     const body: Relation = isCorrelated(relation) ? withoutEnd(relation) : relation;
-    const pulled = this.part(place, query, body);
+    const pulled = this.#part(place, query, body);
     const parted = pulled.emptyRow === null ? pulled : this.#correlated(place, query, body);
-    return this.matched(parted, []);
+    return this.#matched(parted, []);
   }
 
   /** `positive`: false and unknown are the same where it stands. */
   in(place: Place, expression: Extract<SqlExpression, { kind: 'inQuery' }>, operands: readonly Bound[], positive: boolean): Bound {
     const { session } = place;
     const { query } = expression;
-    const relation = this.bind(place, query);
+    const relation = this.#bind(place, query);
     if (relation.columns.length !== operands.length)
       throw session.source.error(
         'sql_plan_invalid',
@@ -125,16 +125,16 @@ export class Subqueries {
       if (own === undefined) throw session.source.error('internal', query.at, 'a column of IN was lost');
       return compare(session, expression.at, '=', outer(operand, 1), column(own.type, own.name));
     });
-    const pulled = this.part(place, query, relation);
+    const pulled = this.#part(place, query, relation);
     const parted = pulled.emptyRow === null ? pulled : this.#correlated(place, query, relation);
-    const found = this.matched(parted, equalities);
+    const found = this.#matched(parted, equalities);
     if (positive) return found;
-    return this.counted(parted, equalities, found) ?? this.threeValued(parted, equalities, found);
+    return this.#counted(parted, equalities, found) ?? this.#threeValued(parted, equalities, found);
   }
 
   /** IN is unknown, not false, when nothing equals the value, but of some row it is unknown whether it does. */
-  private threeValued(parted: Parted, equalities: readonly Bound[], found: Bound): Bound {
-    const unknown = this.matched(parted, [isNull(and(equalities))]);
+  #threeValued(parted: Parted, equalities: readonly Bound[], found: Bound): Bound {
+    const unknown = this.#matched(parted, [isNull(and(equalities))]);
     return call('BOOLEAN', 'case_searched', found, TRUE, unknown, NULL, FALSE);
   }
 
@@ -142,7 +142,7 @@ export class Subqueries {
    * The same by numbers of rows and nulls, where it is one value that is compared, within rows that equality finds: that the value is
    * null, or there is a null among the rows, need not be looked up in each. Undefined for anything else.
    */
-  private counted({ right, correlations, others }: Parted, equalities: readonly Bound[], found: Bound): Bound | undefined {
+  #counted({ right, correlations, others }: Parted, equalities: readonly Bound[], found: Bound): Bound | undefined {
     const [equality, second] = equalities;
     if (right === null || second !== undefined || equality?.kind !== 'compare') return undefined;
     if (others.length > 0 || correlations.some(({ operator }) => operator !== '=')) return undefined;
@@ -151,7 +151,7 @@ export class Subqueries {
     const rowsAndValues = [count('rows', null), count('values', not(isNull(equality.right)))];
     const counts: Relation = { kind: 'aggregate', input: right, keys, aggregates: rowsAndValues };
     const keyed = correlations.map((each, index) => ({ ...each, inner: column(each.inner.type, `k${index}`) }));
-    const prefix = this.add(null, () => withCorrelations({ right: counts, conditions: [] }, keyed, []));
+    const prefix = this.#add(null, () => withCorrelations({ right: counts, conditions: [] }, keyed, []));
     const [rows, values] = [column('BIGINT', `${prefix}rows`), column('BIGINT', `${prefix}values`)];
     const none = or([isNull(rows), comparison('=', rows, integer(0))]);
     const value = transform(equality.left, (part) => (part.kind === 'outer' ? unwrapped(part) : undefined));
@@ -160,21 +160,21 @@ export class Subqueries {
   }
 
   /** Whether there is a row for which all conditions are true. */
-  private matched(parted: Parted, conditions: readonly Bound[]): Bound {
+  #matched(parted: Parted, conditions: readonly Bound[]): Bound {
     const { correlations, others, right } = parted;
     if (right !== null && correlations.length + others.length + conditions.length === 0) {
       const one: NamedAggregate = { kind: 'count', name: 'rows', operands: [], filter: null, type: 'BIGINT' };
       const limited: Relation = { kind: 'limit', input: right, offset: 0, limit: 1 };
-      const prefix = this.add(null, () => ({ right: { kind: 'aggregate', input: limited, keys: [], aggregates: [one] }, conditions: [] }));
+      const prefix = this.#add(null, () => ({ right: { kind: 'aggregate', input: limited, keys: [], aggregates: [one] }, conditions: [] }));
       return comparison('>', column('BIGINT', `${prefix}rows`), integer(0));
     }
-    const mark = `$q${this.binding.session.numbers.next()}`;
-    this.add(mark, (left, rename) => withCorrelations(parted.join(left, rename), correlations, [...others, ...conditions]));
+    const mark = `$q${this.#binding.session.numbers.next()}`;
+    this.#add(mark, (left, rename) => withCorrelations(parted.join(left, rename), correlations, [...others, ...conditions]));
     return column('BOOLEAN', mark);
   }
 
   /** Uses of the outer query leave as conditions of the join where they can. */
-  private part(place: Place, query: SqlQuery, relation: Relation): Parted {
+  #part(place: Place, query: SqlQuery, relation: Relation): Parted {
     // Values of queries further out are a matter of the outer query.
     const pulled = isCorrelated(relation) && parametersOf(relation, '').length === 0 ? undefined : pullUp(place.session, query, relation);
     if (pulled === undefined) return this.#correlated(place, query, relation);
@@ -184,7 +184,7 @@ export class Subqueries {
 
   /** Rows for each combination of values of the outer query; of none, the rows as they are. */
   #correlated(place: Place, query: SqlQuery, relation: Relation): Parted {
-    const prefix = `$p${this.binding.session.numbers.next()}.`;
+    const prefix = `$p${this.#binding.session.numbers.next()}.`;
     const parameters = parametersOf(relation, prefix);
     const structured = parameters.find(({ value }) => isArray(value.type) || isComplex(value.type));
     if (structured !== undefined)
@@ -204,14 +204,14 @@ export class Subqueries {
     return { ...none, right: null, join };
   }
 
-  private bind(place: Place, query: SqlQuery): ProjectRelation {
-    this.binding.session.numbers.next();
-    return this.binding.query(this.binding, query, place.scope).relation;
+  #bind(place: Place, query: SqlQuery): ProjectRelation {
+    this.#binding.session.numbers.next();
+    return this.#binding.query(this.#binding, query, place.scope).relation;
   }
 
-  private add(mark: string | null, join: Attachment['join']): string {
-    const prefix = `$q${this.binding.session.numbers.next()}.`;
-    this.attachments.push({ prefix, mark, join });
+  #add(mark: string | null, join: Attachment['join']): string {
+    const prefix = `$q${this.#binding.session.numbers.next()}.`;
+    this.#attachments.push({ prefix, mark, join });
     return prefix;
   }
 }

@@ -22,21 +22,21 @@ type Entry = NamedWindowFunction & { readonly window: BoundWindow; readonly at: 
 
 /** Collects the window functions of a query. They are computed over its groups, or over its rows when it has none. */
 export class WindowList {
-  private readonly session: Session;
-  private readonly named: ReadonlyMap<string, SqlWindow>;
-  private readonly entries: Entry[] = [];
-  private readonly indexes = new Map<string, number>();
+  readonly #session: Session;
+  readonly #named: ReadonlyMap<string, SqlWindow>;
+  readonly #entries: Entry[] = [];
+  readonly #indexes = new Map<string, number>();
 
   constructor(session: Session, named: ReadonlyMap<string, SqlWindow>) {
-    this.session = session;
-    this.named = named;
+    this.#session = session;
+    this.#named = named;
   }
 
   /** `place`: where arguments and windows are bound, in which there is no other window function. */
   add(place: Place, expression: Extract<SqlExpression, { kind: 'call' }>): Bound {
     const { name, at } = expression;
-    const { source } = this.session;
-    const over = namedWindow(this.session, this.named, expression.over, at);
+    const { source } = this.#session;
+    const over = namedWindow(this.#session, this.#named, expression.over, at);
     const window: BoundWindow = {
       partition: over.partitionBy.map((each) => bindExpression(place, each)),
       order: valueOrder(over.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) }))),
@@ -48,14 +48,14 @@ export class WindowList {
       expression,
       args,
       written.map((argument) => argument.at),
-      this.session,
+      this.#session,
     );
     const filter = expression.filter === null ? null : condition(place, expression.filter);
     const frame = bindFrame(place, over, window.order);
     if (expression.orderBy.length > 0 && !ORDERED_AGGREGATES.includes(name))
       throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
     const order = valueOrder(expression.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) })));
-    if (WINDOW_FUNCTIONS.includes(name)) return this.push({ ...windowFunction(call, expression), filter, frame, window, at });
+    if (WINDOW_FUNCTIONS.includes(name)) return this.#push({ ...windowFunction(call, expression), filter, frame, window, at });
     if (expression.nulls !== undefined) throw call.error(at, `${name} takes no ${expression.nulls.toUpperCase()} NULLS`);
     const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? own(SQL_AGGREGATES, name) : undefined;
     if (aggregate === undefined) {
@@ -66,14 +66,14 @@ export class WindowList {
     const list = new AggregateList();
     const time = (): Bound => place.scope.resolve(source, at, [TIME_COLUMN]);
     const result = aggregate({ call, distinct: expression.distinct, filter, order, list, time });
-    const results = list.aggregates.map((each) => this.push({ ...aggregateOverFrame(each, call), frame, window, at }));
+    const results = list.aggregates.map((each) => this.#push({ ...aggregateOverFrame(each, call), frame, window, at }));
     return transform(result, (part) => (part.kind === 'aggregate' ? results[part.index] : undefined));
   }
 
   /** The rows with a column for each function. `rename`: what expressions over the original rows are over these. */
   attach(relation: Relation, rename: (bound: Bound, at: number) => Bound): Relation {
     const windows = new Map<string, { readonly window: BoundWindow; readonly functions: NamedWindowFunction[] }>();
-    for (const { window, at, ...entry } of this.entries) {
+    for (const { window, at, ...entry } of this.#entries) {
       const own: BoundWindow = {
         partition: window.partition.map((bound) => rename(bound, at)),
         order: window.order.map((key) => ({ ...key, bound: rename(key.bound, at) })),
@@ -95,16 +95,16 @@ export class WindowList {
 
   /** Results of window functions as the columns they have become. */
   resolved(bound: Bound): Bound {
-    return transform(bound, (part) => (part.kind === 'window' ? column(part.type, this.entries[part.index]?.name ?? '') : undefined));
+    return transform(bound, (part) => (part.kind === 'window' ? column(part.type, this.#entries[part.index]?.name ?? '') : undefined));
   }
 
-  private push(entry: Omit<Entry, 'name'>): Bound {
+  #push(entry: Omit<Entry, 'name'>): Bound {
     const { at: _, ...what } = entry;
     const key = JSON.stringify(what, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
-    let index = this.indexes.get(key);
+    let index = this.#indexes.get(key);
     if (index === undefined) {
-      index = this.entries.push({ ...entry, name: `$w${this.session.numbers.next()}` }) - 1;
-      this.indexes.set(key, index);
+      index = this.#entries.push({ ...entry, name: `$w${this.#session.numbers.next()}` }) - 1;
+      this.#indexes.set(key, index);
     }
     return { kind: 'window', type: entry.type, index };
   }

@@ -5,8 +5,8 @@ import { type Bound, boundKey, columnNames, settledType, toExpression } from '..
 /** Names for columns that a plan computes, none of them a column of the source. */
 export class ComputedColumns {
   readonly columns: { readonly name: string; readonly bound: Bound }[] = [];
-  private readonly names = new Map<string, string>();
-  private readonly prefix: string;
+  readonly #names = new Map<string, string>();
+  readonly #prefix: string;
 
   /** `taken`: what is read beside these columns. */
   constructor(prefix: string, taken: readonly Bound[]) {
@@ -14,17 +14,17 @@ export class ComputedColumns {
     for (const bound of taken) columnNames(bound, names);
     let free = prefix;
     while ([...names].some((name) => name.startsWith(free))) free = `_${free}`;
-    this.prefix = free;
+    this.#prefix = free;
   }
 
   /** The column an expression is: the one it names, or one that is computed, each expression once. */
   nameOf(bound: Bound): string {
     if (bound.kind === 'column') return bound.name;
     const key = boundKey(bound);
-    let name = this.names.get(key);
+    let name = this.#names.get(key);
     if (name === undefined) {
-      name = `${this.prefix}${this.columns.length}`;
-      this.names.set(key, name);
+      name = `${this.#prefix}${this.columns.length}`;
+      this.#names.set(key, name);
       this.columns.push({ name, bound });
     }
     return name;

@@ -232,53 +232,53 @@ class Steps {
   readonly list: PostStep[] = [];
   /** Names of the columns that steps have added. */
   readonly names: string[] = [];
-  private readonly computed: ComputedColumns;
-  private done = 0;
+  readonly #computed: ComputedColumns;
+  #done = 0;
 
   /** `taken`: names that the rows have before. */
   constructor(taken: readonly Bound[]) {
-    this.computed = new ComputedColumns('p', taken);
+    this.#computed = new ComputedColumns('p', taken);
   }
 
   /** Windows, their condition, order and limit; gives the columns that are wanted in the end. */
   end({ windows, qualify, sort, offset, limit, output }: Clauses): readonly { readonly name: string; readonly from: string }[] {
-    for (const window of windows) this.window(window);
+    for (const window of windows) this.#window(window);
     if (qualify !== null) this.list.push({ step: 'filter', filter: toFilter(qualify) });
-    const by = sort.map((key) => sortKey(this.computed.nameOf(key.bound), key));
-    this.computePending();
+    const by = sort.map((key) => sortKey(this.#computed.nameOf(key.bound), key));
+    this.#computePending();
     if (by.length > 0) this.list.push({ step: 'sort', by, offset, limit });
     else if (offset > 0 || limit !== null) this.list.push({ step: 'limit', offset, limit });
-    const wanted = output.map(({ name, bound }) => ({ name, from: this.computed.nameOf(bound) }));
-    this.computePending();
+    const wanted = output.map(({ name, bound }) => ({ name, from: this.#computed.nameOf(bound) }));
+    this.#computePending();
     return wanted;
   }
 
-  private window({ partition, order, functions }: WindowRelation): void {
+  #window({ partition, order, functions }: WindowRelation): void {
     const reached = (bound: FrameBound<Bound>): FrameBound =>
-      typeof bound === 'object' ? { reach: this.computed.nameOf(bound.reach) } : bound;
+      typeof bound === 'object' ? { reach: this.#computed.nameOf(bound.reach) } : bound;
     const step: PostStep = {
       step: 'window',
-      partition: partition.filter(({ kind }) => kind !== 'literal').map((bound) => this.computed.nameOf(bound)),
-      order: order.map((key) => sortKey(this.computed.nameOf(key.bound), key)),
+      partition: partition.filter(({ kind }) => kind !== 'literal').map((bound) => this.#computed.nameOf(bound)),
+      order: order.map((key) => sortKey(this.#computed.nameOf(key.bound), key)),
       functions: functions.map(
         ({ name, type, call, operands, filter, frame }): WindowFunction => ({
           name,
           type: nativeType(type),
           call,
-          columns: operands.map((operand) => this.computed.nameOf(operand)),
-          filter: filter === null ? null : this.computed.nameOf(filter),
+          columns: operands.map((operand) => this.#computed.nameOf(operand)),
+          filter: filter === null ? null : this.#computed.nameOf(filter),
           frame: { ...frame, start: reached(frame.start), end: reached(frame.end) },
         }),
       ),
     };
-    this.computePending();
+    this.#computePending();
     this.list.push(step);
     for (const { name } of functions) this.names.push(name);
   }
 
-  private computePending(): void {
-    for (; this.done < this.computed.columns.length; this.done++) {
-      const next = this.computed.columns[this.done];
+  #computePending(): void {
+    for (; this.#done < this.#computed.columns.length; this.#done++) {
+      const next = this.#computed.columns[this.#done];
       if (next === undefined) continue;
       const type = nativeType(settledType(next.bound.type));
       this.list.push({ step: 'compute', name: next.name, type, expression: toExpression(next.bound) });

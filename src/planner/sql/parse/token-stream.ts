@@ -1,5 +1,4 @@
-import type { Token } from './lexer.js';
-import { tokensOf } from './lexer.js';
+import { type Token, tokensOf } from './lexer.js';
 import type { SourceText } from './source-text.js';
 
 /** Deeper nesting is refused, so that no recursion over the tree can exhaust the stack. */
@@ -18,12 +17,12 @@ export class TokenStream {
   readonly source: SourceText;
   readonly tokens: readonly Token[];
   /** Nesting of each token; a parenthesis has that of what stands around it. */
-  private readonly depths: readonly number[];
-  private readonly partners: ReadonlyMap<number, number>;
-  private readonly openings: ReadonlyMap<number, number>;
-  private readonly edits = new Map<number, string>();
+  readonly #depths: readonly number[];
+  readonly #partners: ReadonlyMap<number, number>;
+  readonly #openings: ReadonlyMap<number, number>;
+  readonly #edits = new Map<number, string>();
   /** First token of a removed range to the one after it. */
-  private readonly removed = new Map<number, number>();
+  readonly #removed = new Map<number, number>();
 
   /** @throws ServiceError `sql_invalid` for unbalanced parentheses, `resource_limit` past NESTING_MAX and TOKENS_MAX */
   constructor(source: SourceText) {
@@ -52,9 +51,9 @@ export class TokenStream {
     }
     const unclosed = open.pop();
     if (unclosed !== undefined) throw source.error('sql_invalid', this.start(unclosed), `this ${this.text(unclosed)} is never closed`);
-    this.depths = depths;
-    this.partners = partners;
-    this.openings = openings;
+    this.#depths = depths;
+    this.#partners = partners;
+    this.#openings = openings;
   }
 
   /** Upper case of a word, a symbol or number as it is; empty for strings, quoted names and past the end. */
@@ -77,17 +76,17 @@ export class TokenStream {
   }
 
   depth(index: number): number {
-    return this.depths[index] ?? 0;
+    return this.#depths[index] ?? 0;
   }
 
   /** The token that closes the parenthesis at `index`. */
   closing(index: number): number {
-    return this.partners.get(index) ?? this.tokens.length;
+    return this.#partners.get(index) ?? this.tokens.length;
   }
 
   /** The parenthesis that the token at `index` closes. */
   opening(index: number): number | undefined {
-    return this.openings.get(index);
+    return this.#openings.get(index);
   }
 
   /** First token in [from, to) at the depth of `from` that fits. */
@@ -106,22 +105,22 @@ export class TokenStream {
   }
 
   replace(index: number, text: string): void {
-    this.edits.set(index, text);
+    this.#edits.set(index, text);
   }
 
   /** The text of a token once edited, for edits that add to earlier ones. */
   edited(index: number): string {
     const token = this.tokens[index];
-    return this.edits.get(index) ?? (token === undefined ? '' : this.source.text.slice(token.start, token.end));
+    return this.#edits.get(index) ?? (token === undefined ? '' : this.source.text.slice(token.start, token.end));
   }
 
   blank(from: number, to: number): void {
-    for (let index = from; index < to; index++) this.edits.set(index, '');
+    for (let index = from; index < to; index++) this.#edits.set(index, '');
   }
 
   /** Unlike `blank` leaves one space, however long the tokens are. */
   remove(from: number, to: number): void {
-    this.removed.set(from, to);
+    this.#removed.set(from, to);
   }
 
   /** Tokens [from, to) as text for the parser, after `prefix`. */
@@ -144,7 +143,7 @@ export class TokenStream {
           token.start,
           `the statement has more than ${PARSER_TOKENS_MAX} words and symbols besides lists of literals; send values as parameters`,
         );
-      const next = this.removed.get(index);
+      const next = this.#removed.get(index);
       if (next !== undefined) {
         index = next - 1;
         cursor = this.tokens[index]?.end ?? cursor;

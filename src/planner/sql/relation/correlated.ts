@@ -58,10 +58,10 @@ export function oneNearer(relation: Relation): Relation {
 
 /** Rows of a subquery for every combination of its parameters. */
 export class CorrelatedRows {
-  private readonly parameters: readonly Parameter[];
-  private readonly prefix: string;
-  private readonly domain: Relation;
-  private readonly meanings: ReadonlyMap<string, Bound>;
+  readonly #parameters: readonly Parameter[];
+  readonly #prefix: string;
+  readonly #domain: Relation;
+  readonly #meanings: ReadonlyMap<string, Bound>;
 
   /**
    * @param prefix   that of the parameters' names
@@ -69,90 +69,90 @@ export class CorrelatedRows {
    * @param rename   what an expression of the outer query is over these
    */
   constructor(parameters: readonly Parameter[], prefix: string, around: Relation, rename: (bound: Bound) => Bound) {
-    this.parameters = parameters;
-    this.prefix = prefix;
+    this.#parameters = parameters;
+    this.#prefix = prefix;
     const keys = parameters.map(({ name, value }): NamedBound => ({ name: name.slice(prefix.length), bound: rename(value) }));
-    this.domain = { kind: 'aggregate', input: around, keys, aggregates: [] };
-    this.meanings = new Map(parameters.map(({ name, value }) => [boundKey(value), column(settledType(value.type), name)]));
+    this.#domain = { kind: 'aggregate', input: around, keys, aggregates: [] };
+    this.#meanings = new Map(parameters.map(({ name, value }) => [boundKey(value), column(settledType(value.type), name)]));
   }
 
   /** The relation's columns, and the parameters, in any order. */
   of(relation: Relation): Relation {
-    if (!isCorrelated(relation)) return this.beside(relation);
+    if (!isCorrelated(relation)) return this.#beside(relation);
     switch (relation.kind) {
       case 'source':
-        return this.beside(relation);
+        return this.#beside(relation);
       case 'filter':
       case 'unnest':
-        return this.resolved({ ...relation, input: this.of(relation.input) });
+        return this.#resolved({ ...relation, input: this.of(relation.input) });
       case 'project':
-        return this.resolved({ ...relation, input: this.of(relation.input), columns: [...relation.columns, ...this.columns()] });
+        return this.#resolved({ ...relation, input: this.of(relation.input), columns: [...relation.columns, ...this.#columns()] });
       case 'sort':
         // Without a limit around it the order of a subquery means nothing.
         return this.of(relation.input);
       case 'limit':
-        return this.limited(relation.input, relation.offset, relation.limit);
+        return this.#limited(relation.input, relation.offset, relation.limit);
       case 'window': {
-        const partition = [...relation.partition, ...this.columns().map(({ bound }) => bound)];
-        return this.resolved({ ...relation, input: this.of(relation.input), partition });
+        const partition = [...relation.partition, ...this.#columns().map(({ bound }) => bound)];
+        return this.#resolved({ ...relation, input: this.of(relation.input), partition });
       }
       case 'union': {
         const columns = columnsOf(relation);
         const inputs = relation.inputs.map(
-          (input): Relation => ({ kind: 'project', input: this.of(input), columns: [...identity(columns), ...this.columns()] }),
+          (input): Relation => ({ kind: 'project', input: this.of(input), columns: [...identity(columns), ...this.#columns()] }),
         );
         return { ...relation, inputs };
       }
       case 'aggregate':
-        return relation.keys.length === 0 ? this.always(relation) : this.grouped(relation);
+        return relation.keys.length === 0 ? this.#always(relation) : this.#grouped(relation);
       case 'join':
-        return this.joined(relation);
+        return this.#joined(relation);
     }
   }
 
   /** Conditions that rows of the outer query and of the subquery have the same parameters. */
   matches(): readonly Bound[] {
-    return this.parameters.flatMap(({ name, value }) => same(outerOf(value), column(settledType(value.type), name)));
+    return this.#parameters.flatMap(({ name, value }) => same(outerOf(value), column(settledType(value.type), name)));
   }
 
-  private columns(): readonly ProjectedColumn[] {
-    return this.parameters.map(({ name, value }) => {
+  #columns(): readonly ProjectedColumn[] {
+    return this.#parameters.map(({ name, value }) => {
       const type = settledType(value.type);
       return { name, type, bound: column(type, name) };
     });
   }
 
   /** Every row for every combination. */
-  private beside(relation: Relation): Relation {
-    return { kind: 'join', type: 'inner', left: relation, right: this.domain, prefix: this.prefix, condition: null };
+  #beside(relation: Relation): Relation {
+    return { kind: 'join', type: 'inner', left: relation, right: this.#domain, prefix: this.#prefix, condition: null };
   }
 
   /** The node with parameters in place of values of the outer query. */
-  private resolved(node: Relation): Relation {
-    return mapExpressions(node, (bound) => this.resolve(bound));
+  #resolved(node: Relation): Relation {
+    return mapExpressions(node, (bound) => this.#resolve(bound));
   }
 
-  private resolve(bound: Bound): Bound {
+  #resolve(bound: Bound): Bound {
     return transform(bound, (part) =>
-      part.kind !== 'outer' ? undefined : part.depth === 1 ? this.meanings.get(boundKey(unwrapped(part))) : unwrapped(part),
+      part.kind !== 'outer' ? undefined : part.depth === 1 ? this.#meanings.get(boundKey(unwrapped(part))) : unwrapped(part),
     );
   }
 
-  private grouped(relation: AggregateRelation): Relation {
-    const keys = [...relation.keys, ...this.columns().map(({ name, bound }) => ({ name, bound }))];
-    return this.resolved({ ...relation, input: this.of(relation.input), keys });
+  #grouped(relation: AggregateRelation): Relation {
+    const keys = [...relation.keys, ...this.#columns().map(({ name, bound }) => ({ name, bound }))];
+    return this.#resolved({ ...relation, input: this.of(relation.input), keys });
   }
 
   /** An aggregation without keys has a row for every combination, also where it has no rows. */
-  private always(relation: AggregateRelation): Relation {
-    const right = this.grouped({ ...relation, aggregates: [...relation.aggregates, ROWS] });
-    const prefix = `${this.prefix}g.`;
+  #always(relation: AggregateRelation): Relation {
+    const right = this.#grouped({ ...relation, aggregates: [...relation.aggregates, ROWS] });
+    const prefix = `${this.#prefix}g.`;
     const left: Relation = {
       kind: 'project',
-      input: this.domain,
-      columns: this.columns().map((each) => ({ ...each, bound: column(each.type, each.name.slice(this.prefix.length)) })),
+      input: this.#domain,
+      columns: this.#columns().map((each) => ({ ...each, bound: column(each.type, each.name.slice(this.#prefix.length)) })),
     };
-    const condition = and(this.columns().flatMap(({ bound, name, type }) => same(bound, column(type, prefix + name))));
+    const condition = and(this.#columns().flatMap(({ bound, name, type }) => same(bound, column(type, prefix + name))));
     const isEmpty = isNull(column('BIGINT', prefix + ROWS.name));
     const columns = relation.aggregates.map((aggregate): ProjectedColumn => {
       const { name, type } = aggregate;
@@ -162,19 +162,19 @@ export class CorrelatedRows {
     return {
       kind: 'project',
       input: { kind: 'join', type: 'left', left, right, prefix, condition },
-      columns: [...columns, ...this.columns()],
+      columns: [...columns, ...this.#columns()],
     };
   }
 
   /** So many rows of each combination: those of the first places in the order, if there is one. */
-  private limited(input: Relation, offset: number, limit: number | null): Relation {
+  #limited(input: Relation, offset: number, limit: number | null): Relation {
     const [rows, by]: readonly [Relation, readonly RelationSortKey[]] = input.kind === 'sort' ? [input.input, input.by] : [input, []];
-    const place = `${this.prefix}place`;
+    const place = `${this.#prefix}place`;
     const numbered: Relation = {
       kind: 'window',
       input: this.of(rows),
-      partition: this.columns().map(({ bound }) => bound),
-      order: by.map((key) => ({ ...key, bound: this.resolve(key.bound) })),
+      partition: this.#columns().map(({ bound }) => bound),
+      order: by.map((key) => ({ ...key, bound: this.#resolve(key.bound) })),
       functions: [{ name: place, type: 'BIGINT', call: { kind: 'rowNumber' }, operands: [], filter: null, frame: WHOLE }],
     };
     const compared = (operator: '>' | '<=', right: number): Bound => ({
@@ -187,21 +187,21 @@ export class CorrelatedRows {
     });
     const conditions = [...(offset > 0 ? [compared('>', offset)] : []), ...(limit === null ? [] : [compared('<=', offset + limit)])];
     const kept: Relation = conditions.length === 0 ? numbered : { kind: 'filter', input: numbered, condition: and(conditions) };
-    return { kind: 'project', input: kept, columns: [...identity(columnsOf(rows)), ...this.columns()] };
+    return { kind: 'project', input: kept, columns: [...identity(columnsOf(rows)), ...this.#columns()] };
   }
 
   /** A side has parameters where it, or what it must keep rows for, uses them; where both have, they are the same. */
-  private joined(join: JoinRelation): Relation {
+  #joined(join: JoinRelation): Relation {
     const { type, prefix } = join;
     const ofRight = isCorrelated(join.right);
     const ofLeft = isCorrelated(join.left) || type !== 'inner' || !ofRight;
     const needsRight = ofRight || type === 'right' || type === 'full';
     const [left, right] = [ofLeft ? this.of(join.left) : join.left, needsRight ? this.of(join.right) : join.right];
-    const own = this.columns();
+    const own = this.#columns();
     const equal = ofLeft && needsRight ? own.flatMap(({ bound, name, type: each }) => same(bound, column(each, prefix + name))) : [];
-    const parts = [...conjuncts(join.condition === null ? null : this.resolve(join.condition)), ...equal];
+    const parts = [...conjuncts(join.condition === null ? null : this.#resolve(join.condition)), ...equal];
     const condition = parts.length === 0 ? null : and(parts);
-    const inRight = (bound: Bound): Bound => (!ofLeft && ofRight ? this.inRight(bound, prefix) : bound);
+    const inRight = (bound: Bound): Bound => (!ofLeft && ofRight ? this.#inRight(bound, prefix) : bound);
     const node: JoinRelation = { ...join, left, right, condition: condition === null ? null : inRight(condition) };
     if (!needsRight || !putsOutRight(join)) return node;
     const parameters = own.map((each): ProjectedColumn => {
@@ -213,8 +213,8 @@ export class CorrelatedRows {
   }
 
   /** Parameters are the right side's. */
-  private inRight(bound: Bound, prefix: string): Bound {
-    const names = new Set(this.parameters.map(({ name }) => name));
+  #inRight(bound: Bound, prefix: string): Bound {
+    const names = new Set(this.#parameters.map(({ name }) => name));
     return transform(bound, (part) => (part.kind === 'column' && names.has(part.name) ? column(part.type, prefix + part.name) : undefined));
   }
 }

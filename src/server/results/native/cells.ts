@@ -1,9 +1,7 @@
 import { doubleText, floatText } from '../../../expression/value.js';
 import { arrayElements } from '../../../model/array-text.js';
-import type { Frame, FrameColumn } from '../../../model/frame.js';
-import { isNullAt } from '../../../model/frame.js';
-import type { TextType } from '../../../model/schema.js';
-import { isArrayType, JSON_TYPE } from '../../../model/schema.js';
+import { type Frame, type FrameColumn, isNullAt } from '../../../model/frame.js';
+import { isArrayType, JSON_TYPE, type TextType } from '../../../model/schema.js';
 import { arrayJson, doubleJson } from '../array-json.js';
 
 /** Gives the JSON of one row's value. */

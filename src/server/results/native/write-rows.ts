@@ -5,8 +5,7 @@ import type { Frame } from '../../../model/frame.js';
 import type { Granularity } from '../../../model/granularity.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
-import type { CellWriter } from './cells.js';
-import { arrayWriter, instantReader, objectWriter } from './cells.js';
+import { arrayWriter, type CellWriter, instantReader, objectWriter } from './cells.js';
 import { TextPieces } from './text-stream.js';
 
 export interface WriteOptions {

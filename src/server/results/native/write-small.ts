@@ -2,13 +2,11 @@ import type { EpochMs } from '../../../base/instant.js';
 import { stringifyJson } from '../../../base/json.js';
 import { formatInstant } from '../../../base/time.js';
 import { STRING_ORDERINGS } from '../../../expression/ordering.js';
-import type { Frame } from '../../../model/frame.js';
-import { cellAt } from '../../../model/frame.js';
+import { cellAt, type Frame } from '../../../model/frame.js';
 import type { SearchQuery, TimeBoundaryQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { instantReader } from './cells.js';
-import type { WriteOptions } from './write-rows.js';
-import { firstInstant } from './write-rows.js';
+import { firstInstant, type WriteOptions } from './write-rows.js';
 
 /** The first and last instant of a timeBoundary plan's result; null when no row matched. */
 export async function readTimeBounds(

@@ -1,6 +1,5 @@
 import type { Frame } from '../../../model/frame.js';
-import type { OutputColumn } from '../../../model/statement.js';
-import { sqlTypeName } from '../../../model/statement.js';
+import { type OutputColumn, sqlTypeName } from '../../../model/statement.js';
 import { type CellText, CSV_SPELLING, cellText, JSON_ARRAYS_SPELLING, JSON_SPELLING, type Spelling } from './cell-text.js';
 
 export type ResultFormatName = 'object' | 'array' | 'objectLines' | 'arrayLines' | 'csv';
