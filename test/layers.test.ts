@@ -187,6 +187,14 @@ layers('roles meet only through cluster/rpc and contracts', () => {
   );
 });
 
+layers('routes ask a role to write: no file of server opens a metadata transaction', () => {
+  const writing = FILES.filter((file) => part(file) === 'server').filter((file) =>
+    /[tT]ransaction\(/.test(readFileSync(join(SOURCE, file), 'utf8')),
+  );
+  const fenced = IMPORTS.filter(({ file, target }) => part(file) === 'server' && target === 'metadata/leadership.ts');
+  assert.equal([...writing, ...fenced.map(({ file }) => file)], []);
+});
+
 layers('a package is imported in one file', () => {
   const importers = new Map<string, Set<string>>();
   for (const { file, target, isPackage } of IMPORTS) {

@@ -69,14 +69,7 @@ export class StorageOwner {
       if (ownership.state === 'confirmed') return ownership;
       const files = await this.#whoseFiles(queries);
       if (files === 'others' || (files === 'own' && storage !== undefined)) return ownership;
-      return this.#write(queries, {
-        storeId: store?.storeId ?? randomUUID(),
-        publication: randomUUID(),
-        previous: null,
-        taskId: null,
-        unsettledTasks: [],
-        confirmedMs: 0,
-      });
+      return this.#write(queries, firstRecord(store, 0));
     });
   }
 
@@ -98,14 +91,7 @@ export class StorageOwner {
   async confirm(database: Database, fence: Fence, nowMs: EpochMs): Promise<Ownership> {
     return fencedTransaction(database, fence, async (queries) => {
       const { store } = await this.#read(queries);
-      return this.#write(queries, {
-        storeId: store?.storeId ?? randomUUID(),
-        publication: randomUUID(),
-        previous: null,
-        taskId: null,
-        unsettledTasks: [],
-        confirmedMs: nowMs,
-      });
+      return this.#write(queries, firstRecord(store, nowMs));
     });
   }
 
@@ -134,6 +120,12 @@ export class StorageOwner {
     }
     return known.size === 0 ? 'none' : 'own';
   }
+}
+
+/** Of a deep storage that a metadata store takes. */
+function firstRecord(store: StoreRecord | undefined, confirmedMs: number): StorageRecord {
+  const storeId = store?.storeId ?? randomUUID();
+  return { storeId, publication: randomUUID(), previous: null, taskId: null, unsettledTasks: [], confirmedMs };
 }
 
 function compare(store: StoreRecord | undefined, storage: StorageRecord | undefined): Ownership {

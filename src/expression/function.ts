@@ -87,6 +87,16 @@ export function plainFunction(
   return { name, minArguments, maxArguments, type: () => type, bind: () => bound };
 }
 
+/** A function of a fixed result type that is compiled once for the constants among its arguments. */
+export function compiledFunction(
+  name: string,
+  [minArguments, maxArguments]: readonly [number, number],
+  type: ColumnType,
+  bind: ExpressionFunction['bind'],
+): ExpressionFunction {
+  return { name, minArguments, maxArguments, type: () => type, bind };
+}
+
 /** A function that computes only those of its arguments that it needs. */
 export function lazyFunction(
   name: string,

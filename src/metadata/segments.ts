@@ -61,15 +61,25 @@ export interface SegmentChange {
   readonly used: boolean;
   /** undefined: it cannot be read. */
   readonly segment: SegmentDescriptor | undefined;
+  /** As columns of their own have them; null: they cannot be read. */
+  readonly interval: Interval | null;
+  readonly version: string | null;
 }
 
 /** What was inserted or changed its use after a revision; from 0 on, everything that is used. */
 export async function segmentsChangedAfter(queries: Queries, revision: number): Promise<readonly SegmentChange[]> {
-  const rows = await queries.rows<SegmentRow & { used: number; data_source: string }>(
-    `SELECT id, data_source, used, payload FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
+  const rows = await queries.rows<SegmentRow & { used: number; data_source: string; start_ms: unknown; end_ms: unknown; version: unknown }>(
+    `SELECT id, data_source, used, payload, start_ms, end_ms, version FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
     [revision],
   );
-  return rows.map((row) => ({ id: row.id, dataSource: row.data_source, used: row.used === 1, segment: readDescriptor(queries, row) }));
+  return rows.map((row) => ({
+    id: row.id,
+    dataSource: row.data_source,
+    used: row.used === 1,
+    segment: readDescriptor(queries, row),
+    interval: readInterval(row.start_ms, row.end_ms),
+    version: typeof row.version === 'string' ? row.version : null,
+  }));
 }
 
 export interface SegmentSelection {
@@ -214,6 +224,10 @@ function conditionOf(selection: SegmentSelection): { where: string; bindings: Bi
 }
 
 const placeholders = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
+
+function readInterval(start: unknown, end: unknown): Interval | null {
+  return typeof start === 'number' && typeof end === 'number' && start < end ? { start, end } : null;
+}
 
 /** What `insertSegments` wrote; undefined when the row is set aside. */
 function readDescriptor(queries: Queries, { id, payload }: SegmentRow): SegmentDescriptor | undefined {

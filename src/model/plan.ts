@@ -5,6 +5,7 @@ import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
 import type { ColumnType } from './schema.js';
+import type { SegmentAnalysisType } from './segment.js';
 import type { Stage } from './stage.js';
 import type { WindowFunction } from './window.js';
 
@@ -72,16 +73,7 @@ export interface TimeBoundaryPlan extends Leaf {
 /** No rows are read: answers from segment files' own descriptions. Its result is `SegmentAnalysis[]`, not frames. */
 export interface SegmentMetadataPlan extends Leaf {
   readonly operator: 'segmentMetadata';
-  readonly analyses: readonly (
-    | 'cardinality'
-    | 'minmax'
-    | 'size'
-    | 'interval'
-    | 'timestampSpec'
-    | 'queryGranularity'
-    | 'aggregators'
-    | 'rollup'
-  )[];
+  readonly analyses: readonly SegmentAnalysisType[];
   readonly columns: { readonly kind: 'all' | 'none' } | { readonly kind: 'list'; readonly names: readonly string[] };
   readonly merge: boolean;
 }

@@ -4,6 +4,7 @@ import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
 import type { ColumnType } from './schema.js';
+import type { SegmentAnalysisType } from './segment.js';
 
 /** A native query, parsed: every field present, defaults filled in, names resolved. Told apart by `queryType`. */
 export type Query =
@@ -15,6 +16,12 @@ export type Query =
   | TimeBoundaryQuery
   | SegmentMetadataQuery
   | DataSourceMetadataQuery;
+
+export interface PostAggregator {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly expression: Expression;
+}
 
 interface BaseQuery {
   readonly dataSource: string;
@@ -30,12 +37,6 @@ interface AggregationQuery extends BaseQuery {
   readonly aggregators: readonly Aggregator[];
   /** In order: each may read aggregators, keys and earlier ones. */
   readonly postAggregators: readonly PostAggregator[];
-}
-
-export interface PostAggregator {
-  readonly name: string;
-  readonly type: ColumnType;
-  readonly expression: Expression;
 }
 
 /** A column to group by and what it is called in the result. */
@@ -127,16 +128,7 @@ export interface TimeBoundaryQuery extends BaseQuery {
   readonly bound: 'minTime' | 'maxTime' | null;
 }
 
-export type AnalysisType =
-  | 'cardinality'
-  | 'minmax'
-  | 'size'
-  | 'interval'
-  | 'timestampSpec'
-  | 'queryGranularity'
-  | 'aggregators'
-  | 'rollup'
-  | 'projections';
+export type AnalysisType = SegmentAnalysisType | 'projections';
 
 export interface SegmentMetadataQuery extends BaseQuery {
   readonly queryType: 'segmentMetadata';

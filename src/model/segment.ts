@@ -45,6 +45,25 @@ export interface SegmentDescriptor extends SegmentFile {
   readonly shardSpec: ShardSpec;
 }
 
+/** A used segment whose document in the metadata store cannot be read: nobody serves it, and answers without it are wrong. */
+export interface UnreadableSegment {
+  readonly id: string;
+  readonly dataSource: string;
+  /** null: not known. */
+  readonly interval: Interval | null;
+}
+
+/** What segmentMetadata can find out about a segment. */
+export type SegmentAnalysisType =
+  | 'cardinality'
+  | 'minmax'
+  | 'size'
+  | 'interval'
+  | 'timestampSpec'
+  | 'queryGranularity'
+  | 'aggregators'
+  | 'rollup';
+
 /** Per-segment answer of segmentMetadata, before merging; longs of `minmax` as bigint. */
 export interface SegmentAnalysis {
   readonly id: string;

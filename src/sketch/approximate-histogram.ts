@@ -1,12 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 import { type Centroid, joined, joinNearest, mergedCentroids } from './centroids.js';
 
-/** Bounds of buckets, one more than there are counts between them. */
-export interface BucketCounts {
-  readonly breaks: readonly number[];
-  readonly counts: readonly number[];
-}
-
 /**
  * The streaming histogram of Ben-Haim and Tom-Tov (2010): at most `resolution` centroids, each a value with a count; when
  * there are more, the two that are nearest to each other become one. A centroid is exact while all it counts are the
@@ -317,4 +311,10 @@ function decodeCompact(view: DataView, limits?: { readonly lower: number; readon
   } else take(first, true);
   for (const { value } of centroids) [min, max] = [Math.min(min, value), Math.max(max, value)];
   return ApproximateHistogram.of(resolution, centroids, { min, max }, limits);
+}
+
+/** Bounds of buckets, one more than there are counts between them. */
+export interface BucketCounts {
+  readonly breaks: readonly number[];
+  readonly counts: readonly number[];
 }

@@ -42,24 +42,20 @@ export class Theta {
 
   /** Hashes that all of them have. */
   static intersect(size: number, sketches: readonly Theta[]): Theta {
-    const [first, ...others] = sketches;
-    const theta = lowest(sketches);
-    return new Theta(
-      size,
-      theta,
-      [...(first?.hashes() ?? [])].filter((hash) => hash < theta && others.every((other) => other.#has(hash))),
-    );
+    return Theta.#ofFirst(size, sketches, (hash, others) => others.every((other) => other.#has(hash)));
   }
 
   /** Hashes of the first that none of the others has. */
   static subtract(size: number, sketches: readonly Theta[]): Theta {
+    return Theta.#ofFirst(size, sketches, (hash, others) => !others.some((other) => other.#has(hash)));
+  }
+
+  /** Hashes of the first below the bounds of all that `keeps` says to keep. */
+  static #ofFirst(size: number, sketches: readonly Theta[], keeps: (hash: bigint, others: readonly Theta[]) => boolean): Theta {
     const [first, ...others] = sketches;
     const theta = lowest(sketches);
-    return new Theta(
-      size,
-      theta,
-      [...(first?.hashes() ?? [])].filter((hash) => hash < theta && !others.some((other) => other.#has(hash))),
-    );
+    const kept = [...(first?.hashes() ?? [])].filter((hash) => hash < theta && keeps(hash, others));
+    return new Theta(size, theta, kept);
   }
 
   /** Ascending. */

@@ -56,6 +56,17 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     return segment;
   }
 
+  /** Runs with a segment whose file stays open meanwhile. */
+  async function using<Result>(segmentId: string, run: (segment: OpenSegment) => Promise<Result>): Promise<Result> {
+    const segment = get(segmentId);
+    segment.use();
+    try {
+      return await run(segment);
+    } finally {
+      segment.letGo();
+    }
+  }
+
   function dictionary(dataSource: string, column: string): GlobalDictionary {
     const shared = dataSources.get(dataSource);
     assert(shared !== undefined, 'a pinned segment keeps its datasource open');
@@ -119,25 +130,13 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     },
 
     async findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null> {
-      const segment = get(segmentId);
-      segment.use();
-      try {
-        return await segment.findRows(column, ids);
-      } finally {
-        segment.letGo();
-      }
+      return using(segmentId, (segment) => segment.findRows(column, ids));
     },
 
     unloaded: (segmentId: string, column: string): UnloadedColumn | null => get(segmentId).unloaded(column),
 
     async findStrings(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array> {
-      const segment = get(segmentId);
-      segment.use();
-      try {
-        return await segment.findStrings(column, texts);
-      } finally {
-        segment.letGo();
-      }
+      return using(segmentId, (segment) => segment.findStrings(column, texts));
     },
 
     makeRoom: (bytes: number): number => resident.makeRoom(bytes),

@@ -150,6 +150,46 @@ for (const [place, rows] of columns)
     }
   });
 
+broken('a used segment that cannot be read is told of, with the interval that its columns have', async () => {
+  const [row] = await database.rows<{ id: string; payload: string; version: string }>(
+    "SELECT id, payload, version FROM segments WHERE data_source = 'b' ORDER BY start_ms",
+  );
+  assert.ok(row);
+  const { id, payload, version } = row;
+  const unreadable = async () => {
+    const catalog = new SegmentCatalog(database);
+    await catalog.refresh();
+    return { unreadable: catalog.unreadable(), names: catalog.dataSources() };
+  };
+  const set = async (columns: string) => database.rows(`UPDATE segments SET ${columns} WHERE id = ?`, [id]);
+  const names = ['a', 'b'];
+  assert.equal(await unreadable(), { unreadable: [], names });
+  await set("payload = '{'");
+  assert.equal(await unreadable(), { unreadable: [{ id, dataSource: 'b', interval: day(0) }], names });
+  await set("start_ms = 'long ago'");
+  assert.equal(await unreadable(), { unreadable: [{ id, dataSource: 'b', interval: null }], names });
+  // Inside of the other segment of the datasource, which is newer then, and older, and again the same.
+  await set(`start_ms = ${day(1).start}, end_ms = ${day(1).end}, version = '0'`);
+  assert.equal(await unreadable(), { unreadable: [], names });
+  await set("version = '9999'");
+  assert.equal(await unreadable(), { unreadable: [{ id, dataSource: 'b', interval: day(1) }], names });
+  await set('used = 0');
+  assert.equal(await unreadable(), { unreadable: [], names });
+  await set(`start_ms = ${day(0).start}, end_ms = ${day(0).end}, used = 1`);
+  await database.rows('UPDATE segments SET version = ?, payload = ? WHERE id = ?', [version, payload, id]);
+  assert.equal(await unreadable(), { unreadable: [], names });
+});
+
+broken('where no segment of a datasource can be read, it is still known', async () => {
+  const rows = await database.rows<{ id: string; payload: string }>("SELECT id, payload FROM segments WHERE data_source = 'b'");
+  await database.rows("UPDATE segments SET payload = '' WHERE data_source = 'b'");
+  const catalog = new SegmentCatalog(database);
+  await catalog.refresh();
+  assert.equal(catalog.dataSources(), ['a', 'b']);
+  assert.is(catalog.unreadable().length, rows.length);
+  for (const { id, payload } of rows) await database.rows('UPDATE segments SET payload = ? WHERE id = ?', [payload, id]);
+});
+
 broken('the file of a segment whose document is broken is still found to be removed', async () => {
   await database.rows("UPDATE segments SET used = 0, payload = '{' WHERE data_source = 'a'");
   const [path] = await database.rows<{ load_path: string }>("SELECT load_path FROM segments WHERE data_source = 'a' ORDER BY start_ms");

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import type { Interval } from '../../src/base/instant.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import { type ResultCache, ResultKeys } from '../../src/cluster/broker/result-cache.js';
@@ -13,7 +14,7 @@ import type { CoordinatorService, HistoricalService, RunPlanRequest, SegmentsSna
 import type { Engine } from '../../src/execution/run/engine.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan } from '../../src/model/plan.js';
+import type { GroupPlan, SegmentMetadataPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -359,6 +360,55 @@ queries('one server finishes the query by itself; several give parts that are me
   await split.broker.stop();
 });
 
+const groups: GroupPlan = { ...scanPlan('ds'), operator: 'group', keys: [], aggregators: [], emptyGroup: false };
+const analysis: SegmentMetadataPlan = {
+  ...scanPlan('ds'),
+  operator: 'segmentMetadata',
+  analyses: [],
+  columns: { kind: 'all' },
+  merge: false,
+};
+const dayOf = (number: number) => ({ start: number * DAY, end: (number + 1) * DAY });
+const UNREADABLE: readonly [what: string, segments: readonly SegmentDescriptor[], interval: Interval | null, refused: readonly number[]][] =
+  [
+    ['a segment beside the others', OLD, dayOf(5), [5]],
+    ['a segment among the others', OLD, dayOf(1), [1]],
+    ['a segment of an interval that is not known', OLD, null, [0, 1, 2, 5, 9]],
+    ['the only segment', [], dayOf(1), [1]],
+  ];
+for (const [what, segments, interval, refused] of UNREADABLE)
+  queries(`${what} cannot be read: what touches it is refused, and nothing else`, async () => {
+    const unreadable = [{ id: 'x', dataSource: 'ds', interval }];
+    const { broker } = await brokerOver({ revision: 1, segments, unreadable }, { a: { ids: ids(segments) } });
+    assert.equal(broker.tables(), ['ds']);
+    for (const day of [0, 1, 2, 5, 9]) {
+      const intervals = [dayOf(day)];
+      const ways: readonly (() => Promise<unknown>)[] = [
+        () => rowsOf(broker.run({ ...scanPlan('ds'), intervals }, options())),
+        () => rowsOf(broker.run({ ...groups, intervals, withinData: true }, options())),
+        async () => {
+          for await (const { run } of broker.bySegment('ds', intervals, options())) await rowsOf(run({ ...scanPlan('ds'), intervals }));
+        },
+        () => broker.analyze({ ...analysis, intervals }, options()),
+      ];
+      const codes = await Promise.all(
+        ways.map((way) =>
+          way().then(
+            () => 'answered',
+            (error: ServiceError) => error.code,
+          ),
+        ),
+      );
+      const expected = refused.includes(day) ? 'segments_unavailable' : 'answered';
+      assert.equal(
+        codes,
+        ways.map(() => expected),
+        `day ${day}`,
+      );
+    }
+    await broker.stop();
+  });
+
 queries('a result in the cache is known by its plan, over the same segments and where it may be used', async () => {
   const cache = { frames: new FrameCache(1e6), reads: true, writes: true };
   const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE }, cache);
@@ -419,7 +469,6 @@ const gone = (rowsBefore: number) =>
     throw new ServiceError('unavailable', 'cannot reach a');
   };
 const EVERYWHERE = { ids: ids(OLD) };
-const groups: GroupPlan = { ...scanPlan('ds'), operator: 'group', keys: [], aggregators: [], emptyGroup: false };
 
 for (const [name, plan, historicals, rows, endings] of [
   ['one that is gone is replaced', scanPlan('ds'), { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) }, b: EVERYWHERE }, 3, ['final']],

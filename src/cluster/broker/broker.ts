@@ -10,6 +10,7 @@ import { rowSourceColumns } from '../../planner/row-source-columns.js';
 import { withExactSums } from '../../planner/rules/exact-sums.js';
 import { LookupStore } from '../lookups/lookup-store.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
+import type { RoleOptions } from '../role-options.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
@@ -21,12 +22,12 @@ import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
-import { chunksWithin, planReads, withinData } from './scatter.js';
+import { chunksWithin, planReads, refuseUnreadable, withinData } from './scatter.js';
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
-import { ClusterView, type PinnedView } from './view.js';
+import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
 
-export interface BrokerOptions {
+export interface BrokerOptions extends RoleOptions {
   readonly engine: Engine;
   readonly peers: Pick<Peers, 'at' | 'all' | 'leading' | 'isHere'>;
   /** How often segments are asked for again, of other servers, when theirs fails. */
@@ -43,8 +44,6 @@ export interface BrokerOptions {
   readonly lookupTier: string;
   /** Between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
-  readonly now: () => number;
-  readonly log: (line: string) => void;
 }
 
 /** Knows which segments exist and who serves them; runs plans over all of them. */
@@ -191,7 +190,7 @@ export class Broker implements BrokerQueries, BrokerService {
   async *#runTables(asked: RowsPlan, tables: readonly string[], options: QueryOptions, isOwn = false): AsyncIterable<Frame> {
     const query = this.#begin(tables, options);
     try {
-      const chunks = query.pinned.flatMap(({ view }) => view.chunks);
+      const chunks = chunksOf(query, asked.intervals);
       const plan = withinData(asked, chunks);
       const [only] = query.pinned;
       const { kernels } = options;
@@ -208,10 +207,7 @@ export class Broker implements BrokerQueries, BrokerService {
     const { signal } = query.deadline;
     const cluster = { ...this.#cluster, results: null };
     try {
-      for (const chunk of chunksWithin(
-        query.pinned.flatMap(({ view }) => view.chunks),
-        intervals,
-      )) {
+      for (const chunk of chunksWithin(chunksOf(query, intervals), intervals)) {
         const parts = chunk.visible.flatMap((piece) => intervals.flatMap((interval) => intersect(piece, interval) ?? []));
         const [first, last] = [parts[0], parts.at(-1)];
         if (first === undefined || last === undefined) continue;
@@ -235,11 +231,7 @@ export class Broker implements BrokerQueries, BrokerService {
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
     const query = this.#begin([plan.dataSource], options);
     try {
-      const reads = planReads(
-        query.pinned.flatMap(({ view }) => view.chunks),
-        plan.intervals,
-        (id) => this.#view.serversOf(id),
-      );
+      const reads = planReads(chunksOf(query, plan.intervals), plan.intervals, (id) => this.#view.serversOf(id));
       const answers = await Promise.all(
         reads.map((read) => this.#historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
       );
@@ -322,4 +314,10 @@ interface RunningQuery {
   /** Listens to the deadline. */
   readonly told: (() => void) | undefined;
   readonly pinned: readonly PinnedView[];
+}
+
+/** Of all tables of the query, once it is sure that nothing of the intervals is missing. */
+function chunksOf({ pinned }: RunningQuery, intervals: readonly Interval[]): DataSourceView['chunks'] {
+  for (const { view } of pinned) refuseUnreadable(view.unreadable, intervals);
+  return pinned.flatMap(({ view }) => view.chunks);
 }

@@ -4,7 +4,7 @@ import { intersect } from '../../base/interval.js';
 import { highest, lowest } from '../../base/lists.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { ServerInventory } from '../rpc/services.js';
 
@@ -42,6 +42,21 @@ export function planReads(
     }
   }
   return [...reads.values()];
+}
+
+/**
+ * Refuses what cannot be answered in full: a used segment that cannot be read may hold rows of the intervals.
+ * @throws ServiceError `segments_unavailable` naming the segment
+ */
+export function refuseUnreadable(unreadable: readonly UnreadableSegment[], intervals: readonly Interval[]): void {
+  const touched = unreadable.find(
+    ({ interval }) => interval === null || intervals.some((asked) => intersect(interval, asked) !== undefined),
+  );
+  if (touched !== undefined)
+    throw new ServiceError(
+      'segments_unavailable',
+      `segment ${touched.id} of ${touched.dataSource} cannot be read in the metadata store; see /svc/coordinator/v1/metadataFaults`,
+    );
 }
 
 /** The same read divided among servers that are not `gone`; undefined when a segment has no other server. */

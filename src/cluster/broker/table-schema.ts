@@ -1,3 +1,4 @@
+import type { Interval } from '../../base/instant.js';
 import { highest, lowest } from '../../base/lists.js';
 import type { Chunk } from '../../metadata/timeline.js';
 import { type ColumnSchema, TIME_COLUMN, widestType } from '../../model/schema.js';
@@ -15,7 +16,7 @@ interface SeenColumn {
 }
 
 /**
- * Union of the columns of all segments, newest chunk first; each with the widest of its types. `chunks` is not empty.
+ * Union of the columns of all segments, newest chunk first; each with the widest of its types; of no chunks, the time alone.
  * Each column of each segment is looked at once: with 200 columns in 1,000 segments there are 200,000 of them.
  */
 export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescriptor>[]): TableSchema {
@@ -36,10 +37,15 @@ export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescript
     name,
     columns: [...columns.values()].map((seen) => summaryOf(seen, segments.length)),
     rowCount: segments.reduce((rows, segment) => rows + segment.rowCount, 0),
-    interval: {
-      start: lowest(chunks.map((chunk) => chunk.interval.start)),
-      end: highest(chunks.map((chunk) => chunk.interval.end)),
-    },
+    interval: spanOf(chunks),
+  };
+}
+
+function spanOf(chunks: readonly Chunk<SegmentDescriptor>[]): Interval {
+  if (chunks.length === 0) return { start: 0, end: 0 };
+  return {
+    start: lowest(chunks.map((chunk) => chunk.interval.start)),
+    end: highest(chunks.map((chunk) => chunk.interval.end)),
   };
 }
 

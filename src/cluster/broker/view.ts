@@ -1,7 +1,7 @@
 import { assert } from '../../base/errors.js';
 
 import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import type { TableSchema } from './contract.js';
@@ -11,6 +11,8 @@ import { tableSchema } from './table-schema.js';
 export interface DataSourceView {
   readonly dataSource: string;
   readonly chunks: readonly VisibleChunk<SegmentDescriptor>[];
+  /** Used segments that nobody can serve: queries that touch one are refused. */
+  readonly unreadable: readonly UnreadableSegment[];
   readonly schema: TableSchema;
 }
 
@@ -26,12 +28,13 @@ interface HeldView {
 /** One datasource's part of a snapshot. */
 interface SnapshotPart {
   readonly segments: readonly SegmentDescriptor[];
+  readonly unreadable: readonly UnreadableSegment[];
   readonly ids: ReadonlySet<string>;
   /** One that was served nowhere at the last look: as long as it is not, the others need not be looked at. */
   awaited: string | undefined;
 }
 
-const NO_SEGMENTS: SnapshotPart = { segments: [], ids: new Set(), awaited: undefined };
+const NO_SEGMENTS: SnapshotPart = { segments: [], unreadable: [], ids: new Set(), awaited: undefined };
 
 /** A view that will not lose its segments until it is released. */
 export interface PinnedView {
@@ -137,14 +140,18 @@ export class ClusterView {
   /** The same snapshot is looked at again whenever something was loaded: it is taken apart once. */
   #groupedBy(snapshot: SegmentsSnapshot): ReadonlyMap<string, SnapshotPart> {
     if (this.#grouped?.snapshot === snapshot) return this.#grouped.byDataSource;
-    const byDataSource = new Map<string, { segments: SegmentDescriptor[]; ids: Set<string>; awaited: undefined }>();
+    const byDataSource = new Map<string, ReturnType<typeof newPart>>();
+    const partOf = (dataSource: string): ReturnType<typeof newPart> => {
+      const part = byDataSource.get(dataSource) ?? newPart();
+      byDataSource.set(dataSource, part);
+      return part;
+    };
     for (const segment of snapshot.segments) {
-      const { dataSource } = segment.id;
-      const part = byDataSource.get(dataSource) ?? { segments: [], ids: new Set<string>(), awaited: undefined };
+      const part = partOf(segment.id.dataSource);
       part.segments.push(segment);
       part.ids.add(segmentIdText(segment.id));
-      byDataSource.set(dataSource, part);
     }
+    for (const segment of snapshot.unreadable ?? []) partOf(segment.dataSource).unreadable.push(segment);
     this.#grouped = { snapshot, byDataSource };
     return byDataSource;
   }
@@ -161,22 +168,36 @@ export class ClusterView {
   }
 
   #adoptDataSource(dataSource: string, part: SnapshotPart, revision: number): void {
-    const { segments, ids } = part;
+    const { segments, unreadable, ids } = part;
     const held = this.#held.get(dataSource);
-    if (held !== undefined && sameSet(held.ids, ids)) {
+    if (held !== undefined && sameSet(held.ids, ids) && sameSet(idsOf(held.view.unreadable), idsOf(unreadable))) {
       held.revision = revision;
       return;
     }
     if (this.#seen !== null && !this.#isServed(part)) return;
     if (held !== undefined && held.readers > 0) this.#retired.add(held);
-    if (segments.length === 0) {
+    if (segments.length === 0 && unreadable.length === 0) {
       this.#held.delete(dataSource);
       return;
     }
     const chunks = resolveTimeline(segments);
-    assert(chunks.length > 0, `the snapshot of ${dataSource} holds visible segments only`);
-    this.#held.set(dataSource, { view: { dataSource, chunks, schema: tableSchema(dataSource, chunks) }, ids, revision, readers: 0 });
+    assert(chunks.length > 0 || segments.length === 0, `the snapshot of ${dataSource} holds visible segments only`);
+    this.#held.set(dataSource, {
+      view: { dataSource, chunks, unreadable, schema: tableSchema(dataSource, chunks) },
+      ids,
+      revision,
+      readers: 0,
+    });
   }
+}
+
+function newPart() {
+  const [segments, unreadable]: [SegmentDescriptor[], UnreadableSegment[]] = [[], []];
+  return { segments, unreadable, ids: new Set<string>(), awaited: undefined };
+}
+
+function idsOf(segments: readonly UnreadableSegment[]): ReadonlySet<string> {
+  return new Set(segments.map(({ id }) => id));
 }
 
 function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

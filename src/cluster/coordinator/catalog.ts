@@ -1,11 +1,14 @@
+import { condenseIntervals, contains } from '../../base/interval.js';
 import type { Database } from '../../metadata/database.js';
-import { currentRevision, segmentsChangedAfter } from '../../metadata/segments.js';
+import { currentRevision, type SegmentChange, segmentsChangedAfter } from '../../metadata/segments.js';
 import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 
 interface DataSource {
   readonly used: Map<string, SegmentDescriptor>;
+  /** Used ones whose document cannot be read. */
+  readonly unreadable: Map<string, SegmentChange>;
   chunks: readonly VisibleChunk<SegmentDescriptor>[];
   visible: ReadonlySet<string>;
 }
@@ -30,12 +33,15 @@ export class SegmentCatalog {
     const revision = await currentRevision(this.#database);
     if (revision === this.#revision) return false;
     const touched = new Set<string>();
-    for (const { id, dataSource, used, segment } of await segmentsChangedAfter(this.#database, this.#revision)) {
+    for (const change of await segmentsChangedAfter(this.#database, this.#revision)) {
+      const { id, dataSource, used, segment } = change;
       touched.add(dataSource);
-      const known = this.#dataSources.get(dataSource) ?? { used: new Map(), chunks: [], visible: new Set() };
+      const known = this.#dataSources.get(dataSource) ?? { used: new Map(), unreadable: new Map(), chunks: [], visible: new Set() };
       this.#dataSources.set(dataSource, known);
+      known.used.delete(id);
+      known.unreadable.delete(id);
       if (used && segment !== undefined) known.used.set(id, segment);
-      else known.used.delete(id);
+      else if (used) known.unreadable.set(id, change);
     }
     for (const dataSource of touched) this.#resolve(dataSource);
     this.#revision = revision;
@@ -64,6 +70,15 @@ export class SegmentCatalog {
     return [...this.#dataSources.values()].flatMap((dataSource) => dataSource.chunks.flatMap((chunk) => chunk.segments));
   }
 
+  /** Used segments that cannot be read, but for those that newer segments hide. */
+  unreadable(): readonly UnreadableSegment[] {
+    return [...this.#dataSources.values()].flatMap(({ unreadable, chunks }) =>
+      [...unreadable.values()]
+        .filter((change) => !isHidden(change, chunks))
+        .map(({ id, dataSource, interval }) => ({ id, dataSource, interval })),
+    );
+  }
+
   isOvershadowed(segment: SegmentDescriptor): boolean {
     return this.#dataSources.get(segment.id.dataSource)?.visible.has(segmentIdText(segment.id)) !== true;
   }
@@ -71,11 +86,18 @@ export class SegmentCatalog {
   #resolve(dataSource: string): void {
     const known = this.#dataSources.get(dataSource);
     if (known === undefined) return;
-    if (known.used.size === 0) {
+    if (known.used.size === 0 && known.unreadable.size === 0) {
       this.#dataSources.delete(dataSource);
       return;
     }
     known.chunks = resolveTimeline(known.used.values());
     known.visible = new Set(known.chunks.flatMap((chunk) => chunk.segments.map((segment) => segmentIdText(segment.id))));
   }
+}
+
+/** Whether newer chunks cover all of its interval. */
+function isHidden({ interval, version }: SegmentChange, chunks: readonly VisibleChunk<SegmentDescriptor>[]): boolean {
+  if (interval === null || version === null) return false;
+  const newer = condenseIntervals(chunks.flatMap((chunk) => (chunk.version > version ? chunk.visible : [])));
+  return newer.some((each) => contains(each, interval));
 }

@@ -10,9 +10,11 @@ import type { SegmentDescriptor } from '../../model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate } from '../membership/coordination.js';
+import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { CoordinatorService, LookupSnapshot, SegmentsSnapshot, ServerInventory, UsedSegment } from '../rpc/services.js';
+import { SegmentMarking } from '../segment-marking.js';
 import type { Ownership, StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { assignSegments, type Target } from './assignment.js';
@@ -22,7 +24,7 @@ import type { DynamicConfig } from './dynamic-config.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
 
-export interface CoordinatorOptions {
+export interface CoordinatorOptions extends RoleOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
   readonly owner: StorageOwner;
@@ -33,8 +35,6 @@ export interface CoordinatorOptions {
   readonly orphanAgeMs: number;
   /** A server that failed to load a segment is not asked again for so long. */
   readonly loadRetryMs: number;
-  readonly now: () => number;
-  readonly log: (line: string) => void;
 }
 
 /** Rules of periods move on with the clock: targets are planned anew after so long, whatever else happens. */
@@ -61,6 +61,7 @@ export interface DeepStorageReport {
 export class Coordinator implements CoordinatorService, Candidate {
   readonly catalog: SegmentCatalog;
   readonly settings: CoordinatorSettings;
+  readonly marking: SegmentMarking;
   readonly #options: CoordinatorOptions;
   readonly #duties: Ticker;
   readonly #cleanup: Ticker;
@@ -85,7 +86,9 @@ export class Coordinator implements CoordinatorService, Candidate {
   constructor(options: CoordinatorOptions) {
     this.#options = options;
     this.catalog = new SegmentCatalog(options.database);
-    this.settings = new CoordinatorSettings({ database: options.database, fence: () => this.fence(), now: options.now });
+    const { database, now } = options;
+    this.settings = new CoordinatorSettings({ database, fence: () => this.fence(), now });
+    this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.#duties.wake(), now });
     const report = (what: string) => (error: unknown) => {
       const { code, message } = toServiceError(error);
       // Leadership ended in the middle of a run: the next leader does the rest.
@@ -132,7 +135,9 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   async snapshot(): Promise<SegmentsSnapshot> {
     await this.#refreshTargets();
-    return { revision: this.#plannedRevision ?? 0, segments: this.#targets.map((target) => target.segment) };
+    const retention = this.#retention;
+    const unreadable = this.catalog.unreadable().filter((segment) => retention?.mayKeep(segment, this.#options.now()) !== false);
+    return { revision: this.#plannedRevision ?? 0, segments: this.#targets.map((target) => target.segment), unreadable };
   }
 
   async snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null> {

@@ -2,45 +2,33 @@ import { ServiceError } from '../../base/errors.js';
 import { describeValue, isRecord } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';
 
-/**
- * The Coordinator's dynamic configuration, flat, as the interface spells it. Under `smartSegmentLoading`, which is
- * always on here, the Coordinator chooses by itself what the limits on moves, queues, throttles and threads would say:
- * they are kept and shown, as documented.
- */
-export interface DynamicConfig {
-  readonly millisToWaitBeforeDeleting: number;
-  readonly maxSegmentsToMove: number;
-  readonly replicantLifetime: number;
-  readonly replicationThrottleLimit: number;
-  readonly balancerComputeThreads: number;
-  readonly killDataSourceWhitelist: readonly string[];
-  readonly killPendingSegmentsSkipList: readonly string[];
-  readonly maxSegmentsInNodeLoadingQueue: number;
-  readonly decommissioningNodes: readonly string[];
-  readonly pauseCoordination: boolean;
-  readonly replicateAfterLoadTimeout: boolean;
-  readonly useRoundRobinSegmentAssignment: boolean;
-  readonly smartSegmentLoading: boolean;
-}
-
 /** The name it is stored and audited under. */
 export const DYNAMIC_CONFIG_NAME = 'coordinator.config';
 
-export const DYNAMIC_CONFIG_DEFAULTS: DynamicConfig = {
+const NONE: readonly string[] = [];
+
+export const DYNAMIC_CONFIG_DEFAULTS = {
   millisToWaitBeforeDeleting: 900_000,
   maxSegmentsToMove: 100,
   replicantLifetime: 15,
   replicationThrottleLimit: 500,
   balancerComputeThreads: 1,
-  killDataSourceWhitelist: [],
-  killPendingSegmentsSkipList: [],
+  killDataSourceWhitelist: NONE,
+  killPendingSegmentsSkipList: NONE,
   maxSegmentsInNodeLoadingQueue: 500,
-  decommissioningNodes: [],
+  decommissioningNodes: NONE,
   pauseCoordination: false,
   replicateAfterLoadTimeout: false,
   useRoundRobinSegmentAssignment: true,
   smartSegmentLoading: true,
 };
+
+/**
+ * The Coordinator's dynamic configuration, flat, as the interface spells it. Under `smartSegmentLoading`, which is
+ * always on here, the Coordinator chooses by itself what the limits on moves, queues, throttles and threads would say:
+ * they are kept and shown, as documented.
+ */
+export type DynamicConfig = Readonly<typeof DYNAMIC_CONFIG_DEFAULTS>;
 
 /** A stored document. @throws ServiceError like `mergeDynamicConfig` */
 export function parseDynamicConfig(stored: unknown): DynamicConfig {

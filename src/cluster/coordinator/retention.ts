@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/instant.js';
 import { own } from '../../base/names.js';
 import type { Queries } from '../../metadata/database.js';
 import { allRules } from '../../metadata/settings.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentDescriptor, SegmentId, UnreadableSegment } from '../../model/segment.js';
 import { DEFAULT_RULES, DEFAULT_RULES_NAME, type Decision, decide, parseRules, type Rule } from './rules.js';
 
 /** The retention rules of the cluster as one picture. */
@@ -39,7 +39,15 @@ export class Retention {
   }
 
   decide(segment: SegmentDescriptor, nowMs: EpochMs): Decision {
-    const { dataSource, interval } = segment.id;
+    return this.#decide(segment.id, nowMs);
+  }
+
+  /** Whether a segment of which that much is known may be one that is not dropped. */
+  mayKeep({ dataSource, interval }: UnreadableSegment, nowMs: EpochMs): boolean {
+    return interval === null || this.#decide({ dataSource, interval }, nowMs).kind !== 'drop';
+  }
+
+  #decide({ dataSource, interval }: Pick<SegmentId, 'dataSource' | 'interval'>, nowMs: EpochMs): Decision {
     return decide(this.withDefaults(dataSource), interval, nowMs);
   }
 }

@@ -7,16 +7,12 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js'
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { toServiceError } from '../rpc/message.js';
-import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
+import type { HistoricalService, RunPlanRequest, RunReport, SegmentServer, ServerInventory } from '../rpc/services.js';
 import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
 import type { SegmentResults } from './segment-results.js';
 
-export interface HistoricalOptions {
-  readonly host: string;
-  readonly tier: string;
-  readonly priority: number;
-  readonly maxSizeBytes: number;
+export interface HistoricalOptions extends SegmentServer {
   readonly segments: LocalSegments;
   readonly store: SegmentStore;
   readonly engine: Engine;

@@ -21,9 +21,11 @@ import {
 import type { PublishRequest } from '../../model/publication.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';
+import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import { SegmentMarking } from '../segment-marking.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { isKillPayload, KILL_TASK, parseKillPayload } from './kill-task.js';
@@ -46,7 +48,7 @@ const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
 
-export interface OverlordOptions {
+export interface OverlordOptions extends RoleOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
   readonly owner: StorageOwner;
@@ -59,8 +61,6 @@ export interface OverlordOptions {
   /** How often, and how long while workers do not answer, a task is given to workers before it fails. */
   readonly assignmentTries: number;
   readonly assignmentTimeoutMs: number;
-  readonly now: () => number;
-  readonly log: (line: string) => void;
 }
 
 /**
@@ -68,6 +68,7 @@ export interface OverlordOptions {
  * kept here that a successor would miss.
  */
 export class Overlord implements OverlordService, Candidate {
+  readonly marking: SegmentMarking;
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
   /** Failed assignments of pending tasks that workers could not start. */
@@ -77,6 +78,8 @@ export class Overlord implements OverlordService, Candidate {
 
   constructor(options: OverlordOptions) {
     this.#options = options;
+    const { database, now } = options;
+    this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     this.#ticker = new Ticker(
       () => this.#advance(),
       options.periodMs,

@@ -7,7 +7,7 @@ import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
-import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import type { Lookup } from '../coordinator/lookups.js';
 
 /**
@@ -50,11 +50,15 @@ export interface HistoricalService {
   dropSegments(segmentIds: readonly string[]): Promise<void>;
 }
 
-export interface ServerInventory {
+/** A server that takes segments. */
+export interface SegmentServer {
   readonly host: string;
   readonly tier: string;
   readonly priority: number;
   readonly maxSizeBytes: number;
+}
+
+export interface ServerInventory extends SegmentServer {
   readonly currentSizeBytes: number;
   readonly generation: string;
   readonly segmentIds: readonly string[];
@@ -82,6 +86,8 @@ export interface SegmentsSnapshot {
   /** Grows with every metadata transaction that changes used segments. */
   readonly revision: number;
   readonly segments: readonly SegmentDescriptor[];
+  /** What belongs to the visible segments and is known only in part. Left out: none. */
+  readonly unreadable?: readonly UnreadableSegment[];
 }
 
 export interface UsedSegment {

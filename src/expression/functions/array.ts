@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, elementType, isArrayType } from '../../model/schema.js';
-import { type Constant, commonType, type ExpressionFunction, type MaybeType } from '../function.js';
+import { type Constant, commonType, compiledFunction, type ExpressionFunction, type MaybeType } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
 import { convert, fromTruth, isArrayValue, toDouble, toLong, toText, type Value } from '../value.js';
 import { areSameElements, arrayTypeOf, asArray, compareElements, membership, refuseLength } from './array-value.js';
@@ -229,23 +229,17 @@ const toStringFunction = ofArray(
 );
 
 /** string_to_array(text, pattern): split at a regular expression; empty parts at the end are left out. */
-const stringToArray: ExpressionFunction = {
-  name: 'string_to_array',
-  minArguments: 2,
-  maxArguments: 2,
-  type: () => 'ARRAY<STRING>',
-  bind([, constant]) {
-    if (constant === undefined) throw new ServiceError('query_invalid', 'string_to_array: the pattern must be a constant');
-    const pattern = compileRegularExpression(toText(constant.value) ?? '');
-    return ([value = null]) => {
-      const text = toText(value);
-      if (text === null) return null;
-      const parts = pattern.split(text);
-      refuseLength('string_to_array', parts.length);
-      return parts;
-    };
-  },
-};
+const stringToArray = compiledFunction('string_to_array', [2, 2], 'ARRAY<STRING>', ([, constant]) => {
+  if (constant === undefined) throw new ServiceError('query_invalid', 'string_to_array: the pattern must be a constant');
+  const pattern = compileRegularExpression(toText(constant.value) ?? '');
+  return ([value = null]) => {
+    const text = toText(value);
+    if (text === null) return null;
+    const parts = pattern.split(text);
+    refuseLength('string_to_array', parts.length);
+    return parts;
+  };
+});
 
 /** array_quantile(array, fraction): of its numbers, with the value between two taken on the line between them. */
 const quantile = ofArray(

@@ -28,27 +28,22 @@ export const HYPER_UNIQUE_FUNCTIONS: readonly ExpressionFunction[] = [
       };
     },
   },
-  {
-    name: 'hyper_unique_estimate',
-    minArguments: 1,
-    maxArguments: 1,
-    type: ([sketch]) => sketchType('hyper_unique_estimate', sketch) && 'DOUBLE',
-    bind:
-      () =>
-      ([sketch = null]) =>
-        read(sketch).estimate(),
-  },
-  {
-    name: 'hyper_unique_round_estimate',
-    minArguments: 1,
-    maxArguments: 1,
-    type: ([sketch]) => sketchType('hyper_unique_round_estimate', sketch) && 'LONG',
-    bind:
-      () =>
-      ([sketch = null]) =>
-        BigInt(Math.round(read(sketch).estimate())),
-  },
+  estimateFunction('hyper_unique_estimate', 'DOUBLE', (estimate) => estimate),
+  estimateFunction('hyper_unique_round_estimate', 'LONG', (estimate) => BigInt(Math.round(estimate))),
 ];
+
+function estimateFunction(name: string, type: 'DOUBLE' | 'LONG', convert: (estimate: number) => Value): ExpressionFunction {
+  return {
+    name,
+    minArguments: 1,
+    maxArguments: 1,
+    type: ([sketch]) => sketchType(name, sketch) && type,
+    bind:
+      () =>
+      ([sketch = null]) =>
+        convert(read(sketch).estimate()),
+  };
+}
 
 function sketchType(name: string, type: MaybeType | undefined): typeof TYPE {
   if (type !== TYPE && type !== null && type !== undefined)

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { arrayOf, type ColumnType, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
-import { type Constant, type ExpressionFunction, type MaybeType, plainFunction } from '../function.js';
+import { type Constant, compiledFunction, type ExpressionFunction, type MaybeType, plainFunction } from '../function.js';
 import { findAtPath, type Path, type PathPart, parseJsonPath, printJsonPath } from '../json-path.js';
 import { convert, isArrayValue, plainData, Structured, toText, type Value, valueOfJson } from '../value.js';
 import { refuseLength } from './array-value.js';
@@ -106,20 +106,12 @@ const jsonKeys = atPath(
 );
 
 /** json_paths(json): of every literal in it, and of every list of literals. What is no JSON is a value itself. */
-const jsonPaths: ExpressionFunction = {
-  name: 'json_paths',
-  minArguments: 1,
-  maxArguments: 1,
-  type: () => 'ARRAY<STRING>',
-  bind:
-    () =>
-    ([value = null]) => {
-      if (!(value instanceof Structured)) return [printJsonPath([])];
-      const paths: string[] = [];
-      collectPaths(dataOf(value), [], paths);
-      return paths;
-    },
-};
+const jsonPaths = compiledFunction('json_paths', [1, 1], 'ARRAY<STRING>', () => ([value = null]) => {
+  if (!(value instanceof Structured)) return [printJsonPath([])];
+  const paths: string[] = [];
+  collectPaths(dataOf(value), [], paths);
+  return paths;
+});
 
 function isLiteral(data: unknown): boolean {
   return typeof data !== 'object' || data === null;

@@ -117,6 +117,9 @@ const safeDivide: ExpressionFunction = {
 
 const pi: ExpressionFunction = { name: 'pi', minArguments: 0, maxArguments: 0, type: () => 'DOUBLE', bind: () => () => Math.PI };
 
+const TRIGONOMETRY = ['acos', 'asin', 'atan', 'cos', 'cosh', 'sin', 'sinh', 'tan', 'tanh'] as const;
+const AS_IN_JAVASCRIPT = [...TRIGONOMETRY, 'cbrt', 'ceil', 'exp', 'expm1', 'floor', 'log', 'log10', 'log1p', 'sqrt'] as const;
+
 export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   abs,
   round,
@@ -126,27 +129,10 @@ export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   // Not of the language: as a FLOAT column would keep it, and cut to a number of decimal places.
   ofDouble(':float', Math.fround),
   ofTwoDoubles(':truncate', (x, places) => (places === 0 ? Math.trunc(x) : toPlaces(x, places, Math.floor)) + 0),
-  ofDouble('acos', Math.acos),
-  ofDouble('asin', Math.asin),
-  ofDouble('atan', Math.atan),
-  ofDouble('cbrt', Math.cbrt),
-  ofDouble('ceil', Math.ceil),
-  ofDouble('cos', Math.cos),
-  ofDouble('cosh', Math.cosh),
+  ...AS_IN_JAVASCRIPT.map((name) => ofDouble(name, Math[name])),
   ofDouble('cot', (x) => Math.cos(x) / Math.sin(x)),
-  ofDouble('exp', Math.exp),
-  ofDouble('expm1', Math.expm1),
-  ofDouble('floor', Math.floor),
-  ofDouble('log', Math.log),
-  ofDouble('log10', Math.log10),
-  ofDouble('log1p', Math.log1p),
   ofDouble('rint', rint),
   ofDouble('signum', Math.sign),
-  ofDouble('sin', Math.sin),
-  ofDouble('sinh', Math.sinh),
-  ofDouble('sqrt', Math.sqrt),
-  ofDouble('tan', Math.tan),
-  ofDouble('tanh', Math.tanh),
   ofDouble('todegrees', (x) => (x / Math.PI) * 180),
   ofDouble('toradians', (x) => (x / 180) * Math.PI),
   ofTwoDoubles('atan2', Math.atan2),

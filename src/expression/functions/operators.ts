@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { isArrayType, isComplexType } from '../../model/schema.js';
-import { commonType, type ExpressionFunction, lazyFunction, type MaybeType, nullIfAnyNull } from '../function.js';
+import { commonType, compiledFunction, type ExpressionFunction, lazyFunction, type MaybeType, nullIfAnyNull } from '../function.js';
 import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
 import { refuseTextLength } from './text-length.js';
 
@@ -109,18 +109,10 @@ function logical(name: string, decisive: boolean): ExpressionFunction {
   );
 }
 
-const not: ExpressionFunction = {
-  name: '!',
-  minArguments: 1,
-  maxArguments: 1,
-  type: () => 'LONG',
-  bind:
-    () =>
-    ([value = null]) => {
-      const truth = toTruth(value);
-      return truth === null ? null : fromTruth(!truth);
-    },
-};
+const not = compiledFunction('!', [1, 1], 'LONG', () => ([value = null]) => {
+  const truth = toTruth(value);
+  return truth === null ? null : fromTruth(!truth);
+});
 
 export const OPERATORS: readonly ExpressionFunction[] = [
   arithmetic(

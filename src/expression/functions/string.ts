@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { likeTest, parseLike } from '../../base/like-pattern.js';
-import { type Constant, type ExpressionFunction, nullIfAnyNull, plainFunction } from '../function.js';
+import { type Constant, compiledFunction, type ExpressionFunction, nullIfAnyNull, plainFunction } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
 import { fromTruth, toLong, toText, type Value, wrapLong } from '../value.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from './text-length.js';
@@ -20,22 +20,16 @@ function constantText(constant: Constant | undefined, what: string): string | nu
 }
 
 /** A function whose second argument (and third) are compiled once; null patterns make every answer null. */
-function compiledFunction(
+function patternFunction(
   name: string,
-  [minArguments, maxArguments]: readonly [number, number],
+  argumentCount: readonly [number, number],
   type: 'STRING' | 'LONG',
   compile: (constants: readonly (Constant | undefined)[]) => ((values: readonly Value[]) => Value) | null,
 ): ExpressionFunction {
-  return {
-    name,
-    minArguments,
-    maxArguments,
-    type: () => type,
-    bind: (constants) => nullIfAnyNull(compile(constants) ?? (() => null)),
-  };
+  return compiledFunction(name, argumentCount, type, (constants) => nullIfAnyNull(compile(constants) ?? (() => null)));
 }
 
-const like = compiledFunction('like', [2, 3], 'LONG', (constants) => {
+const like = patternFunction('like', [2, 3], 'LONG', (constants) => {
   const pattern = constantText(constants[1], 'like: the pattern');
   const escape = constants.length > 2 ? constantText(constants[2], 'like: the escape character') : null;
   if (pattern === null) return null;
@@ -43,7 +37,7 @@ const like = compiledFunction('like', [2, 3], 'LONG', (constants) => {
   return (values) => fromTruth(matches(text(values[0])));
 });
 
-const regexpExtract = compiledFunction('regexp_extract', [2, 3], 'STRING', (constants) => {
+const regexpExtract = patternFunction('regexp_extract', [2, 3], 'STRING', (constants) => {
   const pattern = constantText(constants[1], 'regexp_extract: the pattern');
   const group = constants.length > 2 ? toLong(constants[2]?.value ?? null) : 0n;
   if (pattern === null) return null;
@@ -53,14 +47,14 @@ const regexpExtract = compiledFunction('regexp_extract', [2, 3], 'STRING', (cons
   return (values) => compiled.extract(text(values[0]), Number(group));
 });
 
-const regexpLike = compiledFunction('regexp_like', [2, 2], 'LONG', (constants) => {
+const regexpLike = patternFunction('regexp_like', [2, 2], 'LONG', (constants) => {
   const pattern = constantText(constants[1], 'regexp_like: the pattern');
   if (pattern === null) return null;
   const compiled = compileRegularExpression(pattern);
   return (values) => fromTruth(compiled.test(text(values[0])));
 });
 
-const regexpReplace = compiledFunction('regexp_replace', [3, 3], 'STRING', (constants) => {
+const regexpReplace = patternFunction('regexp_replace', [3, 3], 'STRING', (constants) => {
   const pattern = constantText(constants[1], 'regexp_replace: the pattern');
   if (pattern === null) return null;
   const compiled = compileRegularExpression(pattern);

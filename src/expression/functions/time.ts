@@ -5,29 +5,23 @@ import { addPeriod, formatInstantIn, monthsBetween, parseInstant, parsePeriod } 
 import { type Clock, formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
 import { type Buckets, bucketsOf, parseGranularity } from '../../model/granularity.js';
 import type { ColumnType } from '../../model/schema.js';
-import type { Constant, ExpressionFunction } from '../function.js';
+import { type Constant, compiledFunction, type ExpressionFunction } from '../function.js';
 import { toLong, toText, type Value } from '../value.js';
 
 /** Functions over instants, LONGs of milliseconds. Periods, units, patterns and zones are constants. */
 function timeFunction(
   name: string,
-  [minArguments, maxArguments]: readonly [number, number],
+  argumentCount: readonly [number, number],
   type: ColumnType,
   compile: (constants: readonly (Constant | undefined)[]) => (value: Value, values: readonly Value[]) => Value,
 ): ExpressionFunction {
-  return {
-    name,
-    minArguments,
-    maxArguments,
-    type: () => type,
-    bind(constants) {
-      const apply = compile(constants);
-      return (values) => {
-        const value = values[0] ?? null;
-        return value === null ? null : apply(value, values);
-      };
-    },
-  };
+  return compiledFunction(name, argumentCount, type, (constants) => {
+    const apply = compile(constants);
+    return (values) => {
+      const value = values[0] ?? null;
+      return value === null ? null : apply(value, values);
+    };
+  });
 }
 
 /** The text of a constant; undefined when it was left out or is null. */

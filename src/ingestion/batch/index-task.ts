@@ -7,10 +7,10 @@ import { RowCollector, TimeRange } from '../builder/row-collector.js';
 import { RowStore } from '../builder/row-store.js';
 import { RowTransformer } from '../builder/row-transformer.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
+import { readBlocks } from '../format/read-input.js';
 import { indexReport } from '../report/index-report.js';
 import { ProgressReporter } from '../report/progress.js';
 import { RowStatistics } from '../report/row-statistics.js';
-import { inputEntities } from '../source/input-source.js';
 import { LazyEngine } from '../task-engine.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
 
@@ -65,27 +65,11 @@ function openStore({ dataSchema, tuning }: IndexSpec, context: TaskContext, engi
 
 async function readInput({ spec, context, statistics, progress, engine, store }: Reading): Promise<void> {
   progress.phase('reading');
-  const entities = await inputEntities(spec.inputSource, context);
-  const sizes = entities.map(({ sizeBytes }) => sizeBytes);
-  progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
-  context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);
   const stages = openStages({ spec, context, statistics, engine, store });
-  const reading = {
-    columns: stages.columnsRead,
-    workDirectory: context.workDirectory,
-    inputLimits: context.inputLimits,
-    read(bytes: number) {
-      statistics.bytesRead += bytes;
-    },
-    reject: (reason: string, sample: string) => statistics.reject(reason, sample),
-  };
-  for (const entity of entities) {
-    for await (const block of spec.inputFormat.read(entity, reading)) {
-      if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-      stages.collector.add(block);
-      await stages.relieve();
-      progress.tick();
-    }
+  const { inputSource: source, inputFormat: format } = spec;
+  for await (const block of readBlocks({ source, format, columns: stages.columnsRead, context, statistics, progress })) {
+    stages.collector.add(block);
+    await stages.relieve();
   }
   await stages.finish();
   const { processed, processedWithError, thrownAway, unparseable } = statistics;

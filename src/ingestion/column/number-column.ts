@@ -3,45 +3,45 @@ import { type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { TextBlock } from '../format/input-block.js';
 import { toDouble, toLong } from './coercion.js';
 import { decimalNumber, parseLong, shortInteger } from './number-text.js';
-import { grownLength, NullMask, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { type FieldBounds, grownLength, NullMask, type RowSelection, RowsColumn, type RunColumn, type StoredColumn } from './run-column.js';
 import { inputCell } from './text-reading.js';
 
 const WORD = 2 ** 32;
 
 type NumberFrameColumn<Kind extends 'long' | 'double'> = Extract<FrameColumn, { readonly kind: Kind }>;
 
-/** 64-bit integers. Short ones are written as two 32-bit halves, which spares a bigint a value. */
-export class LongColumn implements RunColumn {
-  readonly name: string;
-  #values = new BigInt64Array(1024);
-  #halves = new Int32Array(this.#values.buffer);
-  readonly #nulls = new NullMask();
-  #rows = 0;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  get rowCount(): number {
-    return this.#rows;
-  }
+/** Numbers of eight bytes and a mask of nulls. */
+abstract class NumberColumn extends RowsColumn {
+  protected readonly nulls = new NullMask();
 
   get sizeBytes(): number {
-    return this.#rows * 8;
+    return this.rows * 8;
   }
+
+  abstract toFrameColumn(rows: Uint32Array): NumberFrameColumn<'long' | 'double'>;
+
+  gather(rows: Uint32Array): StoredColumn {
+    return this.toFrameColumn(rows);
+  }
+
+  clear(): void {
+    this.rows = 0;
+    this.nulls.clear();
+  }
+}
+
+/** 64-bit integers. Short ones are written as two 32-bit halves, which spares a bigint a value. */
+export class LongColumn extends NumberColumn implements RunColumn {
+  #values = new BigInt64Array(1024);
+  #halves = new Int32Array(this.#values.buffer);
 
   appendNulls(count: number): void {
-    this.#reserve(count);
-    this.#values.fill(0n, this.#rows, this.#rows + count);
-    for (let row = 0; row < count; row++) this.#nulls.set(this.#rows++);
+    this.reserve(count);
+    this.#values.fill(0n, this.rows, this.rows + count);
+    for (let row = 0; row < count; row++) this.nulls.set(this.rows++);
   }
 
-  appendFields(block: TextBlock, column: number, { rows, count }: RowSelection, faults: Uint8Array): void {
-    const { bytes } = block;
-    const starts = block.starts[column];
-    const ends = block.ends[column];
-    if (starts === undefined || ends === undefined) return this.appendNulls(count);
-    this.#reserve(count);
+  protected putFields({ bytes }: TextBlock, { starts, ends }: FieldBounds, { rows, count }: RowSelection, faults: Uint8Array): void {
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const start = starts[row] ?? 0;
@@ -54,7 +54,7 @@ export class LongColumn implements RunColumn {
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.#reserve(count);
+    this.reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const value = values[row];
@@ -64,7 +64,7 @@ export class LongColumn implements RunColumn {
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.#reserve(count);
+    this.reserve(count);
     if (column.kind !== 'long') {
       for (let at = 0; at < count; at++) this.#put(toLong(inputCell(column, rows[at] ?? 0)), rows[at] ?? 0, faults);
       return;
@@ -85,22 +85,13 @@ export class LongColumn implements RunColumn {
       to[at * 2] = this.#halves[row * 2] ?? 0;
       to[at * 2 + 1] = this.#halves[row * 2 + 1] ?? 0;
     }
-    return { kind: 'long', name: this.name, values, nulls: this.#nulls.gather(rows) };
-  }
-
-  gather(rows: Uint32Array): StoredColumn {
-    return this.toFrameColumn(rows);
-  }
-
-  clear(): void {
-    this.#rows = 0;
-    this.#nulls.clear();
+    return { kind: 'long', name: this.name, values, nulls: this.nulls.gather(rows) };
   }
 
   #put(value: bigint | null | undefined, row: number, faults: Uint8Array): void {
     if (value === undefined) faults[row] = 1;
     if (value === undefined || value === null) return this.#putNull();
-    this.#values[this.#rows++] = value;
+    this.#values[this.rows++] = value;
   }
 
   #putNumber(value: number): void {
@@ -108,19 +99,19 @@ export class LongColumn implements RunColumn {
   }
 
   #putNull(): void {
-    this.#nulls.set(this.#rows);
+    this.nulls.set(this.rows);
     this.#putHalves(0, 0);
   }
 
   #putHalves(low: number, high: number): void {
-    this.#halves[this.#rows * 2] = low;
-    this.#halves[this.#rows * 2 + 1] = high;
-    this.#rows++;
+    this.#halves[this.rows * 2] = low;
+    this.#halves[this.rows * 2 + 1] = high;
+    this.rows++;
   }
 
-  #reserve(count: number): void {
-    if (this.#rows + count <= this.#values.length) return;
-    const larger = new BigInt64Array(grownLength(this.#values.length, this.#rows + count));
+  protected reserve(count: number): void {
+    if (this.rows + count <= this.#values.length) return;
+    const larger = new BigInt64Array(grownLength(this.#values.length, this.rows + count));
     larger.set(this.#values);
     this.#values = larger;
     this.#halves = new Int32Array(larger.buffer);
@@ -128,37 +119,21 @@ export class LongColumn implements RunColumn {
 }
 
 /** Doubles; for a FLOAT column each value is rounded to 32 bits as it comes in. */
-export class DoubleColumn implements RunColumn {
-  readonly name: string;
+export class DoubleColumn extends NumberColumn implements RunColumn {
   readonly type: 'FLOAT' | 'DOUBLE';
   #values = new Float64Array(1024);
-  readonly #nulls = new NullMask();
-  #rows = 0;
 
   constructor(name: string, type: 'FLOAT' | 'DOUBLE') {
-    this.name = name;
+    super(name);
     this.type = type;
   }
 
-  get rowCount(): number {
-    return this.#rows;
-  }
-
-  get sizeBytes(): number {
-    return this.#rows * 8;
-  }
-
   appendNulls(count: number): void {
-    this.#reserve(count);
+    this.reserve(count);
     for (let row = 0; row < count; row++) this.#putNull();
   }
 
-  appendFields(block: TextBlock, column: number, { rows, count }: RowSelection, faults: Uint8Array): void {
-    const { bytes } = block;
-    const starts = block.starts[column];
-    const ends = block.ends[column];
-    if (starts === undefined || ends === undefined) return this.appendNulls(count);
-    this.#reserve(count);
+  protected putFields({ bytes }: TextBlock, { starts, ends }: FieldBounds, { rows, count }: RowSelection, faults: Uint8Array): void {
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const start = starts[row] ?? 0;
@@ -169,7 +144,7 @@ export class DoubleColumn implements RunColumn {
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.#reserve(count);
+    this.reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       this.#put(toDouble(values[row]), row, faults);
@@ -177,7 +152,7 @@ export class DoubleColumn implements RunColumn {
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.#reserve(count);
+    this.reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       if (column.kind === 'double' && !isNullAt(column.nulls, row)) this.#put(column.values[row], row, faults);
@@ -188,16 +163,7 @@ export class DoubleColumn implements RunColumn {
   toFrameColumn(rows: Uint32Array): NumberFrameColumn<'double'> {
     const values = new Float64Array(rows.length);
     for (let at = 0; at < rows.length; at++) values[at] = this.#values[rows[at] ?? 0] ?? 0;
-    return { kind: 'double', name: this.name, type: this.type, values, nulls: this.#nulls.gather(rows) };
-  }
-
-  gather(rows: Uint32Array): StoredColumn {
-    return this.toFrameColumn(rows);
-  }
-
-  clear(): void {
-    this.#rows = 0;
-    this.#nulls.clear();
+    return { kind: 'double', name: this.name, type: this.type, values, nulls: this.nulls.gather(rows) };
   }
 
   #put(value: number | null | undefined, row: number, faults: Uint8Array): void {
@@ -206,17 +172,17 @@ export class DoubleColumn implements RunColumn {
       faults[row] = 1;
       return this.#putNull();
     }
-    this.#values[this.#rows++] = this.type === 'FLOAT' ? Math.fround(value) : value;
+    this.#values[this.rows++] = this.type === 'FLOAT' ? Math.fround(value) : value;
   }
 
   #putNull(): void {
-    this.#nulls.set(this.#rows);
-    this.#values[this.#rows++] = 0;
+    this.nulls.set(this.rows);
+    this.#values[this.rows++] = 0;
   }
 
-  #reserve(count: number): void {
-    if (this.#rows + count <= this.#values.length) return;
-    const larger = new Float64Array(grownLength(this.#values.length, this.#rows + count));
+  protected reserve(count: number): void {
+    if (this.rows + count <= this.#values.length) return;
+    const larger = new Float64Array(grownLength(this.#values.length, this.rows + count));
     larger.set(this.#values);
     this.#values = larger;
   }

@@ -1,7 +1,7 @@
 import type { FrameColumn } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
-import type { ByteDictionary } from './byte-dictionary.js';
+import { type ByteDictionary, NULL_ID } from './byte-dictionary.js';
 
 /** Rows of a block that are kept, in order: `count` row numbers at the front of `rows`. */
 export interface RowSelection {
@@ -45,11 +45,67 @@ export interface RunColumn {
   clear(): void;
 }
 
+/** What columns of all types have in common: rows that are counted, fields that are found in blocks of text. */
+export abstract class RowsColumn {
+  readonly name: string;
+  protected rows = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get rowCount(): number {
+    return this.rows;
+  }
+
+  appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void {
+    const starts = block.starts[column];
+    const ends = block.ends[column];
+    if (starts === undefined || ends === undefined) return this.appendNulls(selection.count);
+    this.reserve(selection.count);
+    this.putFields(block, { starts, ends }, selection, faults);
+  }
+
+  abstract appendNulls(count: number): void;
+  /** There is room for one value a row. */
+  protected abstract putFields(block: TextBlock, bounds: FieldBounds, selection: RowSelection, faults: Uint8Array): void;
+  protected abstract reserve(count: number): void;
+}
+
+/** Where the fields of a column lie in a block; a field that ends before 0 is missing. */
+export interface FieldBounds {
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+}
+
 /** A column whose values are ids of a dictionary that outlives its runs. */
 export interface DictionaryColumn extends RunColumn {
   readonly dictionary: ByteDictionary;
   /** Only while the column is empty. */
   replaceDictionary(dictionary: ByteDictionary): void;
+}
+
+/** A column whose values are ids of `dictionary`. */
+export abstract class IdColumn extends RowsColumn {
+  protected ids = new Uint32Array(1024);
+  protected words: ByteDictionary;
+
+  constructor(name: string, dictionary: ByteDictionary) {
+    super(name);
+    this.words = dictionary;
+  }
+
+  get dictionary(): ByteDictionary {
+    return this.words;
+  }
+
+  replaceDictionary(dictionary: ByteDictionary): void {
+    this.words = dictionary;
+  }
+
+  protected idOf(text: string | null): number {
+    return text === null ? NULL_ID : this.words.idOfText(text);
+  }
 }
 
 export function hasDictionary(column: RunColumn): column is DictionaryColumn {

@@ -3,7 +3,7 @@ import { cellAt, type FrameColumn } from '../../model/frame.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
-import { grownLength, grownWords, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
 import { inputValue } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
@@ -11,48 +11,26 @@ import { UsedEntries } from './used-entries.js';
 export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
 
 /** Strings, one id a row; from the first row with several values on, a list of ids a row. */
-export class StringColumn implements RunColumn {
-  readonly name: string;
+export class StringColumn extends IdColumn implements RunColumn {
   readonly handling: MultiValueHandling;
-  #words: ByteDictionary;
-  #ids = new Uint32Array(1024);
   /** With lists only: where each row's ids begin, `rows + 1` of them. */
   #offsets: Uint32Array | null = null;
   #idCount = 0;
-  #rows = 0;
 
   constructor(name: string, handling: MultiValueHandling = 'SORTED_ARRAY', dictionary = new ByteDictionary()) {
-    this.name = name;
+    super(name, dictionary);
     this.handling = handling;
-    this.#words = dictionary;
-  }
-
-  get rowCount(): number {
-    return this.#rows;
   }
 
   get sizeBytes(): number {
-    return this.#idCount * 4 + (this.#offsets === null ? 0 : this.#rows * 4);
-  }
-
-  get dictionary(): ByteDictionary {
-    return this.#words;
-  }
-
-  /** Only while the column is empty. */
-  replaceDictionary(dictionary: ByteDictionary): void {
-    this.#words = dictionary;
+    return this.#idCount * 4 + (this.#offsets === null ? 0 : this.rows * 4);
   }
 
   appendNulls(count: number): void {
     for (let row = 0; row < count; row++) this.#appendId(NULL_ID);
   }
 
-  appendFields(block: TextBlock, column: number, { rows, count }: RowSelection): void {
-    const { bytes, listDelimiter } = block;
-    const starts = block.starts[column];
-    const ends = block.ends[column];
-    if (starts === undefined || ends === undefined) return this.appendNulls(count);
+  protected putFields({ bytes, listDelimiter }: TextBlock, { starts, ends }: FieldBounds, { rows, count }: RowSelection): void {
     if (listDelimiter !== null) {
       for (let at = 0; at < count; at++) {
         const row = rows[at] ?? 0;
@@ -71,9 +49,7 @@ export class StringColumn implements RunColumn {
       for (let at = 0; at < count; at++) this.#appendId(this.#fieldId(bytes, starts, ends, rows[at] ?? 0));
       return;
     }
-    this.#reserve(count);
-    const ids = this.#ids;
-    const words = this.#words;
+    const { ids, words } = this;
     let to = this.#idCount;
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
@@ -81,7 +57,7 @@ export class StringColumn implements RunColumn {
       ids[to++] = end < 0 ? NULL_ID : words.idOf(bytes, starts[row] ?? 0, end);
     }
     this.#idCount = to;
-    this.#rows += count;
+    this.rows += count;
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection): void {
@@ -89,10 +65,10 @@ export class StringColumn implements RunColumn {
   }
 
   appendValue(value: unknown): void {
-    if (typeof value === 'string') this.#appendId(this.#words.idOfText(value));
+    if (typeof value === 'string') this.#appendId(this.words.idOfText(value));
     else if (value === null || value === undefined) this.#appendId(NULL_ID);
     else if (Array.isArray(value)) this.#appendList(value.map(toText));
-    else this.#appendId(this.#words.idOfText(toText(value) ?? ''));
+    else this.#appendId(this.words.idOfText(toText(value) ?? ''));
   }
 
   appendFrame(column: FrameColumn, { rows, count }: RowSelection): void {
@@ -102,7 +78,7 @@ export class StringColumn implements RunColumn {
       for (let at = 0; at < count; at++) this.appendValue(values[column.ids[rows[at] ?? 0] ?? 0]);
     } else if (column.kind === 'string') {
       const remap = this.#remapOf(column.dictionary);
-      this.#reserve(count);
+      this.reserve(count);
       for (let at = 0; at < count; at++) this.#appendId(remap(column.ids[rows[at] ?? 0] ?? 0));
     } else if (column.kind === 'multi') {
       for (let at = 0; at < count; at++) {
@@ -117,7 +93,7 @@ export class StringColumn implements RunColumn {
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
     const { ids, offsets } = this.gather(rows);
-    const used = new UsedEntries(this.#words);
+    const used = new UsedEntries(this.words);
     const placed = ids.map((id) => used.place(id));
     const { name } = this;
     if (offsets === null) return { kind: 'string', name, ids: placed, dictionary: used.dictionary };
@@ -129,7 +105,7 @@ export class StringColumn implements RunColumn {
     const offsets = this.#offsets;
     if (offsets === null) {
       const ids = new Uint32Array(rows.length);
-      for (let at = 0; at < rows.length; at++) ids[at] = this.#ids[rows[at] ?? 0] ?? 0;
+      for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
       return { kind: 'ids', name, type: 'STRING', ids, offsets: null };
     }
     const gathered = new Uint32Array(rows.length + 1);
@@ -143,72 +119,68 @@ export class StringColumn implements RunColumn {
     for (let at = 0, to = 0; at < rows.length; at++) {
       const row = rows[at] ?? 0;
       const end = offsets[row + 1] ?? 0;
-      for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.#ids[from] ?? 0;
+      for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.ids[from] ?? 0;
     }
     return { kind: 'ids', name, type: 'STRING', ids, offsets: gathered };
   }
 
   clear(): void {
-    this.#rows = 0;
+    this.rows = 0;
     this.#idCount = 0;
     this.#offsets = null;
   }
 
   #fieldId(bytes: Uint8Array, starts: Int32Array, ends: Int32Array, row: number): number {
     const end = ends[row] ?? -1;
-    return end < 0 ? NULL_ID : this.#words.idOf(bytes, starts[row] ?? 0, end);
+    return end < 0 ? NULL_ID : this.words.idOf(bytes, starts[row] ?? 0, end);
   }
 
   /** No value and a single null are null; a null among others is kept as a value. */
   #appendList(values: readonly (string | null)[]): void {
     if (values.length === 0) return this.#appendId(NULL_ID);
-    if (values.length === 1) return this.#appendId(this.#idOf(values[0] ?? null));
+    if (values.length === 1) return this.#appendId(this.idOf(values[0] ?? null));
     const ordered = this.handling === 'ARRAY' ? values : [...values].sort(nullsFirst);
     const kept = this.handling === 'SORTED_SET' ? ordered.filter((value, at) => at === 0 || value !== ordered[at - 1]) : ordered;
-    if (kept.length === 1) return this.#appendId(this.#idOf(kept[0] ?? null));
+    if (kept.length === 1) return this.#appendId(this.idOf(kept[0] ?? null));
     this.#offsets ??= this.#offsetsOfSingles();
-    this.#reserve(kept.length);
-    for (const value of kept) this.#ids[this.#idCount++] = this.#idOf(value);
+    this.reserve(kept.length);
+    for (const value of kept) this.ids[this.#idCount++] = this.idOf(value);
     this.#endRow();
   }
 
   #appendId(id: number): void {
     if (this.#offsets === null) {
-      if (this.#idCount === this.#ids.length) this.#reserve(1);
-      this.#ids[this.#idCount++] = id;
-      this.#rows++;
+      if (this.#idCount === this.ids.length) this.reserve(1);
+      this.ids[this.#idCount++] = id;
+      this.rows++;
       return;
     }
     if (id !== NULL_ID) {
-      this.#reserve(1);
-      this.#ids[this.#idCount++] = id;
+      this.reserve(1);
+      this.ids[this.#idCount++] = id;
     }
     this.#endRow();
   }
 
   #endRow(): void {
-    this.#rows++;
+    this.rows++;
     let offsets = this.#offsets;
     if (offsets === null) return;
-    if (this.#rows >= offsets.length) offsets = this.#offsets = grownWords(offsets, grownLength(offsets.length, this.#rows + 1));
-    offsets[this.#rows] = this.#idCount;
+    if (this.rows >= offsets.length) offsets = this.#offsets = grownWords(offsets, grownLength(offsets.length, this.rows + 1));
+    offsets[this.rows] = this.#idCount;
   }
 
   /** Scheduler one id a row into lists: a null row becomes an empty one. */
   #offsetsOfSingles(): Uint32Array {
-    const offsets = new Uint32Array(grownLength(0, this.#rows + 2));
+    const offsets = new Uint32Array(grownLength(0, this.rows + 2));
     let to = 0;
-    for (let row = 0; row < this.#rows; row++) {
-      const id = this.#ids[row] ?? 0;
-      if (id !== NULL_ID) this.#ids[to++] = id;
+    for (let row = 0; row < this.rows; row++) {
+      const id = this.ids[row] ?? 0;
+      if (id !== NULL_ID) this.ids[to++] = id;
       offsets[row + 1] = to;
     }
     this.#idCount = to;
     return offsets;
-  }
-
-  #idOf(text: string | null): number {
-    return text === null ? NULL_ID : this.#words.idOfText(text);
   }
 
   /** Ids of a frame's dictionary in this one's, found when first asked for. */
@@ -216,13 +188,13 @@ export class StringColumn implements RunColumn {
     const known = new Int32Array(dictionary.length).fill(-1);
     return (id) => {
       let mapped = known[id] ?? -1;
-      if (mapped < 0) known[id] = mapped = this.#idOf(dictionary[id] ?? null);
+      if (mapped < 0) known[id] = mapped = this.idOf(dictionary[id] ?? null);
       return mapped;
     };
   }
 
-  #reserve(count: number): void {
-    if (this.#idCount + count > this.#ids.length) this.#ids = grownWords(this.#ids, grownLength(this.#ids.length, this.#idCount + count));
+  protected reserve(count: number): void {
+    if (this.#idCount + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.#idCount + count));
   }
 }
 

@@ -3,56 +3,34 @@ import { cellAt, type FrameColumn, frameColumnType } from '../../model/frame.js'
 import { isTextType, type TextType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
-import { grownLength, grownWords, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
 import { inputValue, type ReadText, textReading } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
 /** Values of a text type (arrays, JSON, sketches, single strings): one id a row, of the text that is kept of the value. */
-export class TypedTextColumn implements RunColumn {
-  readonly name: string;
+export class TypedTextColumn extends IdColumn implements RunColumn {
   readonly type: TextType;
   readonly #read: ReadText;
-  #words: ByteDictionary;
-  #ids = new Uint32Array(1024);
-  #rows = 0;
 
   /** @param read  how a value of parsed input becomes a text, where the type alone does not say it */
   constructor(name: string, type: TextType, dictionary = new ByteDictionary(), read: ReadText = textReading(type)) {
-    this.name = name;
+    super(name, dictionary);
     this.type = type;
-    this.#words = dictionary;
     this.#read = read;
   }
 
-  get rowCount(): number {
-    return this.#rows;
-  }
-
   get sizeBytes(): number {
-    return this.#rows * 4;
-  }
-
-  get dictionary(): ByteDictionary {
-    return this.#words;
-  }
-
-  /** Only while the column is empty. */
-  replaceDictionary(dictionary: ByteDictionary): void {
-    this.#words = dictionary;
+    return this.rows * 4;
   }
 
   appendNulls(count: number): void {
-    this.#reserve(count);
-    this.#ids.fill(NULL_ID, this.#rows, this.#rows + count);
-    this.#rows += count;
+    this.reserve(count);
+    this.ids.fill(NULL_ID, this.rows, this.rows + count);
+    this.rows += count;
   }
 
-  appendFields(block: TextBlock, column: number, { rows, count }: RowSelection, faults: Uint8Array): void {
+  protected putFields(block: TextBlock, { starts, ends }: FieldBounds, { rows, count }: RowSelection, faults: Uint8Array): void {
     const { bytes, listDelimiter } = block;
-    const starts = block.starts[column];
-    const ends = block.ends[column];
-    if (starts === undefined || ends === undefined) return this.appendNulls(count);
-    this.#reserve(count);
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const start = starts[row] ?? 0;
@@ -64,13 +42,13 @@ export class TypedTextColumn implements RunColumn {
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.#reserve(count);
+    this.reserve(count);
     for (let at = 0; at < count; at++) this.#append(values[rows[at] ?? 0], rows[at] ?? 0, faults);
   }
 
   /** Texts of the same type are taken as they are; any other value is converted, a text once however often it occurs. */
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
-    this.#reserve(count);
+    this.reserve(count);
     if (column.kind !== 'string') {
       for (let at = 0; at < count; at++) this.#append(cellAt(column, rows[at] ?? 0), rows[at] ?? 0, faults);
       return;
@@ -87,41 +65,37 @@ export class TypedTextColumn implements RunColumn {
         const kept = column.dictionary[entry] ?? null;
         const text = isSame ? kept : this.#read(isTextType(from) ? inputValue(kept, from) : kept);
         misfit[entry] = text === undefined ? 1 : 0;
-        known[entry] = id = this.#idOf(text ?? null);
+        known[entry] = id = this.idOf(text ?? null);
       }
       if (misfit[entry] === 1) faults[row] = 1;
-      this.#ids[this.#rows++] = id;
+      this.ids[this.rows++] = id;
     }
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
     const { ids } = this.gather(rows);
-    const used = new UsedEntries(this.#words);
+    const used = new UsedEntries(this.words);
     const placed = ids.map((id) => used.place(id));
     return { kind: 'string', name: this.name, type: this.type, ids: placed, dictionary: used.dictionary };
   }
 
   gather(rows: Uint32Array): Extract<StoredColumn, { readonly kind: 'ids' }> {
     const ids = new Uint32Array(rows.length);
-    for (let at = 0; at < rows.length; at++) ids[at] = this.#ids[rows[at] ?? 0] ?? 0;
+    for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
     return { kind: 'ids', name: this.name, type: this.type, ids, offsets: null };
   }
 
   clear(): void {
-    this.#rows = 0;
+    this.rows = 0;
   }
 
   #append(value: unknown, row: number, faults: Uint8Array): void {
     const text = this.#read(value);
     if (text === undefined) faults[row] = 1;
-    this.#ids[this.#rows++] = this.#idOf(text ?? null);
+    this.ids[this.rows++] = this.idOf(text ?? null);
   }
 
-  #idOf(text: string | null): number {
-    return text === null ? NULL_ID : this.#words.idOfText(text);
-  }
-
-  #reserve(count: number): void {
-    if (this.#rows + count > this.#ids.length) this.#ids = grownWords(this.#ids, grownLength(this.#ids.length, this.#rows + count));
+  protected reserve(count: number): void {
+    if (this.rows + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.rows + count));
   }
 }

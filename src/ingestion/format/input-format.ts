@@ -1,4 +1,5 @@
 import type { ObjectReader } from '../../base/json-reader.js';
+import { parseKind } from '../parse-kind.js';
 import { CSV, TSV } from './delimited.js';
 import type { InputFormat, InputFormatKind } from './format-kind.js';
 import { JSON_FORMAT } from './json.js';
@@ -13,9 +14,5 @@ const DOCUMENTED = ['regex', 'javascript', 'orc', 'avro_stream', 'avro_ocf', 'pr
 
 /** @throws ServiceError that names the field */
 export function parseInputFormat(fields: ObjectReader): InputFormat {
-  const types = INPUT_FORMATS.map(({ type }) => type);
-  const type = fields.type(types, { documented: DOCUMENTED });
-  const kind = INPUT_FORMATS.find((row) => row.type === type);
-  if (kind === undefined) throw fields.unsupported('type');
-  return kind.open(fields);
+  return parseKind(fields, INPUT_FORMATS, DOCUMENTED);
 }

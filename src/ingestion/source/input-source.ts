@@ -1,5 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
+import { parseKind } from '../parse-kind.js';
 import { HTTP } from './http.js';
 import { INLINE } from './inline.js';
 import { LOCAL } from './local.js';
@@ -17,11 +18,7 @@ const DOCUMENTED = ['s3', 'google', 'azure', 'azureStorage', 'hdfs', 'sql', 'com
 
 /** @throws ServiceError that names the field */
 export function parseInputSource(fields: ObjectReader): InputSource {
-  const types = INPUT_SOURCES.map(({ type }) => type);
-  const type = fields.type(types, { documented: DOCUMENTED });
-  const kind = INPUT_SOURCES.find((row) => row.type === type);
-  if (kind === undefined) throw fields.unsupported('type');
-  return kind.open(fields);
+  return parseKind(fields, INPUT_SOURCES, DOCUMENTED);
 }
 
 /**

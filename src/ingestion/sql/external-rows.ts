@@ -1,4 +1,3 @@
-import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
@@ -9,9 +8,10 @@ import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { TaskContext } from '../contract.js';
 import { parseInputFormat } from '../format/input-format.js';
+import { readBlocks } from '../format/read-input.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
-import { inputEntities, parseInputSource } from '../source/input-source.js';
+import { parseInputSource } from '../source/input-source.js';
 import { isRowWise, planOverArrivals } from './external-plan.js';
 
 const BATCH_ROWS = 1 << 17;
@@ -54,11 +54,8 @@ export async function* externalFrames(
   progress: ProgressReporter,
 ): AsyncGenerator<Frame> {
   const document = readContextOf('input_invalid', 'EXTERN');
-  const entities = await inputEntities(parseInputSource(new ObjectReader(source.inputSource, 'EXTERN inputSource', document)), context);
+  const input = parseInputSource(new ObjectReader(source.inputSource, 'EXTERN inputSource', document));
   const format = parseInputFormat(new ObjectReader(source.inputFormat, 'EXTERN inputFormat', document));
-  const sizes = entities.map(({ sizeBytes }) => sizeBytes);
-  progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
-  context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);
   const names = source.signature.map(({ name }) => name);
   const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));
   const collector = new RowCollector(
@@ -75,23 +72,11 @@ export async function* externalFrames(
     buffer,
     statistics,
   );
-  const reading = {
-    columns: new Set(names),
-    workDirectory: context.workDirectory,
-    inputLimits: context.inputLimits,
-    read(bytes: number) {
-      statistics.bytesRead += bytes;
-    },
-    reject: (reason: string, sample: string) => statistics.reject(reason, sample),
-  };
-  for (const entity of entities) {
-    for await (const block of format.read(entity, reading)) {
-      if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-      collector.add(block);
-      statistics.processed += block.rowCount;
-      progress.tick();
-      if (buffer.rowCount >= BATCH_ROWS) yield takeFrame(buffer);
-    }
+  const reading = { source: input, format, columns: new Set(names), context, statistics, progress };
+  for await (const block of readBlocks(reading)) {
+    collector.add(block);
+    statistics.processed += block.rowCount;
+    if (buffer.rowCount >= BATCH_ROWS) yield takeFrame(buffer);
   }
   if (buffer.rowCount > 0) yield takeFrame(buffer);
   if (collector.faultyRows > 0)

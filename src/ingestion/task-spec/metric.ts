@@ -11,6 +11,14 @@ import { QUERY_ONLY_AGGREGATORS } from '../../planner/native/aggregator/registry
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { aggregatorOf } from './native-parts.js';
 
+/** A field of the input, and the column that metrics read it from. `__time` is the time before it is cut to a bucket. */
+export interface MetricInput {
+  readonly field: string;
+  readonly column: ColumnPlan;
+  /** The metric is made of it, so that schema discovery does not store it once more; a filter only looks at it. */
+  readonly isConsumed: boolean;
+}
+
 /** An aggregator of `metricsSpec`: what of the input it reads, and how rows of a group become one value or state. */
 export interface Metric {
   readonly name: string;
@@ -20,14 +28,6 @@ export interface Metric {
   readonly aggregator: Aggregator;
   readonly virtualColumns: readonly VirtualColumn[];
   readonly inputs: readonly MetricInput[];
-}
-
-/** A field of the input, and the column that metrics read it from. `__time` is the time before it is cut to a bucket. */
-export interface MetricInput {
-  readonly field: string;
-  readonly column: ColumnPlan;
-  /** The metric is made of it, so that schema discovery does not store it once more; a filter only looks at it. */
-  readonly isConsumed: boolean;
 }
 
 /** A query does not mind what it says; ingestion reads states where it is true. */

@@ -1,7 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { EpochMs } from '../../base/instant.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
-import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
@@ -14,20 +12,12 @@ import { planOverSystem } from '../../planner/sql/plan-over-system.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
-import type { Planning, QueryLog, QueryRun } from './query-log.js';
+import type { QueryEntryOptions } from './query-entry.js';
+import type { Planning, QueryRun } from './query-log.js';
 import type { SqlBody, SqlBodyText } from './sql-body.js';
 
-export interface SqlStatementOptions {
-  now(): EpochMs;
-  /** For statements that name none. */
-  newQueryId(): string;
-  readonly defaultTimeoutMs: number;
-  readonly maxTimeoutMs: number;
-  readonly log: QueryLog;
-  readonly scheduler: QueryScheduler;
-  /** Reads and plans what is long. */
-  readonly planThread: PlanThread;
-  /** Of plans that are kept: a typical one takes some 10 KiB. */
+export interface SqlStatementOptions extends QueryEntryOptions {
+  /** Budget of the plan cache; a typical plan takes about 10 KiB. */
   readonly plansBytesMax: number;
   /** Names of the lookups that are loaded. */
   lookups(): readonly string[];

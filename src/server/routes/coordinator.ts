@@ -14,14 +14,9 @@ import { metadataFaultRoutes } from './metadata-faults.js';
 
 /** Everything the leading Coordinator answers, one file for each area of the specification. */
 export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
-  const { coordinator, database, peers, now } = source;
-  const marking = {
-    database,
-    fence: () => coordinator.fence(),
-    wake: () => coordinator.wake(),
-    kill: (dataSource: string, interval: Interval) => peers.leading('overlord').kill(dataSource, interval),
-    now,
-  };
+  const { coordinator, database, peers } = source;
+  const { marking } = coordinator;
+  const kill = (dataSource: string, interval: Interval) => peers.leading('overlord').kill(dataSource, interval);
   const areas = [
     metadataRoutes,
     deepStorageRoutes,
@@ -35,6 +30,6 @@ export function coordinatorRoutes(source: CoordinatorSource): readonly Route[] {
   return [
     ...metadataFaultRoutes('/svc/coordinator/v1', database),
     ...areas.flatMap((area) => area(source)),
-    ...segmentRoutes('/svc/coordinator/v1/datasources', marking),
+    ...segmentRoutes('/svc/coordinator/v1/datasources', { marking, kill }),
   ];
 }

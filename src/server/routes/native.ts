@@ -1,9 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
-import { type EpochMs, ETERNITY } from '../../base/instant.js';
+import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
-import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
@@ -11,8 +10,9 @@ import { parseQuery } from '../../planner/native/query/query.js';
 import { scanColumns } from '../../planner/plan.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
-import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
-import type { QueryLog, QueryRun } from '../queries/query-log.js';
+import { PLANNED_HERE_LENGTH_MAX } from '../planning/plan-thread.js';
+import type { QueryEntryOptions } from '../queries/query-entry.js';
+import type { QueryRun } from '../queries/query-log.js';
 import { writeBySegment } from '../results/native/by-segment.js';
 import { candidatesBody } from '../results/native/candidates.js';
 import { writeSegmentMetadata } from '../results/native/segment-metadata.js';
@@ -22,21 +22,8 @@ import { writeDataSourceMetadata, writeSearch, writeTimeBoundary } from '../resu
 import { datasourceRoutes } from './datasources.js';
 import { profileHeader } from './profile.js';
 
-export interface NativeRouteOptions {
-  now(): EpochMs;
-  newQueryId(): string;
-  /** For a query whose context has no `timeout`. */
-  readonly defaultTimeoutMs: number;
-  /** The longest a context may ask for, and what `timeout: 0` gets. */
-  readonly maxTimeoutMs: number;
-  readonly log: QueryLog;
-  readonly scheduler: QueryScheduler;
-  /** Reads and plans what is long. */
-  readonly planThread: PlanThread;
-}
-
 /** The native query endpoint: `POST /svc/v2`, its candidates, cancellation by query id, and what can be queried. */
-export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions): Route[] {
+export function nativeRoutes(broker: BrokerQueries, options: QueryEntryOptions): Route[] {
   const common = { permission: { access: 'datasources' }, errors: 'query' } as const;
   return [
     { method: 'POST', path: '/svc/v2', ...common, handle: async (request) => answerQuery(broker, options, request) },
@@ -55,7 +42,7 @@ export function nativeRoutes(broker: BrokerQueries, options: NativeRouteOptions)
   ];
 }
 
-async function answerQuery(broker: BrokerQueries, options: NativeRouteOptions, request: HttpRequest): Promise<HttpResponse> {
+async function answerQuery(broker: BrokerQueries, options: QueryEntryOptions, request: HttpRequest): Promise<HttpResponse> {
   const receivedMs = performance.now();
   const { body, viaAlias, signal } = request;
   if (body.length <= PLANNED_HERE_LENGTH_MAX)
@@ -67,7 +54,7 @@ async function answerQuery(broker: BrokerQueries, options: NativeRouteOptions, r
 
 function runNative(
   broker: BrokerQueries,
-  options: NativeRouteOptions,
+  options: QueryEntryOptions,
   request: HttpRequest,
   planned: PlannedNative,
   receivedMs: number,
@@ -107,7 +94,7 @@ function runNative(
   };
 }
 
-function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs }: NativeRouteOptions): number {
+function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs }: QueryEntryOptions): number {
   if (timeoutMs === null) return defaultTimeoutMs;
   if (timeoutMs > maxTimeoutMs)
     throw new ServiceError(

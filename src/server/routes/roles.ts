@@ -57,11 +57,8 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
         ...overlordRoutes({ overlord, database, validate, logDirectory, listsSegments }),
         ...workerConfigRoutes({ overlord, auditHistoryMs, now: Date.now }),
         ...segmentRoutes('/svc/indexer/v1/datasources', {
-          database,
-          fence: () => overlord.fence(),
-          wake: async () => overlord.wakeCoordinator(),
+          marking: overlord.marking,
           kill: (dataSource, interval) => overlord.kill(dataSource, interval),
-          now: Date.now,
         }),
       ]),
       ...internalRoutes('overlord', overlord),

@@ -1,48 +1,38 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Interval } from '../../../base/instant.js';
 import { describeValue } from '../../../base/json.js';
-import type { Database } from '../../../metadata/database.js';
-import { type Fence, fencedTransaction } from '../../../metadata/leadership.js';
-import { type MarkTarget, markUnused, markUsed } from '../../../metadata/segments.js';
+import type { SegmentMarking } from '../../../cluster/segment-marking.js';
+import type { MarkTarget } from '../../../metadata/segments.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 
-export interface SegmentMarking {
-  readonly database: Database;
-  /** Fence of the leader that makes the change. */
-  fence(): Fence;
-  /** The Coordinator looks at metadata now. */
-  wake(): Promise<void>;
+export interface SegmentRoutesOptions {
+  /** Of the role that answers. */
+  readonly marking: Pick<SegmentMarking, 'mark'>;
   kill(dataSource: string, interval: Interval): Promise<string>;
-  readonly now: () => number;
 }
 
 /**
  * Marking segments used and unused, and removing unused ones for good. The Coordinator and the Overlord both answer.
  * @param base  `/svc/coordinator/v1/datasources` or the Overlord's
  */
-export function segmentRoutes(base: string, { database, fence, wake, kill: killInterval, now }: SegmentMarking): readonly Route[] {
-  const mark = async (change: typeof markUsed, dataSource: string, target: MarkTarget): Promise<number> => {
-    const changed = await fencedTransaction(database, fence(), (queries) => change(queries, dataSource, target, now()));
-    await wake();
-    return changed;
-  };
+export function segmentRoutes(base: string, { marking, kill: killInterval }: SegmentRoutesOptions): readonly Route[] {
   const kill = (dataSource: string, interval: string) => killInterval(dataSource, readInterval('interval', interval));
 
-  const marking = (path: string, change: typeof markUsed): Route =>
+  const marked = (path: string, use: 'used' | 'unused'): Route =>
     route('POST', `${base}/{dataSource}/${path}`, DATASOURCES, async (request, { dataSource = '' }) => {
       if (!isDataSourceName(dataSource)) return { status: 204 };
-      return json(200, { numChangedSegments: await mark(change, dataSource, readTarget(request)) });
+      return json(200, { numChangedSegments: await marking.mark(use, dataSource, readTarget(request)) });
     });
 
   return [
-    marking('markUsed', markUsed),
-    marking('markUnused', markUnused),
+    marked('markUsed', 'used'),
+    marked('markUnused', 'unused'),
     route('POST', `${base}/{dataSource}`, DATASOURCES, async (_request, { dataSource = '' }) =>
-      json(200, { numChangedSegments: await mark(markUsed, dataSource, { kind: 'all' }) }),
+      json(200, { numChangedSegments: await marking.mark('used', dataSource, { kind: 'all' }) }),
     ),
     route('DELETE', `${base}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
-      if (!isTrue(request, 'kill')) return json(200, { numChangedSegments: await mark(markUnused, dataSource, { kind: 'all' }) });
+      if (!isTrue(request, 'kill')) return json(200, { numChangedSegments: await marking.mark('unused', dataSource, { kind: 'all' }) });
       const interval = request.query.get('interval');
       if (interval === null)
         throw new ServiceError('input_invalid', 'interval: found nothing, expected an interval together with kill=true');
@@ -54,10 +44,10 @@ export function segmentRoutes(base: string, { database, fence, wake, kill: killI
       return { status: 200 };
     }),
     route('POST', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
-      json(200, { segmentStateChanged: (await mark(markUsed, dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
+      json(200, { segmentStateChanged: (await marking.mark('used', dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
     ),
     route('DELETE', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
-      json(200, { segmentStateChanged: (await mark(markUnused, dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
+      json(200, { segmentStateChanged: (await marking.mark('unused', dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
     ),
   ];
 }

@@ -1,0 +1,30 @@
+import type { Database } from '../metadata/database.js';
+import { type Fence, fencedTransaction } from '../metadata/leadership.js';
+import { type MarkTarget, markUnused, markUsed } from '../metadata/segments.js';
+
+export interface SegmentMarkingOptions {
+  readonly database: Database;
+  /** Of the leader that makes the change. */
+  fence(): Fence;
+  /** The Coordinator looks at metadata now. */
+  wake(): void;
+  readonly now: () => number;
+}
+
+/** Marks segments used and unused on behalf of people; the leading Coordinator and the leading Overlord both do. */
+export class SegmentMarking {
+  readonly #options: SegmentMarkingOptions;
+
+  constructor(options: SegmentMarkingOptions) {
+    this.#options = options;
+  }
+
+  /** How many changed. */
+  async mark(use: 'used' | 'unused', dataSource: string, target: MarkTarget): Promise<number> {
+    const { database, fence, wake, now } = this.#options;
+    const change = use === 'used' ? markUsed : markUnused;
+    const changed = await fencedTransaction(database, fence(), (queries) => change(queries, dataSource, target, now()));
+    wake();
+    return changed;
+  }
+}

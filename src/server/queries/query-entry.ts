@@ -1,0 +1,19 @@
+import type { EpochMs } from '../../base/instant.js';
+import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
+import type { PlanThread } from '../planning/plan-thread.js';
+import type { QueryLog } from './query-log.js';
+
+/** What requests for queries need, native and SQL alike. */
+export interface QueryEntryOptions {
+  now(): EpochMs;
+  /** For a query that names none. */
+  newQueryId(): string;
+  /** For a query whose context has no `timeout`. */
+  readonly defaultTimeoutMs: number;
+  /** The longest a context may ask for, and what `timeout: 0` gets. */
+  readonly maxTimeoutMs: number;
+  readonly log: QueryLog;
+  readonly scheduler: QueryScheduler;
+  /** Reads and plans what is long. */
+  readonly planThread: PlanThread;
+}
