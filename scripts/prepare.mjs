@@ -59,8 +59,6 @@ async function install(reason) {
   process.stderr.write(`${reason}: installing takes one to three minutes\n`);
   const total = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages).length;
   const progress = () => `${existsSync(MODULES) ? readdirSync(MODULES).length : 0} of about ${total} packages`;
-  // Not `npm ci`: it refuses a lock file made where a registry lacked optional packages of other platforms. The lock file
-  // is kept to, and never written.
-  await step('npm install', 'npm', ['install', '--no-save', '--no-audit', '--no-fund'], { progress });
+  await step('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], { progress });
   writeFileSync(ABI_FILE, process.versions.modules);
 }
