@@ -62,6 +62,11 @@ export function truth(row: Row, filter: Filter, plan: Pick<LeafPlan, 'virtualCol
   }
 }
 
+/** The number that a string is, for numeric bounds. A cast reads truth values as 1 and 0 as well; bounds do not. */
+function numberOf(text: string): number | null {
+  return /^(true|false)$/i.test(text) ? null : (convert(text, 'DOUBLE') as number | null);
+}
+
 function compare(value: Value, filter: Extract<Filter, { column: string }>): Truth {
   if (filter.kind === 'null') return value === null;
   if (value === null) return filter.kind === 'in' && filter.values.includes(null) ? true : null;
@@ -72,14 +77,9 @@ function compare(value: Value, filter: Extract<Filter, { column: string }>): Tru
       return filter.values.some((each) => each !== null && same(value, each, filter.type) === true);
     case 'range': {
       const asText = filter.type === 'STRING' && filter.ordering !== 'numeric';
-      const subject = asText
-        ? String(convert(value, 'STRING'))
-        : typeof value === 'string'
-          ? (convert(value, 'DOUBLE') as number | null)
-          : value;
+      const subject = asText ? String(convert(value, 'STRING')) : typeof value === 'string' ? numberOf(value) : value;
       if (subject === null) return false;
-      const bound = (each: Value) =>
-        each === null ? null : asText ? String(each) : typeof each === 'string' ? (convert(each, 'DOUBLE') as number | null) : each;
+      const bound = (each: Value) => (each === null ? null : asText ? String(each) : typeof each === 'string' ? numberOf(each) : each);
       const lower = bound(filter.lower);
       const upper = bound(filter.upper);
       return (
