@@ -7,8 +7,8 @@ import type { Block } from '../block/context.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { rowLists } from './row-lists.js';
+import type { TakeHash } from './sketch/stored-hashes.js';
 import type { Feed } from './state-operations.js';
-import type { TakeHash } from './stored-hashes.js';
 
 /** Several columns into one state. What is null in one may not be in another, so nulls are left out here. */
 export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<State> | undefined)[]): Feed<State> | undefined {

@@ -10,8 +10,8 @@ import { asTexts } from '../expression/cast-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { RUN_BYTES } from '../expression/time-runs.js';
 import type { StringVector } from '../expression/vector.js';
-import { computedIds, idSource } from './hash-feed.js';
 import type { IdSource } from './id-source.js';
+import { computedIds, idSource } from './sketch/hash-feed.js';
 import type { Feed, StateOperations } from './state-operations.js';
 
 type Extreme = Extract<AggregateState, { type: 'min' | 'max' }>;

@@ -1,19 +1,19 @@
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
-import { bloomState } from './bloom.js';
 import { kllState, quantilesState } from './distribution.js';
 import { exactSumState } from './exact-sum.js';
 import { expressionFoldState } from './expression-fold.js';
 import { extremeState } from './extreme.js';
 import { firstLastState } from './first-last.js';
-import { fixedHistogramState, histogramState } from './histogram.js';
-import { cardinalityState, hllState } from './hll.js';
 import { momentsState } from './moments.js';
 import { orderedListState } from './ordered-list.js';
+import { bloomState } from './sketch/bloom.js';
+import { fixedHistogramState, histogramState } from './sketch/histogram.js';
+import { cardinalityState, hllState } from './sketch/hll.js';
+import { thetaState } from './sketch/theta.js';
+import { tupleState } from './sketch/tuple.js';
 import type { StateOperations } from './state-operations.js';
-import { thetaState } from './theta.js';
 import { timeExtremeState } from './time-extreme.js';
-import { tupleState } from './tuple.js';
 
 /** A aggregateState without a kind of state does not compile. */
 const KINDS: {

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { readSqlContext } from './context.js';
 import { type Token, tokenAfter } from './parse/lexer.js';
+import { stringValue } from './parse/literal/string-literal.js';
 import { SourceText } from './parse/source-text.js';
-import { stringValue } from './parse/string-literal.js';
 
 /** A statement without the settings it began with. */
 export interface SettledStatement {

@@ -1,5 +1,5 @@
-import { LIST_MIN } from './literal.js';
-import { literals } from './literal-lists.js';
+import { LIST_MIN } from './literal/literal.js';
+import { literals } from './literal/literal-lists.js';
 import type { Marks } from './marks.js';
 import type { CompareOperator, SqlExpression } from './syntax.js';
 import type { TokenStream } from './token-stream.js';

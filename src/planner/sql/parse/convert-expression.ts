@@ -3,7 +3,7 @@ import { nearestName } from '../../../base/nearest-name.js';
 import type { Conversion } from './conversion.js';
 import { convertOver, orderItem } from './convert-window.js';
 import { type DataType, type Expr, type FuncCall, type Keyword, type Node, offsetOf, type ParenExpr } from './cst.js';
-import { numberLiteral } from './literal.js';
+import { numberLiteral } from './literal/literal.js';
 import { SQL_TYPE_NAMES, sqlTypeOf } from './sql-type.js';
 import type { ArithmeticOperator, CompareOperator, SqlCall, SqlExpression } from './syntax.js';
 

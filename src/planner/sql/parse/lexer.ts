@@ -1,5 +1,5 @@
-import { LIST_MIN, type Literal } from './literal.js';
-import { scanLiterals } from './literal-scan.js';
+import { LIST_MIN, type Literal } from './literal/literal.js';
+import { scanLiterals } from './literal/literal-scan.js';
 import type { SourceText } from './source-text.js';
 
 /**

@@ -1,4 +1,4 @@
-import { literals } from './literal-lists.js';
+import { literals } from './literal/literal-lists.js';
 import type { SqlExpression } from './syntax.js';
 import { commaList, expected, nonEmpty, type TokenRange } from './token-range.js';
 import type { TokenStream } from './token-stream.js';

@@ -2,10 +2,10 @@ import { own } from '../../../base/names.js';
 import type { SqlType } from '../../../model/statement.js';
 import { ConditionLists } from './condition-lists.js';
 import { externColumns } from './extern-columns.js';
-import { readInList, readRows } from './literal-lists.js';
+import { readInList, readRows } from './literal/literal-lists.js';
+import { stringValue } from './literal/string-literal.js';
 import type { Marks } from './marks.js';
 import { sqlTypeOf } from './sql-type.js';
-import { stringValue } from './string-literal.js';
 import type { TokenStream } from './token-stream.js';
 
 /** Strings of the source longer than this do not go through the parser, whose speed is about 2 MB/s. */

@@ -1,5 +1,5 @@
-import type { Token } from './lexer.js';
-import type { SourceText } from './source-text.js';
+import type { Token } from '../lexer.js';
+import type { SourceText } from '../source-text.js';
 
 /**
  * The value that a string token stands for, in either of its forms: 'it''s', or U&'\00e9'.

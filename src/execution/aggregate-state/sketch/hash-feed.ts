@@ -1,18 +1,18 @@
-import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import { isArrayValue, toText, type Value } from '../../expression/value.js';
-import { type ArrayElement, arrayElements } from '../../model/array-text.js';
-import { isArrayType } from '../../model/schema.js';
-import { SKETCH_SEED } from '../../sketch/base64-codec.js';
-import { Murmur3, type StringEncoding } from '../../sketch/murmur3.js';
-import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import { kernelFor } from '../block/context.js';
-import { textAt } from '../block/dictionary.js';
-import { PairSet } from '../block/pair-set.js';
-import { asNumbers, asText } from '../expression/convert.js';
-import type { SegmentScope, Source } from '../expression/scope.js';
-import type { StringVector } from '../expression/vector.js';
-import { type IdSource, utf16Hash } from './id-source.js';
-import type { Feed } from './state-operations.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../../base/layout.js';
+import { isArrayValue, toText, type Value } from '../../../expression/value.js';
+import { type ArrayElement, arrayElements } from '../../../model/array-text.js';
+import { isArrayType } from '../../../model/schema.js';
+import { SKETCH_SEED } from '../../../sketch/base64-codec.js';
+import { Murmur3, type StringEncoding } from '../../../sketch/murmur3.js';
+import type { DictionaryView, StringColumnView } from '../../../storage/view.js';
+import { kernelFor } from '../../block/context.js';
+import { textAt } from '../../block/dictionary.js';
+import { PairSet } from '../../block/pair-set.js';
+import { asNumbers, asText } from '../../expression/convert.js';
+import type { SegmentScope, Source } from '../../expression/scope.js';
+import type { StringVector } from '../../expression/vector.js';
+import { type IdSource, utf16Hash } from '../id-source.js';
+import type { Feed } from '../state-operations.js';
 import { dictionaryHashes, numberHashes, type TakeHash } from './stored-hashes.js';
 
 /**

@@ -1,14 +1,14 @@
-import { BLOCK_ROWS } from '../../base/layout.js';
-import { Structured } from '../../expression/value.js';
-import type { AggregateState } from '../../model/aggregate-state.js';
-import { ApproximateHistogram } from '../../sketch/approximate-histogram.js';
-import { fromBase64, toBase64 } from '../../sketch/base64.js';
-import { FixedHistogram } from '../../sketch/fixed-histogram.js';
-import { clear, kernelFor } from '../block/context.js';
-import { asNumbers } from '../expression/convert.js';
-import type { SegmentScope } from '../expression/scope.js';
-import { numberFeed } from './number-feed.js';
-import type { Feed, StateOperations } from './state-operations.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
+import { Structured } from '../../../expression/value.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
+import { ApproximateHistogram } from '../../../sketch/approximate-histogram.js';
+import { fromBase64, toBase64 } from '../../../sketch/base64.js';
+import { FixedHistogram } from '../../../sketch/fixed-histogram.js';
+import { clear, kernelFor } from '../../block/context.js';
+import { asNumbers } from '../../expression/convert.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import { numberFeed } from '../number-feed.js';
+import type { Feed, StateOperations } from '../state-operations.js';
 
 export function histogramState(aggregateState: Extract<AggregateState, { type: 'histogram' }>): StateOperations<ApproximateHistogram> {
   const limits = { lower: aggregateState.lower ?? -Infinity, upper: aggregateState.upper ?? Infinity };

@@ -1,4 +1,4 @@
-import type { SqlExpression } from './syntax.js';
+import type { SqlExpression } from '../syntax.js';
 
 export type Literal = Extract<SqlExpression, { kind: 'literal' }>;
 

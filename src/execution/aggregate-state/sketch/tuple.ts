@@ -1,14 +1,14 @@
-import { BLOCK_ROWS } from '../../base/layout.js';
-import type { AggregateState } from '../../model/aggregate-state.js';
-import { fromBase64, toBase64 } from '../../sketch/base64.js';
-import { SKETCH_SEED } from '../../sketch/base64-codec.js';
-import { Murmur3 } from '../../sketch/murmur3.js';
-import { Tuple } from '../../sketch/tuple.js';
-import { kernelFor } from '../block/context.js';
-import { asNumbers } from '../expression/convert.js';
-import type { SegmentScope } from '../expression/scope.js';
+import { BLOCK_ROWS } from '../../../base/layout.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
+import { fromBase64, toBase64 } from '../../../sketch/base64.js';
+import { SKETCH_SEED } from '../../../sketch/base64-codec.js';
+import { Murmur3 } from '../../../sketch/murmur3.js';
+import { Tuple } from '../../../sketch/tuple.js';
+import { kernelFor } from '../../block/context.js';
+import { asNumbers } from '../../expression/convert.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import type { Feed, StateOperations } from '../state-operations.js';
 import { textIds } from './hash-feed.js';
-import type { Feed, StateOperations } from './state-operations.js';
 
 /** Sums of doubles: their last bits depend on how rows are cut into segments and threads, as those of `sum` do. */
 export function tupleState({ size, width }: Extract<AggregateState, { type: 'tuple' }>): StateOperations<Tuple> {

@@ -1,9 +1,9 @@
-import type { AggregateState } from '../../model/aggregate-state.js';
-import { decodeHll, encodeHll } from '../../sketch/base64-codec.js';
-import { Hll } from '../../sketch/hll.js';
-import { combinationFeed, joinFeeds } from './combined-feed.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
+import { decodeHll, encodeHll } from '../../../sketch/base64-codec.js';
+import { Hll } from '../../../sketch/hll.js';
+import { combinationFeed, joinFeeds } from '../combined-feed.js';
+import type { StateOperations } from '../state-operations.js';
 import { hashFeed, hashValue } from './hash-feed.js';
-import type { StateOperations } from './state-operations.js';
 
 type Of<Type extends AggregateState['type']> = Extract<AggregateState, { type: Type }>;
 

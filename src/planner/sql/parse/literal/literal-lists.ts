@@ -1,8 +1,8 @@
+import type { Marks } from '../marks.js';
+import type { SqlExpression } from '../syntax.js';
+import type { TokenStream } from '../token-stream.js';
 import { LIST_MIN, type Literal, numberLiteral } from './literal.js';
-import type { Marks } from './marks.js';
 import { stringValue } from './string-literal.js';
-import type { SqlExpression } from './syntax.js';
-import type { TokenStream } from './token-stream.js';
 
 /*
  * Long lists of literals are read here rather than by the parser, which takes 8 to 45 µs for every item. What the parser

@@ -1,8 +1,8 @@
-import type { AggregateState } from '../../model/aggregate-state.js';
-import { decodeTheta, encodeTheta } from '../../sketch/base64-codec.js';
-import { Theta } from '../../sketch/theta.js';
+import type { AggregateState } from '../../../model/aggregate-state.js';
+import { decodeTheta, encodeTheta } from '../../../sketch/base64-codec.js';
+import { Theta } from '../../../sketch/theta.js';
+import type { StateOperations } from '../state-operations.js';
 import { hashFeed, hashValue } from './hash-feed.js';
-import type { StateOperations } from './state-operations.js';
 
 export function thetaState({ size }: Extract<AggregateState, { type: 'theta' }>): StateOperations<Theta> {
   return {

@@ -1,13 +1,13 @@
-import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import { SKETCH_SEED } from '../../sketch/base64-codec.js';
-import { Murmur3, type StringEncoding } from '../../sketch/murmur3.js';
-import type { DictionaryView } from '../../storage/view.js';
-import { kernelFor } from '../block/context.js';
-import { textAt } from '../block/dictionary.js';
-import type { SegmentScope } from '../expression/scope.js';
-import type { NumberVector } from '../expression/vector.js';
-import type { IdSource } from './id-source.js';
-import type { Feed } from './state-operations.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { SKETCH_SEED } from '../../../sketch/base64-codec.js';
+import { Murmur3, type StringEncoding } from '../../../sketch/murmur3.js';
+import type { DictionaryView } from '../../../storage/view.js';
+import { kernelFor } from '../../block/context.js';
+import { textAt } from '../../block/dictionary.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import type { NumberVector } from '../../expression/vector.js';
+import type { IdSource } from '../id-source.js';
+import type { Feed } from '../state-operations.js';
 
 /** Takes a hash in: its 128 bits in four halves of words, the lower first, from `at` on. */
 export type TakeHash<State> = (state: State, words: Uint32Array, at: number) => void;
