@@ -34,7 +34,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 /** Words by which constants are called that bound what is kept or waits. */
 const BOUND =
-  /^(?:export )?const ([A-Z_]*(?:REMEMBERED|KEPT|HELD|QUEUE|WAITING|CACHE|AT_A_TIME|PLANS|BODIES|FAULTS|CROWD|LISTED|AHEAD)[A-Z_]*) = (?:[\d{]|1 <<)/gm;
+  /^(?:export )?const ([A-Z_]*(?:REMEMBERED|KEPT|HELD|QUEUE|WAITING|CACHE|AT_A_TIME|PLANS|BODIES|(?<!DE)FAULTS|CROWD|LISTED|AHEAD)[A-Z_]*) = (?:[\d{]|1 <<)/gm;
 /** Constants that are handed to a cache, and such as are called a bound of bytes in a file that remembers. */
 const OF_CACHE = /new \w*Cache(?:<[^(]*>)?\(\s*([A-Z_]{3,})/g;
 const NO_BOUND = new Set(['WAITING_MIN', 'LISTED_COSTS', 'NOT_LISTED']);
