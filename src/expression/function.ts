@@ -26,7 +26,7 @@ export interface ExpressionFunction {
   readonly name: string;
   readonly minArguments: number;
   readonly maxArguments: number;
-  /** Of the arguments that take arrays: a multi-value column is one array there, elsewhere each of its values. */
+  /** Arguments that take arrays: a multi-value column is one array there, elsewhere each of its values. */
   readonly arrays?: 'all' | readonly number[];
   /** Throws `query_invalid` for arguments the function is not made for. Of the constants only `cast` makes use. */
   type(argumentTypes: readonly MaybeType[], constants: readonly (Constant | undefined)[]): MaybeType;
@@ -34,7 +34,7 @@ export interface ExpressionFunction {
   bind(constants: readonly (Constant | undefined)[], argumentTypes?: readonly MaybeType[]): (values: readonly Value[]) => Value;
   /** Instead of `bind`, of functions that do not need all of their arguments: those of them that are not asked for are not computed. */
   readonly bindLazy?: (operands: readonly Operand[]) => Operand;
-  /** Of functions from one or two DOUBLEs to a DOUBLE that are null just where an argument is: what they are of numbers. */
+  /** The function on numbers, for functions from one or two DOUBLEs to a DOUBLE that are null exactly where an argument is. */
   readonly ofDoubles?: (x: number, y: number) => number;
 }
 
@@ -49,7 +49,7 @@ export interface ApplyFunction {
   /** The lambda counts. */
   readonly minArguments: number;
   readonly maxArguments: number;
-  /** Of the lambda, among `argumentCount` arguments. */
+  /** Number of the lambda's parameters among `argumentCount` arguments. */
   parameterCount(argumentCount: number): number;
   /** `bodyType` is what the lambda's body has for parameters of the given types. */
   types(argumentTypes: readonly MaybeType[], bodyType: (parameters: readonly MaybeType[]) => MaybeType): LambdaTypes;
@@ -58,7 +58,7 @@ export interface ApplyFunction {
 
 export interface LambdaTypes {
   readonly parameters: readonly MaybeType[];
-  /** Of the whole call. */
+  /** Type of the whole call. */
   readonly result: MaybeType;
 }
 

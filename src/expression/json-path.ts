@@ -55,7 +55,7 @@ function shortened(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
-/** As JSONPath, the way `json_paths` writes it: `$.a[0]['b c']`. */
+/** The path as `json_paths` writes it: `$.a[0]['b c']`. */
 export function printJsonPath(path: Path): string {
   let text = '$';
   for (const part of path) {
@@ -65,7 +65,7 @@ export function printJsonPath(path: Path): string {
   return text;
 }
 
-/** What lies at a path in parsed JSON; undefined where there is nothing. */
+/** The value at a path in parsed JSON; undefined where there is none. */
 export function findAtPath(data: unknown, path: Path): unknown {
   let current = data;
   for (const part of path) {

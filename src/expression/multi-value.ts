@@ -7,7 +7,7 @@ import { findApplyFunction, getFunction } from './functions.js';
 import { printExpression } from './print.js';
 
 /**
- * What an expression over multi-value columns means, as one over arrays.
+ * Rewrites an expression over multi-value columns as one over arrays.
  *
  * Where a function takes an array, a multi-value column is the array of its row's values. Everywhere else the expression
  * is one of each value: it becomes the body of a lambda over the columns' arrays, and of several columns over their
@@ -40,7 +40,7 @@ function isValues(expression: Expression, isMultiValue: IsMultiValue): boolean {
 /** The expression of single values: `inputs` gains a parameter for each array they are taken from. */
 function scalarForm(expression: Expression, isMultiValue: IsMultiValue, inputs: Map<string, Expression>): Expression {
   if (isValues(expression, isMultiValue)) {
-    // What is named or written twice is one parameter; no column that a user names is called so.
+    // An expression written twice is one parameter; no user's column has such a name.
     const parameter = `each:${printExpression(expression)}`;
     if (!inputs.has(parameter)) inputs.set(parameter, arrayForm(expression, isMultiValue));
     return { kind: 'column', name: parameter };

@@ -49,7 +49,7 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
 /** A pattern that is found as it is written. */
 const PLAIN = /^[^\\^$.|?*+()[\]{}]+$/;
 
-/** As splitting at a pattern leaves parts out; a text that has no more than one part keeps it. */
+/** Drops empty parts at the end, as splitting at a pattern does; a single part is kept. */
 function withoutEmptyEnd(parts: readonly string[]): readonly string[] {
   let end = parts.length;
   while (end > 1 && parts[end - 1] === '') end--;

@@ -76,7 +76,7 @@ function unescape(text: string): string {
   );
 }
 
-/** What was found where in an expression; `expected` says what is accepted there. */
+/** The error of an expression at an offset: what was found, and what is accepted there. */
 export function mistake(text: string, at: number, found: string, expected = ''): ServiceError {
   return new ServiceError(
     'query_invalid',

@@ -11,7 +11,7 @@ import {
 } from '../model/schema.js';
 
 /**
- * What an expression yields for one row: LONG is bigint, DOUBLE and FLOAT are number, arrays are arrays, JSON is
+ * Value of an expression for one row: LONG is bigint, DOUBLE and FLOAT are number, arrays are arrays, JSON is
  * `Structured`, other complex values (sketches) are the base64 of their bytes; null is the absent value of any type.
  */
 export type Value = Scalar | readonly Value[] | Structured;
@@ -101,7 +101,7 @@ export function toText(value: Value): string | null {
   }
 }
 
-/** What an array of one element, or a JSON value that is neither object nor array, is as a single value. */
+/** The single value of a one-element array, or of a JSON value that is neither object nor array. */
 function onlyElement(value: readonly Value[] | Structured): Scalar | undefined {
   const inner = isArrayValue(value) ? (value.length === 1 ? (value[0] ?? null) : undefined) : valueOfJson(value.data);
   return typeof inner === 'object' && inner !== null ? undefined : inner;
@@ -113,7 +113,7 @@ export function plainData(value: Value): unknown {
 }
 
 /**
- * As a condition: numbers are true above 0, a string is true when it says so, an array when any element is; null is
+ * The value as a condition: numbers are true above 0, a string is true when it says so, an array when any element is; null is
  * unknown.
  */
 export function toTruth(value: Value): boolean | null {
@@ -190,7 +190,7 @@ function isOfType(value: Value, type: ColumnType): boolean {
   }
 }
 
-/** What a parsed JSON value is in expressions: integers are LONG, booleans 1 and 0, lists arrays, objects stay JSON. */
+/** A parsed JSON value in expressions: integers are LONG, booleans 1 and 0, lists arrays, objects stay JSON. */
 export function valueOfJson(data: unknown): Value {
   switch (typeof data) {
     case 'string':
@@ -260,7 +260,7 @@ export function doubleText(value: number): string {
     return text.includes('.') ? text : `${text}.0`;
   }
   const shortest = value.toExponential();
-  // Of two digits, the nearest: the smallest double is 4.9E-324, not 5.0E-324.
+  // Two digits at least: the smallest double is 4.9E-324, not 5.0E-324.
   const [digits = '', exponent = ''] = (shortest.includes('.') ? shortest : value.toExponential(1)).split('e');
   return `${digits}E${exponent.replace('+', '')}`;
 }

@@ -17,7 +17,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['release', ''],
   ['cr', 'rc'],
 ]);
-/** Of a stage right before a digit. */
+/** Short names of a stage right before a digit. */
 const SHORT: ReadonlyMap<string, string> = new Map([
   ['a', 'alpha'],
   ['b', 'beta'],

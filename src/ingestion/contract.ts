@@ -14,7 +14,7 @@ export interface TableQuery {
   readonly source: RowSource;
 }
 
-/** What a task may touch of the world. The middle manager's child process makes it; tests make their own. */
+/** Everything outside that a task may use. The middle manager's child process makes it; tests make their own. */
 export interface TaskContext {
   readonly taskId: string;
   /** Empty at start, deleted after the task ends, whatever way. */
@@ -58,7 +58,7 @@ export interface TaskOutcome {
   readonly report: Readonly<Record<string, unknown>>;
 }
 
-/** What the overlord learns of a payload before it queues it. */
+/** Description of a payload for the overlord, before it is queued. */
 export interface TaskDescription {
   readonly type: 'index_parallel' | 'index' | 'query_controller' | 'kill';
   readonly dataSource: string;

@@ -224,9 +224,9 @@ export type KernelSet =
 
   // ── hash.ts: any number of rows. MurmurHash3 of 128 bits: out[2i] and out[2i + 1] are the two u64 words ────────────
   {
-    /** Of packed texts (as above): of entry ids[i], or of entry i where `ids` is 0. */
+    /** Murmur hashes of packed strings (as above): of entry ids[i], or of entry i where `ids` is 0. */
     readonly murmurTexts: (bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address) => void;
-    /** Of 8 bytes each, lowest first. */
+    /** Murmur hashes of 8 bytes each, lowest first. */
     readonly murmurI64: (values: Address, n: number, seed: number, out: Address) => void;
     /** The same; zeros hash alike, and NaNs. */
     readonly murmurF64: (values: Address, n: number, seed: number, out: Address) => void;
@@ -239,7 +239,7 @@ export type KernelSet =
      * entry of `other` that has the text, or absent; for entries [first, count) and [otherFirst, otherCount) only.
      */
     readonly joinTexts: (bytes: Address, offsets: Address, first: number, count: number, otherBytes: Address, otherOffsets: Address, otherFirst: number, otherCount: number, out: Address) => void;
-    /** As `hashKeys`, adding nothing: u32 numbers of the keys that are there, else absent. */
+    /** Like `hashKeys`, but adds nothing: u32 numbers of the keys that are there, else absent. */
     readonly joinFind: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, out: Address) => void;
     /** numbers[i] becomes absent where bit i is set. */
     readonly joinDropNulls: (nulls: Address, n: number, numbers: Address) => void;
@@ -277,5 +277,5 @@ export type KernelSet =
 
 export type KernelName = keyof KernelSet;
 
-/** What a WebAssembly module (or the reference) exports for the contract, told apart from any other module. */
+/** Version that a kernel module exports, which tells it apart from any other module. */
 export const KERNEL_CONTRACT_VERSION = 1;

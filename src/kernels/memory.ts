@@ -45,7 +45,7 @@ export interface KernelMemoryHandle {
   readonly maximumBytes: number;
 }
 
-/** What one query holds of the bank, over all threads; plain data. */
+/** Memory that one query holds of the bank, over all threads; plain data. */
 export interface MemoryAccount {
   /** i32[2] in the bank, zero at first: units of 64 bytes held now, and the most that were. */
   readonly at: Address;
@@ -138,7 +138,7 @@ export class KernelMemory {
     for (;;) {
       const block = this.#take(size);
       if (block === 0) {
-        // What can never fit makes nobody give way.
+        // A request that can never fit must not evict anything.
         if (size > this.maximumBytes || !this.#room.make(size)) throw this.#full(bytes);
         continue;
       }

@@ -90,7 +90,7 @@ function instantiateScript(path: string, memory: KernelMemory): KernelSet {
   return checkKernels(path, module['KERNEL_CONTRACT_VERSION'], kernels as Readonly<Record<string, unknown>>);
 }
 
-/** Where untyped exports become a KernelSet. */
+/** Turns untyped exports into a KernelSet. */
 function checkKernels(path: string, version: unknown, exports: Readonly<Record<string, unknown>>): KernelSet {
   if (version !== KERNEL_CONTRACT_VERSION) {
     throw refused(path, `its KERNEL_CONTRACT_VERSION is ${String(version)}, expected ${KERNEL_CONTRACT_VERSION}`);

@@ -96,7 +96,7 @@ export async function openSqlite(file: string): Promise<Database> {
   };
 }
 
-/** What SQLite calls a ROLLBACK where no transaction is active: it has no other reason to call one wrong. */
+/** SQLite's code for a ROLLBACK without a transaction, its only reason to refuse one. */
 const NO_TRANSACTION = 'SQLITE_ERROR';
 
 /** How the driver answers. */

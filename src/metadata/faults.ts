@@ -1,10 +1,10 @@
 import { parseJsonWithDoubles } from '../base/json.js';
 
-/** Where a stored document stands. */
+/** Position of a stored document. */
 export interface StoredPlace {
   readonly table: string;
   readonly column: string;
-  /** Of its row. */
+  /** Key of its row. */
   readonly key: string;
 }
 

@@ -43,7 +43,7 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   return ids;
 }
 
-/** What the task has published; undefined when nothing yet. */
+/** Publication of the task; undefined when there is none yet. */
 export async function findPublication(
   queries: Queries,
   taskId: string,
@@ -54,7 +54,7 @@ export async function findPublication(
   );
   const row = rows[0];
   if (row === undefined) return undefined;
-  // That it published is told by the row alone.
+  // The row alone proves the publish.
   const ids = queries.faults.read({ table: 'publications', column: 'segment_ids', key: taskId }, row.segment_ids, parseIds);
   return { loadPaths: row.load_paths, ids: ids ?? [] };
 }

@@ -61,12 +61,12 @@ export interface SegmentChange {
   readonly used: boolean;
   /** undefined: it cannot be read. */
   readonly segment: SegmentDescriptor | undefined;
-  /** As columns of their own have them; null: they cannot be read. */
+  /** Interval from columns of their own; null when they cannot be read. */
   readonly interval: Interval | null;
   readonly version: string | null;
 }
 
-/** What was inserted or changed its use after a revision; from 0 on, everything that is used. */
+/** Segments inserted, or marked used or unused, after a revision; from 0 on, every used one. */
 export async function segmentsChangedAfter(queries: Queries, revision: number): Promise<readonly SegmentChange[]> {
   const rows = await queries.rows<SegmentRow & { used: number; data_source: string; start_ms: unknown; end_ms: unknown; version: unknown }>(
     `SELECT id, data_source, used, payload, start_ms, end_ms, version FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
@@ -127,7 +127,7 @@ export async function lastPartitionNumber(queries: Queries, dataSource: string, 
   return rows[0]?.last ?? -1;
 }
 
-/** What a mark call names: everything, the segments inside an interval, or these ids. */
+/** Target of a mark call: everything, the segments inside an interval, or these ids. */
 export type MarkTarget =
   | { readonly kind: 'all' }
   | { readonly kind: 'within'; readonly interval: Interval }
@@ -171,7 +171,7 @@ export async function deleteUnused(
   return rows.map((row) => readDescriptor(queries, row)?.loadSpec ?? { type: 'local', path: row.load_path });
 }
 
-/** Of these deep storage paths, the ones that some segment, used or not, refers to. */
+/** The deep storage paths that some segment, used or not, refers to. */
 export async function referencedPaths(queries: Queries, paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let from = 0; from < paths.length; from += IDS_PER_STATEMENT) {
@@ -229,7 +229,7 @@ function readInterval(start: unknown, end: unknown): Interval | null {
   return typeof start === 'number' && typeof end === 'number' && start < end ? { start, end } : null;
 }
 
-/** What `insertSegments` wrote; undefined when the row is set aside. */
+/** Descriptor that `insertSegments` wrote; undefined when the row is set aside. */
 function readDescriptor(queries: Queries, { id, payload }: SegmentRow): SegmentDescriptor | undefined {
   return queries.faults.read({ table: 'segments', column: 'payload', key: id }, payload, (value) => parseDescriptor(value, id));
 }

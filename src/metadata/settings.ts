@@ -17,7 +17,7 @@ export interface AuditEntry {
   readonly timeMs: EpochMs;
 }
 
-/** What a change is filed under, such as `{type: 'rules', key: 'wikipedia'}`. */
+/** Subject of an audited change, such as `{type: 'rules', key: 'wikipedia'}`. */
 export interface AuditSubject {
   readonly type: string;
   readonly key: string;

@@ -18,7 +18,7 @@ export interface TaskRecord {
   readonly startedMs: EpochMs | null;
   readonly finishedMs: EpochMs | null;
   readonly workerHost: string | null;
-  /** Which process of that address runs it: another one there knows nothing of the task. */
+  /** Session of the process that runs it: a later process at that address does not know the task. */
   readonly workerSession: string | null;
   readonly error: string | null;
 }
@@ -93,7 +93,7 @@ export interface TaskSelection {
   readonly newest?: number;
 }
 
-/** By priority, then age: the order in which they are served. */
+/** Tasks by priority, then age: the order in which they are served. */
 export async function selectTasks(queries: Queries, selection: TaskSelection): Promise<readonly TaskRecord[]> {
   const conditions = [`state IN (${selection.states.map(() => '?').join(', ')})`];
   const bindings: Binding[] = [...selection.states];

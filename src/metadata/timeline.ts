@@ -2,7 +2,7 @@ import type { EpochMs, Interval } from '../base/instant.js';
 import { highest } from '../base/lists.js';
 import type { SegmentId, ShardSpec } from '../model/segment.js';
 
-/** What the timeline needs to know of a segment; `SegmentDescriptor` has it. */
+/** Fields of a segment that the timeline needs; `SegmentDescriptor` has them. */
 export interface TimelineSegment {
   readonly id: SegmentId;
   readonly shardSpec: ShardSpec;
@@ -21,7 +21,7 @@ export interface VisibleChunk<Segment extends TimelineSegment> extends Chunk<Seg
 }
 
 /**
- * Which of a datasource's used segments answer for which instants.
+ * Decides which of a datasource's used segments answer for which instants.
  *
  * A chunk counts once it is complete: every core partition 0..partitions-1 of its shard specs is present (appended
  * segments carry numbers above and are never waited for). At any instant the complete chunk of the greatest version

@@ -2,7 +2,7 @@ import type { Expression } from './expression.js';
 import type { ColumnType, TextType } from './schema.js';
 
 /**
- * What a `state` aggregator keeps for a group when that is more than one number. Plain data; `columns` of the
+ * Settings of an aggregator whose state per group is more than one number. Plain data; `columns` of the
  * aggregator are what it reads, in the order named here.
  */
 export type AggregateState =
@@ -73,7 +73,7 @@ export type AggregateState =
       readonly listType: ColumnType;
       readonly finalize: Expression | null;
       readonly resultType: ColumnType;
-      /** Of the values. */
+      /** Size limit of the values. */
       readonly maxBytes: number;
     }
   | ExpressionFold;
@@ -94,14 +94,14 @@ export interface ExpressionFold {
   readonly compare: Expression | null;
   readonly initial: Expression;
   readonly initialCombine: Expression;
-  /** Of the accumulator, and of what comes out. */
+  /** Type of the accumulator and of the result. */
   readonly valueType: ColumnType;
   readonly resultType: ColumnType;
   readonly isNullUnlessAggregated: boolean;
   /** Whether rows with a null among their fields take part; and results that are null. */
   readonly foldsNulls: boolean;
   readonly combinesNulls: boolean;
-  /** Of an accumulator that is a text or a list. */
+  /** Size limit of an accumulator that is a string or a list. */
   readonly maxBytes: number;
 }
 

@@ -33,8 +33,8 @@ interface StateAggregator {
 }
 
 /**
- * What is made of the distinct numbers of a group, each met once and in ascending order: their sum, the bits that an odd
- * number of them has, or what a aggregateState of numbers makes of them. Of none it is null.
+ * Fold of a group's distinct numbers, each met once and in ascending order: their sum, the bits that an odd
+ * number of them has, or what an aggregate state of numbers makes of them. Of none it is null.
  */
 export type DistinctFold =
   | { readonly kind: 'sum'; readonly type: 'LONG' | 'DOUBLE' }

@@ -27,7 +27,7 @@ export type FrameColumn =
       readonly ids: Uint32Array;
       readonly dictionary: readonly (string | null)[];
     }
-  /** Where bit i of `nulls` (32-bit words, lowest bit first) is set the row is null and its value 0. */
+  /** `nulls`: bit i (32-bit words, lowest bit first) is set when row i is null; its value is then 0. */
   | { readonly kind: 'long'; readonly name: string; readonly values: BigInt64Array; readonly nulls: Uint32Array | null }
   | {
       readonly kind: 'double';

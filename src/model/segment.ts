@@ -53,7 +53,7 @@ export interface UnreadableSegment {
   readonly interval: Interval | null;
 }
 
-/** What segmentMetadata can find out about a segment. */
+/** Analyses of segmentMetadata. */
 export type SegmentAnalysisType =
   | 'cardinality'
   | 'minmax'

@@ -123,7 +123,7 @@ function stateAdder(kind: StateOperations<unknown>): AddRow {
 }
 
 function numberAdder({ addNumber }: StateOperations<unknown>): AddRow {
-  assert(addNumber !== undefined, 'a aggregateState of a window takes no rows one by one');
+  assert(addNumber !== undefined, 'an aggregate state of a window takes no rows one by one');
   return (state, [value = null]) => {
     const number = toDouble(value);
     if (number !== null) addNumber(state, number);

@@ -104,7 +104,7 @@ const cartesianMap: ApplyFunction = {
   },
 };
 
-/** As `cartesian_map`, where an array that is null or empty takes part with one null; what gives but a null is null. */
+/** Like `cartesian_map`, but a null or empty array takes part with one null; a result of only a null is null. */
 const eachValue: ApplyFunction = {
   ...cartesianMap,
   name: EACH_VALUE,

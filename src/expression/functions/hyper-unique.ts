@@ -6,7 +6,7 @@ import type { ExpressionFunction, MaybeType } from '../function.js';
 import { toText, type Value } from '../value.js';
 
 const TYPE = 'COMPLEX<hyperUnique>';
-/** As the hyperUnique aggregator has. */
+/** lgK of the hyperUnique aggregator. */
 const LG_K = 11;
 const hash = new Murmur3(SKETCH_SEED);
 
@@ -51,7 +51,7 @@ function sketchType(name: string, type: MaybeType | undefined): typeof TYPE {
   return TYPE;
 }
 
-/** As the aggregator hashes values of columns. */
+/** Adds a value, hashed as the aggregator hashes values of columns. */
 function addTo(state: Hll, value: Value): void {
   if (typeof value === 'bigint') hash.hashLong(value);
   else if (typeof value === 'number') hash.hashDouble(value);

@@ -7,7 +7,7 @@ import { convert, isArrayValue, plainData, Structured, toText, type Value, value
 import { refuseLength } from './array-value.js';
 import { isShallowJson, measured } from './json-size.js';
 
-/** What JSON functions read: a JSON value, an array as a list; a text is a text, not parsed. */
+/** The value as JSON functions read it: arrays are lists; a string stays a string and is not parsed. */
 function dataOf(value: Value): unknown {
   return plainData(value);
 }

@@ -85,7 +85,7 @@ function rint(x: number): number {
   return fraction < 0.5 || (fraction === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
-/** What is left of x after the nearest (half to even) multiple of y. */
+/** Remainder of x after the nearest (half to even) multiple of y. */
 function ieeeRemainder(x: number, y: number): number {
   if (Number.isNaN(x) || Number.isNaN(y) || !Number.isFinite(x) || y === 0) return Number.NaN;
   if (!Number.isFinite(y)) return x;
@@ -144,7 +144,7 @@ export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   ofLongs('bitwiseOr', 2, (x, y) => x | y),
   ofLongs('bitwiseXor', 2, (x, y) => x ^ y),
   ofLongs('bitwiseComplement', 1, (x) => ~x),
-  // As on the machine, only the low six bits of the distance count.
+  // Only the low six bits of the distance count, as on the machine.
   ofLongs('bitwiseShiftLeft', 2, (x, y) => wrapLong(x << (y & 63n))),
   ofLongs('bitwiseShiftRight', 2, (x, y) => x >> (y & 63n)),
 ];

@@ -41,7 +41,7 @@ export const MEMBERSHIP_FUNCTIONS: readonly ExpressionFunction[] = [
 ];
 
 function coordinatesOf([given = null, ...parts]: readonly Value[]): string | null {
-  // Where other rows have lists, a text comes as a list of one.
+  // A string comes as a list of one where other rows have lists.
   const own = isArrayValue(given) && given.length < 2 ? (given[0] ?? null) : given;
   const text = own === null || own === '' ? joined(parts) : isArrayValue(own) ? joined(own) : toText(own);
   return text === null || parseCoordinates(text) === undefined ? null : text;

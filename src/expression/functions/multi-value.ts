@@ -73,7 +73,7 @@ const toArray: ExpressionFunction = {
       values,
 };
 
-/** As `mv_to_array`, with one null where there are no values. */
+/** Like `mv_to_array`, with one null where there are no values. */
 const harmonizeNulls: ExpressionFunction = {
   ...toArray,
   name: 'mv_harmonize_nulls',

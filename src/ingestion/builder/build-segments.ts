@@ -10,7 +10,7 @@ export interface BuildOptions {
   readonly maxRowsPerSegment: number;
   /** Time chunks that may be written; null: any number. */
   readonly maxChunks: number | null;
-  /** What every segment file says of itself. */
+  /** Description stored in every segment file. */
   readonly description: Omit<SegmentInput, 'frame' | 'dimensions'>;
   readonly context: TaskContext;
   /** Called as rows reach deep storage. */

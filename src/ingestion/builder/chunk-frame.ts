@@ -10,7 +10,7 @@ import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
 
 export interface PieceColumn {
   readonly column: StoredColumn;
-  /** Whose ids they are. */
+  /** Generation of the dictionary that the ids belong to. */
   readonly generation: DictionaryGeneration;
 }
 

@@ -6,7 +6,7 @@ import type { GroupPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Metric } from '../task-spec/metric.js';
 
-/** What `__time` is called while rows are not sorted (see `model/plan-names.ts`). */
+/** Name of `__time` while rows are not sorted (see `model/plan-names.ts`). */
 export const ARRIVAL_TIME = '__arrival_time';
 
 /** The number of a row in its run, where every row is a group of its own. */

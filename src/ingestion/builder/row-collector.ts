@@ -8,7 +8,7 @@ import type { InputBlock } from '../format/input-block.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { columnPlan, type RunBuffer } from './run-buffer.js';
 
-/** Which times are kept, and to what they are floored. */
+/** The kept range of times, and their floor. */
 export class TimeRange {
   readonly #intervals: readonly Interval[];
   readonly #floor: Buckets | null;

@@ -29,7 +29,7 @@ export interface RowStoreOptions {
  * stored as they come need no aggregation.
  */
 export class RowStore {
-  /** Where rows are appended; call `relieve` after every block. */
+  /** Buffer that rows are appended to; call `relieve` after every block. */
   readonly input: RunBuffer;
   readonly #options: RowStoreOptions;
   /** Runs as they are stored; null: as they come. */
@@ -163,7 +163,7 @@ export class RowStore {
     if (times !== undefined) to.appendFrame(decoded, times, allRows(frame.rowCount), new Uint8Array(frame.rowCount));
   }
 
-  /** Where rows are stored as they come a count is 1 and takes no memory until the segment is written. */
+  /** Stored metrics. Without rollup a count is always 1 and takes no memory until the segment is written. */
   #storedMetrics(): readonly ColumnPlan[] {
     return this.#options.metrics
       .filter(({ aggregator }) => this.#aggregated !== null || aggregator.kind !== 'count')

@@ -30,7 +30,7 @@ const BATCH_DICTIONARY_BYTES = 32 << 20;
  * only, never another transform; the filter sees transforms first. `__time` may be transformed too.
  */
 export class RowTransformer {
-  /** Where rows are appended; call `relieve` after every block. */
+  /** Buffer that rows are appended to; call `relieve` after every block. */
   readonly input: RunBuffer;
   readonly #spec: TransformSpec;
   readonly #sources: ReadonlyMap<string, string>;
@@ -104,7 +104,7 @@ export class RowTransformer {
     return [...names];
   }
 
-  /** What is taken from the engine for `__time` and each stored column. */
+  /** Engine outputs for `__time` and each stored column. */
   #outputs(): ReadonlyMap<string, string> {
     const { type, exclusions } = this.#discovery;
     if (type !== 'none') {

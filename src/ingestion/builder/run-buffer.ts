@@ -10,16 +10,16 @@ import type { ReadText } from '../column/text-reading.js';
 import { TypedTextColumn } from '../column/typed-text-column.js';
 
 const WORD = 2 ** 32;
-/** What a column takes before it has rows: its object, first arrays and dictionary. */
+/** Size of a column without rows: its object, first arrays and dictionary. */
 const EMPTY_COLUMN_BYTES = 8192;
 
 /** A column as it is to be built; AUTO: its values decide; AUTO_MULTI_VALUE: but lists are several strings, not arrays. */
 export interface ColumnPlan {
   readonly name: string;
   readonly type: ColumnType | 'AUTO' | 'AUTO_MULTI_VALUE';
-  /** Of STRING; SINGLE: a list of several values does not fit. */
+  /** STRING only; SINGLE refuses a list of several values. */
   readonly multiValueHandling: MultiValueHandling | 'SINGLE';
-  /** Of text types: how a value of the input becomes a text, where the type alone does not say it. */
+  /** Types stored as strings only: conversion of an input value, where the type alone does not decide it. */
   readonly read?: ReadText;
 }
 
@@ -46,7 +46,7 @@ export class RunBuffer {
     return this.#rows;
   }
 
-  /** Of the rows, the columns and all dictionaries, in bytes. */
+  /** Size in bytes of the rows, the columns and all dictionaries. */
   get sizeBytes(): number {
     let bytes = this.#rows * 8 + this.dictionaryBytes + this.columns.length * EMPTY_COLUMN_BYTES;
     for (const column of this.columns) bytes += column.sizeBytes;

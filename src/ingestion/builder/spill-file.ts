@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { ServiceError } from '../../base/errors.js';
 
-/** Where an array lies in a spill file; what it is an array of, its owner knows. */
+/** Position of an array in a spill file; its owner knows the element type. */
 export interface SpillPlace {
   readonly offset: number;
   readonly sizeBytes: number;

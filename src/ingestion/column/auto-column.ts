@@ -9,7 +9,7 @@ import { type DictionaryColumn, hasDictionary, type RowSelection, type RunColumn
 import { StringColumn } from './string-column.js';
 import { TypedTextColumn } from './typed-text-column.js';
 
-/** What lists of plain values make of a column: an array, or a string of several values. */
+/** Type that lists of plain values give a column: an array, or a multi-value string. */
 export type Lists = 'arrays' | 'multi-values';
 
 /**
@@ -93,7 +93,7 @@ export class AutoColumn implements DictionaryColumn {
     return this.#known === this.#stored ? column : refilled(this.#columnOf(this.#known, new ByteDictionary()), column, rows.length);
   }
 
-  /** As it is stored: a mixed column as JSON. */
+  /** The rows as stored; a mixed column is JSON. */
   gather(rows: Uint32Array): StoredColumn {
     return this.#inner?.gather(rows) ?? { kind: 'ids', name: this.name, type: 'STRING', ids: new Uint32Array(rows.length), offsets: null };
   }
@@ -103,7 +103,7 @@ export class AutoColumn implements DictionaryColumn {
     this.#leadingNulls = 0;
   }
 
-  /** Of a list, an array type for every type among its elements. */
+  /** Adds the types of a value; for a list, an array type for every type among its elements. */
   #addTypes(value: unknown, types: Set<ColumnType>): void {
     if (!Array.isArray(value)) {
       types.add(typeOfSingle(value));

@@ -6,7 +6,7 @@ export const NULL_ID = 0;
 const TEXT_CACHE_MAX = 1 << 18;
 const CACHED_LENGTH_MAX = 64;
 
-/** Where a text is encoded to be looked up. */
+/** Buffer in which a string is encoded for look-up. */
 const scratch = Buffer.allocUnsafe(1 << 16);
 
 /**

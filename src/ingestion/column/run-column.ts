@@ -17,7 +17,7 @@ export type StoredColumn =
   | {
       readonly kind: 'ids';
       readonly name: string;
-      /** What the texts stand for. */
+      /** Type that the strings stand for. */
       readonly type: TextType;
       readonly ids: Uint32Array;
       readonly offsets: Uint32Array | null;
@@ -37,7 +37,7 @@ export interface RunColumn {
   appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void;
   /** A copy of the rows in the order of `rows`; strings with the dictionary entries that occur. */
   toFrameColumn(rows: Uint32Array): FrameColumn;
-  /** As `toFrameColumn`, with ids of the column's own dictionary. */
+  /** Like `toFrameColumn`, with ids of the column's own dictionary. */
   gather(rows: Uint32Array): StoredColumn;
   /** Bytes that grow with the rows, dictionaries apart. */
   readonly sizeBytes: number;
@@ -45,7 +45,7 @@ export interface RunColumn {
   clear(): void;
 }
 
-/** What columns of all types have in common: rows that are counted, fields that are found in blocks of text. */
+/** Base of columns of all types: counts rows and finds fields in blocks of text. */
 export abstract class RowsColumn {
   readonly name: string;
   protected rows = 0;
@@ -72,7 +72,7 @@ export abstract class RowsColumn {
   protected abstract reserve(count: number): void;
 }
 
-/** Where the fields of a column lie in a block; a field that ends before 0 is missing. */
+/** Bounds of a column's fields in a block; a field that ends before 0 is missing. */
 export interface FieldBounds {
   readonly starts: Int32Array;
   readonly ends: Int32Array;

@@ -7,7 +7,7 @@ import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection,
 import { inputValue } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
-/** What becomes of the order and repeats of a row's several values. */
+/** Treatment of the order and repeats of a row's values. */
 export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
 
 /** Strings, one id a row; from the first row with several values on, a list of ids a row. */

@@ -46,7 +46,7 @@ function elementsOf(value: unknown, type: ArrayType): readonly ArrayElement[] | 
   return elements;
 }
 
-/** What a kept text stands for, as parsed input holds it: arrays as lists, JSON as its value. */
+/** Value of a stored string, as parsed input holds it: arrays as lists, JSON as its value. */
 export function inputValue(text: string | null, type: TextType): unknown {
   return plainData(valueOfText(text, type));
 }

@@ -18,7 +18,7 @@ type TextParser = (text: string) => EpochMs;
 /** Milliseconds of one unit of the counting formats; `ruby` counts seconds with decimals. */
 const UNIT_MS: Readonly<Record<string, number>> = { posix: 1000, millis: 1, micro: 1e-3, nano: 1e-6, ruby: 1000 };
 
-/** As a person would write it in a message. */
+/** Formats as a message lists them. */
 export const TIMESTAMP_FORMATS = 'iso, auto, posix, millis, micro, nano, ruby';
 
 /**

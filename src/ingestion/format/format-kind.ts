@@ -28,7 +28,7 @@ export interface InputFormat {
 /** A row of the table of input formats (`INPUT_FORMATS`). */
 export interface InputFormatKind {
   readonly type: string;
-  /** What `dolmen ingest` sends for a file of this format and how it knows one; null: it cannot do without options. */
+  /** File extensions and options for `dolmen ingest`; null when the format needs options from the user. */
   readonly files: { readonly extensions: readonly string[]; readonly options: Readonly<Record<string, unknown>> } | null;
   readonly open: (fields: ObjectReader) => InputFormat;
 }

@@ -16,7 +16,7 @@ export class ProgressReporter {
     this.#statistics = statistics;
   }
 
-  /** As the public report names it. */
+  /** Phase name of the public report. */
   get indexPhase(): 'DETERMINE_PARTITIONS' | 'BUILD_SEGMENTS' | 'COMPLETED' {
     if (this.#current === 'completed') return 'COMPLETED';
     return this.#current === 'determining_partitions' ? 'DETERMINE_PARTITIONS' : 'BUILD_SEGMENTS';

@@ -93,7 +93,7 @@ function withReadableEncoding(response: IncomingMessage): IncomingMessage {
   throw new ServiceError('input_unreadable', `the server sends Content-Encoding ${encoding}, expected identity, gzip or zstd`);
 }
 
-/** By the codes of OpenSSL and Node.js: they say that the server speaks TLS, and what its operator has to mend. */
+/** Whether the error is about a certificate, by the codes of OpenSSL and Node.js; the server's operator must mend it. */
 function isAboutCertificate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /CERT|SIGNATURE/.test(String(error.code));
 }

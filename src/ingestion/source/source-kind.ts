@@ -4,17 +4,17 @@ import type { HttpRules } from './url-policy.js';
 
 /** One file, object or string that rows are read from. */
 export interface InputEntity {
-  /** As a person would look for it: a path, a URL. */
+  /** Name by which a person finds it: a path, a URL. */
   readonly name: string;
-  /** As stored, compressed or not; null when that is unknown. */
+  /** Stored size, compressed or not; null when unknown. */
   readonly sizeBytes: number | null;
   /** The stored bytes. */
   open(): Promise<Readable>;
-  /** Where the stored bytes lie on this machine, when they do. */
+  /** Local file of the stored bytes, if any. */
   readonly localFile: string | null;
 }
 
-/** What an input source may use. */
+/** Limits of an input source. */
 export interface SourceLimits {
   readonly allowedDirectories: readonly string[];
   readonly http: HttpRules;

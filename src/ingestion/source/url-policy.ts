@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { ServiceError } from '../../base/errors.js';
 import { parseAddressRange, withoutTrailingDot } from '../../base/network-names.js';
 
-/** What an `http` input source may read (`svc.ingestion.http.*`). */
+/** Rules for what an `http` input source may read (`svc.ingestion.http.*`). */
 export interface HttpRules {
   /** Largest body, in bytes. */
   readonly maxBytes: number;
@@ -21,7 +21,7 @@ export interface UrlPolicyOptions {
   /** `host:port` of the processes of the cluster. */
   readonly peers: readonly string[];
   readonly resolve: ResolveHost;
-  /** Of the network interfaces of this machine. */
+  /** Addresses of this machine's network interfaces. */
   readonly machineAddresses: readonly string[];
 }
 

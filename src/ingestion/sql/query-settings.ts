@@ -2,7 +2,7 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';
 
-/** What of a statement's context changes how its task runs. */
+/** Context keys of a statement that change how its task runs. */
 export interface QuerySettings {
   readonly rowsPerSegment: number;
   readonly maxParseExceptions: number;

@@ -26,13 +26,13 @@ export interface QueryTask {
   readonly query: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly parameters: readonly unknown[];
-  /** What the statement is planned over, as the payload has it. */
+  /** Schema that the statement is planned over, as the payload has it. */
   readonly schema: unknown;
   readonly statement: WriteStatement | SelectStatement;
   readonly settings: QuerySettings;
 }
 
-/** What public clients see as the datasource of a plain SELECT. */
+/** Datasource that public clients see for a plain SELECT. */
 const SELECT_DATA_SOURCE = '__query_select';
 
 /**
@@ -55,7 +55,7 @@ export function parseQueryTask(fields: ObjectReader, now: EpochMs): QueryTask {
   return { query, context, parameters, schema, statement, settings };
 }
 
-/** What the planner does not know: settings of the task against the columns of the SELECT. */
+/** Checks the task's settings against the columns of the SELECT, which the planner does not do. */
 function checkOutput({ query: { columns } }: WriteStatement, settings: QuerySettings): void {
   for (const column of columns) storedType(column, settings);
   const names = columns.map(({ name }) => name);

@@ -24,7 +24,7 @@ export interface DataSchema {
   readonly granularity: GranularitySpec;
   readonly transforms: readonly { readonly name: string; readonly expression: Expression }[];
   readonly filter: Filter | null;
-  /** As sent, to be kept in segment files. */
+  /** The spec as sent, kept in segment files. */
   readonly source: { readonly aggregators: readonly unknown[]; readonly timestampSpec: unknown; readonly queryGranularity: unknown };
 }
 
@@ -40,7 +40,7 @@ export interface DimensionsSpec {
   /** Columns nobody declared: left out, taken as strings, or typed by their values. */
   readonly discovery: 'none' | 'STRING' | 'AUTO';
   readonly exclusions: readonly string[];
-  /** Of the declared ones. */
+  /** Spatial dimensions among the declared ones. */
   readonly spatial: readonly SpatialDimension[];
 }
 
@@ -130,7 +130,7 @@ function parseDimensionsSpec(fields: ObjectReader, timestamp: TimestampSpec, met
   if (both !== undefined) throw fields.invalid('dimensionExclusions', `"${both.name}" is among the dimensions too`);
   const useSchemaDiscovery = fields.boolean('useSchemaDiscovery', false);
   const includesAll = fields.boolean('includeAllDimensions', false) || plain.length === 0;
-  // What the timestamp and the metrics are made of is not stored again.
+  // Inputs of the timestamp and of metrics are not stored again.
   const used = [
     timestamp.column,
     TIME_COLUMN,
@@ -146,7 +146,7 @@ function parseDimensionsSpec(fields: ObjectReader, timestamp: TimestampSpec, met
 }
 
 const DIMENSION_TYPES = ['string', 'long', 'float', 'double', 'auto', 'json'] as const;
-/** What `auto` may be told to store, whatever it finds. */
+/** Types that `auto` may be told to store, whatever it finds. */
 const CAST_TYPES: ReadonlySet<ColumnType> = new Set([
   'STRING',
   'LONG',
@@ -162,7 +162,7 @@ function parseDimension(fields: ObjectReader): ColumnPlan {
   const type = fields.type(DIMENSION_TYPES, { otherwise: 'string', documented: ['timestamp'] });
   const name = fields.string('name');
   fields.accept(type === 'auto' ? ['name', 'multiValueHandling', 'castToType'] : ['name', 'multiValueHandling'], INERT_KEYS.dimension);
-  // Of other types than string it says nothing, and clients send it with all of them.
+  // It means nothing for types other than string, but clients send it with all of them.
   const handling = fields.optionalString('multiValueHandling')?.toUpperCase() ?? 'SORTED_ARRAY';
   if (handling !== 'SORTED_ARRAY' && handling !== 'SORTED_SET' && handling !== 'ARRAY')
     throw fields.invalid('multiValueHandling', `expected SORTED_ARRAY, SORTED_SET, ARRAY, found "${handling}"`);

@@ -22,9 +22,9 @@ export interface MetricInput {
 /** An aggregator of `metricsSpec`: what of the input it reads, and how rows of a group become one value or state. */
 export interface Metric {
   readonly name: string;
-  /** As stored: of a number, or of the states of a aggregateState. */
+  /** Stored type: a number's, or that of an aggregate state. */
   readonly type: ColumnType;
-  /** Reads `inputs` and virtual columns by their names; a aggregateState puts out its states. */
+  /** Reads `inputs` and virtual columns by their names; an aggregate state puts out its states. */
   readonly aggregator: Aggregator;
   readonly virtualColumns: readonly VirtualColumn[];
   readonly inputs: readonly MetricInput[];
@@ -125,7 +125,7 @@ class Reading {
     return name;
   }
 
-  /** With its filter and its column renamed; the columns of a aggregateState are left to the caller. */
+  /** With its filter and its column renamed; the columns of an aggregate state are left to the caller. */
   aggregator<Kind extends NumberAggregator | StateAggregator>(given: Kind): Kind {
     const filter = given.filter === null ? null : renameFilter(given.filter, (field) => this.column(field, false));
     return 'column' in given ? { ...given, filter, column: this.column(given.column) } : { ...given, filter };

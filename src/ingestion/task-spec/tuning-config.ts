@@ -1,7 +1,7 @@
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { INERT_KEYS } from './inert-keys.js';
 
-/** What of `tuningConfig` has a meaning here. */
+/** The part of `tuningConfig` that has an effect here. */
 export interface TuningConfig {
   readonly maxRowsPerSegment: number;
   readonly maxRowsInMemory: number;

@@ -3,7 +3,7 @@ import type { KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { instantiateKernels, KERNEL_SETS } from '../registry.js';
 
-/** Of a set that is wrong in many ways. */
+/** Failures reported of a set that is wrong in many ways. */
 const FAILURES_TOLD_MAX = 5;
 
 /**

@@ -98,7 +98,7 @@ export function stateOf(type: Num): Num {
   return type === 'I64' ? 'I64' : type === 'F32' || type === 'F64' ? 'F64' : 'U32';
 }
 
-/** What the host puts into a state before anything is aggregated. */
+/** Initial value that the host puts into a state. */
 export function worstOf(type: Num, want: 'min' | 'max'): Value {
   if (type === 'I64') return want === 'min' ? MAX_I64 : MIN_I64;
   if (type === 'F32' || type === 'F64') return want === 'min' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;

@@ -173,7 +173,7 @@ function eachTrial(lab: Lab, trial: (rows: number, positions: Positions) => void
   lab.each(SELECTIONS, (rows, selection) => trial(rows, { ...pickRows(lab, rows, selection), ...assignGroups(lab, rows, GROUPS) }));
 }
 
-/** As many positions as rows; rows repeat, as multi-value ones do. */
+/** Picks as many positions as rows; rows repeat, as multi-value ones do. */
 export function pickRows(lab: Lab, rows: number, selection: (typeof SELECTIONS)[number]): Pick<Positions, 'rows' | 'atRows'> {
   if (selection === 'all rows') return { rows: [...Array(rows).keys()], atRows: 0 };
   const picked = Array.from({ length: rows }, () => lab.random(rows)).sort((a, b) => a - b);

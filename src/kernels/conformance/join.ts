@@ -101,7 +101,7 @@ export const JOIN_CHECKS = {
         const expected = given.flatMap((list, row) => list.map((other) => ({ row, other })));
         const cursor = lab.output('U32', 3, [0, 0, 1]);
         const [lefts, rights] = [lab.output('U32', capacity), lab.output('U32', capacity)];
-        // As many calls as the smallest capacities need would take too long for a whole block.
+        // The smallest capacities would need too many calls for a whole block.
         for (let from = 0, calls = 0; calls < 200; calls++) {
           const count = lab.call(() =>
             lab.kernels.joinPairs(atNumbers, rows, atStarts, atRows, KINDS.indexOf(kind), cursor, capacity, lefts, rights),

@@ -11,11 +11,11 @@ export const MASKS = ['none', 'all', 'alternating', 'random', 'sparse', 'dense']
 const REGION_BYTES = 8 * 1024 * 1024;
 const NOISE = 0xa5;
 
-/** What a check found wrong: the kernel set is refused. */
+/** A failed check: the kernel set is refused. */
 export class ConformanceFailure extends Error {}
 
 /**
- * Where a kernel is tried: lays out inputs surrounded by noise, calls, and verifies that nothing but the outputs was
+ * Test bench of a kernel: lays out inputs surrounded by noise, calls, and verifies that nothing but the outputs was
  * written. Every trial starts from the same random numbers.
  */
 export class Lab {

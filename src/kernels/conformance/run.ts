@@ -15,7 +15,7 @@ import { TALLY_CHECKS } from './tally.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
 
-/** What every kernel must do, whoever wrote it. A kernel of the contract without a check does not compile. */
+/** Conformance checks of every kernel. A kernel of the contract without a check does not compile. */
 export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...FILTER_CHECKS,
   ...BITMAP_CHECKS,

@@ -76,5 +76,5 @@ export function computeKernels(memory: KernelMemory) {
 
 type Test = (a: number | bigint, b: number | bigint) => boolean;
 const isNever: Test = () => false;
-/** By operation number: eq, lt, le. */
+/** Tests by operation number: eq, lt, le. */
 const TESTS: readonly Test[] = [(a, b) => a === b, (a, b) => a < b, (a, b) => a <= b];

@@ -7,7 +7,7 @@ import { hasBit, viewOf } from './views.js';
 const ABSENT = 0xffffffff;
 
 export function joinKernels(memory: KernelMemory) {
-  /** By UTF-16 code units, which is how JavaScript compares. */
+  /** Strings of a dictionary; JavaScript compares them by UTF-16 code units. */
   const textsOf = (bytes: Address, offsets: Address, count: number): string[] => {
     const bounds = memory.u32(offsets, count + 1);
     const text = Buffer.from(memory.u8(bytes, bounds[count] ?? 0).slice());

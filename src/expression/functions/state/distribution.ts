@@ -13,10 +13,10 @@ export const DISTRIBUTION_FUNCTIONS: readonly ExpressionFunction[] = [
   ofDistribution('quantile', 'DOUBLE', (distribution, [fraction = 0]) => distribution.quantile(fraction)),
   ofDistribution('quantiles', 'ARRAY<DOUBLE>', (distribution, fractions) => fractions.map((fraction) => distribution.quantile(fraction))),
   ofDistribution('rank', 'DOUBLE', (distribution, [value = 0]) => distribution.rank(value)),
-  /** Of ascending points. */
+  /** Cumulative shares at ascending points. */
   ofDistribution('cdf', 'ARRAY<DOUBLE>', (distribution, points) => distribution.cumulative(points)),
   ofDistribution('histogram', 'ARRAY<DOUBLE>', (distribution, points) => distribution.histogram(points)),
-  /** Of so many bins. */
+  /** Histogram with this number of bins. */
   ofDistribution('even_histogram', 'ARRAY<DOUBLE>', (distribution, [bins = 1]) => distribution.evenHistogram(bins)),
   stateFunction('distribution_summary', 'STRING', ([state, family]) => {
     if (!isText(state)) return null;
