@@ -76,7 +76,16 @@ start('file, environment and flags are read, and an unknown property is reported
         headers: { 'Content-Type': 'application/json' },
       });
       assert.is(response.status, 400);
-      assert.equal(Object.keys((await response.json()) as object).sort(), ['error', 'errorClass', 'errorMessage', 'host']);
+      assert.equal(Object.keys((await response.json()) as object).sort(), [
+        'category',
+        'context',
+        'error',
+        'errorClass',
+        'errorCode',
+        'errorMessage',
+        'host',
+        'persona',
+      ]);
     }
   } finally {
     assert.is(await dolmen.stop(), 0);

@@ -62,7 +62,7 @@ export function truth(row: Row, filter: Filter, plan: Pick<LeafPlan, 'virtualCol
   }
 }
 
-/** The number that a string is, for numeric bounds. A cast reads truth values as 1 and 0 as well; bounds do not. */
+/** The number that a string is, for comparisons with numbers. A cast reads truth values as 1 and 0 as well; comparisons do not. */
 function numberOf(text: string): number | null {
   return /^(true|false)$/i.test(text) ? null : (convert(text, 'DOUBLE') as number | null);
 }
@@ -100,8 +100,8 @@ function compare(value: Value, filter: Extract<Filter, { column: string }>): Tru
 function same(value: Exclude<Value, null>, wanted: Value, type: ColumnType): Truth {
   if (wanted === null) return null;
   if (typeof value === 'string' && type === 'STRING') return value === String(wanted);
-  const number = typeof value === 'string' ? (convert(value, 'DOUBLE') as number | null) : value;
-  const other = typeof wanted === 'string' ? (convert(wanted, 'DOUBLE') as number | null) : wanted;
+  const number = typeof value === 'string' ? numberOf(value) : value;
+  const other = typeof wanted === 'string' ? numberOf(wanted) : wanted;
   // A bigint and a number are the same when neither is larger.
   return number !== null && other !== null && number >= other && number <= other;
 }

@@ -1,21 +1,26 @@
 import { createRequire } from 'node:module';
 import type { Transform } from 'node:stream';
-import zstd from 'zstd-napi/binding.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+
+/** Loaded on first use: a start needs none of it before its port is open. */
+const require = createRequire(import.meta.url);
+const library = onFirstUse(() => require('zstd-napi') as typeof import('zstd-napi'));
+const binding = onFirstUse(() => require('zstd-napi/binding.js') as typeof import('zstd-napi/binding.js'));
 
 /** Higher levels were slower and hardly smaller on narrowed columns. */
 const LEVEL = 1;
 
-const compressor = new zstd.CCtx();
-const decompressor = new zstd.DCtx();
+const compressor = onFirstUse(() => new (binding().CCtx)());
+const decompressor = onFirstUse(() => new (binding().DCtx)());
 
 /** Largest frame that `bytes` bytes can become. */
 export function frameBytesMax(bytes: number): number {
-  return zstd.compressBound(bytes);
+  return binding().compressBound(bytes);
 }
 
 /** Writes one frame to the start of `out`, which has room for `frameBytesMax`; returns its bytes. */
 export function compressInto(out: Uint8Array, bytes: Uint8Array): number {
-  return compressor.compress(out, bytes, LEVEL);
+  return compressor().compress(out, bytes, LEVEL);
 }
 
 /**
@@ -24,17 +29,15 @@ export function compressInto(out: Uint8Array, bytes: Uint8Array): number {
  * @throws Error of the library when the frames are damaged or hold more than `out`
  */
 export function decompressInto(out: Uint8Array, frames: Uint8Array): number {
-  return decompressor.decompress(out, frames);
+  return decompressor().decompress(out, frames);
 }
 
-/** For answers: `flush` ends a block, so that what was written can be read. */
+/** Compressing stream for answers; `flush` ends a block, so that the client can read everything written. */
 export function zstdCompression(level: number): Transform & { flush(done: (error?: Error | null) => void): void } {
-  const { CompressStream } = createRequire(import.meta.url)('zstd-napi') as typeof import('zstd-napi');
-  return new CompressStream({ compressionLevel: level });
+  return new (library().CompressStream)({ compressionLevel: level });
 }
 
-/** For input files: frames in, their content out. */
+/** Decompressing stream for input files: frames in, their content out. */
 export function zstdDecompression(): Transform {
-  const { DecompressStream } = createRequire(import.meta.url)('zstd-napi') as typeof import('zstd-napi');
-  return new DecompressStream();
+  return new (library().DecompressStream)();
 }
