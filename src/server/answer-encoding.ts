@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createDeflate, createGzip } from 'node:zlib';
+import { highest } from '../base/lists.js';
 import { createByName } from '../base/names.js';
 import { zstdCompression } from '../storage/codecs/zstd.js';
 import type { HttpResponse } from './http.types.js';
@@ -52,7 +53,7 @@ export function acceptedCoding(accepted: string | undefined): Coding | undefined
     weights[name === 'x-gzip' ? 'gzip' : name] = weight === undefined ? 1 : Number(weight.slice(2)) || 0;
   }
   const weightOf = (coding: Coding) => weights[coding] ?? weights['*'] ?? 0;
-  const most = Math.max(...CODINGS.map(weightOf));
+  const most = highest(CODINGS.map(weightOf));
   if (most === 0 || most < (weights['identity'] ?? 0)) return undefined;
   return CODINGS.find((coding) => weightOf(coding) === most);
 }

@@ -15,26 +15,26 @@ const cases = [
     begins: 'cli/start.js',
     before: 'threads verify segments',
     modulesMax: 80,
-    packages: ['@assemblyscript/loader', 'picocolors', 'properties-file', 'zstd-napi/binding.js'],
+    packages: ['@assemblyscript/loader', 'picocolors', 'properties-file'],
   },
   {
     begins: 'execution/threads/worker.js',
     before: 'a thread verifies its first segment',
     modulesMax: 60,
-    packages: ['@assemblyscript/loader', 'zstd-napi/binding.js'],
+    packages: ['@assemblyscript/loader'],
   },
   {
     begins: 'cli/open-roles.js',
     before: 'the roles can be opened',
     modulesMax: Infinity,
-    packages: ['@assemblyscript/loader', '@bufbuild/protobuf/wire', 'sqlite3', 'zstd-napi/binding.js'],
+    packages: ['@assemblyscript/loader', '@bufbuild/protobuf/wire', 'sqlite3'],
   },
   { begins: 'server/role-servers.js', before: 'a port can be opened', modulesMax: 30, packages: [] },
   {
     begins: 'cluster/middlemanager/task-main.js',
     before: 'a task can begin',
     modulesMax: Infinity,
-    packages: ['@assemblyscript/loader', 'zstd-napi/binding.js'],
+    packages: ['@assemblyscript/loader'],
   },
 ] as const;
 

@@ -203,7 +203,7 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
       `group wiki over ${DAY}`,
       `key ${name} as STRING`,
       'aggregate count = count',
-      `then keep where icontains_string("${name}", 'o')`,
+      `then keep where (icontains_string("${name}", 'o'))`,
       `then sort by ${name} ascending, nulls first, lexicographic, rows 0 to 1000`,
     ]),
   },

@@ -41,7 +41,7 @@ const PARTS = ['YEAR', 'QUARTER', 'MONTH', 'WEEK', 'DAY', 'HOUR', 'MINUTE', 'SEC
 
 /** DuckDB reads a number with blanks around it; here that is none. */
 function unlessBlank(text: string): string {
-  return `CASE WHEN TRIM(${text}) = ${text} THEN ${text} END`;
+  return `CASE lower(${text}) WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE CASE WHEN TRIM(${text}) = ${text} THEN ${text} END END`;
 }
 
 type Tree = Readonly<Record<'long' | 'double' | 'text' | 'instant' | 'truth', Both>>;

@@ -66,7 +66,7 @@ const accepted: readonly { readonly aggregator: object; readonly line: string }[
   },
   {
     aggregator: { type: 'HLLSketchBuild', name: 'x', fieldName: 'user', tgtHllType: 'HLL_8', shouldFinalize: false },
-    line: 'x = hll {"lgK":12,"target":8,"round":false} of user, state',
+    line: 'x = hll {"lgK":12,"target":8,"round":false,"stringEncoding":"utf16le"} of user, state',
   },
   { aggregator: { type: 'thetaSketch', name: 'x', fieldName: 'user' }, line: 'x = theta {"size":16384} of user' },
   { aggregator: { type: 'quantilesDoublesSketch', name: 'x', fieldName: 'added', k: 256 }, line: 'x = quantiles {"k":256} of added' },
@@ -88,13 +88,17 @@ const stored: readonly { readonly aggregator: object; readonly type: ColumnType 
   {
     aggregator: { type: 'HLLSketchMerge', fieldName: 'c' },
     type: 'COMPLEX<HLLSketch>',
-    line: 'hll {"lgK":12,"target":4,"round":false} of states c',
+    line: 'hll {"lgK":12,"target":4,"round":false,"stringEncoding":"utf16le"} of states c',
   },
-  { aggregator: { type: 'HLLSketchMerge', fieldName: 'c' }, type: 'STRING', line: 'hll {"lgK":12,"target":4,"round":false} of states c' },
+  {
+    aggregator: { type: 'HLLSketchMerge', fieldName: 'c' },
+    type: 'STRING',
+    line: 'hll {"lgK":12,"target":4,"round":false,"stringEncoding":"utf16le"} of states c',
+  },
   {
     aggregator: { type: 'HLLSketchBuild', fieldName: 'c' },
     type: 'COMPLEX<HLLSketch>',
-    line: 'hll {"lgK":12,"target":4,"round":false} of states c',
+    line: 'hll {"lgK":12,"target":4,"round":false,"stringEncoding":"utf16le"} of states c',
   },
   { aggregator: { type: 'thetaSketch', fieldName: 'c' }, type: 'COMPLEX<thetaSketch>', line: 'theta {"size":16384} of states c' },
   {
