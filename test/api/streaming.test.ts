@@ -114,7 +114,7 @@ async function ask({ url }: Cluster, sql: string, context: object): Promise<Answ
   const leaving = new AbortController();
   const response = await fetch(`${url}/svc/v2/sql`, {
     method: 'POST',
-    // What is measured are the bytes of rows; packed, a hundred thousand of these rows fit the buffers on the way.
+    // Bytes of rows are measured, so the answer must not be compressed on the way.
     headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
     body: JSON.stringify({ query: sql, resultFormat: 'arrayLines', context: { useCache: false, ...context } }),
     signal: leaving.signal,
