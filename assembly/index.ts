@@ -1,5 +1,5 @@
-// What the kernel module exports: the contract of src/kernels/contract.ts, where every function is described. Suffixes
-// name the type of the values; a function without one has no such parameter.
+// Exports of the kernel module: the contract of src/kernels/contract.ts, where every function is described. Suffixes name
+// the type of the values; a function without one has no such parameter.
 import { maxRuns, minRuns, sumRuns } from './kernels/aggregate';
 import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
 import { unpack } from './kernels/decode';

@@ -7,7 +7,7 @@ export interface Contender {
 
 export interface Timing {
   readonly name: string;
-  /** Of each round, nanoseconds of processor time for the work once; round r of all contenders ran side by side. */
+  /** Nanoseconds of processor time for the work once, by round; round r of all contenders ran side by side. */
   readonly nanoseconds: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** How many times faster `a` was than `b`: the median over the rounds, of which each saw both under one load. */
+/** Factor by which `a` was faster than `b`: the median over the rounds, each of which saw both under one load. */
 export function speedUp(a: Timing, b: Timing): number {
   return median(a.nanoseconds.map((time, round) => (b.nanoseconds[round] ?? Number.NaN) / time));
 }

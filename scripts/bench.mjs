@@ -38,7 +38,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --client NAME       http: sockets, or autocannon (sockets)
 `;
 
-/** Which flags each benchmark understands. */
+/** Flags that each benchmark understands. */
 const BENCHMARKS = {
   kernels: ['kernels', 'only', 'smoke'],
   queries: ['kernels', 'only', 'rows', 'threads', 'rounds'],

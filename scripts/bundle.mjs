@@ -8,9 +8,9 @@ import { filesBelow, PROGRAM, ROOT } from './stamp.mjs';
 
 /** Modules that a thread or a process begins with, as those who start them name them. */
 const STARTED = /new URL\('\.\/([\w-]+\.js)', import\.meta\.url\)/g;
-/** Of few lines that are used, among many files. */
+/** Packages that are bundled: many files, of which the program uses few lines. */
 const INLINED = ['@bufbuild/protobuf'];
-/** A server that runs loads parts of the program it was started from as it needs them: how long these stay after they were replaced. */
+/** Time for which replaced files stay, because a running server loads parts of its program only when it needs them. */
 const KEPT_MS = 86_400_000;
 /** Files of one build are written within this time. */
 const BUILD_MS = 60_000;
@@ -50,7 +50,7 @@ const touch = (file) => utimesSync(file, now / 1000, now / 1000);
 for (const name of readdirSync(PROGRAM)) {
   const file = join(PROGRAM, name);
   const { mtimeMs } = statSync(file);
-  // What is the same as before was not written again. What this very build has replaced was touched by the last one: its day begins.
+  // Unchanged files were not written again, so they are touched here, like those that this build replaced: their day begins now.
   if (made.has(name) || mtimeMs >= lastBuiltMs - BUILD_MS) touch(file);
   else if (mtimeMs < now - KEPT_MS) rmSync(file);
 }

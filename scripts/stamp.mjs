@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Where the bundle of the program is. */
+/** Folder of the bundled program. */
 export const PROGRAM = join(ROOT, 'build', 'program');
 
 /** Files below `paths` (files or folders, relative to the root) that `wanted` accepts, sorted; absent paths count as empty. */

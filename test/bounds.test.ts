@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 // Reads src and finds constants that bound what a cache keeps or a queue holds: such a bound is a property, which whoever
 // runs the server can set, or stands here with the reason why nobody needs to.
 
-/** By file and name. */
+/** Reasons for bounds that are not properties, by file and name of the constant. */
 const CONSTANTS: Readonly<Record<string, string>> = {
   'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
   'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',

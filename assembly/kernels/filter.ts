@@ -102,7 +102,7 @@ function clear(rows: u32, out: usize): void {
   memory.fill(out, 0, ((<usize>rows + 63) >> 6) << 3);
 }
 
-/** Of an unsigned type of up to 32 bits. */
+/** Largest value of an unsigned type of up to 32 bits. */
 @inline
 function largest<T>(): u32 {
   return <u32>-1 >> (32 - 8 * <u32>sizeof<T>());

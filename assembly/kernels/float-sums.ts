@@ -118,7 +118,7 @@ function sumFloatsMasked<T>(values: usize, mask: usize, start: u32, end: u32): f
         }
         continue;
       }
-      // Where few rows are selected, groups of eight without one are jumped over; in order, the sums stay the same.
+      // When few rows are selected, groups of eight without one are skipped; the order of additions stays the same.
       if (bits != 0) do {
         if (popcnt<u64>(bits) < 16) {
           const skip = ctz<u64>(bits) & 56;

@@ -3,11 +3,11 @@ import { isAligned } from './lanes';
 
 // Joins: rows of the probe side → numbers of their keys on the build side → pairs of rows → columns gathered by them.
 
-/** As a key number: the build side has no such key. As a row: a row of nulls. */
+/** Key number of a key that the build side does not have; as a row number, a row of nulls. */
 @inline
 const ABSENT: u32 = 0xffffffff;
 
-// Which rows of the probe side `joinPairs` puts out.
+// Kinds of join, by the rows of the probe side that `joinPairs` puts out.
 @inline
 const LEFT: u32 = 1;
 @inline
@@ -158,7 +158,7 @@ export function joinPairs(numbers: usize, n: u32, starts: usize, rows: usize, ki
     let from = load<u32>(list);
     const to = isKnown ? load<u32>(list, 4) : from;
     if (to - from <= 1 && kind < SEMI) {
-      // By far the most frequent, and without a branch: the pair is written, and counts where there is one.
+      // The most frequent case, without a branch: the pair is always written, and counted only if there is one.
       const other = load<u32>(rows + (<usize>from << 2));
       const isOne = to - from;
       const isKept = isOne | u32(kind == LEFT);

@@ -148,10 +148,10 @@ export function tally<G, V>(ids: usize, values: usize, n: u32, groupCount: u32, 
 }
 
 // Two sums and the count in one word: the first sum in the lower 26 bits, the count in the next 12, the second sum above.
-// What a row adds is made of two halves of 32 bits. A copy has room for 1,024 rows, 65,535 at most each; for more of them
-// while values are small, and to empty the words of many groups takes as long as to add a thousand rows. So rows are
-// added in steps: as long as all values were below 2^14, another step fits, whatever it brings. Rows that are no eight any
-// more all go to the first copy, which is why steps are a little shorter than they could be.
+// The word that a row adds is made of two halves of 32 bits. A copy has room for 1,024 rows of at most 65,535 each, and for
+// more rows when values are small; emptying the words of many groups takes as long as adding a thousand rows. So rows are
+// added in steps: while all values have been below 2^14, another step fits, whatever its values. The last rows, fewer than
+// eight, all go to the first copy, which is why steps are a little shorter than they could be.
 
 @inline
 const PAIR_COUNT_SHIFT: u64 = 26;

@@ -129,7 +129,7 @@ function loopSum({ loop }: Case): number {
   return sum;
 }
 
-/** Of processor time since `begin`: what other processes take of the machine does not count. */
+/** Processor time since `begin`; other processes on the machine do not count. */
 function nanosecondsARow(begin: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(begin);
   return ((user + system) * 1000) / rows;

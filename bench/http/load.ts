@@ -78,7 +78,7 @@ function repeat(socket: Socket, request: Buffer, endMs: number, latenciesMs: num
   });
 }
 
-/** Of an answer to a request that waited for the one before; with its length, or in chunks of which none holds the closing one. */
+/** Whether an answer is complete: by its length, or by the closing chunk. Requests are not pipelined, so nothing follows it. */
 function isWhole(answer: string): boolean {
   const bodyAt = answer.indexOf('\r\n\r\n') + 4;
   if (bodyAt < 4) return false;

@@ -21,7 +21,7 @@ interface Target {
   readonly url: string;
   readonly server: number | undefined;
   readonly body?: string;
-  /** What a right answer holds: a fast error is no result. */
+  /** Substring of every right answer, so that a fast error does not count as a result. */
   readonly expected: string;
 }
 
@@ -146,7 +146,7 @@ async function loadOf(client: Client, { name, url, server, body }: Target): Prom
   return { name, ...figure, serverMicroseconds: takenMs === null ? null : (takenMs * 1000) / figure.requests };
 }
 
-/** Of all threads of a process so far; null where the system does not tell. */
+/** Processor time of all threads of a process so far; null where the system does not tell. */
 function processorMs(pid: number | undefined): number | null {
   const folder = `/proc/${pid}/task`;
   if (pid === undefined || !existsSync(folder)) return null;

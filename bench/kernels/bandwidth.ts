@@ -2,9 +2,9 @@ import type { KernelMemory } from '../../src/kernels/memory.js';
 import type { Contender } from '../harness.js';
 
 /**
- * What this machine can read, measured without a kernel: libc's memchr (`Buffer.indexOf` of a byte that does not
- * occur, one stream) and memcmp (`Buffer.compare` of equal halves, two streams), over pages of the same shared memory
- * that the columns lie in. The faster of the two is the machine's read bandwidth.
+ * Read bandwidth of this machine, measured without a kernel: the faster of libc's memchr (`Buffer.indexOf` of a byte that
+ * does not occur, one stream) and memcmp (`Buffer.compare` of equal halves, two streams), over pages of the same shared
+ * memory that the columns lie in.
  * @param bytes  as many as the column that is compared with it: a cache that holds one but not the other would decide
  */
 export function bandwidthContenders(memory: KernelMemory, bytes: number): readonly (Contender & { readonly bytes: number })[] {

@@ -14,7 +14,7 @@ export interface BenchCase {
   call(kernels: KernelSet, block: number): void;
   /** Set where the case is nothing but reading: then the read bandwidth is measured in the same rounds. */
   readonly againstBandwidth?: true;
-  /** What a call leaves behind: compared between sets after the first calls. */
+  /** Memory that a call writes; compared between sets after the first calls. */
   readonly outputs: readonly { readonly at: Address; readonly bytes: number }[];
   /** Brings states back to where they began; run before each pass when given. */
   readonly reset?: () => void;

@@ -14,7 +14,7 @@ const WORK_ROWS = 2 * 1024 * 1024;
 
 type MakeCases = (bench: Bench) => BenchCase[];
 
-/** By what must be laid out together; each group is made, run and forgotten before the next. */
+/** Cases grouped by the data they share; each group is made, run and released before the next. */
 export const CASE_GROUPS: readonly MakeCases[] = [
   ...(['U8', 'U16', 'U32', 'I64', 'F32', 'F64'] as const).map((type) => (bench: Bench) => [plainSum(bench, type)]),
   u8Columns,

@@ -10,7 +10,7 @@ export interface Goal {
 /** A set that merely ties is not slower: what noise does to a median. */
 const TIE = 0.95;
 
-/** What the kernels owe, judged by one run. The rivals of `simd` are the faster of `reference` and the plain twin. */
+/** Checks one run against the goals of the kernels. The rival of `simd` is the faster of `reference` and the plain twin. */
 export function judge(figures: readonly KernelFigure[], sets: readonly string[]): Goal[] {
   if (sets[0] !== 'simd' || !sets.includes('reference') || !sets.includes('scalar')) return [];
   const figure = (name: string): KernelFigure => {

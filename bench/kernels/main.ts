@@ -14,12 +14,12 @@ import { type Goal, judge } from './goals.js';
 export interface KernelFigure {
   readonly case: string;
   readonly kernels: readonly string[];
-  /** By set, and `plain` where a hand-written twin exists. */
+  /** Rows per second by kernel set, and `plain` where a hand-written twin exists. */
   readonly rowsPerSecond: Readonly<Record<string, number>>;
   readonly gigabytesPerSecond: Readonly<Record<string, number>>;
-  /** How many times faster the first set is than each other. */
+  /** Factor by which the first set is faster than each other set. */
   readonly speedUp: Readonly<Record<string, number>>;
-  /** Of the bandwidth measured in the same rounds; absent where nothing is to be said about it. */
+  /** Share of the read bandwidth measured in the same rounds; absent for kernels that are not bound by it. */
   readonly bandwidthShare?: number;
 }
 
@@ -99,7 +99,7 @@ function timingOf(timings: readonly Timing[], name: string): Timing {
   return timings.find((timing) => timing.name === name) ?? { name, nanoseconds: [] };
 }
 
-/** Of something a second. */
+/** Amount per second. */
 function rateOf(timings: readonly Timing[], name: string, amount: number): number {
   return (amount / median(timingOf(timings, name).nanoseconds)) * 1e9;
 }

@@ -4,7 +4,7 @@ export interface LargeRequest {
   readonly path: string;
   /** The text of its body. */
   readonly body: () => string;
-  /** Of the answer. */
+  /** HTTP status expected of the answer. */
   readonly status: number;
 }
 

@@ -16,7 +16,7 @@ import { LARGE_REQUESTS, WIDE_COLUMNS } from './cases.js';
 interface Stretch {
   readonly name: string;
   readonly longestMs: number;
-  /** Of all requests together, until the last byte. */
+  /** Time until the last byte, of all requests together. */
   readonly answeredMs: number;
   readonly problem: string;
 }

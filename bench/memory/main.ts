@@ -7,8 +7,8 @@ import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { runTask, startDolmen, waitForCount } from '../server.js';
 
 /**
- * How much a process grows while it answers questions with very many groups: resident memory (Linux only) over what it
- * was once the columns were loaded, the whole answer read as fast as it comes. Every row of the table must be counted.
+ * Growth of a process while it answers questions with very many groups: resident memory (Linux only) above its level once the
+ * columns were loaded, the whole answer read as fast as it comes. Every row of the table must be counted.
  */
 const { values } = parseArgs({
   options: {

@@ -8,8 +8,8 @@ import { benchSchema } from './schema.js';
 import { STATEMENTS } from './statements.js';
 
 /**
- * What planning takes: statements as dashboards send them over a datasource of 200 columns and 1,000 segments, planned
- * anew and from the plan cache, in turn. Milliseconds of processor time, which on a quiet machine is time by the clock.
+ * Benchmark of planning: statements as dashboards send them over a datasource of 200 columns and 1,000 segments, planned
+ * without and with the plan cache, in turn. Milliseconds of processor time, which on a quiet machine is time by the clock.
  *   --rounds N (200) --only a,b --json FILE
  */
 interface Figure {
@@ -17,9 +17,9 @@ interface Figure {
   /** The very first time, with what is loaded and compiled for it. */
   readonly firstMs: number;
   readonly plannedMs: Spread;
-  /** Of a plan that depends on the clock, with a syntax tree from the cache. */
+  /** Time for a plan that depends on the clock, with its syntax tree from the cache. */
   readonly cachedMs: Spread;
-  /** Of a plan made anew, the stages that take longest. */
+  /** Slowest stages of a plan made without the cache. */
   readonly stages: string;
 }
 
@@ -86,7 +86,7 @@ function spreadOf(times: readonly number[]): Spread {
   return { median: median(times), p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN };
 }
 
-/** Of all that was timed, by the clock. */
+/** Stages that took longest by the clock, with their share. */
 function longest(watch: PlanWatch): string {
   const sum = watch.stages.reduce((total, { milliseconds }) => total + milliseconds, 0);
   const stages = watch.stages.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, 4);

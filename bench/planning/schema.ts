@@ -9,7 +9,7 @@ const METRICS = 80;
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 9, 1);
 
-/** What planning sees of `events` (200 columns in 1,000 segments, one an hour) and `countries`. */
+/** Schema that planning sees: `events` (200 columns in 1,000 segments, one an hour) and `countries`. */
 export function benchSchema(): SqlSchema {
   const events = [
     column('__time', 'LONG'),

@@ -11,14 +11,14 @@ import { median } from '../harness.js';
 import { makeTables, sliceRows } from '../joins/tables.js';
 
 /**
- * What the profile of a query costs: how often the engine reads the clock that stages are timed with, times what a reading
- * costs; and, in turn, processor time with that clock and with one that stands still, which is the same less precisely.
+ * Cost of the query profile: the number of clock readings that time the stages, times the cost of one reading; and, for
+ * comparison, processor time with that clock against processor time with a clock that stands still, which is less precise.
  */
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '2000000' }, rounds: { type: 'string', default: '21' }, json: { type: 'string' } },
 });
 const SEGMENTS = 31;
-/** Of processor time. */
+/** Length of a sample in processor time. */
 const SAMPLE_MS = 100;
 
 const memory = KernelMemory.create({ maximumBytes: 2 ** 31 });

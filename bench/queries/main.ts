@@ -26,7 +26,7 @@ export interface QueryBenchOptions {
 interface QueryFigure {
   readonly id: string;
   readonly duckdbMs: number;
-  /** By kernel set. */
+  /** Milliseconds by kernel set. */
   readonly dolmenMs: Readonly<Record<string, number>>;
   readonly rows: number;
 }

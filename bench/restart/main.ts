@@ -11,8 +11,8 @@ import { median } from '../harness.js';
 import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
 
 /**
- * How long a server that was stopped takes to give its first answer again, in turn with what one thread of this process
- * takes to read and decompress its segment files, all of them, and no more. Files come from the page cache either way.
+ * Time from the restart of a server to its first answer, measured in turn with the time one thread of this process takes to
+ * only read and decompress all of its segment files. Files come from the page cache either way.
  */
 const { values } = parseArgs({
   options: {

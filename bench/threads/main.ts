@@ -8,7 +8,7 @@ import { QUERIES } from '../queries/queries.js';
 import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
 
 /**
- * What a second processing thread gains: two servers with the same rows, one thread and two. Each is asked a few times in a
+ * Gain of a second processing thread: two servers with the same rows, one thread and two. Each is asked a few times in a
  * row before it is the other's turn, and the first of these do not count: each has its own copy of the columns, and finds
  * the processor's cache full of the other's. Means nothing while other programs keep a processor busy.
  */

@@ -19,7 +19,7 @@ function sorted(rows: readonly (readonly Cell[])[]): (readonly Cell[])[] {
     .map(({ row }) => row);
 }
 
-/** What differs, or undefined: the columns of ORDER BY row by row, then all rows in any order. */
+/** Description of the first difference, or undefined. Compares the columns of ORDER BY row by row, then all rows in any order. */
 export function difference(
   found: readonly (readonly Cell[])[],
   expected: readonly (readonly Cell[])[],

@@ -183,7 +183,7 @@ function* orders(scale: number): Generator<Order> {
   const { customers, parts, suppliers, orders: count } = counts(scale);
   const clerks = Math.max(1, Math.ceil(1000 * scale));
   for (const [number, random] of keys(count, 5)) {
-    // Of each 32 keys the first 8 are used.
+    // TPC-H uses the first 8 of every 32 keys.
     const key = Math.floor((number - 1) / 8) * 32 + ((number - 1) % 8) + 1;
     const day = random.between(0, LAST_ORDER);
     // A third of the customers never orders.

@@ -3,7 +3,7 @@ import { describeValue } from './json.js';
 import { own } from './names.js';
 import { nearestName } from './nearest-name.js';
 
-/** How the objects of one document are read, and what was noticed on the way. Shared by all readers of the document. */
+/** State shared by all readers of one JSON document: how its objects are read, and what was noticed on the way. */
 export interface ReadContext {
   /** Code of every error of the document. */
   readonly code: ErrorCode;

@@ -1,6 +1,6 @@
 /*
- * How values lie in kernel memory: the words that storage, which fills it, kernels, which compute on it, and execution,
- * which introduces both, agree on.
+ * Layout of values in kernel memory, as agreed on by storage (which fills it), kernels (which compute on it) and execution
+ * (which brings both together).
  */
 
 /**
@@ -9,7 +9,7 @@
  */
 export type Address = number;
 
-/** How the values of a column lie in memory. Narrow integers are unsigned; a LONG is `base + value`. */
+/** Representation of a column's values in memory. Narrow integers are unsigned; a LONG is `base + value`. */
 export type Physical = 'U8' | 'U16' | 'U32' | 'I64' | 'F32' | 'F64';
 
 export const PHYSICAL_BYTES: Readonly<Record<Physical, number>> = { U8: 1, U16: 2, U32: 4, I64: 8, F32: 4, F64: 8 };

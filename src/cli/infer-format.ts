@@ -6,7 +6,7 @@ import { contentOf } from '../ingestion/source/decompress.js';
 import { readsAsTime } from './infer-time.js';
 import { entityOf, rowsOfFile } from './sample-file.js';
 
-/** How a file is to be read: the `inputFormat` of a task, and what a person should know about the choice. */
+/** Format inferred from a file: the `inputFormat` of a task, and notes on the choice for the person at the terminal. */
 export interface InferredFormat {
   readonly inputFormat: Readonly<Record<string, unknown>> & { readonly type: string };
   readonly notes: readonly string[];

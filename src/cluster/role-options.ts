@@ -1,4 +1,4 @@
-/** What every role is given, beside what is its own. */
+/** Options that every role takes in addition to its own. */
 export interface RoleOptions {
   readonly now: () => number;
   readonly log: (line: string) => void;

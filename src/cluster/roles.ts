@@ -269,7 +269,7 @@ async function prepare(database: Database): Promise<string> {
 /** Large runs that a Historical has under way for each processing thread: one computes while another reads its columns. */
 const RUNS_PER_THREAD = 2;
 
-/** How often the overlord looks for lost workers and free slots when nothing wakes it. */
+/** Period of the overlord's look for lost workers and free slots when nothing wakes it. */
 const OVERLORD_PERIOD_MS = 500;
 
 /** Hints that the served segments changed. Readers also look by themselves. */

@@ -4,7 +4,7 @@ import { type MarkTarget, markUnused, markUsed } from '../metadata/segments.js';
 
 export interface SegmentMarkingOptions {
   readonly database: Database;
-  /** Of the leader that makes the change. */
+  /** Fence of the leader that makes the change. */
   fence(): Fence;
   /** The Coordinator looks at metadata now. */
   wake(): void;
@@ -19,7 +19,7 @@ export class SegmentMarking {
     this.#options = options;
   }
 
-  /** How many changed. */
+  /** @returns number of segments that changed */
   async mark(use: 'used' | 'unused', dataSource: string, target: MarkTarget): Promise<number> {
     const { database, fence, wake, now } = this.#options;
     const change = use === 'used' ? markUsed : markUnused;

@@ -122,7 +122,7 @@ export class StorageOwner {
   }
 }
 
-/** Of a deep storage that a metadata store takes. */
+/** First ownership record of a deep storage, written when a metadata store takes it over. */
 function firstRecord(store: StoreRecord | undefined, confirmedMs: number): StorageRecord {
   const storeId = store?.storeId ?? randomUUID();
   return { storeId, publication: randomUUID(), previous: null, taskId: null, unsettledTasks: [], confirmedMs };

@@ -9,10 +9,10 @@ import { printExpression } from './print.js';
 /**
  * Rewrites an expression over multi-value columns as one over arrays.
  *
- * Where a function takes an array, a multi-value column is the array of its row's values. Everywhere else the expression
- * is one of each value: it becomes the body of a lambda over the columns' arrays, and of several columns over their
- * cartesian product. So `concat(tags, x)` is `each_value((t) -> concat(t, x), tags)`, and `array_length(upper(tags))`
- * is `array_length(each_value((t) -> upper(t), tags))`.
+ * A function that takes an array gets the array of the row's values. Everywhere else the expression is computed for each
+ * value: it becomes the body of a lambda over the columns' arrays, or over their cartesian product when there are several
+ * columns. So `concat(tags, x)` is `each_value((t) -> concat(t, x), tags)`, and `array_length(upper(tags))` is
+ * `array_length(each_value((t) -> upper(t), tags))`.
  */
 export interface EachValue {
   /** Names multi-value columns as arguments that take arrays only, where they are of type ARRAY<STRING>. */

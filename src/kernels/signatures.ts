@@ -19,8 +19,7 @@ export function perType<Name extends string, Type extends Num, const Entry>(
 }
 
 /**
- * How many parameters each kernel of the contract takes. The contract's types say it too: a kernel that is missing here, or has
- * another number, does not compile.
+ * Number of parameters of each kernel in the contract. A kernel that is missing here, or has another number, does not compile.
  */
 export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<KernelSet[Name]>['length'] } = {
   ...perType('filterEq', IDS, () => 4),

@@ -26,7 +26,7 @@ export interface Database extends Queries {
   close(): Promise<void>;
 }
 
-/** How long a statement waits for another process to finish writing. */
+/** Time a statement waits for another process to finish writing. */
 const BUSY_TIMEOUT_MS = 15_000;
 
 const CONNECTION_SETTINGS = `
@@ -99,7 +99,7 @@ export async function openSqlite(file: string): Promise<Database> {
 /** SQLite's code for a ROLLBACK without a transaction, its only reason to refuse one. */
 const NO_TRANSACTION = 'SQLITE_ERROR';
 
-/** How the driver answers. */
+/** Callback of the driver. */
 type Done<Result> = (error: Error | null, result: Result) => void;
 
 function connect(file: string): Promise<sqlite3.Database> {

@@ -116,6 +116,6 @@ export interface SortKey {
   readonly column: string;
   readonly descending: boolean;
   readonly nulls: 'first' | 'last';
-  /** How STRING values compare; numbers always compare as numbers. */
+  /** Comparison of STRING values; numbers always compare as numbers. */
   readonly ordering: StringOrdering;
 }

@@ -14,8 +14,8 @@ export interface StateTraits<State extends AggregateState> {
   /** Effect of DISTINCT: nothing, since repeated values change nothing; each distinct number once; or refused. */
   readonly distinct: 'nothing' | 'numbers' | 'refused';
   /**
-   * How it aggregates the frames of a window: not at all (`none`); row by row, anew where rows leave the frame; or `sliding`,
-   * where a state is small and stays so, one kept for each row of the frame.
+   * Aggregation over the frames of a window: refused (`none`); row by row, starting over when rows leave the frame (`rows`);
+   * or `sliding`, which keeps one state for each row of the frame, for states that stay small.
    */
   readonly window: 'none' | 'rows' | 'sliding';
   /** Whether its native aggregators document `shouldFinalize`. */

@@ -17,7 +17,7 @@ type Coding = (typeof CODINGS)[number];
 /** Smaller answers fit one packet as they are. */
 const PACKED_BYTES_MIN = 1400;
 
-/** What is packed in one step: between two of them other requests have their turn. */
+/** Bytes packed in one step; other requests have their turn between two steps. */
 const STEP_BYTES = 64 * 1024;
 
 /** Packed already, or read by peers of the cluster. */
@@ -104,7 +104,7 @@ async function* packedParts(source: AsyncIterator<Chunk> | Iterator<Chunk>, codi
   }
 }
 
-/** What was made in it has been handed out when it is over. */
+/** Runs one step of packing. All output of the step has been emitted when it resolves. */
 async function step(begin: (done: Callback) => void): Promise<void> {
   await new Promise<void>((resolve, reject) => begin((error) => (error ? reject(error) : resolve())));
   await nextTurn();
@@ -112,7 +112,7 @@ async function step(begin: (done: Callback) => void): Promise<void> {
 
 interface Packer {
   readonly stream: Transform;
-  /** What was written so far can be unpacked. */
+  /** Makes everything written so far readable for the client. */
   flush(done: Callback): void;
 }
 

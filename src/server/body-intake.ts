@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/errors.js';
 
-/** What the bodies of all requests of a process may hold in sum, as sent and unpacked, while they are answered. */
+/** Limit on the total bytes of request bodies in flight in a process, counted as sent and as unpacked. */
 export class BodyBudget {
   readonly #bytesMax: number;
   #takenBytes = 0;

@@ -90,7 +90,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     clearTimeout(timer);
     const late = new ServiceError('unavailable', `this process is shutting down; the request did not end in the ${graceMs} ms it had left`);
     for (const exchange of [...server.running]) exchange.breakOff(late);
-    // What was written leaves at the end of the tick.
+    // uWebSockets.js sends at the end of the tick, so closing waits for it.
     await new Promise((resolve) => setImmediate(resolve));
     app.close();
   };

@@ -51,7 +51,7 @@ export class WebGuard {
   }
 }
 
-/** Of `name:port` or `[address]:port`. */
+/** Name or address without its port: `name:port`, `[address]:port`. */
 function nameOf(host: string): string {
   return host.replace(/:\d*$/, '');
 }

@@ -42,7 +42,7 @@ export class Distribution {
     return [...points.map((point) => this.rank(point)), this.count === 0 ? Number.NaN : 1];
   }
 
-  /** How many lie before the first point, between one and the next, and from the last on. */
+  /** Number of values before the first point, between each point and the next, and from the last one on. */
   histogram(points: readonly number[]): number[] {
     const ranks = this.cumulative(points);
     return ranks.map((rank, index) => (rank - (ranks[index - 1] ?? 0)) * this.count);

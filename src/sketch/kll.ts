@@ -42,7 +42,7 @@ export class Kll {
     return this.#leastK;
   }
 
-  /** How many values are kept. */
+  /** Number of values kept. */
   get retained(): number {
     return this.#retained;
   }

@@ -33,7 +33,7 @@ export class Quantiles {
     return this.#k;
   }
 
-  /** How many values are kept. */
+  /** Number of values kept. */
   get retained(): number {
     return this.#buffered + this.#levels.reduce((sum, level) => sum + (level?.length ?? 0), 0);
   }

@@ -74,12 +74,12 @@ export function upperGamma(a: number, x: number): number {
   return front * fraction;
 }
 
-/** How likely a standard normal variable is to be farther from 0 than z, on either side. */
+/** Two-tailed probability of the standard normal distribution: that a variable is farther from 0 than z, on either side. */
 export function normalTwoTailed(z: number): number {
   return upperGamma(0.5, (z * z) / 2);
 }
 
-/** How likely a variable of Student's t distribution is to be farther from 0 than t, on either side. */
+/** Two-tailed probability of Student's t distribution: that a variable is farther from 0 than t, on either side. */
 export function studentTwoTailed(t: number, degreesOfFreedom: number): number {
   return regularizedBeta(degreesOfFreedom / (degreesOfFreedom + t * t), degreesOfFreedom / 2, 0.5);
 }

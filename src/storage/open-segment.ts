@@ -37,7 +37,7 @@ export class OpenSegment {
   readonly #columns: ReadonlyMap<string, StoredColumn>;
   readonly #views = new WeakMap<Resident, ColumnView>();
   readonly #keys = new Map<string, string>();
-  /** How often the index of a column was used instead of the column, since it was loaded last. */
+  /** Number of times the index of a column was used instead of the column, since it was loaded last. */
   readonly #indexUses = new Map<string, number>();
   #users = 0;
   #isOpen = true;

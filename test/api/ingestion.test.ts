@@ -84,7 +84,7 @@ ingestion('SQL: tasks read datasources', async ({ server, sum }) => {
   ];
   await waitForCount(server.url, 'copies', rows);
   assert.equal(await sqlRows(server.url, 'SELECT COUNT(*), SUM(twice) FROM copies'), [[rows, added * 2]]);
-  // What a statement replaces it may read: as it was before.
+  // A statement may read what it replaces, and sees it as it was before.
   await submit(
     'REPLACE INTO copies OVERWRITE ALL SELECT FLOOR(__time TO DAY) AS __time, channel, COUNT(*) AS n, SUM(twice) AS twice FROM copies GROUP BY 1, 2 PARTITIONED BY DAY',
   );

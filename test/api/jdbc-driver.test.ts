@@ -65,7 +65,7 @@ function fetchedJar(): string | undefined {
   return name === undefined ? undefined : path.join(folder, name);
 }
 
-/** What JSON cannot carry: it has no numbers that are not finite. */
+/** Cases that fail over JSON, which has no notation for NaN and the infinities. */
 const IN_JSON: Readonly<Record<string, string | RegExp>> = {
   'not finite': /^ClassCastException/,
 };

@@ -16,7 +16,7 @@ import {
 } from '../server/avatica/protobuf-client.js';
 import { loadCaseTables } from './cases.js';
 
-/** What drivers of JDBC send and get as Protocol Buffers, over HTTP, through the router. */
+/** Avatica requests of JDBC drivers in Protocol Buffers, over HTTP, through the router. */
 const jdbc = suite<{ server: DolmenProcess; dataDir: string }>('JDBC by Avatica over Protocol Buffers');
 
 const PROPERTIES = {

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { type DolmenProcess, startDolmen } from '../../bench/server.js';
 import { loadCaseTables } from './cases.js';
 
-/** What drivers of JDBC send and get, over HTTP, through the router. */
+/** Avatica requests of JDBC drivers in JSON, over HTTP, through the router. */
 const jdbc = suite<{ server: DolmenProcess; dataDir: string }>('JDBC by Avatica');
 
 const PROPERTIES = {

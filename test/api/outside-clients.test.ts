@@ -88,7 +88,7 @@ testOf('the JDBC pool', ['jars/done'])('a pool of JDBC connections with autoComm
   ]);
 });
 
-/** What the stock console asks when it opens, and what it reads of the answers. */
+/** Requests that the stock console sends when it opens, and the parts of the answers that it reads. */
 const PROBES: readonly {
   readonly method?: 'GET' | 'POST';
   readonly path: string;

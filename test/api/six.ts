@@ -2,7 +2,7 @@ import { callJson, type DolmenProcess, startDolmen } from '../../bench/server.js
 
 /** The six roles as six processes that share a SQLite file and folders. */
 export interface SixProcesses {
-  /** Of the router. */
+  /** Address of the router. */
   readonly url: string;
   readonly processes: readonly DolmenProcess[];
   /** Exit codes. */

@@ -23,7 +23,7 @@ const ROWS = DAYS * ROWS_PER_DAY;
 /** Computed for each row: it is in no file and in no dictionary. */
 const WIDE = Array.from({ length: 12 }, (_, index) => `name || ' ${index} ' || name`).join(" || ',' || ");
 const SELECT = `SELECT "value", ${WIDE} FROM chunks`;
-/** Of a row of SELECT: 24 names of 40 letters. */
+/** Smallest possible body: every row of SELECT has 24 names of 40 letters. */
 const BODY_BYTES_MIN = ROWS * 24 * 40;
 /** Less than a third of the body. */
 const GROWTH_BYTES_MAX = 64 << 20;
@@ -57,7 +57,7 @@ async function load(url: string, folder: string): Promise<void> {
   await waitForCount(url, 'chunks', ROWS);
 }
 
-/** Of all processes and their threads, in ms. */
+/** Processor time of all processes and their threads. */
 function processorMs({ pids }: Cluster): number {
   let nanoseconds = 0;
   for (const pid of pids)
@@ -156,7 +156,7 @@ for (const [name, start] of Object.entries(CLUSTERS)) {
     context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-streaming-'));
     context.cluster = await start(context.dataDir);
     await load(context.cluster.url, path.join(context.dataDir, 'input'));
-    // What a process needs for its first answers of this kind is no part of what is measured.
+    // Warm-up: memory and compilation for the first answers of this kind are not part of the measurement.
     await (await ask(context.cluster, SELECT, {})).rest();
     await quiet(context.cluster);
   });

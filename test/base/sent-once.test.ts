@@ -5,7 +5,7 @@ import type { SegmentData } from '../../src/execution/block/segment-data.js';
 
 const test = suite('data sent to a thread');
 
-/** As it arrives: copied. */
+/** Copy of a message, as it arrives on a thread. */
 const overTheWire = <Message>(message: Message): Message => structuredClone(message);
 const made = (count: number): SegmentData => ({ views: [], dictionaries: { c: { count, entries: 64, remaps: {} } } });
 

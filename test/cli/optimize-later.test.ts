@@ -5,7 +5,7 @@ import { OPTIMIZE_LATER } from '../../src/cli/optimize-later.js';
 
 const flags = suite('flags of V8');
 
-/** What V8 says to a flag that is set while it runs. */
+/** Message of V8 when a flag is set while it runs. */
 function complaint(flag: string): string {
   const { status, stderr } = spawnSync(process.execPath, ['-e', `require('node:v8').setFlagsFromString('${flag}')`], { encoding: 'utf8' });
   assert.is(status, 0);

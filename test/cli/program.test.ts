@@ -42,7 +42,7 @@ const json = (status: number, value: unknown): HttpResponse => ({
 });
 const bodyOf = (request: HttpRequest): Record<string, unknown> => JSON.parse(request.body.toString());
 
-/** What the fake server was given to do. */
+/** Task that was submitted to the fake server. */
 let submitted: { spec: Record<string, unknown>; content: string } | undefined;
 function submittedSpec(): unknown {
   if (submitted === undefined) throw new Error('no task was submitted');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-/** What is loaded before something else can begin: every module and library here is part of each start. */
+/** Modules and libraries loaded before anything else can begin: each of them is part of every start. */
 const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
 
 const cases = [

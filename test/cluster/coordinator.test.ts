@@ -316,7 +316,7 @@ duties('what is published while something else reads metadata is in the next sna
   await insert(database, [segmentOf('a', 0, 'v1')]);
   const before = await coordinator.snapshot();
   await insert(database, [segmentOf('a', 1, 'v1')]);
-  // As a duty does that has marked segments unused.
+  // A duty refreshes the catalog like this after it has marked segments unused.
   await coordinator.catalog.refresh();
   const after = await coordinator.snapshotAfter(before.revision);
   assert.equal(ids(after?.segments ?? []), ids([segmentOf('a', 0, 'v1'), segmentOf('a', 1, 'v1')]));
@@ -338,7 +338,7 @@ duties('drop rules and complete newer versions make segments unused', async ({ d
   const withoutDropped = ids([segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
   await until(async () => (await used()).length === withoutDropped.length);
   assert.equal(await used(), withoutDropped.sort());
-  // What is hidden goes only after the wait that the dynamic configuration asks for.
+  // Overshadowed segments are marked unused only after the wait that the dynamic configuration asks for.
   await configure(database, { millisToWaitBeforeDeleting: 0 });
   await until(async () => (await used()).length < withoutDropped.length);
   assert.equal(await used(), ids([segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]).sort());

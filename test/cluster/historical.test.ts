@@ -174,7 +174,7 @@ historicals('after a restart it serves the files it has, without deep storage', 
   await loaded(first.historical);
   first.historical.stop();
   rmSync(join(folder, 'deep'), { recursive: true });
-  // What a crash may leave: a file whose descriptor was not written, a descriptor cut off, a damaged file.
+  // A crash may leave a file whose descriptor was not written, a descriptor cut off, or a damaged file.
   const [damaged = ''] = readdirSync(join(folder, 'cache', 'segments')).sort();
   writeFileSync(join(folder, 'cache', 'segments', damaged), 'rotten');
   writeFileSync(join(folder, 'cache', 'segments', 'half.segment'), 'x');

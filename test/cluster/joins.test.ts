@@ -17,7 +17,7 @@ import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
-/** As in another process: it knows no rows that the first one placed. */
+/** Engine of another process: it does not know the rows that the first one uploaded. */
 const elsewhere = createEngine({ memory, kernels: 'scalar', threads: 0 });
 const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
 
@@ -122,7 +122,7 @@ function pairsOf({ left, right, type, keys, condition }: Case): [LeftRow | null,
   return pairs;
 }
 
-/** How the left side comes; `right segments`: the right side is a table, and so large that the left one is placed. */
+/** Form of the left side; `right segments`: the right side is a table so large that the left one is uploaded instead. */
 type Way = 'frames' | 'segments here' | 'segments elsewhere' | 'right segments';
 
 function joinOf({ left, right, type, keys, condition }: Case, way: Way): JoinSource {

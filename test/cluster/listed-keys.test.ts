@@ -104,7 +104,7 @@ const keys = suite('multi-value columns as keys of joins');
 for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as const)
   keys(`${type}: a row meets what any of its values equals`, async () => {
     const columns = type === 'semi' || type === 'anti' ? ['id'] : type === 'mark' ? ['id', 'met'] : ['id', 'r.id'];
-    // Of a right side whose rows are asked whether they met a partner, keys have one value.
+    // Right and full joins track which rows of the right side met a partner, which needs keys of one value there.
     const isMarked = type === 'right' || type === 'full';
     await fc.assert(
       fc.asyncProperty(

@@ -285,7 +285,7 @@ overlords('shutting down ends the task and its process; a finished one is not fo
   assert.equal([task?.state, task?.error], ['FAILED', 'by request']);
   assert.is(await codeOf(overlord.shutdownTask('a', 'again')), 'not_found');
   assert.is(await codeOf(overlord.shutdownTask('unknown', 'x')), 'not_found');
-  // What the process still had to say changes nothing, and it may not publish any more.
+  // Late reports of the process change nothing, and it may no longer publish.
   await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
   assert.is(await stateOf(database, 'a'), 'FAILED');
   assert.is(

@@ -25,7 +25,7 @@ pulses('in one process leadership and members outlast any delay of the timers', 
   await member.announce('middleManager', 'w:1', {});
   const candidate = { gained: async () => void seen.push('gained'), lost: async () => void seen.push('lost') };
   await member.campaign('overlord', 'o:1', candidate);
-  // As long as nobody else takes the lease, nothing changes: neither before the next heartbeat nor after it.
+  // While nobody else takes the lease nothing changes, neither before the next heartbeat nor after it.
   for (const lateMs of [EXPIRY_MS, 100 * EXPIRY_MS, 1e9]) {
     nowMs += lateMs;
     assert.is(member.leader('overlord')?.host, 'o:1');

@@ -49,7 +49,7 @@ results('answers from the cache, in part or as a whole, are those of the oracle'
       const expected = [...groupRows(kept.flat(), plan)].sort(([a], [b]) => (a < b ? -1 : 1));
       try {
         if (!cached.serves(plan, use)) return;
-        // What is kept of some segments answers for them only.
+        // Results kept for some segments answer for these segments only.
         const first = { engine, store, segmentIds: onlyFirst ? ids.slice(0, 1) : ids, ...use };
         for await (const _ of cached.run(plan, first, optionsOf(newProfile()), signal));
         const profile = newProfile();

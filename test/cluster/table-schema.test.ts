@@ -34,7 +34,7 @@ schemas('columns of all segments, time first, then those of the newest', () => {
     ['__time', 'new', 'both', 'old'],
   );
   assert.equal([rowCount, interval], [7, { start: 0, end: 2 * DAY_MS }]);
-  // What a segment does not have, it has nulls for.
+  // A column that a segment does not have is null in its rows.
   assert.equal(
     columns.map(({ hasNulls }) => hasNulls),
     [false, true, false, true],

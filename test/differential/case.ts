@@ -22,7 +22,7 @@ export type DifferentialCase = CaseOf<'native' | 'sql', Fields> | CaseOf<'expres
 interface CaseOf<K extends Kind, Request> {
   readonly kind: K;
   readonly request: Request;
-  /** What occurs in it (query type, functions, filters): differences are grouped by these. */
+  /** Query type, functions and filters of the case; differences are grouped by these. */
   readonly tags: readonly string[];
   /** `list`: rows in this order; `bag`: rows in any order. */
   readonly order: 'list' | 'bag';
@@ -32,7 +32,7 @@ interface CaseOf<K extends Kind, Request> {
 
 export type Generator = (random: Random) => DifferentialCase;
 
-/** What came back. `broken`: the server failed rather than refused (an internal error). */
+/** Answer of one server. `broken`: the server failed with an internal error rather than refused. */
 export type Answer = { readonly state: 'rows'; readonly rows: Json; readonly names?: Json; readonly types?: Json } | Failure;
 
 export interface Failure {
@@ -45,6 +45,6 @@ export interface Difference {
   readonly case: DifferentialCase;
   readonly dolmen: Answer;
   readonly original: Answer;
-  /** Where the answers part first. */
+  /** Place of the first difference. */
   readonly where: string;
 }

@@ -4,8 +4,9 @@ import type { Answer, DifferentialCase, Json } from './case.js';
 const RELATIVE = 1e-9;
 
 /**
- * Where two answers part first, or undefined when they agree. Both refusing is agreement; an answer of one alone is not, and
- * an internal error of Dolmen never is. Numbers are equal by value whatever their notation: 1, 1.0 and "NaN" against NaN.
+ * Place of the first difference between two answers, or undefined when they agree. Both refusing is agreement; an answer of
+ * one alone is not, and an internal error of Dolmen never is. Numbers are equal by value whatever their notation: 1, 1.0 and
+ * "NaN" against NaN.
  */
 export function findDifference(one: DifferentialCase, dolmen: Answer, original: Answer): string | undefined {
   if (dolmen.state === 'broken') return 'Dolmen fails';

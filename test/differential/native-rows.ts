@@ -1,6 +1,6 @@
 import type { Fields, Json } from './case.js';
 
-/** What is compared of a native answer: of a scan the rows of all its blocks, of metadata what does not depend on the format of files. */
+/** Comparable part of a native answer: the rows of all blocks of a scan, the parts of metadata that do not depend on file formats. */
 export function rowsOfNative(query: Fields, answer: Json): Json {
   const { queryType } = query;
   if (!Array.isArray(answer)) return answer;

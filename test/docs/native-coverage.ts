@@ -7,8 +7,8 @@ import { planNative } from '../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../src/planner/plan.js';
 
 /**
- * How every documented name of the native query language is treated here, found by asking: each is put where it belongs
- * in a query, and what the planner says tells whether it is read, refused by name, or not known at all.
+ * Treatment of every documented name of the native query language, found by trying: each name is put into a query where it
+ * belongs, and the planner's answer tells whether it is read, refused by name, or unknown.
  */
 export type Treatment =
   | { readonly state: 'answered'; readonly note: string }
@@ -52,7 +52,7 @@ const groupBy = (more: object): object => ({
 const topN = (metric: unknown): object => ({ ...base, queryType: 'topN', dimension: 'd', threshold: 1, aggregations: [], metric });
 const segmentMetadata = (more: object): object => ({ queryType: 'segmentMetadata', dataSource: 't', ...more });
 
-/** Where a name of each kind stands in a query; all else that it needs is left out. */
+/** Minimal query for each kind of name: the name in its place, everything else left out. */
 export const PLACES: readonly { readonly title: string; readonly kind: string; readonly query: (name: string) => object }[] = [
   { title: 'Query types', kind: 'queryTypes', query: (queryType) => ({ queryType, dataSource: 't' }) },
   { title: 'Datasources', kind: 'dataSources', query: (type) => timeseries({ dataSource: { type } }) },
@@ -107,7 +107,7 @@ export function treatmentInQuery(name: string, query: object): Treatment {
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (error.code === 'unsupported') return { state: 'refused', reason: reasonOf(name) ?? '' };
-    // What is missing of the rest, or too little of it, shows that the name itself was read.
+    // An error about the rest of the query shows that the name itself was read.
     if (/\bunknown [\w -]+ "|: expected one of /.test(error.message) && error.message.includes(`"${name}"`))
       return { state: 'unknown', message: error.message };
   }

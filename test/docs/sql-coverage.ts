@@ -7,12 +7,13 @@ import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { type Example, FUNCTION_EXAMPLES, statementsOf } from '../planner/sql/function-examples.js';
 import { codeOf, type Treatment } from './native-coverage.js';
 
-/** How every documented function of SQL is treated here: its examples are planned, or it is asked for by its name. */
+// Treatment of every documented SQL function: its examples are planned, or it is looked up by its name.
+
 const FILE = fileURLToPath(new URL('../../../test/fixtures/sql-functions.json', import.meta.url));
 export const SQL_DOCUMENT = fileURLToPath(new URL('../../../docs/sql-coverage.md', import.meta.url));
 const DOCUMENTED = JSON.parse(readFileSync(FILE, 'utf8')) as Readonly<Record<string, readonly string[]>>;
 
-/** What else the planner's tables have. */
+/** Functions in the planner's tables that the reference does not list. */
 const OTHERS = [...SQL_FUNCTIONS.keys(), ...Object.keys(SQL_AGGREGATES)].filter(
   (name) => !Object.values(DOCUMENTED).some((names) => names.includes(name)),
 );

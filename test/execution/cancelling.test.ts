@@ -124,7 +124,7 @@ const folded = (add: string, join: string): AggregateState => ({
 interface Collector {
   readonly state: AggregateState;
   readonly columns: readonly string[];
-  /** Of its value; left out: DOUBLE. */
+  /** Type of its value; left out: DOUBLE. */
   readonly type?: ColumnType;
 }
 
@@ -221,7 +221,7 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
     for (const { owned } of parts) for (const address of owned) memory.free(address);
     memory.free(flags);
     placed.release();
-    // As whoever runs a query does: what threads that failed have left there.
+    // Whoever runs a query removes the files that failed threads have left.
     rmSync(folder, { recursive: true, force: true });
   }
   return rows;

@@ -70,7 +70,7 @@ const group = (filter: Filter | null, keys: GroupPlan['keys'] = []): GroupPlan =
   emptyGroup: true,
 });
 
-/** Of cents: count, sum, smallest and largest as doubles. */
+/** Expected count, sum, smallest and largest of amounts in cents, as doubles. */
 function expected(found: readonly (number | null)[]): Value[] {
   const present = found.filter((cent) => cent !== null);
   if (present.length === 0) return [BigInt(found.length), null, null, null];

@@ -138,7 +138,7 @@ const { number, text, truth, array } = fc.letrec<Record<'number' | 'text' | 'tru
   };
 });
 
-/** What loops over numbers are made for. */
+/** Numeric expressions, which are compiled to loops over numbers. */
 const deep = fc.createDepthIdentifier();
 const { calculation, choice } = fc.letrec<Record<'calculation' | 'condition' | 'choice', string>>((tie) => {
   const form = (pattern: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>

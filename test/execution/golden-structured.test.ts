@@ -16,7 +16,7 @@ import { DAY, descriptorOf, openWorkbench } from '../storage/workbench.js';
 const FILE = fileURLToPath(new URL('../../../test/fixtures/segments/v1/structured.segment', import.meta.url));
 const ROWS = 400;
 
-/** What the file holds, row by row. */
+/** Row of the file by its number. */
 function structuredRow(row: number): {
   readonly time: bigint;
   readonly longs: readonly (bigint | null)[] | null;

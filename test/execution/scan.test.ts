@@ -29,14 +29,14 @@ async function rowsOf(frames: AsyncIterable<Frame>): Promise<FrameCell[][]> {
   return rows;
 }
 
-/** As `cellAt` gives cells: a list of one value is that value, an empty one null. */
+/** Cell in the form of `cellAt`: a list of one value is that value, an empty one null. */
 function plainCell(value: Cell): FrameCell {
   if (!Array.isArray(value)) return value as FrameCell;
   const list = value as readonly (string | null)[];
   return list.length === 0 ? null : list.length === 1 ? (list[0] ?? null) : list;
 }
 
-/** What the plan gives, whole pieces after each other or all rows by time; equal instants keep their order. */
+/** Expected rows of the plan: piece after piece, or all rows by time; rows of one instant keep their order. */
 function expectedRows(pieces: readonly Row[][], plan: ScanPlan): FrameCell[][] {
   const kept = pieces.flatMap((rows) => keptRows(rows, plan));
   if (plan.timeOrder !== null) kept.sort((a, b) => Number(a['__time']) - Number(b['__time']));
@@ -93,7 +93,7 @@ scans('partial scans of several servers merge into the whole', async () => {
         const partials = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
         const merged = await rowsOf(engine.merge(plan, partials, options(), never));
         const expected = expectedRows(pieces, plan);
-        // Which of several rows of one instant comes first is up to the servers.
+        // The order of rows of one instant is up to the servers.
         if (plan.timeOrder !== 'descending') assert.equal(merged, expected);
         else assert.is(merged.length, expected.length);
       } finally {

@@ -67,7 +67,7 @@ const size: VirtualColumn = {
   outputType: 'LONG',
 };
 
-/** What a group key is of a row, as a cell of the result. */
+/** Expected value of each group key for a row, as a cell of the result. */
 const KEYS: Readonly<Record<string, (row: Row) => FrameCell>> = {
   longs: (each) => textsOf['longs']?.of(each) ?? null,
   words: (each) => textsOf['words']?.of(each) ?? null,

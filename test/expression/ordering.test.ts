@@ -4,7 +4,7 @@ import { STRING_ORDERINGS } from '../../src/expression/ordering.js';
 import { doubleText, floatText, parseDouble, parseLong } from '../../src/expression/value.js';
 import type { StringOrdering } from '../../src/model/filter.js';
 
-/** As Apache Druid's comparators order them: each list ascends; strings of an inner list are equal. */
+/** Strings in the order of Apache Druid's comparators: each list ascends; strings of an inner list are equal. */
 const orders: readonly [StringOrdering, readonly (string | readonly string[])[]][] = [
   ['lexicographic', ['', '10', '2', 'A', 'a', 'aB', 'b', 'é']],
   ['alphanumeric', ['', '1', '01', '2', '10', '!', ['a', 'A'], 'a1', 'a02', 'a10', ['ab', 'AB'], 'b', 'é']],

@@ -30,7 +30,7 @@ interface Loading {
 }
 
 interface Loaded {
-  /** By chunk start, then by segment. */
+  /** Rows by chunk start, then by segment. */
   readonly chunks: ReadonlyMap<number, Record<string, unknown>[][]>;
   readonly rows: Record<string, unknown>[];
   readonly statistics: RowStatistics;

@@ -15,7 +15,7 @@ export interface TaskRun {
   readonly published: readonly PublishRequest[];
   readonly log: readonly string[];
   readonly progress: readonly TaskProgress[];
-  /** Of all published segments, as the engine reads them from the pushed files. */
+  /** Rows of all published segments, as the engine reads them from the pushed files. */
   readonly rows: readonly Record<string, unknown>[];
   /** Files in deep storage. */
   readonly pushed: number;

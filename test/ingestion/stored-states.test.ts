@@ -90,7 +90,7 @@ function ingest({
   });
 }
 
-/** What the stored states of a row say, as numbers and texts. */
+/** Values of the stored states of a row, as numbers and strings. */
 function read(row: Record<string, unknown>): Record<string, unknown> {
   const text = (name: string): string => String(row[name]);
   return {

@@ -8,7 +8,7 @@ import { type HttpRules, UrlPolicy, type UrlPolicyOptions } from '../../src/inge
 
 const RULES: HttpRules = { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] };
 
-/** What the names of the tests resolve to. */
+/** Addresses that the host names of the tests resolve to. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   localhost: ['::1', '127.0.0.1'],
   'localhost.': ['127.0.0.1'],

@@ -43,7 +43,7 @@ for (const name of ['simd', 'scalar', 'reference']) {
           let slots = take(capacity * 4);
           memory.u32(slots, capacity).fill(0);
           for (const batch of batches) {
-            // As the host does: enlarge, fill again, go on.
+            // The host does the same: enlarge the table, rehash, go on.
             while ((count + batch.length) * 2 > capacity) capacity *= 2;
             slots = take(capacity * 4);
             memory.u32(slots, capacity).fill(0);

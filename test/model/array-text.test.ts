@@ -20,7 +20,7 @@ const CASES: readonly { readonly type: ArrayType; readonly values: fc.Arbitrary<
   { type: 'ARRAY<ARRAY<LONG>>', values: arrays(nullable(arrays(nullable(long)))) },
 ];
 
-/** By the definition: element by element, null first, then the shorter one. */
+/** Comparison by the definition: element by element, null first; of two with a common beginning the shorter one first. */
 function compare(a: ArrayElement, b: ArrayElement): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -13,7 +13,7 @@ export interface GrowingStatement {
   readonly columns?: number;
 }
 
-/** What every table has beside `__time` and its `c0`, `c1`, … */
+/** Number of columns that every table has in addition to `__time`: `c0`, `c1`, … */
 export const FEW_COLUMNS = 20;
 
 const list = (count: number, part: (index: number) => string, separator = ', '): string =>

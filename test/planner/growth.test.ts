@@ -7,8 +7,8 @@ import { planSql } from '../../src/planner/sql/plan-sql.js';
 import { FEW_COLUMNS, GROWING_NATIVE, GROWING_STATEMENTS, type GrowingQuery } from './growing-queries.js';
 
 /**
- * How planning grows with its input: four times as many parts may take some four times the processor time, not sixteen.
- * What takes next to nothing at the larger size is not compared.
+ * Growth of planning with its input: four times as many parts may take some four times the processor time, not sixteen.
+ * Queries that take next to nothing at the larger size are not compared.
  */
 const growth = suite('growth of planning');
 

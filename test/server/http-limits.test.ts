@@ -56,7 +56,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** What a program, our own page, a page of another site, and one after DNS rebinding send. */
+/** Headers sent by a program, by our own page, by a page of another site, and by a page after DNS rebinding. */
 const WHO_ASKS: readonly {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;

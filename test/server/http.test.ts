@@ -328,7 +328,7 @@ http('a client that stops reading for too long is cut off', async () => {
 });
 
 http('no piece of a streamed body is longer than what uWebSockets.js gathers', async () => {
-  // Of a longer one it may write the length and lose the rest, where a client is behind with reading.
+  // uWebSockets.js may write the length of a longer piece and lose the rest when the client is slow to read.
   const whole = 'æ'.repeat(40_000) + 'x'.repeat(60_000);
   const bytes = Buffer.from(whole);
   async function* chunks(): AsyncGenerator<string | Uint8Array> {

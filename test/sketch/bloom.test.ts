@@ -15,7 +15,7 @@ const DICKENS =
 
 hashes('of a long text has the published value', () => assert.is(long(hash64OfText(DICKENS)), 305830725663368540n));
 
-// Where ORC's filter of 832 bits, which hashes texts alike, has been published to put them: bit (h1 + i h2) mod 832.
+// Published bit positions of ORC's filter of 832 bits, which hashes strings the same way: (h1 + i h2) mod 832.
 for (const [text, positions] of [
   ['', [656, 807, 480, 151, 304]],
   ['english', [576, 221, 68, 729, 392]],

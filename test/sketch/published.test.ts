@@ -11,8 +11,8 @@ import { Theta } from '../../src/sketch/theta.js';
 import { decodeThetaBytes, encodeThetaBytes } from '../../src/sketch/theta-bytes.js';
 
 /**
- * What the Java, C++ and Go libraries of Apache DataSketches make of the LONGs [0, n): digests (SHA-256, 16 bytes) of the
- * serialization test data that they check each other against. All three agree on what is digested here.
+ * Sketches of the LONGs [0, n) as written by the Java, C++ and Go libraries of Apache DataSketches: digests (SHA-256, 16 bytes)
+ * of the serialization test data that they check each other against. All three agree on the bytes digested here.
  */
 const COUNTS = [0, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 
@@ -64,11 +64,11 @@ const HLL_DIGESTS = {
   ],
 } as const;
 
-/** What is settled of the bytes: coupons in ascending order, without the estimate of a sketch that was never merged. */
+/** Bytes without the parts that libraries choose freely: coupons in ascending order, no estimate of an unmerged sketch. */
 function settled(bytes: Uint8Array): Uint8Array {
   const copy = bytes.slice();
   const mode = (copy[7] ?? 0) & 3;
-  // How large a table of exceptions was, whether the sketch was merged or copied, and its running estimate.
+  // Size of the table of exceptions, merged-or-copied flag, and running estimate.
   if (mode === 2) copy.fill(0, 4, 6).fill(0, 8, 16);
   else new Uint32Array(copy.buffer, mode === 0 ? 8 : 12).sort();
   return copy;
@@ -112,7 +112,7 @@ COUNTS.forEach((count, index) => {
   });
 });
 
-/** Of the compressed form of the sketch of [0, 10). */
+/** Digest of the compressed form of the sketch of [0, 10). */
 const PACKED_DIGEST = '16b14f865df62385fe4bdf986bc72193';
 
 /** Distances of ascending hashes in `width` bits each, one after another, the highest bit first. */

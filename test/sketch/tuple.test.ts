@@ -24,7 +24,7 @@ function fill(size: number, width: number, from: number, to: number): Tuple {
 
 const bytes = suite('array-of-doubles sketch: bytes');
 
-// What the C++ library writes for the LONG keys 0, 1, ..., each with the key itself as its number.
+// Bytes that the C++ library writes for the LONG keys 0, 1, ..., each with the key itself as its number.
 const PUBLISHED: readonly { readonly name: string; readonly keys: number; readonly hex: string }[] = [
   { name: 'no key', keys: 0, hex: '010109031401cc93ffffffffffffff7f' },
   { name: 'one key', keys: 1, hex: '010109031801cc93ffffffffffffff7f0100000000000000e56b61eec88044200000000000000000' },

@@ -8,8 +8,8 @@ const cells = <Cell>(cell: (row: number) => Cell): Cell[] => Array.from({ length
 const scattered = (row: number): number => (Math.imul(row ^ (row >>> 7), 0x9e3779b1) >>> 0) >>> 9;
 
 /**
- * What `test/fixtures/segments/v1/golden.segment` holds, already in stored order: every type, layout and transform of
- * format version 1. The file was written once and is never written again.
+ * Rows of `test/fixtures/segments/v1/golden.segment`, already in stored order: every type, layout and transform of format
+ * version 1. The file was written once and is never written again.
  */
 export const GOLDEN_TABLE: Table = {
   __time: { kind: 'long', cells: cells((row) => BigInt(DAY.start + row * 4321)) },

@@ -79,7 +79,7 @@ function asList(cell: FrameCell): readonly (string | null)[] {
   return Array.isArray(cell) ? cell : typeof cell === 'string' ? [cell] : [];
 }
 
-/** Where no list has two values, a column has one value a row, and a list of one null is null like an empty one. */
+/** Cells as stored: a column in which no list has two values is single-valued, and a list of one null is null like an empty one. */
 function storedCells(cells: readonly FrameCell[]): readonly FrameCell[] {
   const isSingle = cells.every((cell) => !Array.isArray(cell) || cell.length < 2);
   return isSingle ? cells.map((cell) => (Array.isArray(cell) ? (cell[0] ?? null) : cell)) : cells;

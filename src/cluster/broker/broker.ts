@@ -30,7 +30,7 @@ import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
 export interface BrokerOptions extends RoleOptions {
   readonly engine: Engine;
   readonly peers: Pick<Peers, 'at' | 'all' | 'leading' | 'isHere'>;
-  /** How often segments are asked for again, of other servers, when theirs fails. */
+  /** Number of times segments are requested again from other servers when theirs fails. */
   readonly retries: number;
   /** Whole results. */
   readonly results: ResultCache | null;
@@ -316,7 +316,10 @@ interface RunningQuery {
   readonly pinned: readonly PinnedView[];
 }
 
-/** Of all tables of the query, once it is sure that nothing of the intervals is missing. */
+/**
+ * Time chunks of all tables of the query.
+ * @throws ServiceError when metadata of a segment in the intervals cannot be read
+ */
 function chunksOf({ pinned }: RunningQuery, intervals: readonly Interval[]): DataSourceView['chunks'] {
   for (const { view } of pinned) refuseUnreadable(view.unreadable, intervals);
   return pinned.flatMap(({ view }) => view.chunks);

@@ -20,7 +20,7 @@ export interface CatchUp {
   readonly signal: AbortSignal;
 }
 
-/** How long segments may take to be loaded before who reads them gives up, and the time between two looks. */
+/** Time a reader waits for segments to be loaded before it gives up, and time between two looks. */
 export const CATCH_UP_MS_MAX = 15 * 60_000;
 const LOOK_MS = 100;
 

@@ -4,7 +4,7 @@ import { intersect } from '../../base/interval.js';
 import { lowest } from '../../base/lists.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 
-/** How running queries are divided into lanes with limits of their own. */
+/** Strategy that divides running queries into lanes with limits of their own. */
 export type Laning =
   | { readonly strategy: 'none' }
   /** Queries of a priority below 0 share the lane `low`. */

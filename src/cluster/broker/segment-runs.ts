@@ -17,7 +17,7 @@ export interface Cluster {
   historical(host: string): Pick<HistoricalService, 'runPlan'>;
   /** Best first. */
   serversOf(segmentId: string): readonly ServerInventory[];
-  /** How often segments are asked for again, of other servers, when theirs fails (`svc.broker.retryPolicy.numTries`). */
+  /** Number of times segments are requested again from other servers when theirs fails (`svc.broker.retryPolicy.numTries`). */
   readonly retries: number;
   readonly results: ResultCache | null;
   /** Bytes of frames that one plan may gather; null: any. */

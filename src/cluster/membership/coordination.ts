@@ -12,9 +12,9 @@ export interface Member {
 }
 
 /**
- * How the processes of a cluster find each other: announce, watch, elect. Embedded over the metadata file for one
- * machine; over PostgreSQL (advisory locks, LISTEN/NOTIFY) for several. What it tells may be late by a heartbeat;
- * what must not be wrong (who leads) is checked again inside every metadata transaction (`fencedTransaction`).
+ * Discovery between the processes of a cluster: announce, watch, elect. Embedded over the metadata file for one machine; over
+ * PostgreSQL (advisory locks, LISTEN/NOTIFY) for several. Its view may be late by a heartbeat; leadership, which must not be
+ * wrong, is checked again inside every metadata transaction (`fencedTransaction`).
  */
 export interface Coordination {
   /** Session of this process. */

@@ -21,7 +21,7 @@ export interface MiddleManagerOptions {
   /** Each task has a directory of its own below it; all of it is removed at the start. */
   readonly workDirectory: string;
   readonly logDirectory: string;
-  /** How long a task waits for the Overlord that publishes it, and for a Broker that reads datasources for it. */
+  /** Time a task waits for the Overlord that publishes it, and for a Broker that reads datasources for it. */
   readonly publishTimeoutMs: number;
   readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
   /** The compiled `task-main`, which only the outermost layer may know. */
@@ -32,9 +32,9 @@ export interface MiddleManagerOptions {
 
 /** Between two attempts to tell the overlord how a task ended. */
 const REPORT_RETRY_MS = 500;
-/** How long a task may read datasources. */
+/** Longest time a task may read datasources. */
 const QUERY_MS_MAX = 24 * 3600_000;
-/** How long a task waits for its segments to be served, and between two looks. */
+/** Time a task waits for its segments to be served, and time between two looks. */
 const LOAD_WAIT_MS = 15 * 60_000;
 const LOAD_LOOK_MS = 250;
 

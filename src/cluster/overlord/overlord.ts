@@ -58,7 +58,7 @@ export interface OverlordOptions extends RoleOptions {
   readonly periodMs: number;
   /** Unfinished tasks that it holds. */
   readonly queueMax: number;
-  /** How often, and how long while workers do not answer, a task is given to workers before it fails. */
+  /** Number of attempts, and time while workers do not answer, after which a task that no worker takes fails. */
   readonly assignmentTries: number;
   readonly assignmentTimeoutMs: number;
 }

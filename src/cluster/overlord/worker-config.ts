@@ -3,7 +3,7 @@ import { describeValue, isRecord } from '../../base/json.js';
 import type { Queries } from '../../metadata/database.js';
 import { readConfig } from '../../metadata/settings.js';
 
-/** How the Overlord chooses a worker: the emptiest one, or the fullest one that still has a free slot. */
+/** Strategy by which the Overlord chooses a worker: the emptiest one, or the fullest one that still has a free slot. */
 export type SelectStrategy = 'equalDistribution' | 'fillCapacity';
 
 /** The Overlord's dynamic configuration, as the interface spells it. */

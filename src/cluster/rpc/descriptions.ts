@@ -19,7 +19,7 @@ export interface RpcServices {
 
 export type RpcRole = keyof RpcServices;
 
-/** How a method is carried: whether it gives one value or a stream, and how long it may take. */
+/** Transport of a method: whether it returns one value or a stream, and how long it may take. */
 export interface MethodDescription {
   readonly reply: 'value' | 'stream';
   /** Absolute epoch milliseconds at which the caller stops waiting. */

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { type ErrorCode, ServiceError } from '../../base/errors.js';
 
 /**
- * How a reply travels: messages one after another, each
+ * Wire format of a reply: messages one after another, each
  *
  *   offset 0  u32 little-endian  bytes of the payload
  *   offset 4  u8                 kind: 0 value, 1 end, 2 error

@@ -86,7 +86,7 @@ export interface SegmentsSnapshot {
   /** Grows with every metadata transaction that changes used segments. */
   readonly revision: number;
   readonly segments: readonly SegmentDescriptor[];
-  /** What belongs to the visible segments and is known only in part. Left out: none. */
+  /** Segments that belong to the visible ones but whose metadata cannot be read in full. Left out: none. */
   readonly unreadable?: readonly UnreadableSegment[];
 }
 

@@ -170,7 +170,7 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
   };
 }
 
-/** Where the fold takes single values of a multi-value field, it is a fold over each of them in turn. */
+/** Fold expression that folds over each value of a multi-value field in turn where it takes single values. */
 function foldOfEach({ fold, accumulator }: ExpressionFold, isMultiValue: (name: string) => boolean): Expression {
   const { expression } = eachValueOf(fold, isMultiValue);
   if (expression.kind !== 'call' || expression.function !== EACH_VALUE) return expression;

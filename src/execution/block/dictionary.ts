@@ -15,7 +15,7 @@ export function globalTextAt(memory: KernelMemory, dictionary: GlobalDictionaryV
   return decode(memory, entry[0] ?? 0, entry[1] ?? 0);
 }
 
-/** As `textAt`, for reading many: views of the memory are made once, and hold as long as the dictionary does. */
+/** Reader of many entries, otherwise like `textAt`: makes its views of the memory once; valid as long as the dictionary. */
 export function textReader(memory: KernelMemory, { offsets, bytes, count, hasNull }: DictionaryView): (id: number) => string | null {
   const bounds = memory.u32(offsets, count + 1);
   const length = bounds[count] ?? 0;

@@ -45,7 +45,7 @@ function onlyValue(expression: Expression): Expression {
 /** In fewer rows than this, making room for blocks of numbers takes longer than computing row by row. */
 const BATCH_ROWS_MIN = 64;
 
-/** By loops over numbers, unless there are so few combinations of what columns have that a table of these is less work. */
+/** Compiles to loops over numbers, or `undefined` where rows are few or a table of all combinations of values is less work. */
 function compileBatch(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
   if (type === 'FLOAT' || (type !== 'STRING' && !isNumberType(type)) || scope.view.rowCount < BATCH_ROWS_MIN) return undefined;
   const coded = codedColumns(scope, columnsThere(scope, expression));

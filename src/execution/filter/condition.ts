@@ -13,7 +13,7 @@ import { idsOf, stringPredicate } from './string-predicate.js';
 import { compareTexts } from './text-comparison.js';
 import { textPredicate } from './text-predicate.js';
 
-/** How a comparison comes of the kernel's equal (0), less (1) and less-or-equal (2). */
+/** Comparisons expressed by the kernel's equal (0), less (1) and less-or-equal (2). */
 const COMPARISONS: Readonly<Record<string, { readonly operation: 0 | 1 | 2; readonly isSwapped: boolean; readonly isNegated: boolean }>> = {
   '==': { operation: 0, isSwapped: false, isNegated: false },
   '!=': { operation: 0, isSwapped: false, isNegated: true },
@@ -27,7 +27,7 @@ const COMPARISONS: Readonly<Record<string, { readonly operation: 0 | 1 | 2; read
 export function bindCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
   const values = valueFunction(scope, formOf(scope, expression));
   if (values !== undefined) return bindValues(scope, values, matchUnknown);
-  // Where it is not of one value, only a column that one operand alone names keeps its meaning when operands are parted.
+  // Operands over multi-value columns can be bound separately only when no two of them name the same column.
   if (expression.kind === 'call' && canPart(scope, expression)) {
     const { function: name, arguments: inputs } = expression;
     const [left, right] = inputs;

@@ -6,7 +6,7 @@ import { idsOf } from '../expression/coded-column.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { constantPredicate, type Predicate } from './predicate.js';
 
-/** How a comparison comes of `a < b` and `a = b`. */
+/** Comparisons expressed by `a < b` and `a = b`. */
 const COMPARISONS: Readonly<Record<string, { readonly less: 0 | 1; readonly equal: 0 | 1; readonly greater: 0 | 1 }>> = {
   '==': { less: 0, equal: 1, greater: 0 },
   '!=': { less: 1, equal: 0, greater: 1 },

@@ -17,7 +17,7 @@ import { freeParts, mergeTable } from './table/merge-tables.js';
 import { partialRows } from './table/partial.js';
 import { groupRows } from './table/result.js';
 
-/** How a plan runs over the segments at hand. */
+/** Layout of the groups of a plan over the segments at hand. */
 export function layoutOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupLayout {
   return layoutGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax);
 }

@@ -48,7 +48,7 @@ export interface Morsel extends RowRange {
   readonly view: number;
 }
 
-/** How finely segments are cut. */
+/** Granularity at which segments are cut into morsels. */
 export interface MorselCut {
   readonly threads: number;
   readonly morselRows: number;

@@ -36,7 +36,7 @@ export interface BuildRequest {
   /** Whether rows without a partner will be asked for. */
   readonly marked: boolean;
   readonly bytesMax: number;
-  /** How the limit is called. */
+  /** Name of the limit, for messages. */
   readonly limit: string;
 }
 

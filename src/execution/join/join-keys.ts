@@ -13,8 +13,8 @@ import type { NumberVector, StringVector } from '../expression/vector.js';
 export const ABSENT = 0xffffffff;
 
 /**
- * How keys of a build side are numbered: by its dictionary, by their distance from the smallest, or by a hash table of
- * keys of one 64-bit word for each part. `none`: there is no key, all rows have number 0. `nothing`: no key occurs.
+ * Numbering of the keys of a build side: by its dictionary, by their distance from the smallest, or by a hash table of keys
+ * of one 64-bit word for each part. `none`: there is no key, all rows have number 0. `nothing`: no key occurs.
  */
 export type Numbering =
   | { readonly kind: 'none' }

@@ -49,7 +49,7 @@ export function frameValue(call: WindowCall, input: FrameInput, type: ColumnType
   }
 }
 
-/** How many rows before each one take part. */
+/** Running counts: for each row, the number of rows before it that take part. */
 function presence({ rowCount, takes, check }: FrameInput, isThere: (row: number) => boolean): Uint32Array {
   const before = new Uint32Array(rowCount + 1);
   checkedLoop(rowCount, check, (start, end) => {

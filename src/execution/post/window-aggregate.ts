@@ -27,7 +27,7 @@ export function frameAggregate(call: WindowCall): FrameAggregate {
   }
 }
 
-/** How often each value is in the frame. */
+/** DISTINCT aggregates, by the number of times each value is in the frame. */
 function distinct({ fold }: Extract<WindowCall, { kind: 'distinct' }>): FrameAggregate {
   const folded = fold === null ? undefined : distinctFolder(fold);
   const seen = new Map<string, { readonly value: Value; times: number }>();

@@ -23,6 +23,6 @@ export interface EngineOptions {
   readonly rowsRunInline?: number;
   /** Rows of a morsel, where segments are cut. */
   readonly morselRows?: number;
-  /** How long a scan that may be over at once is tried on the calling thread; 0: never. */
+  /** Time for which a scan that may end at once is tried on the calling thread; 0: never. */
   readonly briefMs?: number;
 }

@@ -3,7 +3,7 @@ import type { SegmentView } from '../../storage/view.js';
 import type { Builds } from '../join/with-stages.js';
 
 /*
- * How much work something is, before it is done, in rows that are read: what is little stays on the calling thread.
+ * Estimates of work before it is done, in rows read: small plans stay on the calling thread.
  */
 
 /** Cost, in rows read, of a segment whose rows are only counted by binary search. */

@@ -30,7 +30,7 @@ import { scanFrames } from '../scan/operator.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import { type SpillPlace, SpillSpace } from '../spill/spill-space.js';
 
-/** How a query runs on a thread; plain data. */
+/** Settings of a query's run on a thread; plain data. */
 export interface RunControl {
   /** i32 words in kernel memory: 1 once cancelled; number of the next morsel to take; KiB spilled to disk. */
   readonly flags: Address;

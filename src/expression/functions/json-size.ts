@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 
-/** How deep JSON may be nested: walking it takes stack. */
+/** Largest nesting depth of JSON; walking it takes stack. */
 const DEPTH_MAX = 500;
 
 /** Values in one JSON value that an expression puts together: parts are shared, and what shares them can grow exponentially. */

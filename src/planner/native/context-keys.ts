@@ -1,6 +1,6 @@
 import { RUN_LIMITS } from '../../model/run-limits.js';
 
-/** How each documented context key is treated by native queries. A key outside of all lists belongs to the user. */
+/** Lists of the documented context keys by their treatment in native queries. A key outside of all lists belongs to the user. */
 
 /** Read by `readContext` or by the query type it concerns. */
 export const HONOURED_KEYS: readonly string[] = [

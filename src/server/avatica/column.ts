@@ -8,7 +8,7 @@ import type { OutputColumn, SqlType } from '../../model/statement.js';
 import { elementOf, isArray } from '../../planner/sql/parse/sql-type.js';
 import type { ColumnMetaData, Representation, WireType, WireValue } from './protocol.js';
 
-/** How JDBC sees a type: its number in java.sql.Types, the word for its values on the wire, digits, characters. */
+/** JDBC's description of a type: its number in java.sql.Types, the word for its values on the wire, digits, characters. */
 interface TypeFacts {
   readonly id: number;
   readonly name: string;

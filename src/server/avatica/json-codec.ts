@@ -53,8 +53,8 @@ function jsonSignature(signature: Signature): object {
 const NUMBERS: ReadonlySet<string> = new Set(['INTEGER', 'LONG', 'FLOAT', 'DOUBLE']);
 
 /**
- * A small long reads as an INTEGER of Java, which the driver minds inside of arrays: there it is told to expect any number.
- * Of columns it knows that by itself.
+ * Describes number elements of arrays as NUMBER: JSON readers turn a small long into an Integer, which the driver rejects in
+ * an array of LONG. For columns the driver converts by itself.
  */
 function jsonType(type: WireType): object {
   if (type.type === 'scalar') return type;

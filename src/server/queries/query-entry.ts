@@ -3,7 +3,7 @@ import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { PlanThread } from '../planning/plan-thread.js';
 import type { QueryLog } from './query-log.js';
 
-/** What requests for queries need, native and SQL alike. */
+/** Options shared by native and SQL query requests. */
 export interface QueryEntryOptions {
   now(): EpochMs;
   /** For a query that names none. */

@@ -12,7 +12,7 @@ export interface QueryDescription {
   readonly dataSource: string | null;
   /** The statement of a SQL query. */
   readonly sql?: string;
-  /** How a SQL query was planned. */
+  /** Planning figures of a SQL query. */
   readonly planning?: Planning;
 }
 

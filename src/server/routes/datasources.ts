@@ -6,7 +6,7 @@ import type { HttpRequest, Route } from '../http.types.js';
 import { candidatesBody } from '../results/native/candidates.js';
 import { DATASOURCES, isFlagged, json, readCount, readInterval, route } from './exchange.js';
 
-/** How far back from now the lists go when the request names no interval. */
+/** Default interval of the lists: this long before now. */
 const HISTORY_MS = 7 * 86_400_000;
 
 /** The older description of what can be queried: `GET /svc/v2/datasources...`. SQL's metadata tables say more. */

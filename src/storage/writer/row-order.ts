@@ -170,7 +170,7 @@ function radixSort(rows: Uint32Array, keys: Keys): void {
   if (from !== rows) rows.set(from);
 }
 
-/** How many low bits of the key any row uses. */
+/** Number of low bits of the key that any row uses. */
 function usedBits(rows: Uint32Array, key: Uint32Array): number {
   let union = 0;
   for (let at = 0; at < rows.length; at++) union |= key[rows[at] ?? 0] ?? 0;

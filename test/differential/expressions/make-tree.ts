@@ -2,7 +2,7 @@ import type { Random } from '../random.js';
 import { ARITHMETIC, COMPARISONS, FUNCTIONS, LITERALS } from './expression-functions.js';
 import { leaf, type Tree } from './expression-tree.js';
 
-/** What an expression can be made of: leaves by the letter of their type (see `FUNCTIONS`). */
+/** Building blocks of generated expressions: leaves by the letter of their type (see `FUNCTIONS`). */
 export interface Scope {
   readonly leaves: (letter: string, random: Random) => Tree;
 }

@@ -58,7 +58,7 @@ for (const name of FUNCTIONS)
         }
         found.push(list.elements());
         kept.push(expected);
-        // What was handed out before has not grown with the list.
+        // A list handed out before has not grown with the original.
         assert.equal(found, kept);
         assert.is(list.bytes, sizeOf(expected));
       }),

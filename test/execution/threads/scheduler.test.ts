@@ -7,7 +7,7 @@ interface Task {
   readonly priority: number;
   /** Blocks of one millisecond, each followed by a look. */
   readonly blocks: number;
-  /** What comes while block i of it runs. */
+  /** Tasks that arrive while block i of this one runs. */
   readonly brings?: (block: number) => readonly Task[];
 }
 

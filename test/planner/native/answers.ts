@@ -104,7 +104,7 @@ export async function ask(query: unknown, { kernels, batchRows, pieces = [EDITS]
     const views = placed.map(({ view }) => view);
     for (const plan of plans) {
       if (plan.operator === 'segmentMetadata') continue;
-      // As the broker does: buckets exist where segments are.
+      // The broker does the same: empty buckets exist only where there are segments.
       const intervals =
         plan.operator === 'group' && plan.withinData === true
           ? plan.intervals.flatMap((each) => intersect(each, SPAN) ?? [])

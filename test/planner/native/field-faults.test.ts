@@ -275,7 +275,7 @@ function deep(): unknown {
   return value;
 }
 
-/** What a message must name: the field itself, or, of an element, the list it is in. */
+/** Whether a message names the faulty field or, for an element, the list it is in. */
 function names(message: string, at: Path): boolean {
   return at.some((key, index) => index >= at.length - 2 && typeof key === 'string' && message.includes(key));
 }

@@ -70,7 +70,7 @@ context("the benchmark's context is accepted", () => {
   assert.equal(read.warnings, []);
 });
 
-/** What the stock console sends: its defaults, and what it adds to statements, explanations and tasks. */
+/** Context keys that the stock console sends: its defaults, and additions for statements, explanations and tasks. */
 const CONSOLE_CONTEXT = {
   useCache: true,
   populateCache: true,
@@ -100,7 +100,7 @@ const CONSOLE_CONTEXT = {
   arrayIngestMode: 'array',
 };
 
-/** What pydruid shows in its documentation; it adds none of its own. */
+/** Context of the examples in pydruid's documentation; pydruid adds no keys of its own. */
 const PYDRUID_CONTEXT = { timeout: 1000 };
 
 for (const [key, value] of Object.entries({ ...CONSOLE_CONTEXT, ...PYDRUID_CONTEXT }))

@@ -79,7 +79,7 @@ function mutated(seed: readonly string[], edits: readonly Edit[]): string {
 
 const mutations = suite('mutated SQL');
 
-/** How many of the mutations, of up to `maxLength` edits, are accepted. Fails when one ends in another way than by a typed error, or by one without a place. */
+/** Counts the mutations, of up to `maxLength` edits, that are accepted. Fails on any error that is not typed or names no place. */
 async function countAccepted(seeds: readonly string[], maxLength: number, place: RegExp, run: (sql: string) => unknown): Promise<number> {
   let accepted = 0;
   const check = async (sql: string): Promise<void> => {
@@ -106,7 +106,7 @@ mutations('are planned, or refused with a place; never a failure of ours: 5,000 
 });
 
 mutations('are answered, or refused: 5,000 statements', async () => {
-  // What only the values show has no place.
+  // Errors that only the values cause name no place.
   const count = await countAccepted(ANSWERED, 2, /./, (sql) => answer(sql));
   assert.ok(count > 300, `only ${count} were answered`);
   assert.is(memory.allocatedBytes, 0);

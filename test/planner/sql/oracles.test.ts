@@ -116,7 +116,7 @@ const JOINED: Columns = {
   texts: ['e.city', 'u.name', 'u.city'],
 };
 
-/** What rows come from, and the columns a condition over them may name. */
+/** FROM clause of a statement, and the columns that a condition over its rows may name. */
 interface Source {
   readonly from: Cut;
   readonly columns: Columns;

@@ -275,7 +275,7 @@ export async function openOracle(): Promise<Oracle> {
   };
 }
 
-/** What differs, or undefined. With an ORDER BY at the end of the statement, rows are compared in order. */
+/** Description of the first difference, or undefined. With an ORDER BY at the end of the statement, rows are compared in order. */
 export function difference(sql: string, found: readonly unknown[][], expected: readonly unknown[][]): string | undefined {
   const [one = [], other = []] = [found, expected].map((rows) => rows.map((row) => JSON.stringify(row)));
   if (!/ORDER BY[^()]*$/.test(sql)) for (const rows of [one, other]) rows.sort();
@@ -283,7 +283,7 @@ export function difference(sql: string, found: readonly unknown[][], expected: r
   return at === undefined ? undefined : `${sql}\n  row ${at} of ${one.length}: ${one[at]}, DuckDB (${other.length} rows) ${other[at]}`;
 }
 
-/** What differs of statements and the same as DuckDB writes them, with all rules and with none; empty: nothing. */
+/** Differences between statements and the same statements in DuckDB's dialect, with all rules and with none; empty: none. */
 export async function differencesOf(statements: readonly (readonly [ours: string, duckdb: string])[]): Promise<string> {
   const oracle = await openOracle();
   const differences: string[] = [];

@@ -8,7 +8,8 @@ import type { ColumnSchema } from '../../../src/model/schema.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 
-/** Which statements of the two benchmarks are planned. Their answers over generated rows: `npm run bench -- tpch`. */
+// Every statement of TPC-H and SSB is planned. `npm run bench -- tpch` checks the answers over generated rows.
+
 const column = (name: string, type: ColumnSchema['type']): ColumnSchema => ({ name, type, multiValue: false, hasNulls: false });
 const TABLES = new Map(
   [...TPCH_TABLES, ...SSB_TABLES].map(({ name, columns }) => [
@@ -23,7 +24,7 @@ const TABLES = new Map(
 );
 const SCHEMA: SqlSchema = { tables: () => [...TABLES.keys()], table: (name) => TABLES.get(name) };
 
-/** By the id of a statement: what the message of its refusal must say. */
+/** Expected refusals: statement id → pattern of the message. */
 const REFUSED: Readonly<Record<string, RegExp>> = {};
 
 const plans = suite('plans of TPC-H and SSB');

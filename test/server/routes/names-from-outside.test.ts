@@ -19,7 +19,7 @@ import { BODIES } from './request-bodies.js';
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
 const WRONG_VALUES: readonly unknown[] = [null, true, 2 ** 53, 'é'.repeat(300), [[]], { type: 'none' }];
-/** What a request that changes a prototype could change. */
+/** Objects that a request could pollute. */
 const ORIGINS: readonly object[] = [Object.prototype, Object, Function.prototype, Array.prototype, String.prototype, Map.prototype];
 const originsNow = () => ORIGINS.map((origin) => Reflect.ownKeys(origin).map(String).join());
 const PATIENCE_MS = 60_000;
@@ -32,7 +32,7 @@ interface Asked {
   readonly viaAlias?: boolean;
 }
 
-/** What a handler asks its request for, so that the next requests bring it. */
+/** Names that a handler asked its request for, so that the next requests can send them. */
 interface Seen {
   readonly parameters: Set<string>;
   body: boolean;

@@ -26,7 +26,7 @@ const get = (path: string, handle: Route['handle'], method: Route['method'] = 'G
   handle,
 });
 
-/** What answers behind the router: says who it is and what it got. */
+/** Route of a fake server behind the router: answers with its name and the request it got. */
 const echo = (name: string): Route =>
   get(
     '/svc/v2/{path*}',

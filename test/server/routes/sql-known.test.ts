@@ -21,7 +21,7 @@ const PAIRS: Frame = {
 
 interface Server {
   readonly log: QueryLog;
-  /** How often frames were run for. */
+  /** Number of plans that were run. */
   runs(): number;
   ask(body: unknown, more?: Partial<HttpRequest>): Promise<{ readonly response: HttpResponse; readonly text: string }>;
 }

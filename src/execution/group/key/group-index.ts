@@ -17,7 +17,7 @@ export interface NarrowIds {
 /** Largest number of groups that `tally` kernels take. */
 const NARROW_GROUPS_MAX = 4096;
 
-/** How the groups of one segment are numbered. */
+/** Numbering of the groups of one segment. */
 export type GroupIndex = {
   /** dense: all cells; hash: groups met so far. */
   readonly groupCount: number;

@@ -58,7 +58,7 @@ function readKll(reader: ObjectReader, valueType: 'DOUBLE' | 'FLOAT'): Aggregato
   return stateAggregator(reader, { type: 'kll', k, valueType }, [reader.string('fieldName')], 'LONG');
 }
 
-/** How long a stream may get before a sketch moves in memory: here none ever has to. */
+/** Accepts `maxStreamLength`, a hint for sizing off-heap buffers; sketches here grow as needed, so it changes nothing. */
 function acceptStreamLength(reader: ObjectReader): void {
   reader.optionalInteger('maxStreamLength', 1);
 }

@@ -49,7 +49,7 @@ function readPostAggregator(reader: ObjectReader, types: ColumnTypes, states: St
     {
       arithmetic: (inner) => {
         const combine = ARITHMETIC[inner.choice('fn', ARITHMETIC_NAMES, undefined)];
-        // How its values compare matters to a topN or limit that sorts by it alone, where numbers sort as numbers.
+        // `ordering` matters only to a topN or limit sorted by this column, and numbers always sort as numbers there.
         inner.choice('ordering', ['numericFirst'], 'numericFirst');
         const expression = fields(inner, 2)
           .map((field) => cast(field, 'DOUBLE'))

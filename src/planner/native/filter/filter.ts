@@ -319,7 +319,7 @@ function readSearch(reader: ObjectReader, columns: FilterColumns): Filter {
     (test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }),
   );
   const [only, second] = filters;
-  // What looks for all values finds each but null.
+  // A search without a condition matches every value except null.
   if (only === undefined) return { kind: 'not', filter: { kind: 'null', column } };
   return second === undefined ? only : { kind: 'and', filters };
 }

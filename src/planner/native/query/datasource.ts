@@ -27,7 +27,7 @@ const DEPTH_MAX = 100;
 /** Parts of the enclosing query that reading its datasources needs. */
 export interface SourceReading {
   readonly tables: KnownTables;
-  /** How many datasources the one being read lies inside of. */
+  /** Nesting depth: number of datasources around the one being read. */
   readonly depth: number;
   /** Columns that the enclosing query may merge as states. */
   readonly merged: ReadonlySet<string>;

@@ -47,7 +47,7 @@ function readMetric(reader: ObjectReader, depth = 0): TopNMetric {
     {
       numeric: (inner) => ({ kind: 'numeric', column: inner.string('metric'), inverted: false }),
       dimension: (inner) => ofDimension(inner, readOrdering(inner, 'ordering')),
-      // Of the past, and still accepted: a dimension's order by the name of the ordering.
+      // Deprecated but accepted: metric types named after the ordering of a dimension.
       lexicographic: (inner) => ofDimension(inner, 'lexicographic'),
       alphaNumeric: (inner) => ofDimension(inner, 'alphanumeric'),
       inverted: (inner) => {

@@ -59,7 +59,7 @@ export function isComplex(type: SqlType | 'NULL'): type is Exclude<SqlType, Scal
   return type.startsWith('COMPLEX<');
 }
 
-/** How values of the type are stored and computed: instants are milliseconds, truth values 1 and 0. */
+/** Native type that stores values of a SQL type: instants are milliseconds, truth values 1 and 0. */
 export function nativeType(type: SqlType): ColumnType {
   switch (type) {
     case 'VARCHAR':

@@ -243,6 +243,6 @@ export interface IngestionStatement extends Node {
 /** `explained`: EXPLAIN PLAN FOR stands before it. */
 export type SqlStatement = ({ readonly kind: 'select'; readonly query: SqlQuery } | IngestionStatement) & {
   readonly explained: boolean;
-  /** How many `?` it has. */
+  /** Number of `?` placeholders. */
   readonly parameterCount: number;
 };

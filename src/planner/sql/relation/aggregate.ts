@@ -9,7 +9,7 @@ import { type Bound, type BoundLiteral, literal } from './bound.js';
 export interface BoundAggregate {
   /** `grouping`: a bit for each operand, set where it is not a key of the row's grouping set. */
   readonly kind: 'count' | 'sum' | 'min' | 'max' | 'distinct' | 'state' | 'grouping';
-  /** Of COUNT: what must not be null; mostly none. */
+  /** Arguments. For COUNT: expressions that must not be null, usually none. */
   readonly operands: readonly Bound[];
   readonly filter: Bound | null;
   readonly type: SqlType;

@@ -10,7 +10,7 @@ import { arrayJson } from '../array-json.js';
 /** The text of one cell of a column, ready to be written. */
 export type CellText = (row: number) => string;
 
-/** How a format spells the values that need spelling. */
+/** Notation of nulls, strings and other values in one output format. */
 export interface Spelling {
   readonly null: string;
   text(value: string): string;

@@ -10,7 +10,7 @@ import type { CoordinatorSource } from './coordinator-source.js';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** How far loading has come. */
+/** Routes that report the progress of segment loading. */
 export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly Route[] {
   return [
     route('GET', '/svc/coordinator/v1/loadstatus', DATASOURCES, async (request) =>

@@ -7,7 +7,7 @@ import type { HttpRequest, Route } from '../../http.types.js';
 import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 
 export interface SegmentRoutesOptions {
-  /** Of the role that answers. */
+  /** Marking as done by the role that answers. */
   readonly marking: Pick<SegmentMarking, 'mark'>;
   kill(dataSource: string, interval: Interval): Promise<string>;
 }

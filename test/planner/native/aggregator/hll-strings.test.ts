@@ -5,7 +5,7 @@ import type { Frame } from '../../../../src/model/frame.js';
 import { decodeHll } from '../../../../src/sketch/base64-codec.js';
 import { answersOver } from '../frame-queries.js';
 
-/** What Apache Druid 37 writes for the one value `#en.wikipedia`, by the encoding that it hashes. */
+/** States that Apache Druid 37 writes for the single value `#en.wikipedia`, by the encoding that it hashes. */
 const WRITTEN = { utf16le: 'AgEHDAMIAQDijNoF', utf8: 'AgEHDAMIAQDQaHoJ' } as const;
 
 /** More strings than are hashed ahead of rows. */

@@ -19,7 +19,7 @@ const byPageAndDay = {
   aggregations: [{ type: 'count', name: 'rows' }],
 };
 
-/** Of a plan's columns, those named: subtotals compute the dimensions they leave out after the aggregates. */
+// A grouping without a dimension computes it as null after the aggregates, so columns are compared by name.
 subtotals('one grouping after another, with nulls for what is left out', async () => {
   const rows = await ask({ ...byPageAndDay, subtotalsSpec: [['day', 'size'], ['size'], []] });
   assert.equal(rows, [

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer, memory } from '../small-tables.js';
 
-/** What becomes of values of one type where another is expected: documented, or recorded answers of the original. */
+/** Implicit conversions, as documented or as recorded from the original. */
 const conversions = suite('values of one type where another is expected');
 
 const TEXTS = "(VALUES ('7'), ('007'), ('x'), ('')) AS t(c)";

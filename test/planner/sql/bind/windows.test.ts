@@ -76,7 +76,7 @@ const peerWindow = fc
   )
   .map(([by, order, without]) => `(${by}${order}${without})`);
 
-/** What does not see the order of peers. */
+/** Window functions whose values do not depend on the order of peers. */
 const UNORDERED = [
   'COUNT(*)',
   'COUNT(price)',

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { statement } from '../drawn-statements.js';
 import { answer, difference, nativeAnswer } from '../small-tables.js';
 
-/** What EXPLAIN PLAN FOR answers is read back by the planner of native queries, and must give the rows of the statement. */
+/** Native queries printed by EXPLAIN PLAN FOR: read back by the native planner, they must give the rows of the statement. */
 const forms = suite('native forms of SQL');
 
 const ANSWERED: readonly string[] = [

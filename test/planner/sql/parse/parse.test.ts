@@ -12,7 +12,7 @@ import { expressionShape } from './syntax-text.js';
 const shapes = suite('SQL expressions by tree shape');
 
 const SHAPES: readonly { readonly sql: string; readonly tree: string }[] = [
-  // What the parser reads wrongly without an error.
+  // Syntax that sql-parser-cst reads wrongly without an error.
   { sql: "U&'\\00e9 it''s \\\\ \\+01f600'", tree: "'é it's \\ 😀'" },
   { sql: 'a!=-1', tree: '(<> a -1:INTEGER)' },
   { sql: 'a=-1', tree: '(= a -1:INTEGER)' },
@@ -27,7 +27,7 @@ const SHAPES: readonly { readonly sql: string; readonly tree: string }[] = [
   { sql: 'a - b - c * d % e', tree: '(- (- a b) (% (* c d) e))' },
   { sql: 'a || b * c || d', tree: '(|| (* (|| a b) c) d)' },
   { sql: 'a - (b - c)', tree: '(- a (- b c))' },
-  // What the parser does not know.
+  // Syntax that sql-parser-cst does not know.
   { sql: 'FLOOR(t TO DAY)', tree: '(FLOOR:DAY t)' },
   { sql: 'FLOOR(t, DAY)', tree: '(FLOOR t DAY)' },
   { sql: "FLOOR(x, 'DAY')", tree: "(FLOOR x 'DAY')" },

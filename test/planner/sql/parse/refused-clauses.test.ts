@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../../src/base/errors.js';
 import { planText } from '../plan-text.js';
 
-/** What is understood and not answered is refused by its name, where it stands. */
+/** Clauses that are parsed but not answered: the refusal names the clause and its position. */
 const refused = suite('clauses that are refused');
 
 const CASES: readonly (readonly [sql: string, column: number, name: string])[] = [

@@ -11,9 +11,9 @@ import type { SqlSchema } from '../../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../../src/planner/sql/plan-sql.js';
 
 /*
- * Which rows go through and which are placed, for statements of TPC-H and SSB over the sizes of scale 0.1: the left side of
- * a join goes through, the right one is placed. What the plans should be comes from the sizes: the table of lines goes
- * through unless little is left of it, and what dimensions have to do with each other is joined before they meet lines.
+ * Join orders of the TPC-H and SSB statements over the sizes of scale 0.1: the left side of a join is streamed, the right one
+ * is uploaded. The expected plans follow from the sizes: the table of lines is streamed unless its filters leave few rows, and
+ * dimensions that depend on each other are joined before they meet the lines.
  */
 const ROWS: Readonly<Record<string, number>> = {
   region: 5,
@@ -31,7 +31,7 @@ const ROWS: Readonly<Record<string, number>> = {
   lineorder: 600_000,
 };
 
-/** Of columns whose values are not different in every row. */
+/** Number of distinct values of the columns that repeat values. */
 const DISTINCT: Readonly<Record<string, number>> = {
   ...{ r_name: 5, n_regionkey: 5, n_name: 25, s_nationkey: 25, c_nationkey: 25, c_mktsegment: 5 },
   ...{ p_type: 150, p_size: 50, p_brand: 25, p_container: 40, ps_partkey: 20_000, ps_suppkey: 1000 },
@@ -74,7 +74,7 @@ function shape(source: PlannedSource | RowSource): string {
 const SHAPES: Readonly<Record<string, string>> = {
   q3: '(lineitem inner (orders inner customer))',
   q5: '((lineitem inner (orders inner (customer inner (nation inner region)))) inner supplier)',
-  // Of nations only two are left on each side.
+  // The filter leaves two nations on each side.
   q7: '((lineitem inner (orders inner (customer inner nation))) inner (supplier inner nation))',
   q8: '((((lineitem inner part) inner (orders inner (customer inner (nation inner region)))) inner supplier) inner nation)',
   q9: '(orders inner (lineitem inner ((partsupp inner part) inner (supplier inner nation))))',

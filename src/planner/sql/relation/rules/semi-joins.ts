@@ -12,7 +12,7 @@ export function semiJoins(relation: Relation): Relation {
   return reads.size === 0 ? relation : visit(relation, (name) => reads.get(name) === 1);
 }
 
-/** How often each column is named. */
+/** Counts the references to each column. */
 function count(relation: Relation, reads: Map<string, number>): void {
   const look = (bound: Bound): void => {
     if (bound.kind === 'column') reads.set(bound.name, (reads.get(bound.name) ?? 0) + 1);
