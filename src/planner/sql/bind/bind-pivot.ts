@@ -4,8 +4,9 @@ import { type Bound, call, column, columnNames, integer, isNull, NULL, not, or, 
 import { columnsOf, freeName, type ProjectedColumn, type Relation } from '../relation/relation.js';
 import { AggregateList } from './aggregate-list.js';
 import { SQL_AGGREGATES } from './aggregates.js';
-import { bindExpression, type Place } from './bind-expression.js';
+import { bindExpression } from './bind-expression.js';
 import type { Binding, BoundFrom } from './binding.js';
+import type { Place } from './expression/place.js';
 import { unify } from './function-call.js';
 import { aggregation } from './grouping.js';
 import { Scope, type ScopeColumn } from './scope.js';

@@ -2,10 +2,11 @@ import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/
 import type { Bound } from '../relation/bound.js';
 import type { Relation } from '../relation/relation.js';
 import { AggregateList } from './aggregate-list.js';
-import { bindExpression, condition, type Place } from './bind-expression.js';
+import { bindExpression, condition } from './bind-expression.js';
 import { bindFrom } from './bind-from.js';
 import { bindSet } from './bind-set.js';
 import type { Binding, BoundQuery } from './binding.js';
+import type { Place } from './expression/place.js';
 import { type Aggregation, aggregation, groupingSets } from './grouping.js';
 import { bindReference, ending } from './query-ending.js';
 import type { Scope } from './scope.js';

@@ -12,9 +12,9 @@ import {
   type ProjectRelation,
   type Relation,
 } from '../relation/relation.js';
-import type { Place } from './bind-expression.js';
 import type { Binding, BoundQuery } from './binding.js';
 import { castTo } from './cast.js';
+import type { Place } from './expression/place.js';
 import { bindReference, ending } from './query-ending.js';
 import { Scope } from './scope.js';
 import type { Session } from './session.js';

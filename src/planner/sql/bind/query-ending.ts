@@ -1,7 +1,8 @@
 import type { SqlExpression, SqlQuery } from '../parse/syntax.js';
 import { type Bound, boundKey, children, settledType } from '../relation/bound.js';
 import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
-import { bindExpression, type Place } from './bind-expression.js';
+import { bindExpression } from './bind-expression.js';
+import type { Place } from './expression/place.js';
 
 /** The ending that SELECT and set operations share: ORDER BY, OFFSET, LIMIT, and the columns. */
 interface Ending {

@@ -19,9 +19,9 @@ import {
 import { CorrelatedRows, oneNearer, parametersOf } from '../relation/correlated.js';
 import { type Correlation, isCorrelated, pullUp, unwrapped } from '../relation/decorrelate.js';
 import type { JoinRelation, NamedAggregate, NamedBound, ProjectRelation, Relation } from '../relation/relation.js';
-import type { Place } from './bind-expression.js';
 import type { Binding } from './binding.js';
 import { compare } from './comparison.js';
+import type { Place } from './expression/place.js';
 import { describe } from './function-call.js';
 
 /** Parts of a join with a subquery. Conditions use its columns and, marked as such, values of the outer query. */

@@ -3,7 +3,9 @@ import { commonType, isInstant, isNumeric, nativeType } from '../parse/sql-type.
 import type { SqlCall, SqlDistance, SqlWindow } from '../parse/syntax.js';
 import { type Bound, call, integer } from '../relation/bound.js';
 import type { RelationSortKey } from '../relation/relation.js';
-import { bindExpression, type Place, readInterval } from './bind-expression.js';
+import { bindExpression } from './bind-expression.js';
+import { readInterval } from './expression/arithmetic.js';
+import type { Place } from './expression/place.js';
 import { describe } from './function-call.js';
 import { suggestion } from './scope.js';
 import type { Session } from './session.js';

@@ -6,7 +6,8 @@ import { mapWindowFunction, type NamedWindowFunction, type Relation, type Relati
 import { AggregateList } from './aggregate-list.js';
 import { ORDERED_AGGREGATES } from './aggregates/collected.js';
 import { SQL_AGGREGATES } from './aggregates.js';
-import { bindExpression, condition, type Place } from './bind-expression.js';
+import { bindExpression, condition } from './bind-expression.js';
+import type { Place } from './expression/place.js';
 import { FunctionCall } from './function-call.js';
 import { suggestion } from './scope.js';
 import type { Session } from './session.js';

@@ -1,0 +1,48 @@
+import type { SqlExpression, SqlQuery } from '../../parse/syntax.js';
+import type { Bound } from '../../relation/bound.js';
+import type { AggregateList } from '../aggregate-list.js';
+import type { Scope } from '../scope.js';
+import type { Session } from '../session.js';
+
+/** Subqueries in expressions: what `subquery.ts` makes of them, seen from here. */
+export interface Subqueries {
+  scalar(place: Place, query: SqlQuery): Bound;
+  exists(place: Place, query: SqlQuery): Bound;
+  in(place: Place, expression: Of<'inQuery'>, operands: readonly Bound[], positive: boolean): Bound;
+}
+
+/** Window functions: what `window-list.ts` makes of them, seen from here. */
+interface Windows {
+  add(place: Place, expression: Of<'call'>): Bound;
+}
+
+interface Aliases {
+  readonly items: ReadonlyMap<string, SqlExpression>;
+  /** Those that are not bound anew. */
+  readonly bound: ReadonlyMap<string, Bound>;
+  readonly before: boolean;
+}
+
+/** Position of an expression: the columns it may name and whether it may aggregate. */
+export interface Place {
+  readonly session: Session;
+  readonly scope: Scope;
+  /** Takes the aggregates of the query; text: why there can be none here. */
+  readonly aggregates: AggregateList | string;
+  /** Takes the subqueries of the clause; text: why there can be none here. */
+  readonly subqueries: Subqueries | string;
+  /** Takes those inside of aggregates, which are met before grouping; left out: `subqueries` does. */
+  readonly rowSubqueries?: Subqueries;
+  /** Takes window functions; left out: there can be none here. */
+  readonly windows?: Windows | undefined;
+  /** In a filter, and under nothing but AND and OR: unknown is as good as false there. */
+  readonly positive?: boolean;
+  /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
+  readonly aliases?: Aliases;
+}
+
+/** Binds an operand where the expression around it stands. */
+export type BindOperand = (operand: SqlExpression) => Bound;
+
+/** An expression of one kind. */
+export type Of<Kind extends SqlExpression['kind']> = Extract<SqlExpression, { kind: Kind }>;
