@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { randomSource } from './random.js';
 
 /**
  * A seeded table of edit events, shaped like a busy wiki: rows ascend strictly in `__time` over 31 days, string
@@ -47,17 +48,6 @@ export const countryName = (rank: number): string => `Country ${WORDS[rank & 15]
 export const cityName = (rank: number): string => `${WORDS[(rank * 7) & 15]}ville ${rank}`;
 export const userName = (rank: number): string => `${WORDS[(rank * 5) & 15]}_${rank.toString(36)}`;
 export const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(rank >> 4) & 15]} ${rank}`;
-
-/** mulberry32: uniform in [0, 1). */
-function randomSource(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** Writes a CSV with a header line. `onProgress` hears the rows written so far, about a hundred times. */
 export function writeWikiCsv(file: string, rows: number, seed: number, onProgress: (rows: number) => void = () => undefined): void {
