@@ -1,7 +1,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, type Physical } from '../../base/layout.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { KernelSet } from '../../kernels/contract.js';
-import type { Arena, KernelMemory } from '../../kernels/memory.js';
+import type { KernelMemory } from '../../kernels/memory.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { KernelTimes } from './kernel-times.js';
 

@@ -1,4 +1,4 @@
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { SegmentView } from '../../storage/view.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { hasOrderedStates } from '../aggregate-state/operations.js';

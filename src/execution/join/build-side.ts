@@ -1,7 +1,8 @@
 import { assert, ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
-import type { Arena, KernelMemory } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
+import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
 import type { StageKey } from '../../model/stage.js';

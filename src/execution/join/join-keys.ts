@@ -1,6 +1,6 @@
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { StageKey } from '../../model/stage.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type RunContext } from '../block/context.js';

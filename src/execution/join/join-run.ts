@@ -1,6 +1,6 @@
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression } from '../../model/columns-read.js';
 import type { JoinStage } from '../../model/stage.js';

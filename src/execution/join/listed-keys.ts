@@ -1,6 +1,6 @@
 import type { Address } from '../../base/layout.js';
 import { own } from '../../base/names.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { StageKey } from '../../model/stage.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';

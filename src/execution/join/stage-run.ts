@@ -1,6 +1,6 @@
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';

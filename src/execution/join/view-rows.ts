@@ -1,5 +1,5 @@
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { kernelFor, type RunContext } from '../block/context.js';
 

@@ -1,6 +1,6 @@
 import type { Interval } from '../../base/instant.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
-import type { Arena } from '../../kernels/memory.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
 import type { SegmentView } from '../../storage/view.js';
 import { blockAt, type RunContext } from '../block/context.js';

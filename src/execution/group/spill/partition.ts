@@ -1,6 +1,6 @@
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import type { Arena } from '../../../kernels/memory.js';
+import type { Arena } from '../../../kernels/arena.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';

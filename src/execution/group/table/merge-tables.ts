@@ -1,5 +1,5 @@
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import type { Arena } from '../../../kernels/memory.js';
+import type { Arena } from '../../../kernels/arena.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { clear, kernelFor, type RunContext } from '../../block/context.js';
 import type { ValuePool } from '../key/key-domain.js';

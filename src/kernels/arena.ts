@@ -1,0 +1,54 @@
+import type { Address } from '../base/layout.js';
+
+const ARENA_CHUNK_BYTES = 256 * 1024;
+
+/** The memory that an arena takes its regions of. */
+interface Allocator {
+  allocate(bytes: number): Address;
+  free(address: Address): void;
+}
+
+/** Regions for one piece of work, given back all together. Belongs to the thread that made it. */
+export class Arena {
+  readonly #memory: Allocator;
+  readonly #taken: Address[] = [];
+  #at = 0;
+  #end = 0;
+  #bytes = 0;
+
+  constructor(memory: Allocator) {
+    this.#memory = memory;
+  }
+
+  /** Bytes taken from the memory and not released yet. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** 64-byte aligned; contents undefined. @throws ServiceError `resource_limit` */
+  take(bytes: number): Address {
+    const size = Math.ceil(bytes / 64) * 64;
+    if (this.#at + size <= this.#end) {
+      const at = this.#at;
+      this.#at += size;
+      return at;
+    }
+    if (size * 4 > ARENA_CHUNK_BYTES) return this.#own(size);
+    this.#at = this.#own(ARENA_CHUNK_BYTES);
+    this.#end = this.#at + ARENA_CHUNK_BYTES;
+    return this.take(bytes);
+  }
+
+  /** Frees everything taken; the arena is then empty and may be used again. */
+  release(): void {
+    for (const address of this.#taken.splice(0)) this.#memory.free(address);
+    this.#at = this.#end = this.#bytes = 0;
+  }
+
+  #own(bytes: number): Address {
+    const address = this.#memory.allocate(bytes);
+    this.#bytes += bytes;
+    this.#taken.push(address);
+    return address;
+  }
+}
