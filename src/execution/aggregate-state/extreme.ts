@@ -165,7 +165,7 @@ class BestIds {
 /** Computed texts have ids in the order they were met. */
 function byTexts<State>(scope: SegmentScope, vector: StringVector, end: End, put: (state: State, text: string) => void): Feed<State> {
   const { memory } = scope.context;
-  const { texts } = vector.pool;
+  const { values: texts } = vector.pool;
   const source = computedIds(scope, vector);
   const best: number[] = [];
   return {

@@ -140,7 +140,7 @@ function valueReader(
     const ids = source.kind === 'string' && source.column.type === valueType ? storedIds(scope, source.column) : undefined;
     const vector = ids === undefined ? asTexts(scope, source, valueType) : undefined;
     const cut = (text: string | null): string | null => (text === null || valueType !== 'STRING' ? text : firstBytes(text, maxStringBytes));
-    const text = rememberTexts((id) => cut(ids === undefined ? (vector?.pool.texts[id] ?? null) : ids.text(id)));
+    const text = rememberTexts((id) => cut(ids === undefined ? (vector?.pool.values[id] ?? null) : ids.text(id)));
     return (block, rows, n) => {
       const idOf = ids?.of(block) ?? idsAt(memory.u32(vector?.ids(block) ?? 0, block.rows));
       const at = rows === 0 ? undefined : memory.u32(rows, n);

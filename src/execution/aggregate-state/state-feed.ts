@@ -84,6 +84,6 @@ function textReader(
   return (block, rows, n) => {
     kernels.keyDenseU32(vector.ids(block), rows, n, 1, 0, gathered);
     const entries = memory.u32(gathered, n).slice();
-    return (position) => vector.pool.texts[entries[position] ?? 0] ?? null;
+    return (position) => vector.pool.values[entries[position] ?? 0] ?? null;
   };
 }

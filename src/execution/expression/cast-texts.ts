@@ -3,12 +3,13 @@ import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import type { TextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
+import { ValuePool } from '../block/value-pool.js';
 import { asText, numbersAsText } from './convert.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import { type NumberVector, oncePerBlock, StringPool, type StringVector, storedNumbers, type Vector } from './vector.js';
+import { computedTexts, type NumberVector, oncePerBlock, type StringVector, storedNumbers, type Vector } from './vector.js';
 
 /**
  * A column as texts of a type: what one segment stores as strings, numbers or another kind of array may be an array, or
@@ -38,26 +39,17 @@ function castNumbers(scope: SegmentScope, vector: NumberVector, type: TextType):
 function castTexts(scope: SegmentScope, vector: StringVector, type: TextType): StringVector {
   if (vector.type === type) return vector;
   const { memory } = scope.context;
-  const pool = new StringPool();
+  const pool = new ValuePool<string>();
   const ids = [0];
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const run = oncePerBlock((block) => {
-    const { texts } = vector.pool;
+    const { values: texts } = vector.pool;
     const from = memory.u32(vector.ids(block), block.rows);
     for (let id = ids.length; id < texts.length; id++) ids.push(pool.idOf(textOfValue(valueOfText(texts[id] ?? null, vector.type), type)));
     const to = memory.u32(at, block.rows);
     for (let row = 0; row < block.rows; row++) to[row] = ids[from[row] ?? 0] ?? 0;
   });
-  return {
-    kind: 'string',
-    type,
-    pool,
-    complete: false,
-    ids: (block) => {
-      run(block);
-      return at;
-    },
-  };
+  return computedTexts(type, { pool, run, at });
 }
 
 function castLists(scope: SegmentScope, column: StringColumnView, type: TextType): StringVector {

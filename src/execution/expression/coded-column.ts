@@ -61,9 +61,9 @@ export function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: 
 function pooledTexts(scope: SegmentScope, vector: StringVector): CodedColumn {
   const { pool, type } = vector;
   return {
-    card: vector.complete ? pool.texts.length : undefined,
+    card: vector.complete ? pool.values.length : undefined,
     codes: (block) => scope.context.memory.u32(vector.ids(block), block.rows),
-    value: type === 'STRING' ? (code) => pool.texts[code] ?? null : remembered((code) => valueOfText(pool.texts[code] ?? null, type)),
+    value: type === 'STRING' ? (code) => pool.values[code] ?? null : remembered((code) => valueOfText(pool.values[code] ?? null, type)),
   };
 }
 

@@ -2,10 +2,11 @@ import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, textOfValue, type Value } from '../../expression/value.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import { type Block, takeBits } from '../block/context.js';
+import { ValuePool } from '../block/value-pool.js';
 import { type CodedColumn, type Codes, codedColumn } from './coded-column.js';
 import type { RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
-import { computedNumbers, type NumberVector, oncePerBlock, StringPool, type StringVector, type Vector } from './vector.js';
+import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type StringVector, type Vector } from './vector.js';
 
 /** More combinations than this are not worth a table of their own. */
 const COMBINATIONS_MAX = 1 << 20;
@@ -110,7 +111,7 @@ const VALUES_PER_CHECK = 64;
 
 function texts(scope: SegmentScope, combinations: Combinations, type: TextType): StringVector {
   const { memory } = scope.context;
-  const pool = new StringPool();
+  const pool = new ValuePool<string>();
   const met = new Met();
   const at = scope.arena.take(BLOCK_ROWS * 4);
   let computed = 0;
@@ -129,16 +130,7 @@ function texts(scope: SegmentScope, combinations: Combinations, type: TextType):
       ids[row] = result - 1;
     }
   });
-  return {
-    kind: 'string',
-    type,
-    pool,
-    complete: false,
-    ids: (block) => {
-      run(block);
-      return at;
-    },
-  };
+  return computedTexts(type, { pool, run, at });
 }
 
 function numbers(scope: SegmentScope, combinations: Combinations, type: NumberType): NumberVector {

@@ -3,6 +3,7 @@ import { expressionType, type TypeOf } from '../../expression/expression-type.js
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import type { Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType } from '../../model/schema.js';
+import { ValuePool } from '../block/value-pool.js';
 import { compileArithmetic } from './arithmetic.js';
 import { batchVector } from './batch/batch-vector.js';
 import { BatchCompiler } from './batch/compile-batch.js';
@@ -13,7 +14,7 @@ import { formOf } from './multi-value.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import { type NumberVector, StringPool, type Vector } from './vector.js';
+import type { NumberVector, Vector } from './vector.js';
 
 /**
  * An expression over a segment, as columns of a block: arithmetic by kernels, functions of one dictionary column once per
@@ -57,7 +58,7 @@ function compileBatch(scope: SegmentScope, expression: Expression, typeOf: TypeO
   };
   const compiler = new BatchCompiler(scope, typeOf, otherTruth);
   if (type === 'STRING') {
-    const pool = new StringPool();
+    const pool = new ValuePool<string>();
     const texts = expressionType(expression, typeOf) === 'STRING' ? compiler.textChoice(expression, pool) : undefined;
     return texts === undefined ? undefined : textVector(scope, texts, pool);
   }

@@ -2,11 +2,12 @@ import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { floatText, type Value } from '../../expression/value.js';
 import { kernelFor } from '../block/context.js';
+import { ValuePool } from '../block/value-pool.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import { type NumberVector, oncePerBlock, StringPool, type StringVector, storedNumbers, type Vector } from './vector.js';
+import { type NumberVector, oncePerBlock, type StringVector, storedNumbers, type Vector } from './vector.js';
 
 /** A column as LONG, or as DOUBLE (a stored FLOAT stays as it is); undefined when it is null everywhere. */
 export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'DOUBLE'): NumberVector | undefined {
@@ -38,7 +39,7 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
     case 'missing': {
       const at = scope.arena.take(BLOCK_ROWS * 4);
       scope.context.memory.u32(at, BLOCK_ROWS).fill(0);
-      return { kind: 'string', type: 'STRING', pool: new StringPool(), complete: true, ids: () => at };
+      return { kind: 'string', type: 'STRING', pool: new ValuePool<string>(), complete: true, ids: () => at };
     }
     case 'number':
       return numbersAsText(scope, storedNumbers(scope, source.column));

@@ -4,10 +4,11 @@ import type { Expression } from '../../model/expression.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type RunContext, takeBits, takeZeroed } from '../block/context.js';
+import { ValuePool } from '../block/value-pool.js';
 import { RememberedResults, resultsKey } from './remembered-results.js';
 import { columnsThere, type RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
-import { computedNumbers, oncePerBlock, StringPool, type Vector } from './vector.js';
+import { computedNumbers, computedTexts, oncePerBlock, type Vector } from './vector.js';
 
 /** Between two looks at whether to go on. */
 const VALUES_PER_CHECK = 64;
@@ -68,22 +69,13 @@ export function dictionaryCast(scope: SegmentScope, column: StringColumnView, ty
 
 function textTable(scope: SegmentScope, column: StringColumnView, results: readonly (string | null)[], type: TextType): Vector {
   const { arena, context } = scope;
-  const pool = new StringPool();
+  const pool = new ValuePool<string>();
   const table = arena.take(Math.max(1, results.length) * 4);
   context.memory.u32(table, results.length).set(results.map((result) => pool.idOf(result)));
   const widen = widener(scope, column);
   const at = arena.take(BLOCK_ROWS * 4);
   const run = oncePerBlock((block) => context.kernels.gather32(table, widen(block), block.rows, at));
-  return {
-    kind: 'string',
-    type,
-    pool,
-    complete: true,
-    ids: (block) => {
-      run(block);
-      return at;
-    },
-  };
+  return computedTexts(type, { pool, run, at, complete: true });
 }
 
 function numberTable(

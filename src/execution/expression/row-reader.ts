@@ -66,5 +66,5 @@ function computedTextReader(scope: SegmentScope, vector: StringVector): RowReade
   const open = (block: Block): void => {
     ids = scope.context.memory.u32(vector.ids(block), block.rows);
   };
-  return { open, get: (row) => valueOfText(vector.pool.texts[ids[row] ?? 0] ?? null, vector.type) };
+  return { open, get: (row) => valueOfText(vector.pool.values[ids[row] ?? 0] ?? null, vector.type) };
 }

@@ -2,8 +2,9 @@ import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, textOfValue, type Value } from '../../expression/value.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import { type Block, takeBits } from '../block/context.js';
+import { ValuePool } from '../block/value-pool.js';
 import type { SegmentScope } from './scope.js';
-import { computedNumbers, type NumberVector, oncePerBlock, StringPool, type StringVector, type Vector } from './vector.js';
+import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type StringVector, type Vector } from './vector.js';
 
 /** A vector from values that `fill` puts row by row. */
 export function valuesVector(
@@ -20,7 +21,7 @@ function textValues(
   fill: (block: Block, put: (row: number, value: Value) => void) => void,
 ): StringVector {
   const { memory } = scope.context;
-  const pool = new StringPool();
+  const pool = new ValuePool<string>();
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const run = oncePerBlock((block) => {
     const ids = memory.u32(at, BLOCK_ROWS);
@@ -28,16 +29,7 @@ function textValues(
       ids[row] = pool.idOf(textOfValue(value, type));
     });
   });
-  return {
-    kind: 'string',
-    type,
-    pool,
-    complete: false,
-    ids: (block) => {
-      run(block);
-      return at;
-    },
-  };
+  return computedTexts(type, { pool, run, at });
 }
 
 function numberValues(

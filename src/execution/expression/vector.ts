@@ -2,6 +2,7 @@ import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../b
 import type { NumberType, TextType } from '../../model/schema.js';
 import type { NumberColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type Scratch } from '../block/context.js';
+import type { ValuePool } from '../block/value-pool.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until
@@ -31,6 +32,9 @@ export interface Decimals {
   readonly scale: number;
   values(block: Block): Address;
 }
+
+/** The distinct texts of a computed column. */
+export type StringPool = ValuePool<string>;
 
 /** Texts computed for a segment: one u32 id per row into `pool`. */
 export interface StringVector {
@@ -77,20 +81,16 @@ function widened({ arena, context: { memory, kernels } }: Scratch, { physical, b
   };
 }
 
-/** The distinct texts of a computed column, in order of appearance. Id 0 is null. */
-export class StringPool {
-  readonly texts: (string | null)[] = [null];
-  readonly #ids = new Map<string, number>();
-
-  idOf(text: string | null): number {
-    if (text === null) return 0;
-    const known = this.#ids.get(text);
-    if (known !== undefined) return known;
-    const id = this.texts.length;
-    this.texts.push(text);
-    this.#ids.set(text, id);
-    return id;
-  }
+/** Texts as ids at `at`, once `run` has computed the block. @param complete  whether the pool holds all of them already */
+export function computedTexts(
+  type: TextType,
+  { pool, run, at, complete = false }: { pool: StringPool; run: (block: Block) => void; at: Address; complete?: boolean },
+): StringVector {
+  const ids = (block: Block): Address => {
+    run(block);
+    return at;
+  };
+  return { kind: 'string', type, pool, complete, ids };
 }
 
 /** LONG as i64, DOUBLE and FLOAT as f64 at `at`, with their nulls, once `run` has computed the block. */

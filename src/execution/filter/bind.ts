@@ -94,7 +94,12 @@ function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparis
       return inPredicate(scope, vector, comparable(filter.values, filter.type), matchNull);
     case 'range': {
       if (comparesText(filter)) break;
-      return rangePredicate(scope, vector, boundOf(filter.lower, filter.lowerStrict), boundOf(filter.upper, filter.upperStrict), matchNull);
+      return rangePredicate(
+        scope,
+        vector,
+        { lower: boundOf(filter.lower, filter.lowerStrict), upper: boundOf(filter.upper, filter.upperStrict) },
+        matchNull,
+      );
     }
     case 'like':
       break;

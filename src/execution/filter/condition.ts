@@ -10,7 +10,7 @@ import type { SegmentScope } from '../expression/scope.js';
 import { rangePredicate } from './number-predicate.js';
 import { andPredicate, type Match, notPredicate, orPredicate, type Predicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
-import { compareTexts } from './text-comparison.js';
+import { type Compared, compareTexts } from './text-comparison.js';
 import { textPredicate } from './text-predicate.js';
 
 /** Comparisons expressed by the kernel's equal (0), less (1) and less-or-equal (2). */
@@ -38,7 +38,7 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
     if (name === '!' && left !== undefined)
       return notPredicate(scope.context, bindCondition(scope, left, !matchUnknown), takeBits(scope.arena));
     if (left !== undefined && right !== undefined && inputs.length === 2 && Object.hasOwn(COMPARISONS, name)) {
-      const compared = compareLongs(scope, name, left, right, matchUnknown) ?? compareTexts(scope, name, left, right, matchUnknown);
+      const compared = compareLongs(scope, { name, left, right }, matchUnknown) ?? compareTexts(scope, { name, left, right }, matchUnknown);
       if (compared !== undefined) return compared;
     }
   }
@@ -63,13 +63,7 @@ function canPart(scope: SegmentScope, { function: name, arguments: inputs }: Ext
 }
 
 /** Undefined unless both sides are arithmetic over longs. */
-function compareLongs(
-  scope: SegmentScope,
-  name: string,
-  left: Expression,
-  right: Expression,
-  matchUnknown: boolean,
-): Predicate | undefined {
+function compareLongs(scope: SegmentScope, { name, left, right }: Compared, matchUnknown: boolean): Predicate | undefined {
   const comparison = own(COMPARISONS, name);
   if (comparison === undefined) return undefined;
   const { operation, isSwapped, isNegated } = comparison;
@@ -98,5 +92,5 @@ function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: bo
     const matches = (text: string): boolean => toTruth(valueOfText(text, vector.type)) ?? matchUnknown;
     return textPredicate(scope, vector, matches, matchUnknown);
   }
-  return rangePredicate(scope, vector, { value: 0, strict: true }, undefined, matchUnknown);
+  return rangePredicate(scope, vector, { lower: { value: 0, strict: true }, upper: undefined }, matchUnknown);
 }

@@ -19,21 +19,27 @@ export interface Bound {
   readonly strict: boolean;
 }
 
+/** Both ends of a range; undefined ones are open. */
+export interface Bounds {
+  readonly lower: Bound | undefined;
+  readonly upper: Bound | undefined;
+}
+
 /** A filter's value as a number; undefined when it is none. */
 export function numberOf(value: FilterValue): bigint | number | undefined {
   if (value === null) return undefined;
   return typeof value === 'string' ? parseNumber(value.trim()) : value;
 }
 
-/** The longs between two bounds; undefined bounds are open. NaN bounds admit nothing. */
-export function longRange(lower: Bound | undefined, upper: Bound | undefined): LongRange {
+/** The longs between two bounds. NaN bounds admit nothing. */
+export function longRange({ lower, upper }: Bounds): LongRange {
   return {
     lower: lower === undefined ? I64_MIN : smallestLong(lower),
     upper: upper === undefined ? I64_MAX : largestLong(upper),
   };
 }
 
-export function doubleRange(lower: Bound | undefined, upper: Bound | undefined): DoubleRange {
+export function doubleRange({ lower, upper }: Bounds): DoubleRange {
   return {
     lower: lower === undefined ? -Infinity : smallestDouble(lower),
     upper: upper === undefined ? Infinity : -smallestDouble({ value: -upper.value, strict: upper.strict }),
@@ -54,6 +60,11 @@ export function storedRange(range: LongRange, base: bigint, physical: Exclude<Ph
 }
 
 const STORED_MAX = { U8: 0xffn, U16: 0xffffn, U32: 0xffffffffn } as const;
+
+/** The bounds that admit one value. */
+export function exactly(value: bigint | number): Bounds {
+  return { lower: { value, strict: false }, upper: { value, strict: false } };
+}
 
 function smallestLong({ value, strict }: Bound): bigint {
   if (typeof value === 'bigint') return strict ? value + 1n : value;

@@ -2,32 +2,18 @@ import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { type Block, kernelFor, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { Decimals, NumberVector } from '../expression/vector.js';
-import { type Bound, doubleRange, longRange, storedRange } from './number-bounds.js';
+import { type Bounds, doubleRange, exactly, longRange, storedRange } from './number-bounds.js';
 import { ALL, constantPredicate, MATCH_ALL, type Match, NONE, type Predicate } from './predicate.js';
 
 /** Rows whose number lies between the bounds; null rows match when `matchNull`. */
-export function rangePredicate(
-  scope: SegmentScope,
-  vector: NumberVector,
-  lower: Bound | undefined,
-  upper: Bound | undefined,
-  matchNull: boolean,
-): Predicate {
-  return vector.type === 'LONG'
-    ? longPredicate(scope, vector, lower, upper, matchNull)
-    : doublePredicate(scope, vector, lower, upper, matchNull);
+export function rangePredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
+  return vector.type === 'LONG' ? longPredicate(scope, vector, bounds, matchNull) : doublePredicate(scope, vector, bounds, matchNull);
 }
 
-function longPredicate(
-  scope: SegmentScope,
-  vector: NumberVector,
-  lower: Bound | undefined,
-  upper: Bound | undefined,
-  matchNull: boolean,
-): Predicate {
+function longPredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
   const { physical, base } = vector;
   if (physical === 'F32' || physical === 'F64') return constantPredicate(false);
-  const range = longRange(lower, upper);
+  const range = longRange(bounds);
   const stored = storedRange(range, base, physical);
   const { min, max } = vector.stored ?? {};
   if (stored === undefined || (min != null && max != null && (range.upper < min || range.lower > max))) return nothing(vector, matchNull);
@@ -46,14 +32,8 @@ function longPredicate(
   );
 }
 
-function doublePredicate(
-  scope: SegmentScope,
-  vector: NumberVector,
-  lower: Bound | undefined,
-  upper: Bound | undefined,
-  matchNull: boolean,
-): Predicate {
-  const range = doubleRange(lower, upper);
+function doublePredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
+  const range = doubleRange(bounds);
   if (!(range.lower <= range.upper)) return nothing(vector, matchNull);
   const out = takeBits(scope.arena);
   const { decimals } = vector;
@@ -104,9 +84,7 @@ export function inPredicate(
   const { physical, base } = vector;
   if (values.length <= 1) {
     const [value] = values;
-    return value === undefined
-      ? nothing(vector, matchNull)
-      : rangePredicate(scope, vector, { value, strict: false }, { value, strict: false }, matchNull);
+    return value === undefined ? nothing(vector, matchNull) : rangePredicate(scope, vector, exactly(value), matchNull);
   }
   let at: Address;
   let count: number;
@@ -120,7 +98,7 @@ export function inPredicate(
     at = uploadNarrow(scope, decimals.physical, stored);
   } else if (vector.type === 'LONG' && physical !== 'F32' && physical !== 'F64') {
     const stored = values.flatMap((value) => {
-      const range = storedRange(longRange({ value, strict: false }, { value, strict: false }), base, physical);
+      const range = storedRange(longRange(exactly(value)), base, physical);
       return range === undefined ? [] : [range.lower];
     });
     count = stored.length;

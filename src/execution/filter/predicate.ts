@@ -37,55 +37,57 @@ export function kernelPredicate(cost: number, out: Address, write: (block: Block
   };
 }
 
+/** Rows that match all parts. */
 export function andPredicate(context: RunContext, parts: readonly Predicate[], out: Address): Predicate {
-  if (parts.some((part) => part.constant === NONE)) return MATCH_NONE;
-  const open = parts.filter((part) => part.constant !== ALL).sort((a, b) => a.cost - b.cost);
-  const [only] = open;
-  if (only === undefined) return MATCH_ALL;
-  if (open.length === 1) return only;
   const { kernels } = context;
-  const test = (block: Block): Match => {
-    let current: Match = ALL;
-    for (const part of open) {
-      const next = part.test(block);
-      if (next === NONE) return NONE;
-      if (next === ALL) continue;
-      if (current === ALL) {
-        current = next;
-        continue;
-      }
-      kernels.bitsAnd(current, next, wordsOf(block), out);
-      if (kernels.bitsCount(out, wordsOf(block)) === 0) return NONE;
-      current = out;
-    }
-    return current;
-  };
-  return { constant: undefined, cost: costOf(open), test };
+  return combined(parts, out, ALL, (a, b, words) => {
+    kernels.bitsAnd(a, b, words, out);
+    return kernels.bitsCount(out, words) === 0;
+  });
 }
 
+/** Rows that match some part. */
 export function orPredicate(context: RunContext, parts: readonly Predicate[], out: Address): Predicate {
-  if (parts.some((part) => part.constant === ALL)) return MATCH_ALL;
-  const open = parts.filter((part) => part.constant !== NONE).sort((a, b) => a.cost - b.cost);
-  const [only] = open;
-  if (only === undefined) return MATCH_NONE;
-  if (open.length === 1) return only;
   const { kernels } = context;
+  return combined(parts, out, NONE, (a, b, words) => {
+    kernels.bitsOr(a, b, words, out);
+    return false;
+  });
+}
+
+/**
+ * Parts combined block by block, the cheap ones first, until the result is known.
+ * @param neutral  match of a part that changes nothing; the other constant decides
+ * @param combine  writes the bits of both to `out`; whether that decides
+ */
+function combined(
+  parts: readonly Predicate[],
+  out: Address,
+  neutral: Match,
+  combine: (a: Match, b: Match, words: number) => boolean,
+): Predicate {
+  const decisive = neutral === ALL ? NONE : ALL;
+  if (parts.some((part) => part.constant === decisive)) return constantPredicate(decisive === ALL);
+  const open = parts.filter((part) => part.constant !== neutral).sort((a, b) => a.cost - b.cost);
+  const [only] = open;
+  if (only === undefined) return constantPredicate(neutral === ALL);
+  if (open.length === 1) return only;
   const test = (block: Block): Match => {
-    let current: Match = NONE;
+    let current = neutral;
     for (const part of open) {
       const next = part.test(block);
-      if (next === ALL) return ALL;
-      if (next === NONE) continue;
-      if (current === NONE) {
+      if (next === decisive) return decisive;
+      if (next === neutral) continue;
+      if (current === neutral) {
         current = next;
         continue;
       }
-      kernels.bitsOr(current, next, wordsOf(block), out);
+      if (combine(current, next, wordsOf(block))) return decisive;
       current = out;
     }
     return current;
   };
-  return { constant: undefined, cost: costOf(open), test };
+  return { constant: undefined, cost: open.reduce((sum, part) => sum + part.cost, 0), test };
 }
 
 export function notPredicate(context: RunContext, part: Predicate, out: Address): Predicate {
@@ -98,8 +100,4 @@ export function notPredicate(context: RunContext, part: Predicate, out: Address)
     return out;
   };
   return { constant: undefined, cost: part.cost, test };
-}
-
-function costOf(parts: readonly Predicate[]): number {
-  return parts.reduce((sum, part) => sum + part.cost, 0);
 }

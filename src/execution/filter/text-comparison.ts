@@ -16,17 +16,18 @@ const COMPARISONS: Readonly<Record<string, { readonly less: 0 | 1; readonly equa
   '>=': { less: 0, equal: 1, greater: 1 },
 };
 
+/** Two expressions, and the operator between them. */
+export interface Compared {
+  readonly name: string;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
 /**
  * Two text columns compared with each other, by ranks in the merged dictionaries: texts are compared once for each entry, rows
  * by numbers. Undefined unless both are stored columns of one text in a row, and rows are as many as texts.
  */
-export function compareTexts(
-  scope: SegmentScope,
-  name: string,
-  left: Expression,
-  right: Expression,
-  matchUnknown: boolean,
-): Predicate | undefined {
+export function compareTexts(scope: SegmentScope, { name, left, right }: Compared, matchUnknown: boolean): Predicate | undefined {
   const comparison = own(COMPARISONS, name);
   const [a, b] = [textColumn(scope, left), textColumn(scope, right)];
   if (comparison === undefined || a === undefined || b === undefined) return undefined;

@@ -13,7 +13,7 @@ export function textPredicate(scope: SegmentScope, vector: StringVector, test: (
     cost: 100,
     test(block: Block): Match {
       const ids = memory.u32(vector.ids(block), block.rows);
-      const { texts } = vector.pool;
+      const { values: texts } = vector.pool;
       for (let id = verdicts.length; id < texts.length; id++) verdicts.push(test(texts[id] ?? ''));
       const words = memory.u32(out, Math.ceil(block.rows / 64) * 2).fill(0);
       for (let row = 0; row < block.rows; row++) {

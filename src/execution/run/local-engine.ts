@@ -68,7 +68,7 @@ class LocalEngine implements ProcessingEngine {
       runOver: this.#runOver.bind(this),
       merge: this.merge.bind(this),
     };
-    return runPinned(engine, plan, store, segmentIds, options, signal);
+    return runPinned(engine, { plan, store, segmentIds, options, signal });
   }
 
   runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame> {

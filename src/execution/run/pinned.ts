@@ -21,15 +21,18 @@ interface PinnedRun extends Pick<Engine, 'merge'> {
   ): AsyncIterable<Frame>;
 }
 
+/** A plan, and the segments it is run over. */
+interface PinnedPlan {
+  readonly plan: RowPlan;
+  readonly store: SegmentStore;
+  readonly segmentIds: readonly string[];
+  readonly options: RunOptions;
+  readonly signal: AbortSignal;
+}
+
 /** Pins the columns that a plan reads, runs it over them, and lets them go: in halves where not all fit into memory together. */
-export async function* runPinned(
-  engine: PinnedRun,
-  plan: RowPlan,
-  store: SegmentStore,
-  segmentIds: readonly string[],
-  options: RunOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Frame> {
+export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
+  const { plan, store, segmentIds, options, signal } = pinned;
   const { columns, comparable } = columnsOfPlan(plan);
   const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
   const { profile } = options;
@@ -47,7 +50,7 @@ export async function* runPinned(
     });
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'resource_limit' && canBeHalved(plan, segmentIds))) throw error;
-    yield* runHalves(engine, plan, store, segmentIds, options, signal);
+    yield* runHalves(engine, pinned);
     return;
   }
   addStage(profile, 'lease', performance.now() - startMs);
@@ -66,18 +69,12 @@ export async function* runPinned(
 }
 
 /** Over segments whose columns do not fit into memory together: one half after the other. */
-async function* runHalves(
-  engine: PinnedRun,
-  plan: RowPlan,
-  store: SegmentStore,
-  segmentIds: readonly string[],
-  options: RunOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Frame> {
+async function* runHalves(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
+  const { plan, segmentIds, options, signal } = pinned;
   const middle = Math.ceil(segmentIds.length / 2);
   const halves = [segmentIds.slice(0, middle), segmentIds.slice(middle)];
   const run = (half: readonly string[]): AsyncIterable<Frame> =>
-    runPinned(engine, plan, store, half, { ...options, ending: 'partial' }, signal);
+    runPinned(engine, { ...pinned, segmentIds: half, options: { ...options, ending: 'partial' } });
   if (plan.operator === 'scan') {
     const { offset, limit } = plan;
     // A part still needs the rows before the offset: they are counted once all parts have met.

@@ -74,7 +74,7 @@ function arrayReader({ context }: SegmentScope, source: Source): ((id: number) =
     source.kind === 'string'
       ? textAt(context.memory, source.column.dictionary, id)
       : source.kind === 'computed' && source.vector.kind === 'string'
-        ? (source.vector.pool.texts[id] ?? null)
+        ? (source.vector.pool.values[id] ?? null)
         : null;
   return (id) => {
     const found = text(id);
@@ -145,7 +145,7 @@ export function computedIds(scope: SegmentScope, vector: StringVector): IdSource
       visit(gathered, groups, n);
     },
     hash(id, hash) {
-      const text = vector.pool.texts[id] ?? null;
+      const text = vector.pool.values[id] ?? null;
       if (text !== null) hash.hashText(text);
       return text !== null;
     },

@@ -1,7 +1,7 @@
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { takeBits } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
-import { type NumberVector, oncePerBlock } from '../vector.js';
+import { computedNumbers, type NumberVector, oncePerBlock } from '../vector.js';
 import type { NumberBatch } from './number-batch.js';
 
 /** The numbers of a batch in kernel memory. */
@@ -24,22 +24,7 @@ export function batchVector(scope: SegmentScope, batch: NumberBatch, type: 'LONG
     anyNull = pack(nulls, packed, rows);
     if (anyNull) memory.u8(bits, BLOCK_ROWS / 8).set(packed);
   });
-  return {
-    kind: 'number',
-    type,
-    physical: type === 'LONG' ? 'I64' : 'F64',
-    base: 0n,
-    mayBeNull: batch.nulls !== undefined,
-    stored: undefined,
-    values: (block) => {
-      run(block);
-      return at;
-    },
-    nulls: (block) => {
-      run(block);
-      return anyNull ? bits : 0;
-    },
-  };
+  return computedNumbers(type, { run, at, nulls: () => (anyNull ? bits : 0), mayBeNull: batch.nulls !== undefined });
 }
 
 /** Integers within 2^53 as 64 bits, low half first; a null's are 0. */

@@ -1,4 +1,4 @@
-import { isTrueAt, type NumberBatch, newNulls, newValues, TRUTH, unionOf } from './number-batch.js';
+import { anyOf, isTrueAt, type NumberBatch, newNulls, newValues, TRUTH } from './number-batch.js';
 
 /** The result of the first condition that is true, else the last operand, else null. */
 export function chosen(
@@ -7,12 +7,11 @@ export function chosen(
   otherwise: NumberBatch | undefined,
 ): NumberBatch {
   const all = otherwise === undefined ? results : [...results, otherwise];
-  const values = newValues();
+  const made = anyOf(all);
+  const { values } = made;
   const nulls = otherwise === undefined || all.some((each) => each.nulls !== undefined) ? newNulls() : undefined;
   return {
-    type: all.some(({ type }) => type === 'DOUBLE') ? 'DOUBLE' : 'LONG',
-    range: unionOf(all.map(({ range }) => range)),
-    values,
+    ...made,
     nulls,
     fill(block) {
       const { rows } = block;
@@ -39,13 +38,12 @@ export function chosen(
 
 /** The first that is not null. */
 export function firstKnown(operands: readonly NumberBatch[]): NumberBatch {
-  const values = newValues();
+  const made = anyOf(operands);
+  const { values } = made;
   const nulls = operands.every((each) => each.nulls !== undefined) ? newNulls() : undefined;
   const fromLast = operands.toReversed();
   return {
-    type: operands.some(({ type }) => type === 'DOUBLE') ? 'DOUBLE' : 'LONG',
-    range: unionOf(operands.map(({ range }) => range)),
-    values,
+    ...made,
     nulls,
     fill(block) {
       nulls?.fill(1, 0, block.rows);

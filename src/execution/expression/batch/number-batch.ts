@@ -28,8 +28,13 @@ export function exactRange(low: number, high: number): Range | undefined {
   return low >= Number.MIN_SAFE_INTEGER && high <= Number.MAX_SAFE_INTEGER ? { low, high } : undefined;
 }
 
-export function unionOf(ranges: readonly Range[]): Range {
-  return { low: lowest(ranges.map(({ low }) => low)), high: highest(ranges.map(({ high }) => high)) };
+/** Room for values that are each one of the operands'. */
+export function anyOf(operands: readonly NumberBatch[]): Pick<NumberBatch, 'type' | 'range' | 'values'> {
+  return {
+    type: operands.some(({ type }) => type === 'DOUBLE') ? 'DOUBLE' : 'LONG',
+    range: { low: lowest(operands.map(({ range }) => range.low)), high: highest(operands.map(({ range }) => range.high)) },
+    values: newValues(),
+  };
 }
 
 export const TRUTH: Range = { low: 0, high: 1 };

@@ -1,6 +1,6 @@
 import { highest, lowest } from '../../../base/lists.js';
 import { own } from '../../../base/names.js';
-import { ANY, exactRange, type NumberBatch, newNulls, newValues, nullsOfBoth, type Range, TRUTH, unionOf } from './number-batch.js';
+import { ANY, anyOf, exactRange, type NumberBatch, newNulls, newValues, nullsOfBoth, type Range, TRUTH } from './number-batch.js';
 
 type Loop = (a: Float64Array, b: Float64Array, out: Float64Array, rows: number) => void;
 
@@ -135,23 +135,17 @@ function pairwise(a: NumberBatch, b: NumberBatch, loop: Loop, type: 'LONG' | 'DO
 
 /** Division of LONGs, null by zero. The number of a null may be 0: the row is null already. */
 function divided(name: '/' | '%', a: NumberBatch, b: NumberBatch): NumberBatch {
-  const values = newValues();
   const nulls = newNulls();
   const loop = name === '/' ? DIVIDE_LONG : isInt(a.range) && isInt(b.range) ? REMAINDER_INT : REMAINDER_LONG;
-  const either = nullsOfBoth(a, b);
   const size = Math.max(Math.abs(a.range.low), Math.abs(a.range.high));
+  const quotient = pairwise(a, b, loop, 'LONG', { low: -size, high: size });
   return {
-    type: 'LONG',
-    range: { low: -size, high: size },
-    values,
+    ...quotient,
     nulls,
     fill(block) {
-      a.fill(block);
-      b.fill(block);
-      loop(a.values, b.values, values, block.rows);
+      quotient.fill(block);
       const divisors = b.values;
-      const both = either.nulls;
-      either.fill(block.rows);
+      const both = quotient.nulls;
       for (let row = 0; row < block.rows; row++) nulls[row] = divisors[row] === 0 || (both !== undefined && both[row] === 1) ? 1 : 0;
     },
   };
@@ -164,12 +158,11 @@ export function extreme(operands: readonly NumberBatch[], direction: 1 | -1): Nu
 }
 
 function extremeOfTwo(best: NumberBatch, each: NumberBatch, direction: 1 | -1): NumberBatch {
-  const values = newValues();
+  const made = anyOf([best, each]);
+  const { values } = made;
   const nulls = best.nulls !== undefined && each.nulls !== undefined ? newNulls() : undefined;
   return {
-    type: best.type === 'DOUBLE' || each.type === 'DOUBLE' ? 'DOUBLE' : 'LONG',
-    range: unionOf([best.range, each.range]),
-    values,
+    ...made,
     nulls,
     fill({ start, rows }) {
       best.fill({ start, rows });

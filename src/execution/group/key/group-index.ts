@@ -54,14 +54,7 @@ export function denseGroupIndex(scope: SegmentScope, keys: readonly LocalKey[]):
   const varying = keys.flatMap((key, index) => (key.kind === 'constant' ? [] : [{ key, index, stride: strides[index] ?? 1 }]));
   const [only] = varying;
 
-  const number = (
-    block: Block,
-    rows: Address,
-    n: number,
-    expanded: readonly Address[],
-    from: number,
-    visit: (rows: Address, groups: Address, n: number) => void,
-  ): void => {
+  const number: NumberPiece = (block, rows, n, expanded, from, visit) => {
     // One key of u32 ids over whole blocks is its own group index.
     if (varying.length === 1 && only?.key.kind === 'ids' && only.key.physical === 'U32' && rows === 0) {
       visit(0, only.key.at(block), n);
@@ -120,14 +113,7 @@ export function hashGroupIndex(scope: SegmentScope, layout: GroupLayout, keys: r
   const runs = arena.take(BLOCK_ROWS * RUN_BYTES);
   const oneRun = arena.take(RUN_BYTES);
 
-  const number = (
-    block: Block,
-    rows: Address,
-    n: number,
-    expanded: readonly Address[],
-    from: number,
-    visit: (rows: Address, groups: Address, n: number) => void,
-  ): void => {
+  const number: NumberPiece = (block, rows, n, expanded, from, visit) => {
     clear(context, packed, n * words * 8);
     keys.forEach((key, index) => {
       const place = places[index];

@@ -9,6 +9,7 @@ import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../../storage/view.js';
 import { globalTextAt, textAt } from '../../block/dictionary.js';
+import type { ValuePool } from '../../block/value-pool.js';
 import { storedName, type VirtualColumns } from '../../expression/scope.js';
 import { timeGrains } from '../../expression/time-grains.js';
 
@@ -30,10 +31,13 @@ type KeyDomainKind =
   | { readonly kind: 'longs'; readonly base: bigint; readonly card: number }
   /** One value, for all rows. */
   | { readonly kind: 'constant'; readonly value: bigint | null; readonly card: 1 }
-  /** Values as each thread meets them, by its `ValuePool`; 0 is null. */
+  /** Values as each thread meets them, by its `KeyPool`; 0 is null. */
   | { readonly kind: 'interned' }
   /** 64 bits: a long, or the bits of a double; null is told by a flag. */
   | { readonly kind: 'wide' };
+
+/** Key values as one thread meets them. */
+export type KeyPool = ValuePool<string | number | bigint>;
 
 export interface QueryColumns {
   readonly views: readonly SegmentView[];
@@ -162,22 +166,6 @@ function dataSpan({ views, intervals }: QueryColumns): Interval | undefined {
     }
   }
   return start < end ? { start, end } : undefined;
-}
-
-/** Values in the order a thread met them; id 0 is null. */
-export class ValuePool {
-  readonly values: (string | number | bigint | null)[] = [null];
-  readonly #ids = new Map<string | number | bigint, number>();
-
-  idOf(value: string | number | bigint | null): number {
-    if (value === null) return 0;
-    const known = this.#ids.get(value);
-    if (known !== undefined) return known;
-    const id = this.values.length;
-    this.values.push(value);
-    this.#ids.set(value, id);
-    return id;
-  }
 }
 
 /** Id that stands for null; ids of `longs` and `buckets` never do. */

@@ -13,14 +13,14 @@ import { type SegmentScope, storedName } from '../../expression/scope.js';
 import { timeFunction } from '../../expression/time-function.js';
 import { bucketRuns, type Runs } from '../../expression/time-runs.js';
 import type { NumberVector, StringVector } from '../../expression/vector.js';
-import { BUCKETS_MAX, type KeyDomain, type QueryColumns, type ValuePool } from './key-domain.js';
+import { BUCKETS_MAX, type KeyDomain, type KeyPool, type QueryColumns } from './key-domain.js';
 
 /** A group key (or a column to count distinct values of) bound to one segment. */
 export type LocalKey = {
   /** Local ids are below it; Infinity when that is known only after the last row. */
   readonly card: number;
   /** u32[card]: local id → id in the domain, made when the segment is through; 0 when they are the same. */
-  readonly toGlobal: (pool: ValuePool) => Address;
+  readonly toGlobal: (pool: KeyPool) => Address;
 } & LocalValues;
 
 type LocalValues =
@@ -112,7 +112,7 @@ function bucketStarts(scope: SegmentScope, granularity: Granularity): LocalKey {
   return { kind: 'runs', runs, card, toGlobal: (pool) => internIds(scope, pool, [...boundaries.subarray(first, first + card)]) };
 }
 
-function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (pool: ValuePool) => Address): LocalKey {
+function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (pool: KeyPool) => Address): LocalKey {
   const { count, hasNull } = column.dictionary;
   if (column.offsets === 0) {
     const bytes = PHYSICAL_BYTES[column.physical];
@@ -127,7 +127,7 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
   }
   if (hasNull) return { kind: 'multi', column, nullId: 0, card: count, toGlobal: remap };
   // Rows without values need an id although the dictionary has none for null.
-  const withNull = (pool: ValuePool): Address => {
+  const withNull = (pool: KeyPool): Address => {
     const source = remap(pool);
     if (source === 0) return 0;
     const { memory } = scope.context;
@@ -161,18 +161,18 @@ function longsKey(
 
 /** `valueOf`: what is kept in the pool for a text. */
 function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf: (text: string | null) => Scalar = (text) => text): LocalKey {
-  const card = vector.complete ? vector.pool.texts.length : Infinity;
+  const card = vector.complete ? vector.pool.values.length : Infinity;
   return {
     kind: 'ids',
     physical: 'U32',
     at: (block) => vector.ids(block),
     usesAll: false,
     card,
-    toGlobal: (pool) => internIds(scope, pool, vector.pool.texts.map(valueOf)),
+    toGlobal: (pool) => internIds(scope, pool, vector.pool.values.map(valueOf)),
   };
 }
 
-function internIds(scope: SegmentScope, pool: ValuePool, values: readonly (string | number | bigint | null)[]): Address {
+function internIds(scope: SegmentScope, pool: KeyPool, values: readonly (string | number | bigint | null)[]): Address {
   const at = scope.arena.take((values.length + 1) * 4);
   const ids = scope.context.memory.u32(at, values.length + 1);
   for (let id = 0; id < values.length; id++) ids[id] = pool.idOf(values[id] ?? null);

@@ -3,8 +3,9 @@ import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import { clear, type RunContext } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
+import { ValuePool } from '../../block/value-pool.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
-import { ValuePool } from '../key/key-domain.js';
+import type { KeyPool } from '../key/key-domain.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import { GroupSpill } from '../spill/group-spill.js';
 import type { GroupTableParts, SpilledGroups } from './group-parts.js';
@@ -33,8 +34,8 @@ export class GroupTable {
   readonly context: RunContext;
   readonly states: StateColumn[];
   /** Pools of interned values, of keys and of distinct columns, by position. */
-  readonly pools: readonly ValuePool[];
-  readonly distinctPools: readonly ValuePool[];
+  readonly pools: readonly KeyPool[];
+  readonly distinctPools: readonly KeyPool[];
   /** dense: u8 per cell, 1 where the group exists. */
   present: Address = 0;
   /** hash: u64[words] per group. */

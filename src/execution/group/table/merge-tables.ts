@@ -2,7 +2,7 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { clear, kernelFor, type RunContext } from '../../block/context.js';
-import type { ValuePool } from '../key/key-domain.js';
+import type { KeyPool } from '../key/key-domain.js';
 import { combinePackedKeys, GroupWriter } from '../segment/combine.js';
 import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.js';
 import type { GroupTableParts } from './group-parts.js';
@@ -169,7 +169,7 @@ function eachPresent(
 /** Ids of `values` in `pool`: u32 each. */
 export function internAll(
   { context, arena }: Scratch,
-  pool: ValuePool | undefined,
+  pool: KeyPool | undefined,
   values: readonly (string | number | bigint | null)[],
 ): Address {
   const at = arena.take(Math.max(1, values.length) * 4);
