@@ -76,6 +76,18 @@ export const LARGE_REQUESTS: readonly LargeRequest[] = [
     body: () => sql(`SELECT COUNT(*) FROM wide WHERE c0 IN (${list(LISTED, String)})`),
   },
   {
+    name: '1,000,000 strings of IN, of a computed string',
+    path: SQL,
+    status: 200,
+    body: () => sql(`SELECT COUNT(*) FROM wide WHERE UPPER(s0) IN (${list(LISTED, (index) => `'V${index}'`)})`),
+  },
+  {
+    name: '1,000,000 numbers of IN, of a computed number',
+    path: SQL,
+    status: 200,
+    body: () => sql(`SELECT COUNT(*) FROM wide WHERE c0 + 1 IN (${list(LISTED, String)})`),
+  },
+  {
     name: '1,000,000 strings of a native in filter',
     path: NATIVE,
     status: 200,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assert } from '../base/errors.js';
 import type { Frame } from '../model/frame.js';
+import { isPacked } from '../model/value-list.js';
 
 /** An entry takes at most this part of the budget: one large answer must not push out all others. */
 const ENTRY_PART_MAX = 1 / 4;
@@ -72,6 +73,7 @@ function withoutLoss(_key: string, value: unknown): unknown {
     case 'number':
       return Number.isFinite(value) && !Object.is(value, -0) ? value : { [SPECIAL]: Object.is(value, -0) ? '-0' : String(value) };
     case 'object': {
+      if (isPacked(value)) return { [SPECIAL]: value.digest };
       const prototype: unknown = value === null ? Object.prototype : Object.getPrototypeOf(value);
       assert(Array.isArray(value) || prototype === null || prototype === Object.prototype, 'a cache key is made of plain data');
       return value;

@@ -1,8 +1,6 @@
 import type { Expression } from './expression.js';
 import type { ColumnType } from './schema.js';
-
-/** Arrays are written as their texts (`array-text.ts`). */
-export type FilterValue = string | number | bigint | null;
+import type { FilterValue, ValueList } from './value-list.js';
 
 export type StringOrdering = 'lexicographic' | 'alphanumeric' | 'numeric' | 'strlen' | 'version';
 
@@ -22,7 +20,7 @@ export type Filter =
   | { readonly kind: 'null'; readonly column: string }
   /** `type` is the type the comparison is made in; values are converted to it once, when the filter is bound. */
   | { readonly kind: 'equals'; readonly column: string; readonly type: ColumnType; readonly value: FilterValue }
-  | { readonly kind: 'in'; readonly column: string; readonly type: ColumnType; readonly values: readonly FilterValue[] }
+  | { readonly kind: 'in'; readonly column: string; readonly type: ColumnType; readonly values: ValueList }
   | {
       readonly kind: 'range';
       readonly column: string;

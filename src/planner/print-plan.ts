@@ -6,6 +6,7 @@ import type { Aggregator, DistinctFold } from '../model/aggregator.js';
 import type { Filter } from '../model/filter.js';
 import { granularityName } from '../model/granularity.js';
 import type { GroupKey, Plan, PostStep, SortKey } from '../model/plan.js';
+import { valuesOf } from '../model/value-list.js';
 import type { FrameBound, WindowFunction } from '../model/window.js';
 
 /** A plan as text, one line for each part that is there: for golden files, logs and EXPLAIN. */
@@ -87,7 +88,7 @@ export function printFilter(filter: Filter): string {
     case 'equals':
       return `${filter.column} = ${stringifyJson(filter.value)} as ${filter.type}`;
     case 'in':
-      return `${filter.column} in ${stringifyJson(filter.values)} as ${filter.type}`;
+      return `${filter.column} in ${stringifyJson(valuesOf(filter.values))} as ${filter.type}`;
     case 'range': {
       const lower = filter.lower === null ? '' : `${stringifyJson(filter.lower)} ${filter.lowerStrict ? '<' : '<='} `;
       const upper = filter.upper === null ? '' : ` ${filter.upperStrict ? '<' : '<='} ${stringifyJson(filter.upper)}`;

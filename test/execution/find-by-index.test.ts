@@ -7,6 +7,7 @@ import type { Filter } from '../../src/model/filter.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import { newProfile, type Profile } from '../../src/model/profile.js';
+import { valuesOf } from '../../src/model/value-list.js';
 import { openFrames } from './segments.js';
 
 const ROWS = 40_000;
@@ -82,7 +83,7 @@ function passes(filter: Filter, row: Row): boolean {
     case 'equals':
       return values(filter.column).includes(String(filter.value));
     case 'in':
-      return values(filter.column).some((value) => filter.values.includes(value));
+      return values(filter.column).some((value) => valuesOf(filter.values).includes(value));
     case 'range':
       return row.number >= Number(filter.lower) && row.number < Number(filter.upper);
     default:

@@ -6,6 +6,7 @@ import type { Filter } from '../../src/model/filter.js';
 import { floorInstant } from '../../src/model/granularity.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { ColumnType } from '../../src/model/schema.js';
+import { hasNull, valuesOf as listed } from '../../src/model/value-list.js';
 
 /** The meaning of plans, written down row by row with no regard for speed: what the engine's answers are held against. */
 export type Cell = Value | readonly Value[];
@@ -69,12 +70,12 @@ function numberOf(text: string): number | null {
 
 function compare(value: Value, filter: Extract<Filter, { column: string }>): Truth {
   if (filter.kind === 'null') return value === null;
-  if (value === null) return filter.kind === 'in' && filter.values.includes(null) ? true : null;
+  if (value === null) return filter.kind === 'in' && hasNull(filter.values) ? true : null;
   switch (filter.kind) {
     case 'equals':
       return same(value, filter.value, filter.type);
     case 'in':
-      return filter.values.some((each) => each !== null && same(value, each, filter.type) === true);
+      return listed(filter.values).some((each) => each !== null && same(value, each, filter.type) === true);
     case 'range': {
       const asText = filter.type === 'STRING' && filter.ordering !== 'numeric';
       const subject = asText ? String(convert(value, 'STRING')) : typeof value === 'string' ? numberOf(value) : value;

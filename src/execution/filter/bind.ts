@@ -1,6 +1,7 @@
 import { likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
 import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../../expression/ordering.js';
-import type { Filter, FilterValue } from '../../model/filter.js';
+import type { Filter } from '../../model/filter.js';
+import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { takeBits } from '../block/context.js';
 import { findText, lowerBoundText } from '../block/dictionary.js';
@@ -52,7 +53,7 @@ type Comparison = Extract<Filter, { readonly column: string }>;
 function bindComparison(scope: SegmentScope, filter: Comparison, matchUnknown: boolean): Predicate {
   const type = scope.typeOf(filter.column);
   const typed = filter.kind === 'null' || type === undefined ? undefined : typedComparison(filter, type);
-  const matchNull = filter.kind === 'null' || (filter.kind === 'in' && filter.values.includes(null)) || matchUnknown;
+  const matchNull = filter.kind === 'null' || (filter.kind === 'in' && hasNull(filter.values)) || matchUnknown;
   switch (typed?.kind) {
     case undefined:
       return bindPlain(scope, filter, matchNull);
@@ -91,7 +92,7 @@ function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparis
       return inPredicate(scope, vector, comparable([filter.value], filter.type), matchNull);
     }
     case 'in':
-      return inPredicate(scope, vector, comparable(filter.values, filter.type), matchNull);
+      return inPredicate(scope, vector, comparable(valuesOf(filter.values), filter.type), matchNull);
     case 'range': {
       if (comparesText(filter)) break;
       return rangePredicate(
@@ -134,7 +135,7 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
     case 'equals':
     case 'in': {
       if (filter.type !== 'STRING') break;
-      const values = filter.kind === 'equals' ? [filter.value] : filter.values;
+      const values = filter.kind === 'equals' ? [filter.value] : valuesOf(filter.values);
       if (values.length > dictionary.count) return idsOf(scope, dictionary.count, idsListed(scope.texts(column), values));
       return idsOf(
         scope,
@@ -199,7 +200,7 @@ function textTest(filter: Comparison): (text: string) => boolean {
       return () => false;
     case 'equals':
     case 'in': {
-      const values = filter.kind === 'equals' ? [filter.value] : filter.values;
+      const values = filter.kind === 'equals' ? [filter.value] : valuesOf(filter.values);
       if (filter.type === 'STRING') {
         const texts = new Set(values.flatMap((value) => (value === null ? [] : [String(value)])));
         return (text) => texts.has(text);

@@ -1,5 +1,6 @@
 import type { Filter } from '../../model/filter.js';
 import type { RowPlan } from '../../model/plan.js';
+import { isPacked } from '../../model/value-list.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { RowSelection, SegmentView } from '../../storage/view.js';
 import { columnsOfPlan } from '../expression/columns-of-plan.js';
@@ -92,11 +93,12 @@ function textConditions({ filter, virtualColumns, stages = [] }: RowPlan): reado
   });
 }
 
-/** The texts that a condition asks for; undefined when it is of another kind, or null passes it. */
+/** The texts that a condition asks for; undefined when it is of another kind, null passes it, or they are too many to be looked up one by one. */
 function textsOf(condition: Filter): readonly string[] | undefined {
   if (condition.kind !== 'equals' && condition.kind !== 'in') return undefined;
   if (condition.type !== 'STRING') return undefined;
   const values = condition.kind === 'equals' ? [condition.value] : condition.values;
+  if (isPacked(values)) return undefined;
   return values.includes(null) ? undefined : values.map(String);
 }
 

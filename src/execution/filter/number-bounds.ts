@@ -1,6 +1,6 @@
 import type { Physical } from '../../base/layout.js';
 import { parseNumber } from '../../expression/ordering.js';
-import type { FilterValue } from '../../model/filter.js';
+import type { FilterValue } from '../../model/value-list.js';
 
 export const I64_MIN = -(1n << 63n);
 export const I64_MAX = (1n << 63n) - 1n;

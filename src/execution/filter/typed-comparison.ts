@@ -1,8 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { textOfValue, valueOfText } from '../../expression/value.js';
-import type { Filter, FilterValue } from '../../model/filter.js';
+import type { Filter } from '../../model/filter.js';
 import { type ColumnType, isArrayType, isComplexType, isTextType, JSON_TYPE, type TextType, widestType } from '../../model/schema.js';
+import { type FilterValue, valuesOf } from '../../model/value-list.js';
 import { asTexts } from '../expression/cast-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { constantPredicate, type Predicate } from './predicate.js';
@@ -62,7 +63,7 @@ function asStrings(filter: TextComparison, from: ColumnType, to: TextType): Text
     case 'equals':
       return { ...filter, type: 'STRING', value: text(filter.value) };
     case 'in':
-      return { ...filter, type: 'STRING', values: filter.values.map(text) };
+      return { ...filter, type: 'STRING', values: valuesOf(filter.values).map(text) };
     case 'range':
       return { ...filter, type: 'STRING', ordering: 'lexicographic', lower: text(filter.lower), upper: text(filter.upper) };
   }
@@ -70,7 +71,7 @@ function asStrings(filter: TextComparison, from: ColumnType, to: TextType): Text
 
 function arrayTest(filter: TextComparison): (text: string) => boolean {
   if (filter.kind !== 'range') {
-    const wanted = new Set(filter.kind === 'equals' ? [filter.value] : filter.values);
+    const wanted = new Set(filter.kind === 'equals' ? [filter.value] : valuesOf(filter.values));
     return (text) => wanted.has(text);
   }
   const { lower, upper, lowerStrict, upperStrict } = filter;
@@ -82,7 +83,7 @@ function arrayTest(filter: TextComparison): (text: string) => boolean {
 /** Equality of JSON, in which the order of an object's members says nothing. */
 function jsonTest(filter: TextComparison, from: ColumnType): (text: string) => boolean {
   if (filter.kind === 'range') throw new ServiceError('unsupported', `the column "${filter.column}" holds JSON, which has no order`);
-  const values = filter.kind === 'equals' ? [filter.value] : filter.values;
+  const values = filter.kind === 'equals' ? [filter.value] : valuesOf(filter.values);
   const wanted = new Set(
     values.flatMap((value) => (value === null ? [] : [canonicalJson(textOfValue(valueOfText(String(value), from), JSON_TYPE) ?? 'null')])),
   );

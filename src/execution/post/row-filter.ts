@@ -2,8 +2,9 @@ import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { STRING_ORDERINGS } from '../../expression/ordering.js';
 import { compareValues, convert, textOfValue, toText, toTruth, type Value } from '../../expression/value.js';
-import type { Filter, FilterValue } from '../../model/filter.js';
+import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
+import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
 import { columnNamed, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { typedComparison } from '../filter/typed-comparison.js';
 
@@ -60,7 +61,7 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
       const column = columnNamed(table, filter.column);
       if (filter.kind === 'null') return (row) => valueAt(column, row) === null;
       const test = structuredTest(filter, typeOfResult(column)) ?? valueTest(filter);
-      const matchesNull = filter.kind === 'in' && filter.values.includes(null);
+      const matchesNull = filter.kind === 'in' && hasNull(filter.values);
       return (row) => {
         const value = valueAt(column, row);
         return value === null ? matchesNull || null : test(value);
@@ -92,7 +93,7 @@ function valueTest(filter: Comparison): (value: Exclude<Value, null>) => Truth {
   switch (filter.kind) {
     case 'equals':
     case 'in': {
-      const wanted = filter.kind === 'equals' ? [filter.value] : filter.values;
+      const wanted = filter.kind === 'equals' ? [filter.value] : valuesOf(filter.values);
       const values = wanted.flatMap((value) => {
         const found = toType(value, filter.type);
         return found === null ? [] : [found];

@@ -1,4 +1,5 @@
 import type { RowPlan } from '../../model/plan.js';
+import { isPacked } from '../../model/value-list.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { Builds } from '../join/with-stages.js';
 
@@ -34,12 +35,20 @@ export function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number
   return rows + views.length * (parts * PART_COSTS + listed * LISTED_COSTS);
 }
 
+/** Characters of a string of a plan that count as a value: it may be an array. */
+const LISTED_LENGTH = 16;
+
 /** Objects of a plan at whatever depth, and strings and numbers in its lists: up to about `COUNTED_MAX` of them. */
 function sizeOf(plan: RowPlan): { readonly parts: number; readonly listed: number } {
   let parts = 0;
   let listed = 0;
   const count = (value: unknown): void => {
+    if (typeof value === 'string') listed += Math.floor(value.length / LISTED_LENGTH);
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+    if (isPacked(value)) {
+      listed += value.length;
+      return;
+    }
     if (Array.isArray(value)) {
       for (const each of value) {
         if (parts + listed > COUNTED_MAX) return;

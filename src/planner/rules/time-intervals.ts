@@ -1,7 +1,8 @@
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
-import type { Filter, FilterValue } from '../../model/filter.js';
+import type { Filter } from '../../model/filter.js';
 import { TIME_COLUMN } from '../../model/schema.js';
+import type { FilterValue } from '../../model/value-list.js';
 
 /** A filter split into the time it confines rows to and what else it asks of them. */
 export interface TimeBounds {

@@ -91,7 +91,23 @@ function plainValue(value: unknown): unknown {
 }
 
 /** Read alike by both; a pair where the spelling differs. With an ORDER BY, rows are compared in order. */
+const listed = (count: number, item: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => item(index)).join(', ');
+
 const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
+  // Lists of more values than are compared one by one, or than are kept as they are.
+  ...[10, 150, 1500].flatMap((count) => [
+    `SELECT COUNT(*) FROM edits WHERE added IN (${listed(count, (index) => `${index * 3}`)})`,
+    `SELECT COUNT(*) FROM edits WHERE added NOT IN (${listed(count, (index) => `${index * 3}`)})`,
+    `SELECT COUNT(*) FROM edits WHERE price IN (${listed(count, (index) => `${index * 0.75}`)})`,
+    `SELECT COUNT(*) FROM edits WHERE channel IN (${listed(count, (index) => `'#c${index * 2}'`)})`,
+    `SELECT COUNT(*) FROM edits WHERE channel NOT IN (${listed(count, (index) => `'#c${index * 2}'`)})`,
+    `SELECT COUNT(*) FROM edits WHERE UPPER(city) IN (${listed(count, (index) => `'${['OSLO', '', '7'][index] ?? `x${index}`}'`)})`,
+    `SELECT COUNT(*) FROM edits WHERE UPPER(city) NOT IN (${listed(count, (index) => `'${['OSLO', '', '7'][index] ?? `x${index}`}'`)})`,
+    `SELECT COUNT(*) FROM edits WHERE added - deleted IN (${listed(count, (index) => `${index * 2 - 60}`)})`,
+    `SELECT COUNT(*) FROM edits WHERE added - deleted NOT IN (${listed(count, (index) => `${index * 2 - 60}`)})`,
+    `SELECT CASE WHEN added IN (${listed(count, (index) => `${index * 2}`)}) THEN 'a' ELSE 'b' END AS s, COUNT(*) FROM edits GROUP BY 1`,
+  ]),
   'SELECT COUNT(*), COUNT(added), SUM(added), MIN(added), MAX(price), AVG(added), AVG(price) FROM edits',
   "SELECT COUNT(*), SUM(added), MIN(price) FROM edits WHERE channel = 'none'",
   'SELECT channel, COUNT(*), SUM(added) FROM edits GROUP BY 1 ORDER BY 1',

@@ -5,6 +5,7 @@ import type { Filter } from '../../../src/model/filter.js';
 import type { Plan, PostStep } from '../../../src/model/plan.js';
 import type { ColumnType } from '../../../src/model/schema.js';
 import type { PlannedQuery, PlannedSource, PlannedStatement } from '../../../src/model/statement.js';
+import { valuesOf } from '../../../src/model/value-list.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 
@@ -146,7 +147,7 @@ export function filterText(filter: Filter): string {
     case 'equals':
       return `${filter.column} = ${filter.value} ${filter.type}`;
     case 'in':
-      return `${filter.column} in [${filter.values.join(' ')}] ${filter.type}`;
+      return `${filter.column} in [${valuesOf(filter.values).join(' ')}] ${filter.type}`;
     case 'range':
       return `${filter.lower === null ? '' : `${filter.lower} ${filter.lowerStrict ? '<' : '<='} `}${filter.column}${filter.upper === null ? '' : ` ${filter.upperStrict ? '<' : '<='} ${filter.upper}`} ${filter.type} ${filter.ordering}`;
     case 'like':

@@ -5,8 +5,9 @@ import { parseExpression } from '../../../expression/parse.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
-import type { Filter, FilterValue, StringOrdering } from '../../../model/filter.js';
+import type { Filter, StringOrdering } from '../../../model/filter.js';
 import { type ColumnType, isArrayType, isComplexType, isNumberType, JSON_TYPE, type NumberType } from '../../../model/schema.js';
+import { type FilterValue, listOf } from '../../../model/value-list.js';
 import { type ColumnTypes, type FilterColumns, givenColumns } from '../column/column-types.js';
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
@@ -131,7 +132,11 @@ function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
     if (text === null) hasNull = true;
     else present.push(text);
   }
-  const filter: Filter = { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: converted })) };
+  const filter: Filter = {
+    kind: 'in',
+    column,
+    ...typed(column, present, types, (type, converted) => ({ type, values: listOf(converted) })),
+  };
   // A null row is in a list that names null, where SQL's IN would not know.
   return hasNull ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
 }
@@ -147,7 +152,7 @@ function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   if (keys.length !== 1) refuse(reader.at(key), 'exactly one of values and sortedValues', reader.raw(key));
   const given = reader.list(key, (value, path) => (value === null ? null : readTyped(value, type, path)));
   const values = given.filter((value) => value !== null);
-  const filter = equalsNone(typeOf(column), column, type, reader) ?? ({ kind: 'in', column, type, values } as const);
+  const filter = equalsNone(typeOf(column), column, type, reader) ?? ({ kind: 'in', column, type, values: listOf(values) } as const);
   return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
 }
 

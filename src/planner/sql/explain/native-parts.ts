@@ -2,8 +2,9 @@ import { printExpression } from '../../../expression/print.js';
 import { plainData, valueOfText } from '../../../expression/value.js';
 import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
-import type { Filter, FilterValue } from '../../../model/filter.js';
+import type { Filter } from '../../../model/filter.js';
 import { type ColumnType, isArrayType, isComplexType, isNumberType } from '../../../model/schema.js';
+import { type FilterValue, valuesOf } from '../../../model/value-list.js';
 
 /* Parts of plans as native queries write them. */
 
@@ -93,11 +94,11 @@ export function nativeFilter(filter: Filter): Json {
     case 'equals':
       return { type: 'equals', column: filter.column, matchValueType: filter.type, matchValue: matchValue(filter.value, filter.type) };
     case 'in':
-      if (filter.type === 'STRING' && filter.values.length > 0) return { type: 'in', dimension: filter.column, values: filter.values };
       if (filter.values.length === 0) return none('a condition of no values');
+      if (filter.type === 'STRING') return { type: 'in', dimension: filter.column, values: valuesOf(filter.values) };
       return {
         type: 'or',
-        fields: filter.values.map((value) => nativeFilter({ kind: 'equals', column: filter.column, type: filter.type, value })),
+        fields: valuesOf(filter.values).map((value) => nativeFilter({ kind: 'equals', column: filter.column, type: filter.type, value })),
       };
     case 'range': {
       const { column, type, ordering, lower, upper, lowerStrict, upperStrict } = filter;

@@ -1,4 +1,5 @@
-import type { Filter, FilterValue } from '../../../model/filter.js';
+import type { Filter } from '../../../model/filter.js';
+import { type FilterValue, listOf } from '../../../model/value-list.js';
 import { mergeRanges } from '../../rules/merge-ranges.js';
 import { nativeType } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
@@ -30,7 +31,7 @@ export function toFilter(condition: Bound): Filter {
     }
     case 'in':
       if (condition.operand.kind === 'column')
-        return { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain), values: condition.values };
+        return { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain), values: listOf(condition.values) };
       break;
     case 'isNull':
       if (condition.operand.kind === 'column') return { kind: 'null', column: condition.operand.name };

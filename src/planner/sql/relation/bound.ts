@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../base/errors.js';
+import { arrayText } from '../../../model/array-text.js';
 import type { Expression } from '../../../model/expression.js';
 import type { SqlType } from '../../../model/statement.js';
 import { nativeType } from '../parse/sql-type.js';
@@ -221,14 +222,16 @@ export function toExpression(bound: Bound): Expression {
     case 'in': {
       const operand = toExpression(bound.operand);
       const type = nativeType(bound.domain);
+      const isLookedUp =
+        type === 'STRING'
+          ? operand.kind !== 'column' && bound.values.length > 1
+          : type === 'LONG' && bound.values.length > NUMBERS_COMPARED_MAX && nativeType(settledType(bound.operand.type)) === 'LONG';
+      // What is computed is computed once, not once for each value of the list.
+      if (isLookedUp) {
+        const list: Expression = { kind: 'literal', type: `ARRAY<${type}>`, value: arrayText(bound.values, `ARRAY<${type}>`) };
+        return { kind: 'call', function: 'scalar_in_array', arguments: [operand, list] };
+      }
       const literals = bound.values.map((value): Expression => ({ kind: 'literal', type, value }));
-      // A text that is computed is computed once, not once for each value of the list.
-      if (type === 'STRING' && operand.kind !== 'column' && literals.length > 1)
-        return {
-          kind: 'call',
-          function: 'scalar_in_array',
-          arguments: [operand, { kind: 'call', function: 'array', arguments: literals }],
-        };
       return balanced(
         '||',
         literals.map((literal) => ({ kind: 'call', function: '==', arguments: [operand, literal] })),
@@ -246,6 +249,9 @@ export function toExpression(bound: Bound): Expression {
 }
 
 const NATIVE_COMPARISONS: Readonly<Record<CompareOperator, string>> = { '=': '==', '<>': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
+
+/** Kernels compare a number with so many others sooner than a set is asked. */
+const NUMBERS_COMPARED_MAX = 100;
 
 /** The operands joined in a tree of logarithmic depth: a list may hold thousands. */
 function balanced(operator: string, operands: readonly Expression[]): Expression {

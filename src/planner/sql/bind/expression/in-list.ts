@@ -13,6 +13,9 @@ function sameValueDomain(operand: Bound['type'], item: Bound['type']): SqlType |
   return operand === 'BIGINT' && item === 'INTEGER' ? 'BIGINT' : undefined;
 }
 
+/** Repeats in longer lists stay: they do no harm, and to find them takes longer than all the rest of planning. */
+const TOLD_APART_MAX = 1000;
+
 /** `operand IN (…)`: one list of values per type they compare in, and comparisons for items that are not literals. */
 export function inList(session: Session, expression: Of<'in'>, bind: BindOperand): Bound {
   const operand = bind(expression.operand);
@@ -46,7 +49,7 @@ export function inList(session: Session, expression: Of<'in'>, bind: BindOperand
     const [only] = list;
     if (list.length === 1 && only !== undefined)
       return { kind: 'compare', type: 'BOOLEAN', operator: '=', domain, left: operand, right: literal(domain, only) };
-    return { kind: 'in', type: 'BOOLEAN', domain, operand, values: [...new Set(list)] };
+    return { kind: 'in', type: 'BOOLEAN', domain, operand, values: list.length > TOLD_APART_MAX ? list : [...new Set(list)] };
   });
   const found = or([...lists, ...others]);
   return expression.negated ? not(found) : found;
