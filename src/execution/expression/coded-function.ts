@@ -4,7 +4,7 @@ import { type ColumnType, isNumberType, type NumberType, type TextType } from '.
 import { type Block, takeBits } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
 import { type CodedColumn, type Codes, codedColumn } from './coded-column.js';
-import type { RowFunction } from './row-function.js';
+import type { RowFunction, RowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type StringVector, type Vector } from './vector.js';
 
@@ -31,11 +31,7 @@ export function codedFunction(scope: SegmentScope, columns: readonly CodedColumn
 }
 
 /** Like `rowLoop`, but computes the value once for each combination of ids. */
-export function codedLoop(
-  scope: SegmentScope,
-  columns: readonly CodedColumn[],
-  bound: RowFunction,
-): (block: Block, put: (row: number, value: Value) => void) => void {
+export function codedLoop(scope: SegmentScope, columns: readonly CodedColumn[], bound: RowFunction): RowLoop {
   const combinations = combinationsOf(columns, bound);
   const values: (Value | undefined)[] = [];
   let computed = 0;

@@ -1,7 +1,8 @@
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, isArrayValue, type Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { type Block, blockAt } from '../block/context.js';
+import { blockAt } from '../block/context.js';
+import type { RowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { byCodeUnits, uploadedColumn, wellFormed } from './uploaded-column.js';
 
@@ -9,10 +10,7 @@ import { byCodeUnits, uploadedColumn, wellFormed } from './uploaded-column.js';
  * A multi-value column of what is computed of each row of the segment: the elements of an array, as texts; nothing for
  * null. It is laid out as stored columns are, in the scope's arena, so that everything that reads columns reads it.
  */
-export function listedColumn(
-  scope: SegmentScope,
-  rows: (block: Block, put: (row: number, value: Value) => void) => void,
-): StringColumnView {
+export function listedColumn(scope: SegmentScope, rows: RowLoop): StringColumnView {
   const { rowCount } = scope.view;
   const offsets = new Uint32Array(rowCount + 1);
   const ids = new GrowingIds();

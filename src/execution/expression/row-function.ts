@@ -36,12 +36,11 @@ export function rowFunction(scope: SegmentScope, expression: Expression, names: 
 /** Between two looks at whether to go on: one row may take long. */
 const ROWS_PER_CHECK = 64;
 
+/** Puts the value of every row of a block. */
+export type RowLoop = (block: Block, put: (row: number, value: Value) => void) => void;
+
 /** Computes every row of a block; for functions that no faster form fits. */
-export function rowLoop(
-  scope: SegmentScope,
-  names: readonly string[],
-  { cells, compute }: RowFunction,
-): (block: Block, put: (row: number, value: Value) => void) => void {
+export function rowLoop(scope: SegmentScope, names: readonly string[], { cells, compute }: RowFunction): RowLoop {
   const readers = names.map((name) => readerOf(scope, name));
   return (block, put) => {
     for (const reader of readers) reader.open(block);

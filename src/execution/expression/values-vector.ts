@@ -1,25 +1,18 @@
 import { BLOCK_ROWS } from '../../base/layout.js';
-import { convert, textOfValue, type Value } from '../../expression/value.js';
+import { convert, textOfValue } from '../../expression/value.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
-import { type Block, takeBits } from '../block/context.js';
+import { takeBits } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
+import type { RowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type StringVector, type Vector } from './vector.js';
 
 /** A vector from values that `fill` puts row by row. */
-export function valuesVector(
-  scope: SegmentScope,
-  type: ColumnType,
-  fill: (block: Block, put: (row: number, value: Value) => void) => void,
-): Vector {
+export function valuesVector(scope: SegmentScope, type: ColumnType, fill: RowLoop): Vector {
   return isNumberType(type) ? numberValues(scope, type, fill) : textValues(scope, type, fill);
 }
 
-function textValues(
-  scope: SegmentScope,
-  type: TextType,
-  fill: (block: Block, put: (row: number, value: Value) => void) => void,
-): StringVector {
+function textValues(scope: SegmentScope, type: TextType, fill: RowLoop): StringVector {
   const { memory } = scope.context;
   const pool = new ValuePool<string>();
   const at = scope.arena.take(BLOCK_ROWS * 4);
@@ -32,11 +25,7 @@ function textValues(
   return computedTexts(type, { pool, run, at });
 }
 
-function numberValues(
-  scope: SegmentScope,
-  type: NumberType,
-  fill: (block: Block, put: (row: number, value: Value) => void) => void,
-): NumberVector {
+function numberValues(scope: SegmentScope, type: NumberType, fill: RowLoop): NumberVector {
   const { memory } = scope.context;
   const at = scope.arena.take(BLOCK_ROWS * 8);
   const nulls = takeBits(scope.arena);

@@ -34,10 +34,19 @@ export function combineSegment(groups: LocalGroups, table: GroupTable): void {
     if (table.present !== 0) kernels.presentGroups(numbers, n, table.present);
     combineClass(context, everyRow, base, cells, numbers, n, table);
   };
-  if (groupIndex.kind === 'dense') combineDense(groups, groupIndex.strides, everyRow, remaps, writer, combineCells);
-  else combineHash(groups, groupIndex, remaps, writer, combineCells);
+  if (groupIndex.kind === 'dense') combineDense(groups, groupIndex.strides, everyRow, { remaps, writer, combineCells });
+  else combineHash(groups, groupIndex, { remaps, writer, combineCells });
   for (const each of others) combineOtherClass({ context, arena }, each, groupCount, groupOf, table);
   for (const each of classes) for (const distinct of each.distincts) distinct.combine(table, groupOf, groupCount);
+}
+
+/** The table that groups are added to. */
+interface Destination {
+  /** Per key, ids there by local ids; 0: they are the same. */
+  readonly remaps: readonly Address[];
+  readonly writer: GroupWriter;
+  /** Adds states of the groups `base + cells[i]`, whose keys the writer holds. */
+  combineCells(base: number, cells: Address, n: number): void;
 }
 
 interface Scratch {
@@ -66,9 +75,7 @@ function combineDense(
   groups: LocalGroups,
   strides: readonly number[],
   everyRow: RowClass,
-  remaps: readonly Address[],
-  writer: GroupWriter,
-  combineCells: (base: number, cells: Address, n: number) => void,
+  { remaps, writer, combineCells }: Destination,
 ): void {
   const { keys, scope } = groups;
   const { memory } = scope.context;
@@ -106,13 +113,7 @@ function isVarying(key: LocalKey | undefined): boolean {
   return key !== undefined && key.kind !== 'constant';
 }
 
-function combineHash(
-  groups: LocalGroups,
-  groupIndex: Extract<LocalGroups['groupIndex'], { kind: 'hash' }>,
-  remaps: readonly Address[],
-  writer: GroupWriter,
-  combineCells: (base: number, cells: Address, n: number) => void,
-): void {
+function combineHash(groups: LocalGroups, groupIndex: Extract<LocalGroups['groupIndex'], { kind: 'hash' }>, into: Destination): void {
   const { keys, scope } = groups;
   const { table, indexLayout } = groupIndex;
   combinePackedKeys(
@@ -125,9 +126,7 @@ function combineHash(
       flagWord: indexLayout.flagWord,
       isConstant: keys.map((key) => key.kind === 'constant'),
     },
-    remaps,
-    writer,
-    combineCells,
+    into,
   );
 }
 
@@ -141,13 +140,7 @@ export interface PackedKeys {
 }
 
 /** Gives the groups of packed keys, blocks at a time, their numbers in the table. */
-export function combinePackedKeys(
-  scratch: Scratch,
-  packed: PackedKeys,
-  remaps: readonly Address[],
-  writer: GroupWriter,
-  combineCells: (base: number, cells: Address, n: number) => void,
-): void {
+export function combinePackedKeys(scratch: Scratch, packed: PackedKeys, { remaps, writer, combineCells }: Destination): void {
   const { arena, context } = scratch;
   const { kernels } = context;
   const { keys, count, words, places, flagWord } = packed;

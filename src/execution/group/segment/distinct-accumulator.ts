@@ -75,24 +75,21 @@ function markedDistinct(scope: SegmentScope, index: number, layout: DistinctLayo
   const { memory, kernels } = scope.context;
   const { card } = key;
   const marks = takeZeroed(scope.arena, scope.context, groupCount * card);
-  const pairs = idWriter(scope, key);
   const scratch = scope.arena.take(BLOCK_ROWS * 4);
   return {
     readsRows: true,
-    addGroups(block, rows, groups, n) {
-      pairs(block, rows, groups, n, (idAddress, ids, idRows, idGroups, count) => {
-        if (groupCount === 1 && ids === 'U32' && idRows === 0) {
-          kernels.presentGroups(idAddress, count, marks);
-          return;
-        }
-        if (groupCount === 1) kernelFor(kernels, 'keyDense', ids)(idAddress, idRows, count, 1, 0, scratch);
-        else {
-          kernels.keyDenseU32(idGroups, 0, count, card, 0, scratch);
-          kernelFor(kernels, 'keyDense', ids)(idAddress, idRows, count, 1, 1, scratch);
-        }
-        kernels.presentGroups(scratch, count, marks);
-      });
-    },
+    addGroups: idReader(scope, key, (idAddress, ids, idRows, idGroups, count) => {
+      if (groupCount === 1 && ids === 'U32' && idRows === 0) {
+        kernels.presentGroups(idAddress, count, marks);
+        return;
+      }
+      if (groupCount === 1) kernelFor(kernels, 'keyDense', ids)(idAddress, idRows, count, 1, 0, scratch);
+      else {
+        kernels.keyDenseU32(idGroups, 0, count, card, 0, scratch);
+        kernelFor(kernels, 'keyDense', ids)(idAddress, idRows, count, 1, 1, scratch);
+      }
+      kernels.presentGroups(scratch, count, marks);
+    }),
     combine(table, groupOf) {
       const bits = scope.arena.take(BLOCK_ROWS / 8);
       const ids = scope.arena.take(BLOCK_ROWS * 4);
@@ -123,19 +120,15 @@ function pairedDistinct(scope: SegmentScope, index: number, layout: DistinctLayo
     (bytes) => scope.arena.take(bytes),
     () => undefined,
   );
-  const pairs = idWriter(scope, key);
   const packed = scope.arena.take(BLOCK_ROWS * 8);
   return {
     readsRows: true,
-    addGroups(block, rows, groups, n) {
-      pairs(block, rows, groups, n, (idAddress, ids, idRows, idGroups, count) => {
-        kernels.keyWordU32(idGroups, 0, count, 1, 0, 0, 1, packed);
-        kernelFor(kernels, 'keyWord', ids)(idAddress, idRows, count, 1, 0, 32, 0, packed);
-        set.add(packed, count);
-      });
-    },
-    combine: (table, groupOf) =>
-      combinePairs(scope, table, index, layout, set.keys, set.count, groupOf, key.toGlobal(poolOf(table, index))),
+    addGroups: idReader(scope, key, (idAddress, ids, idRows, idGroups, count) => {
+      kernels.keyWordU32(idGroups, 0, count, 1, 0, 0, 1, packed);
+      kernelFor(kernels, 'keyWord', ids)(idAddress, idRows, count, 1, 0, 32, 0, packed);
+      set.add(packed, count);
+    }),
+    combine: (table, groupOf) => combinePairs(scope, table, index, layout, set, groupOf, key.toGlobal(poolOf(table, index))),
   };
 }
 
@@ -173,17 +166,17 @@ function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey,
       }
       set.add(packed, count);
     },
-    combine: (table, groupOf) => combineWidePairs(scope, table, index, set.keys, set.count, groupOf),
+    combine: (table, groupOf) => combineWidePairs(scope, table, index, set, groupOf),
   };
 }
 
 type PutIds = (ids: Address, physical: 'U8' | 'U16' | 'U32', rows: Address, groups: Address, n: number) => void;
 
 /** Gives the ids of positions in pieces of at most a block; a multi-value row gives one position per value. */
-function idWriter(scope: SegmentScope, key: IdKey): (block: Block, rows: Address, groups: Address, n: number, put: PutIds) => void {
+function idReader(scope: SegmentScope, key: IdKey, put: PutIds): (block: Block, rows: Address, groups: Address, n: number) => void {
   const { arena, context } = scope;
   const { kernels } = context;
-  if (key.kind === 'ids') return (block, rows, groups, n, put) => put(key.at(block), key.physical, rows, groups, n);
+  if (key.kind === 'ids') return (block, rows, groups, n) => put(key.at(block), key.physical, rows, groups, n);
   if (key.kind === 'multi') {
     const { column, nullId } = key;
     const expand = kernelFor(kernels, 'expand', column.physical);
@@ -194,7 +187,7 @@ function idWriter(scope: SegmentScope, key: IdKey): (block: Block, rows: Address
       arena.take(room * 4),
       arena.take(room * 4),
     ];
-    return (block, rows, groups, n, put) => {
+    return (block, rows, groups, n) => {
       let count = expand(column.ids, column.offsets + block.start * 4, rows, n, nullId, outRows, outPositions, outIds, room);
       while (count < 0) {
         room *= 2;
@@ -213,10 +206,10 @@ function idWriter(scope: SegmentScope, key: IdKey): (block: Block, rows: Address
   }
   const ids = takeZeroed(arena, context, BLOCK_ROWS * 4);
   if (key.kind === 'constant') {
-    return (_block, _rows, groups, n, put) => put(ids, 'U32', 0, groups, n);
+    return (_block, _rows, groups, n) => put(ids, 'U32', 0, groups, n);
   }
   const runs = arena.take(BLOCK_ROWS * RUN_BYTES);
-  return (block, rows, groups, n, put) => {
+  return (block, rows, groups, n) => {
     kernels.keyRuns(runs, key.runs(block, 0, block.rows, runs), rows, n, 1, 0, ids);
     put(ids, 'U32', 0, groups, n);
   };

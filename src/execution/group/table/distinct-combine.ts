@@ -58,52 +58,69 @@ export class DistinctWriter {
   }
 }
 
+/** Pairs of a group and an id (one word of 64 bits), or a group and 64 bits (two words). */
+interface Pairs {
+  readonly keys: Address;
+  readonly count: number;
+  readonly words: number;
+}
+
+/**
+ * Visits pairs block by block: where they begin, positions of their words by halves, and their groups.
+ * @param groupOf  u32 per group of the pairs, what it is called here; 0: the same
+ */
+function eachPairBlock(
+  scope: Scratch,
+  { keys, count, words }: Pairs,
+  groupOf: Address,
+  visit: (at: Address, halves: Address, groups: Address, n: number) => void,
+): void {
+  const { kernels, check } = scope.context;
+  const halves = multiplesOf(scope, words * 2);
+  const own = scope.arena.take(BLOCK_ROWS * 4);
+  const groups = groupOf === 0 ? own : scope.arena.take(BLOCK_ROWS * 4);
+  for (let from = 0; from < count; from += BLOCK_ROWS) {
+    check();
+    const n = Math.min(BLOCK_ROWS, count - from);
+    const at = keys + from * words * 8;
+    kernels.gather32(at, halves, n, own);
+    if (groupOf !== 0) kernels.gather32(groupOf, own, n, groups);
+    visit(at, halves, groups, n);
+  }
+}
+
 /** Adds pairs (group, id) of a segment or of another thread. `groupOf`: u32 per group there, its number in the table. */
 export function combinePairs(
   scope: Scratch,
   table: GroupTable,
   index: number,
   layout: DistinctLayout,
-  keys: Address,
-  count: number,
+  pairs: Pairs,
   groupOf: Address,
   remap: Address,
 ): void {
   const { kernels } = scope.context;
   const writer = new DistinctWriter(scope, table, index, layout);
-  const positions = multiplesOf(scope, 2);
   const local = scope.arena.take(BLOCK_ROWS * 4);
-  const groups = scope.arena.take(BLOCK_ROWS * 4);
   const ids = scope.arena.take(BLOCK_ROWS * 4);
-  for (let from = 0; from < count; from += BLOCK_ROWS) {
-    scope.context.check();
-    const n = Math.min(BLOCK_ROWS, count - from);
-    kernels.gather32(keys + from * 8, positions, n, local);
-    kernels.gather32(groupOf, local, n, groups);
-    kernels.gather32(keys + from * 8 + 4, positions, n, local);
+  eachPairBlock(scope, pairs, groupOf, (at, halves, groups, n) => {
+    kernels.gather32(at + 4, halves, n, local);
     globalIds(scope, remap, 0, local, n, ids);
     writer.addPairs(groups, ids, n);
-  }
+  });
 }
 
-export function combineWidePairs(scope: Scratch, table: GroupTable, index: number, keys: Address, count: number, groupOf: Address): void {
+export function combineWidePairs(scope: Scratch, table: GroupTable, index: number, pairs: Pairs, groupOf: Address): void {
   const { kernels } = scope.context;
-  const halves = multiplesOf(scope, 4);
   const words = multiplesOf(scope, 2);
-  const local = scope.arena.take(BLOCK_ROWS * 4);
-  const groups = scope.arena.take(BLOCK_ROWS * 4);
   const values = scope.arena.take(BLOCK_ROWS * 8);
   const packed = scope.arena.take(BLOCK_ROWS * 16);
-  for (let from = 0; from < count; from += BLOCK_ROWS) {
-    scope.context.check();
-    const n = Math.min(BLOCK_ROWS, count - from);
-    kernels.gather32(keys + from * 16, halves, n, local);
-    kernels.gather32(groupOf, local, n, groups);
-    kernels.gather64(keys + from * 16 + 8, words, n, values);
+  eachPairBlock(scope, pairs, groupOf, (at, _halves, groups, n) => {
+    kernels.gather64(at + 8, words, n, values);
     kernels.keyWordU32(groups, 0, n, 2, 0, 0, 1, packed);
     kernels.keyWordI64(values, 0, n, 2, 1, 0, 1, packed);
     table.states[index]?.pairs?.add(packed, n);
-  }
+  });
 }
 
 /** u32 0, step, 2 step, ... for a block. */
@@ -152,21 +169,16 @@ export function countDistinct(scope: Scratch, table: GroupTable, index: number, 
   }
   const { pairs } = state;
   if (pairs === undefined) return counts;
-  const positions = multiplesOf(scope, pairs.words * 2);
-  const groups = arena.take(BLOCK_ROWS * 4);
   const ids = arena.take(BLOCK_ROWS * 4);
   const isNull = arena.take(BLOCK_ROWS / 8);
-  for (let from = 0; from < pairs.count; from += BLOCK_ROWS) {
-    const n = Math.min(BLOCK_ROWS, pairs.count - from);
-    const at = pairs.keys + from * pairs.words * 8;
-    kernels.gather32(at, positions, n, groups);
+  eachPairBlock(scope, pairs, 0, (at, halves, groups, n) => {
     let kept = n;
     if (pairs.words === 1 && nullId >= 0) {
-      kernels.gather32(at + 4, positions, n, ids);
+      kernels.gather32(at + 4, halves, n, ids);
       kernels.filterEqU32(ids, n, nullId, isNull);
       kept = kernels.compactNotMask(isNull, 0, groups, n, ids, groups);
     }
     kernels.countGroups(groups, kept, counts);
-  }
+  });
   return counts;
 }

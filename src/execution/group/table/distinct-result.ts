@@ -10,6 +10,13 @@ import type { DistinctLayout } from './distinct-combine.js';
 import { eachDistinct } from './distinct-set.js';
 import type { GroupTable } from './group-table.js';
 
+/** Groups of a table that become rows, in this order. `isEmpty`: the one group of no rows. */
+export interface ListedGroups {
+  readonly table: GroupTable;
+  readonly groups: Uint32Array;
+  readonly isEmpty: boolean;
+}
+
 /** No place: kernel memory is too small for so many values. */
 const NOT_LISTED = 0xffffffff;
 
@@ -21,11 +28,10 @@ const NOT_LISTED = 0xffffffff;
  */
 export function distinctColumn(
   { context }: Scratch,
-  table: GroupTable,
+  { table, groups }: ListedGroups,
   index: number,
   layout: DistinctLayout,
   fold: DistinctFold,
-  groups: Uint32Array,
   counts: Address,
 ): ResultColumn {
   const { memory, check } = context;

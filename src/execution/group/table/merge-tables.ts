@@ -56,7 +56,11 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
         flagWord: indexLayout.flagWord,
         isConstant: layout.keys.map(() => false),
       };
-      combinePackedKeys(scratch, packed, keyRemaps, writer, (base, cells, n) => addStates(base, cells, writer.finish(n), n));
+      combinePackedKeys(scratch, packed, {
+        remaps: keyRemaps,
+        writer,
+        combineCells: (base, cells, n) => addStates(base, cells, writer.finish(n), n),
+      });
     }
     layout.aggregators.forEach((aggregator, index) => {
       if (aggregator.kind === 'state') {
@@ -72,13 +76,14 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
       if (aggregator.store.kind === 'bits') {
         mergeBits(table, parts, aggregator.store.bitsPerGroup, from.bits, into.bits);
       } else if (from.pairs !== undefined) {
-        const { keys, count } = from.pairs;
+        const { words } = aggregator.store;
+        const pairs = { ...from.pairs, words };
         const interns = aggregator.domain.kind === 'interned' && remaps === undefined;
         const remap = interns
           ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? [])
           : (remaps?.distinct(index) ?? 0);
-        if (aggregator.store.words === 2) combineWidePairs(scratch, table, index, keys, count, groupOf);
-        else combinePairs(scratch, table, index, aggregator, keys, count, groupOf, remap);
+        if (words === 2) combineWidePairs(scratch, table, index, pairs, groupOf);
+        else combinePairs(scratch, table, index, aggregator, pairs, groupOf, remap);
       }
     });
   } finally {

@@ -8,9 +8,9 @@ import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { columnOf, type ResultColumn, type ResultTable, rememberTexts, typed } from '../../block/result-table.js';
 import { type KeyDomain, valueOfId } from '../key/key-domain.js';
-import type { AggregatorLayout } from '../key/layout.js';
+import type { AggregatorLayout, KeyLayout } from '../key/layout.js';
 import { countDistinct } from './distinct-combine.js';
-import { distinctColumn } from './distinct-result.js';
+import { distinctColumn, type ListedGroups } from './distinct-result.js';
 import type { GroupTable } from './group-table.js';
 import { listGroups } from './list-groups.js';
 import { bestGroups } from './top.js';
@@ -37,13 +37,14 @@ export function rowsOfGroups(
   values = stateAddresses(scope, table),
 ): ResultTable {
   const { layout } = table;
-  const keys = layout.keys.map((key, index) => keyColumn(scope, table, key.name, key.domain, index, groups));
+  const listed: ListedGroups = { table, groups, isEmpty };
+  const keys = layout.keys.map((key, index) => keyColumn(scope, listed, key, index));
   const aggregates = layout.aggregators.flatMap((aggregator, index) =>
     aggregator.kind === 'state'
       ? stateColumns(table.states[index]?.objects, aggregator, groups, isEmpty, asStates, scope.context.check)
       : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates
-        ? [distinctColumn(scope, table, index, aggregator, aggregator.fold, groups, values[index] ?? 0)]
-        : [aggregateColumn(scope, table, aggregator, index, values[index] ?? 0, groups, isEmpty)],
+        ? [distinctColumn(scope, listed, index, aggregator, aggregator.fold, values[index] ?? 0)]
+        : [aggregateColumn(scope, listed, index, aggregator, values[index] ?? 0)],
   );
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: layout.keys.map((key) => key.name) };
 }
@@ -54,14 +55,7 @@ function stateAddresses(scope: Scratch, table: GroupTable): Address[] {
   );
 }
 
-function keyColumn(
-  { context }: Scratch,
-  table: GroupTable,
-  name: string,
-  domain: KeyDomain,
-  index: number,
-  groups: Uint32Array,
-): ResultColumn {
+function keyColumn({ context }: Scratch, { table, groups }: ListedGroups, { name, domain }: KeyLayout, index: number): ResultColumn {
   const { memory, check } = context;
   const { indexLayout } = table.layout;
   if (domain.kind === 'constant')
@@ -149,12 +143,10 @@ function textOf(value: Scalar): string | null {
 
 function aggregateColumn(
   { context }: Scratch,
-  table: GroupTable,
-  aggregator: Exclude<AggregatorLayout, { kind: 'state' }>,
+  { table, groups, isEmpty }: ListedGroups,
   index: number,
+  aggregator: Exclude<AggregatorLayout, { kind: 'state' }>,
   at: Address,
-  groups: Uint32Array,
-  isEmpty: boolean,
 ): ResultColumn {
   const { memory, check } = context;
   const { name } = aggregator;
