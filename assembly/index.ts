@@ -8,6 +8,7 @@ import { sumRunsFloat } from './kernels/float-sums';
 import { countSumGroups, maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
 import { joinListValues, joinRange, joinValues } from './kernels/join';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
+import { AND, choose, DIVIDE_LONG, longs, OR, REMAINDER_LONG, SHIFT_LEFT, SHIFT_RIGHT, XOR } from './kernels/number';
 import { keyNarrow, tally, tallyCounts, tallyF64, tallyPair } from './kernels/tally';
 import { lowerBound, timeRuns } from './kernels/time';
 import { top } from './kernels/top';
@@ -185,6 +186,18 @@ export function multiplyF64(a: at, b: at, scalar: u32, n: u32, out: at): void { 
 export function divideF64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<f64>(DIVIDE, a, b, scalar, n, out); }
 export function compareI64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<i64>(a, b, scalar, n, operation, out); }
 export function compareF64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<f64>(a, b, scalar, n, operation, out); }
+
+// number.ts
+export { absI64, bitsToI64, mapF64, orderF64, remainderF64, truncateF64 } from './kernels/number';
+export function divideI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(DIVIDE_LONG, a, b, scalar, n, out); }
+export function remainderI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(REMAINDER_LONG, a, b, scalar, n, out); }
+export function andI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(AND, a, b, scalar, n, out); }
+export function orI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(OR, a, b, scalar, n, out); }
+export function xorI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(XOR, a, b, scalar, n, out); }
+export function shiftLeftI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(SHIFT_LEFT, a, b, scalar, n, out); }
+export function shiftRightI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(SHIFT_RIGHT, a, b, scalar, n, out); }
+export function choose32(mask: at, a: at, oneA: u32, b: at, oneB: u32, n: u32, out: at): void { choose<u32>(mask, a, oneA, b, oneB, n, out); }
+export function choose64(mask: at, a: at, oneA: u32, b: at, oneB: u32, n: u32, out: at): void { choose<u64>(mask, a, oneA, b, oneB, n, out); }
 
 // decode.ts
 export function unpackU8(packed: at, rows: u32, width: u32, out: at): void { unpack<u8>(packed, rows, width, out); }

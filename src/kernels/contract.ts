@@ -192,6 +192,28 @@ export type KernelSet =
   /** Compares element-wise into bits: operation 0 eq, 1 lt, 2 le. */
   PerType<'compare', 'I64' | 'F64', (a: Address, b: Address, scalar: number, n: number, operation: number, out: Address) => void> &
 
+  // ── number.ts: functions of numbers; `out` may be any of the arrays read ────────────────────────────────────────
+  /** Element-wise as above. Quotient cut towards zero, remainder with the sign of `a`: of a division by 0 both are 0. Shifts by the low six bits of `b`. */
+  PerType<'divide' | 'and' | 'or' | 'xor' | 'shiftLeft' | 'shiftRight', 'I64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
+  /** The same; F64: the exact remainder with the sign of `a`, NaN by 0. */
+  PerType<'remainder', 'I64' | 'F64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
+  {
+    /** Magnitudes; that of the lowest i64 is itself. */
+    readonly absI64: (values: Address, n: number, out: Address) => void;
+    /** Operation 0 floor, 1 ceil, 2 towards zero, 3 nearest (half to even), 4 nearest (half away from zero), 5 square root, 6 magnitude, 7 negated, 8 as f32 keeps it. */
+    readonly mapF64: (values: Address, n: number, operation: number, out: Address) => void;
+    /** f64 → i64 towards zero; beyond its range the nearest i64, NaN 0. */
+    readonly truncateF64: (values: Address, n: number, out: Address) => void;
+    /** i64 1 for a set bit, else 0. */
+    readonly bitsToI64: (bits: Address, n: number, out: Address) => void;
+    /** Like `compareF64`, in a total order: NaN equals itself and is above all else; zeros are equal. */
+    readonly orderF64: (a: Address, b: Address, scalar: number, n: number, operation: number, out: Address) => void;
+    /** out[i] = bit i of mask is set ? a[i] : b[i], of 4 bytes each; `a` is one element when `oneA` is 1, `b` when `oneB` is. */
+    readonly choose32: (mask: Address, a: Address, oneA: number, b: Address, oneB: number, n: number, out: Address) => void;
+    /** The same of 8 bytes. */
+    readonly choose64: KernelSet['choose32'];
+  } &
+
   // ── decode.ts ──────────────────────────────────────────────────────────────────────────────────────────────────
   {
     /** `rows` values of `width` bits (1..32), packed lowest bit first, readable 16 bytes past the end; into out of 1, 2 or 4 bytes. Any rows. */

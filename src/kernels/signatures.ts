@@ -6,6 +6,7 @@ export const NARROWS = ['U8', 'U16'] as const;
 export const FLOATS = ['F32', 'F64'] as const;
 export const NUMBERS = [...INTEGERS, ...FLOATS] as const;
 export const WIDE = ['I64', 'F64'] as const;
+export const LONGS = ['I64'] as const;
 /** Values that are summed under narrow keys. */
 export const TALLIED = [...IDS, 'F64'] as const;
 
@@ -79,6 +80,20 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   ...perType('multiply', WIDE, () => 5),
   divideF64: 5,
   ...perType('compare', WIDE, () => 6),
+  ...perType('divide', LONGS, () => 5),
+  ...perType('remainder', WIDE, () => 5),
+  ...perType('and', LONGS, () => 5),
+  ...perType('or', LONGS, () => 5),
+  ...perType('xor', LONGS, () => 5),
+  ...perType('shiftLeft', LONGS, () => 5),
+  ...perType('shiftRight', LONGS, () => 5),
+  absI64: 3,
+  mapF64: 4,
+  truncateF64: 3,
+  bitsToI64: 3,
+  orderF64: 6,
+  choose32: 7,
+  choose64: 7,
   ...perType('unpack', IDS, () => 4),
   prefixSumU32: 3,
   prefixSumI64: 3,

@@ -88,7 +88,7 @@ export const COMPUTE_CHECKS = {
   }),
 };
 
-function elementwise(
+export function elementwise(
   lab: Lab,
   type: (typeof WIDE)[number],
   kernel: (a: number, b: number, scalar: number, n: number, out: number) => void,

@@ -11,6 +11,7 @@ import { HASH_CHECKS } from './hash.js';
 import { JOIN_CHECKS } from './join.js';
 import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
+import { NUMBER_CHECKS } from './number.js';
 import { TALLY_CHECKS } from './tally.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
@@ -25,6 +26,7 @@ export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...KEY_CHECKS,
   ...TIME_CHECKS,
   ...COMPUTE_CHECKS,
+  ...NUMBER_CHECKS,
   ...DECODE_CHECKS,
   ...DICTIONARY_CHECKS,
   ...HASH_CHECKS,

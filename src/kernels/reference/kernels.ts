@@ -10,6 +10,7 @@ import { groupKernels } from './group.js';
 import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
+import { numberKernels } from './number.js';
 import { tallyKernels } from './tally.js';
 import { timeKernels } from './time.js';
 import { topKernels } from './top.js';
@@ -25,6 +26,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...keyKernels(memory),
     ...timeKernels(memory),
     ...computeKernels(memory),
+    ...numberKernels(memory),
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
     ...hashKernels(memory),

@@ -1,0 +1,291 @@
+import { bitsOf32, isAligned, join64, lanesOf, lowBits, spreadOf } from './lanes';
+
+// Functions of numbers, element by element: what expressions need beside the arithmetic of compute.ts.
+
+@inline
+export const DIVIDE_LONG: i32 = 0;
+@inline
+export const REMAINDER_LONG: i32 = 1;
+@inline
+export const AND: i32 = 2;
+@inline
+export const OR: i32 = 3;
+@inline
+export const XOR: i32 = 4;
+@inline
+export const SHIFT_LEFT: i32 = 5;
+@inline
+export const SHIFT_RIGHT: i32 = 6;
+
+/** Neither division traps: by 0 it is 0, by -1 it wraps. */
+@inline
+function ofLongs(operation: i32, a: i64, b: i64): i64 {
+  if (operation == DIVIDE_LONG) return b == 0 ? 0 : b == -1 ? -a : a / b;
+  if (operation == REMAINDER_LONG) return b == 0 || b == -1 ? 0 : <u64>(a | b) <= 0xffffffff ? <i64>(<u32>a % <u32>b) : a % b;
+  if (operation == AND) return a & b;
+  if (operation == OR) return a | b;
+  if (operation == XOR) return a ^ b;
+  if (operation == SHIFT_LEFT) return a << (b & 63);
+  return a >> (b & 63);
+}
+
+@inline
+function longsOf(operation: i32, a: usize, b: usize, isOne: bool, n: u32, out: usize): void {
+  const end = <usize>n << 3;
+  const only = isOne ? load<i64>(b) : 0;
+  for (let at: usize = 0; at < end; at += 8) {
+    store<i64>(out + at, ofLongs(operation, load<i64>(a + at), isOne ? only : load<i64>(b + at)));
+  }
+}
+
+@inline
+export function longs(operation: i32, a: usize, b: usize, scalar: u32, n: u32, out: usize): void {
+  assert(isAligned<i64>(a) && isAligned<i64>(b) && isAligned<i64>(out));
+  if (n == 0) return;
+  if (scalar != 0) longsOf(operation, a, b, true, n, out);
+  else longsOf(operation, a, b, false, n, out);
+}
+
+export function remainderF64(a: usize, b: usize, scalar: u32, n: u32, out: usize): void {
+  assert(isAligned<f64>(a) && isAligned<f64>(b) && isAligned<f64>(out));
+  if (n == 0) return;
+  const end = <usize>n << 3;
+  const only = scalar != 0 ? load<f64>(b) : 0;
+  for (let at: usize = 0; at < end; at += 8) store<f64>(out + at, remainder(load<f64>(a + at), scalar != 0 ? only : load<f64>(b + at)));
+}
+
+/** Integers within 2^53 have an exact quotient to go by; others the slow way of the library. */
+@inline
+function remainder(a: f64, b: f64): f64 {
+  if (abs(a) < 9007199254740992.0 && abs(b) < 9007199254740992.0 && b != 0 && trunc(a) == a && trunc(b) == b) {
+    return copysign<f64>(<f64>(<i64>a % <i64>b), a);
+  }
+  return a % b;
+}
+
+@inline
+const FLOOR: u32 = 0;
+@inline
+const CEIL: u32 = 1;
+@inline
+const TRUNCATE: u32 = 2;
+@inline
+const NEAREST: u32 = 3;
+@inline
+const HALF_AWAY: u32 = 4;
+@inline
+const SQUARE_ROOT: u32 = 5;
+@inline
+const ABSOLUTE: u32 = 6;
+@inline
+const NEGATE: u32 = 7;
+
+@inline
+function mapOne(operation: u32, x: f64): f64 {
+  if (operation == FLOOR) return floor(x);
+  if (operation == CEIL) return ceil(x);
+  if (operation == TRUNCATE) return trunc(x);
+  if (operation == NEAREST) return nearest(x);
+  if (operation == HALF_AWAY) {
+    const whole = trunc(x);
+    return abs(x - whole) >= 0.5 ? whole + copysign<f64>(1, x) : whole;
+  }
+  if (operation == SQUARE_ROOT) return sqrt(x);
+  if (operation == ABSOLUTE) return abs(x);
+  if (operation == NEGATE) return -x;
+  return <f64>(<f32>x);
+}
+
+@inline
+function mapTwo(operation: u32, x: v128): v128 {
+  if (operation == FLOOR) return f64x2.floor(x);
+  if (operation == CEIL) return f64x2.ceil(x);
+  if (operation == TRUNCATE) return f64x2.trunc(x);
+  if (operation == NEAREST) return f64x2.nearest(x);
+  if (operation == HALF_AWAY) {
+    const whole = f64x2.trunc(x);
+    const sign = f64x2.splat(-0.0);
+    const one = v128.or(v128.and(x, sign), f64x2.splat(1));
+    // What is no step stays as it is: adding 0 would make 0 of -0.
+    return v128.bitselect(f64x2.add(whole, one), whole, f64x2.ge(f64x2.abs(f64x2.sub(x, whole)), f64x2.splat(0.5)));
+  }
+  if (operation == SQUARE_ROOT) return f64x2.sqrt(x);
+  if (operation == ABSOLUTE) return f64x2.abs(x);
+  if (operation == NEGATE) return f64x2.neg(x);
+  return f64x2.promote_low_f32x4(f32x4.demote_f64x2_zero(x));
+}
+
+@inline
+function mapAll(operation: u32, values: usize, n: u32, out: usize): void {
+  const end = <usize>n << 3;
+  let at: usize = 0;
+  if (ASC_FEATURE_SIMD) for (; at + 16 <= end; at += 16) v128.store(out + at, mapTwo(operation, v128.load(values + at)));
+  for (; at < end; at += 8) store<f64>(out + at, mapOne(operation, load<f64>(values + at)));
+}
+
+export function mapF64(values: usize, n: u32, operation: u32, out: usize): void {
+  assert(isAligned<f64>(values) && isAligned<f64>(out) && operation <= 8);
+  switch (operation) {
+    case FLOOR: return mapAll(FLOOR, values, n, out);
+    case CEIL: return mapAll(CEIL, values, n, out);
+    case TRUNCATE: return mapAll(TRUNCATE, values, n, out);
+    case NEAREST: return mapAll(NEAREST, values, n, out);
+    case HALF_AWAY: return mapAll(HALF_AWAY, values, n, out);
+    case SQUARE_ROOT: return mapAll(SQUARE_ROOT, values, n, out);
+    case ABSOLUTE: return mapAll(ABSOLUTE, values, n, out);
+    case NEGATE: return mapAll(NEGATE, values, n, out);
+    default: return mapAll(8, values, n, out);
+  }
+}
+
+export function absI64(values: usize, n: u32, out: usize): void {
+  assert(isAligned<i64>(values) && isAligned<i64>(out));
+  const end = <usize>n << 3;
+  let at: usize = 0;
+  if (ASC_FEATURE_SIMD) for (; at + 16 <= end; at += 16) v128.store(out + at, i64x2.abs(v128.load(values + at)));
+  for (; at < end; at += 8) {
+    const value = load<i64>(values + at);
+    store<i64>(out + at, value < 0 ? -value : value);
+  }
+}
+
+export function truncateF64(values: usize, n: u32, out: usize): void {
+  assert(isAligned<f64>(values) && isAligned<i64>(out));
+  const end = <usize>n << 3;
+  for (let at: usize = 0; at < end; at += 8) store<i64>(out + at, <i64>load<f64>(values + at));
+}
+
+export function bitsToI64(bits: usize, n: u32, out: usize): void {
+  assert(isAligned<u64>(bits) && isAligned<i64>(out));
+  for (let row: u32 = 0; row < n; row += 64) {
+    let word = load<u64>(bits + (<usize>row >> 3));
+    const in64 = min<u32>(n - row, 64);
+    const to = out + (<usize>row << 3);
+    for (let i: usize = 0; i < <usize>in64; i++) {
+      store<i64>(to + (i << 3), <i64>(word & 1));
+      word >>= 1;
+    }
+  }
+}
+
+@inline
+const EQUAL: u32 = 0;
+@inline
+const LESS: u32 = 1;
+
+/** NaN equals itself and is above all else. */
+@inline
+function ordersOne(operation: u32, a: f64, b: f64): u64 {
+  if (operation == EQUAL) return u64(a == b) | (u64(a != a) & u64(b != b));
+  if (operation == LESS) return u64(a < b) | (u64(b != b) & u64(a == a));
+  return u64(a <= b) | u64(b != b);
+}
+
+@inline
+function orderLanes(operation: u32, a: usize, b: usize, isOne: bool, only: v128): v128 {
+  const left = v128.load(a);
+  const right = isOne ? only : v128.load(b);
+  const noRight = f64x2.ne(right, right);
+  if (operation == EQUAL) return v128.or(f64x2.eq(left, right), v128.and(f64x2.ne(left, left), noRight));
+  if (operation == LESS) return v128.or(f64x2.lt(left, right), v128.and(f64x2.eq(left, left), noRight));
+  return v128.or(f64x2.le(left, right), noRight);
+}
+
+@inline
+function order4(operation: u32, a: usize, b: usize, isOne: bool, only: v128): v128 {
+  return join64(orderLanes(operation, a, b, isOne, only), orderLanes(operation, a + 16, b + 16, isOne, only));
+}
+
+@inline
+function orderAll(operation: u32, a: usize, b: usize, isOne: bool, n: u32, out: usize): void {
+  const only = load<f64>(b);
+  let row: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    const onlyLanes = f64x2.splat(only);
+    for (; row + 64 <= n; row += 64) {
+      let bits: u64 = 0;
+      for (let i: u32 = 0; i < 64; i += 16) {
+        const left = a + (<usize>(row + i) << 3);
+        const right = b + (<usize>(row + i) << 3);
+        bits |=
+          bitsOf32(
+            order4(operation, left, right, isOne, onlyLanes),
+            order4(operation, left + 32, right + 32, isOne, onlyLanes),
+            order4(operation, left + 64, right + 64, isOne, onlyLanes),
+            order4(operation, left + 96, right + 96, isOne, onlyLanes),
+          ) << i;
+      }
+      store<u64>(out + (<usize>row >> 3), bits);
+    }
+  }
+  for (; row < n; row += 64) {
+    const in64 = min<u32>(n - row, 64);
+    let bits: u64 = 0;
+    for (let i: u32 = 0; i < in64; i++) {
+      const at = <usize>(row + i) << 3;
+      bits |= ordersOne(operation, load<f64>(a + at), isOne ? only : load<f64>(b + at)) << i;
+    }
+    store<u64>(out + (<usize>row >> 3), bits & lowBits(in64));
+  }
+}
+
+export function orderF64(a: usize, b: usize, scalar: u32, n: u32, operation: u32, out: usize): void {
+  assert(isAligned<f64>(a) && isAligned<f64>(b) && isAligned<u64>(out) && operation <= 2);
+  if (n == 0) return;
+  if (scalar != 0) {
+    if (operation == EQUAL) orderAll(EQUAL, a, b, true, n, out);
+    else if (operation == LESS) orderAll(LESS, a, b, true, n, out);
+    else orderAll(2, a, b, true, n, out);
+  } else {
+    if (operation == EQUAL) orderAll(EQUAL, a, b, false, n, out);
+    else if (operation == LESS) orderAll(LESS, a, b, false, n, out);
+    else orderAll(2, a, b, false, n, out);
+  }
+}
+
+@inline
+function chosenLanes<T>(spread: v128, nth: i32, a: usize, oneA: bool, onlyA: v128, b: usize, oneB: bool, onlyB: v128): v128 {
+  return v128.bitselect(oneA ? onlyA : v128.load(a), oneB ? onlyB : v128.load(b), lanesOf<T>(spread, nth));
+}
+
+@inline
+function chooseAll<T>(mask: usize, a: usize, oneA: bool, b: usize, oneB: bool, n: u32, out: usize): void {
+  const onlyA = load<T>(a);
+  const onlyB = load<T>(b);
+  const size = sizeof<T>();
+  let row: usize = 0;
+  const end = <usize>n;
+  if (ASC_FEATURE_SIMD) {
+    const lanesA = v128.splat<T>(onlyA);
+    const lanesB = v128.splat<T>(onlyB);
+    for (; row + 8 <= end; row += 8) {
+      const spread = spreadOf<T>(<u64>load<u8>(mask + (row >> 3)));
+      const at = row * size;
+      const first = chosenLanes<T>(spread, 0, a + at, oneA, lanesA, b + at, oneB, lanesB);
+      const second = chosenLanes<T>(spread, 1, a + at + 16, oneA, lanesA, b + at + 16, oneB, lanesB);
+      v128.store(out + at, first);
+      v128.store(out + at, second, 16);
+      if (sizeof<T>() == 8) {
+        const third = chosenLanes<T>(spread, 2, a + at + 32, oneA, lanesA, b + at + 32, oneB, lanesB);
+        const fourth = chosenLanes<T>(spread, 3, a + at + 48, oneA, lanesA, b + at + 48, oneB, lanesB);
+        v128.store(out + at, third, 32);
+        v128.store(out + at, fourth, 48);
+      }
+    }
+  }
+  for (; row < end; row++) {
+    const isA = (load<u8>(mask + (row >> 3)) >> <u8>(row & 7)) & 1;
+    const at = row * size;
+    store<T>(out + at, isA ? (oneA ? onlyA : load<T>(a + at)) : oneB ? onlyB : load<T>(b + at));
+  }
+}
+
+export function choose<T>(mask: usize, a: usize, oneA: u32, b: usize, oneB: u32, n: u32, out: usize): void {
+  assert(isAligned<u64>(mask) && isAligned<T>(a) && isAligned<T>(b) && isAligned<T>(out));
+  if (n == 0) return;
+  if (oneA != 0) {
+    if (oneB != 0) chooseAll<T>(mask, a, true, b, true, n, out);
+    else chooseAll<T>(mask, a, true, b, false, n, out);
+  } else if (oneB != 0) chooseAll<T>(mask, a, false, b, true, n, out);
+  else chooseAll<T>(mask, a, false, b, false, n, out);
+}

@@ -1,0 +1,175 @@
+import { LONGS, perType } from '../signatures.js';
+import { wrap } from './aggregate.js';
+import { elementwise } from './compute.js';
+import { type Lab, MASKS, MAX_I64, MIN_I64, type Value } from './lab.js';
+
+type OfLongs = 'divide' | 'remainder' | 'and' | 'or' | 'xor' | 'shiftLeft' | 'shiftRight';
+
+const EXPECTED: Readonly<Record<OfLongs, (a: bigint, b: bigint) => bigint>> = {
+  divide: (a, b) => (b === 0n ? 0n : a / b),
+  remainder: (a, b) => (b === 0n ? 0n : a % b),
+  and: (a, b) => a & b,
+  or: (a, b) => a | b,
+  xor: (a, b) => a ^ b,
+  shiftLeft: (a, b) => a << BigInt.asUintN(6, b),
+  shiftRight: (a, b) => a >> BigInt.asUintN(6, b),
+};
+
+const ofLongs = (name: OfLongs) => (type: 'I64') => (lab: Lab) =>
+  elementwise(lab, type, lab.kernels[`${name}${type}`], (a, b) => wrap(EXPECTED[name](BigInt(a), BigInt(b))));
+
+const isOdd = (x: number): boolean => Math.abs(x % 2) === 1;
+/** By number; the last takes every double to f32 and back. */
+const MAPS: readonly ((x: number) => number)[] = [
+  Math.floor,
+  Math.ceil,
+  Math.trunc,
+  (x) => {
+    const [whole, rest] = [Math.trunc(Math.abs(x)), Math.abs(x) % 1];
+    return signed(x, rest > 0.5 || (rest === 0.5 && isOdd(whole)) ? whole + 1 : whole);
+  },
+  (x) => signed(x, Math.trunc(Math.abs(x)) + (Math.abs(x) % 1 >= 0.5 ? 1 : 0)),
+  Math.sqrt,
+  Math.abs,
+  (x) => -x,
+  Math.fround,
+];
+
+function signed(like: number, magnitude: number): number {
+  if (!Number.isFinite(like)) return like;
+  const exact = Math.abs(like) >= 2 ** 52 ? Math.abs(like) : magnitude;
+  return like < 0 || Object.is(like, -0) ? -exact : exact;
+}
+
+const PLACES = ['apart', 'in place'] as const;
+/** Halves, and the doubles next to them, beside the usual ones. */
+const HALVES = [
+  0.5,
+  -0.5,
+  1.5,
+  2.5,
+  -2.5,
+  0.49999999999999994,
+  -0.49999999999999994,
+  4503599627370495.5,
+  2 ** 63,
+  -(2 ** 63),
+  2 ** 64,
+  1e300,
+];
+
+const placesOf = (lab: Lab, type: 'I64' | 'F64', values: readonly Value[], place: (typeof PLACES)[number]) => {
+  const from = place === 'apart' ? lab.place(type, values) : lab.output(type, values.length, values);
+  return { from, out: place === 'apart' ? lab.output(type, values.length) : from };
+};
+
+const choose = (bits: 32 | 64) => (lab: Lab) => {
+  const type = bits === 32 ? 'U32' : 'I64';
+  const shapes = MASKS.flatMap((mask) =>
+    ['arrays', 'one a', 'one b', 'both one', 'into a', 'into b'].map((shape) => `${mask}, ${shape}` as const),
+  );
+  lab.each(shapes, (rows, variant) => {
+    const [pattern = 'none', shape = ''] = variant.split(', ');
+    const mask = lab.mask(pattern as (typeof MASKS)[number], rows);
+    const [oneA, oneB] = [shape === 'one a' || shape === 'both one', shape === 'one b' || shape === 'both one'];
+    const [a, b] = [lab.values(type, oneA ? 1 : rows), lab.values(type, oneB ? 1 : rows)];
+    const atMask = lab.uploadBits(mask);
+    const atA = shape === 'into a' ? lab.output(type, rows, a) : lab.place(type, a);
+    const atB = shape === 'into b' ? lab.output(type, rows, b) : lab.place(type, b);
+    const out = shape === 'into a' ? atA : shape === 'into b' ? atB : lab.output(type, rows);
+    lab.call(() => lab.kernels[`choose${bits}`](atMask, atA, oneA ? 1 : 0, atB, oneB ? 1 : 0, rows, out));
+    lab.expect(
+      type,
+      out,
+      mask.map((isA, row) => (isA ? a[oneA ? 0 : row] : b[oneB ? 0 : row]) ?? 0),
+    );
+  });
+};
+
+export const NUMBER_CHECKS = {
+  ...perType('divide', LONGS, ofLongs('divide')),
+  ...perType('remainder', LONGS, ofLongs('remainder')),
+  ...perType('and', LONGS, ofLongs('and')),
+  ...perType('or', LONGS, ofLongs('or')),
+  ...perType('xor', LONGS, ofLongs('xor')),
+  ...perType('shiftLeft', LONGS, ofLongs('shiftLeft')),
+  ...perType('shiftRight', LONGS, ofLongs('shiftRight')),
+  remainderF64: (lab: Lab) => elementwise(lab, 'F64', lab.kernels.remainderF64, (a, b) => Number(a) % Number(b)),
+  absI64: (lab: Lab) =>
+    lab.each(PLACES, (rows, place) => {
+      const values = lab.values('I64', rows).map(BigInt);
+      const { from, out } = placesOf(lab, 'I64', values, place);
+      lab.call(() => lab.kernels.absI64(from, rows, out));
+      lab.expect(
+        'I64',
+        out,
+        values.map((value) => wrap(value < 0n ? -value : value)),
+      );
+    }),
+  mapF64: (lab: Lab) => {
+    for (const [operation, map] of MAPS.entries()) {
+      lab.each(PLACES, (rows, place) => {
+        const values = lab.values('F64', rows).map((value) => (lab.random(4) === 0 ? (HALVES[lab.random(HALVES.length)] ?? 0) : value));
+        const { from, out } = placesOf(lab, 'F64', values, place);
+        lab.call(() => lab.kernels.mapF64(from, rows, operation, out));
+        lab.expect(
+          'F64',
+          out,
+          values.map((value) => map(Number(value))),
+          `operation ${operation}, value`,
+        );
+      });
+    }
+  },
+  truncateF64: (lab: Lab) =>
+    lab.each(['apart'], (rows) => {
+      const values = lab.values('F64', rows).map((value) => Number(lab.random(4) === 0 ? (HALVES[lab.random(HALVES.length)] ?? 0) : value));
+      const from = lab.place('F64', values);
+      const out = lab.output('I64', rows);
+      lab.call(() => lab.kernels.truncateF64(from, rows, out));
+      lab.expect(
+        'I64',
+        out,
+        values.map((value) => {
+          if (Number.isNaN(value)) return 0n;
+          const whole = Number.isFinite(value) ? BigInt(Math.trunc(value)) : value > 0 ? MAX_I64 : MIN_I64;
+          return whole > MAX_I64 ? MAX_I64 : whole < MIN_I64 ? MIN_I64 : whole;
+        }),
+      );
+    }),
+  bitsToI64: (lab: Lab) =>
+    lab.each(MASKS, (rows, pattern) => {
+      const bits = lab.mask(pattern, rows);
+      const from = lab.uploadBits(bits);
+      const out = lab.output('I64', rows);
+      lab.call(() => lab.kernels.bitsToI64(from, rows, out));
+      lab.expect(
+        'I64',
+        out,
+        bits.map((bit) => (bit ? 1n : 0n)),
+      );
+    }),
+  orderF64: (lab: Lab) => {
+    const same = (a: number, b: number): boolean => a === b || (Number.isNaN(a) && Number.isNaN(b));
+    const below = (a: number, b: number): boolean => a < b || (!Number.isNaN(a) && Number.isNaN(b));
+    const tests = [same, below, (a: number, b: number): boolean => same(a, b) || below(a, b)];
+    for (const [operation, test] of tests.entries()) {
+      lab.each(['arrays', 'one b'], (rows, shape) => {
+        const scalar = shape === 'one b' ? 1 : 0;
+        const a = lab.values('F64', rows).map(Number);
+        const b = lab
+          .values('F64', scalar ? 1 : rows)
+          .map((value, row) => (lab.random(3) === 0 ? (a[row] ?? Number(value)) : Number(value)));
+        const [atA, atB] = [lab.place('F64', a), lab.place('F64', b)];
+        const out = lab.output('I64', Math.ceil(rows / 64));
+        lab.call(() => lab.kernels.orderF64(atA, atB, scalar, rows, operation, out));
+        lab.expectBits(
+          out,
+          a.map((value, row) => test(value, b[scalar ? 0 : row] ?? 0)),
+        );
+      });
+    }
+  },
+  choose32: choose(32),
+  choose64: choose(64),
+};
