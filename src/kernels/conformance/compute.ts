@@ -1,9 +1,8 @@
 import { INTEGERS, NUMBERS, perType, WIDE } from '../signatures.js';
 import { wrap } from './aggregate.js';
-import { pickRows } from './group.js';
+import { eachSelection } from './group.js';
 import type { Lab, Value } from './lab.js';
 
-const SELECTIONS = ['all rows', 'some rows'] as const;
 const SHAPES = ['arrays', 'one b', 'into a', 'into b', 'one b, into it'] as const;
 const BASES = [0n, 1442016000000n, -3n, 2n ** 60n] as const;
 
@@ -33,8 +32,7 @@ const arithmetic =
 export const COMPUTE_CHECKS = {
   ...perType('toI64', INTEGERS, (type) => (lab: Lab) => {
     for (const base of BASES) {
-      lab.each(SELECTIONS, (rows, selection) => {
-        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      eachSelection(lab, (rows, picked, atRows) => {
         const values = lab.values(type, rows).map(BigInt);
         const at = lab.place(type, values);
         const out = lab.output('I64', rows);
@@ -49,8 +47,7 @@ export const COMPUTE_CHECKS = {
   }),
   ...perType('toF64', NUMBERS, (type) => (lab: Lab) => {
     for (const base of BASES) {
-      lab.each(SELECTIONS, (rows, selection) => {
-        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      eachSelection(lab, (rows, picked, atRows) => {
         const values = lab.values(type, rows);
         const at = lab.place(type, values);
         const out = lab.output('F64', rows);

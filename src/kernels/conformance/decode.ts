@@ -1,6 +1,7 @@
+import type { Address } from '../../base/layout.js';
 import type { Id } from '../contract.js';
 import { IDS, perType } from '../signatures.js';
-import { BYTES, type Lab } from './lab.js';
+import { BYTES, type Lab, type Value } from './lab.js';
 
 export const DECODE_CHECKS = {
   ...perType('unpack', IDS, (type: Id) => (lab: Lab) => {
@@ -13,35 +14,31 @@ export const DECODE_CHECKS = {
       lab.expect(type, out, values);
     });
   }),
-  prefixSumU32(lab: Lab) {
-    lab.each([0, 1, 4294967295], (rows, first) => {
-      const values = lab.values('U32', rows).map(Number);
-      const out = lab.output('U32', rows, values);
-      lab.call(() => lab.kernels.prefixSumU32(out, rows, first));
-      let sum = first;
-      lab.expect(
-        'U32',
-        out,
-        values.map((value) => (sum = (sum + value) % 4294967296)),
-      );
-    });
-  },
-  prefixSumI64(lab: Lab) {
-    for (const first of [0n, -7n, 2n ** 62n]) {
-      lab.each(['deltas'], (rows) => {
-        const values = lab.values('I64', rows).map(BigInt);
-        const out = lab.output('I64', rows, values);
-        lab.call(() => lab.kernels.prefixSumI64(out, rows, first));
-        let sum = first;
-        lab.expect(
-          'I64',
-          out,
-          values.map((value) => (sum = BigInt.asIntN(64, sum + value))),
-        );
-      });
-    }
-  },
+  prefixSumU32: (lab: Lab) =>
+    prefixSums(lab, 'U32', Number, [0, 1, 4294967295], lab.kernels.prefixSumU32, (sum, value) => (sum + value) % 4294967296),
+  prefixSumI64: (lab: Lab) =>
+    prefixSums(lab, 'I64', BigInt, [0n, -7n, 2n ** 62n], lab.kernels.prefixSumI64, (sum, value) => BigInt.asIntN(64, sum + value)),
 };
+
+function prefixSums<Sum extends Value>(
+  lab: Lab,
+  type: 'U32' | 'I64',
+  typed: (value: Value) => Sum,
+  firsts: readonly Sum[],
+  kernel: (values: Address, n: number, first: Sum) => void,
+  add: (sum: Sum, value: Sum) => Sum,
+): void {
+  for (const first of firsts) {
+    lab.each([`from ${first}`], (rows) => {
+      const values = lab.values(type, rows).map(typed);
+      const out = lab.output(type, rows, values);
+      lab.call(() => kernel(out, rows, first));
+      let sum = first;
+      const sums = values.map((value) => (sum = add(sum, value)));
+      lab.expect(type, out, sums);
+    });
+  }
+}
 
 /** Lowest bit first, as the contract has it, with 16 bytes that are none of the values. */
 export function packBits(values: readonly number[], width: number): Uint8Array {

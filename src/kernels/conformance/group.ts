@@ -1,3 +1,4 @@
+import type { Address } from '../../base/layout.js';
 import type { Num } from '../contract.js';
 import { FLOATS, INTEGERS, NARROWS, NUMBERS, perType } from '../signatures.js';
 import { betterOf, stateOf, worstOf, wrap } from './aggregate.js';
@@ -7,8 +8,6 @@ const GROUPS = 9;
 const ONE = 2n ** 40n;
 /** Counts and sums that carry between the halves of a word. */
 const wordsAtFirst = (): bigint[] => Array.from({ length: GROUPS }, (_, group) => ONE * 2n ** 19n * BigInt(group) + 2n ** 32n - 5n);
-
-const SELECTIONS = ['all rows', 'some rows'] as const;
 
 interface Positions {
   readonly n: number;
@@ -170,14 +169,16 @@ function extremes(lab: Lab, type: Num, want: 'min' | 'max'): void {
 }
 
 function eachTrial(lab: Lab, trial: (rows: number, positions: Positions) => void): void {
-  lab.each(SELECTIONS, (rows, selection) => trial(rows, { ...pickRows(lab, rows, selection), ...assignGroups(lab, rows, GROUPS) }));
+  eachSelection(lab, (count, rows, atRows) => trial(count, { rows, atRows, ...assignGroups(lab, count, GROUPS) }));
 }
 
-/** Picks as many positions as rows; rows repeat, as multi-value ones do. */
-export function pickRows(lab: Lab, rows: number, selection: (typeof SELECTIONS)[number]): Pick<Positions, 'rows' | 'atRows'> {
-  if (selection === 'all rows') return { rows: [...Array(rows).keys()], atRows: 0 };
-  const picked = Array.from({ length: rows }, () => lab.random(rows)).sort((a, b) => a - b);
-  return { rows: picked, atRows: lab.place('U32', picked) };
+/** One trial for each row count and selection: as many positions as rows; picked rows repeat, as multi-value ones do. */
+export function eachSelection(lab: Lab, trial: (count: number, rows: readonly number[], atRows: Address) => void): void {
+  lab.each(['all rows', 'some rows'], (count, selection) => {
+    if (selection === 'all rows') return trial(count, [...Array(count).keys()], 0);
+    const picked = Array.from({ length: count }, () => lab.random(count)).sort((a, b) => a - b);
+    trial(count, picked, lab.place('U32', picked));
+  });
 }
 
 function assignGroups(lab: Lab, n: number, count: number): Pick<Positions, 'n' | 'groups' | 'atGroups'> {

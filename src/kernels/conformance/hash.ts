@@ -1,4 +1,4 @@
-import type { Lab } from './lab.js';
+import type { Lab, Value } from './lab.js';
 
 const SEEDS = [0, 9001, 0xffffffff] as const;
 const ORDERS = ['as they come', 'by their numbers'] as const;
@@ -28,35 +28,20 @@ export const HASH_CHECKS = {
       });
     }
   },
-  murmurI64(lab: Lab) {
-    lab.each(SEEDS, (rows, seed) => {
-      const values = lab.values('I64', Math.min(rows, 2000)).map(BigInt);
-      const at = lab.place('I64', values);
-      const out = lab.output('I64', values.length * 2);
-      lab.call(() => lab.kernels.murmurI64(at, values.length, seed, out));
-      lab.expect(
-        'I64',
-        out,
-        values.flatMap((value) => murmur(eightBytes(value), seed)),
-        'word',
-      );
-    });
-  },
-  murmurF64(lab: Lab) {
-    lab.each(SEEDS, (rows, seed) => {
-      const values = lab.values('F64', Math.min(rows, 2000)).map(Number);
-      const at = lab.place('F64', values);
-      const out = lab.output('I64', values.length * 2);
-      lab.call(() => lab.kernels.murmurF64(at, values.length, seed, out));
-      lab.expect(
-        'I64',
-        out,
-        values.flatMap((value) => murmur(eightBytes(bitsOf(value)), seed)),
-        'word',
-      );
-    });
-  },
+  murmurI64: (lab: Lab) => hashesNumbers(lab, 'I64', BigInt),
+  murmurF64: (lab: Lab) => hashesNumbers(lab, 'F64', (value) => bitsOf(Number(value))),
 };
+
+function hashesNumbers(lab: Lab, type: 'I64' | 'F64', bits: (value: Value) => bigint): void {
+  lab.each(SEEDS, (rows, seed) => {
+    const values = lab.values(type, Math.min(rows, 2000));
+    const at = lab.place(type, values);
+    const out = lab.output('I64', values.length * 2);
+    const words = values.flatMap((value) => murmur(eightBytes(bits(value)), seed));
+    lab.call(() => lab.kernels[`murmur${type}`](at, values.length, seed, out));
+    lab.expect('I64', out, words, 'word');
+  });
+}
 
 function eightBytes(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);

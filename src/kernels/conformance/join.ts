@@ -108,18 +108,7 @@ export const JOIN_CHECKS = {
           );
           const wanted = expected.slice(from, from + capacity);
           lab.expectResult(count, wanted.length);
-          lab.expect(
-            'U32',
-            lefts,
-            wanted.map(({ row }) => row),
-            'row',
-          );
-          lab.expect(
-            'U32',
-            rights,
-            wanted.map(({ other }) => other),
-            'other row',
-          );
+          lab.expectFields('U32', { row: lefts, other: rights }, wanted);
           from += count;
           if (count < capacity) {
             lab.expect('U32', cursor, [rows, 0, Number(given.every((list) => list.length === 1))], 'cursor word');

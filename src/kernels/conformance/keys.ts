@@ -3,10 +3,8 @@ import type { Id } from '../contract.js';
 import { FLOATS, IDS, INTEGERS, perType } from '../signatures.js';
 import { type Run, uploadRuns } from './aggregate.js';
 import { uploadLists } from './filter.js';
-import { pickRows } from './group.js';
+import { eachSelection } from './group.js';
 import { type Lab, MASKS, type Value } from './lab.js';
-
-const SELECTIONS = ['all rows', 'some rows'] as const;
 
 export const KEY_CHECKS = {
   ...perType('keyDense', IDS, (type) => (lab: Lab) => {
@@ -16,8 +14,7 @@ export const KEY_CHECKS = {
       [250, 1],
       [70000, 1],
     ] as const) {
-      lab.each(SELECTIONS, (rows, selection) => {
-        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      eachSelection(lab, (rows, picked, atRows) => {
         const values = lab.values(type, rows).map(Number);
         const before = lab.values('U32', rows).map(Number);
         const at = lab.place(type, values);
@@ -40,8 +37,7 @@ export const KEY_CHECKS = {
       [3, 1, 32, 0],
       [3, 2, 63, 0],
     ] as const) {
-      lab.each(SELECTIONS, (rows, selection) => {
-        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      eachSelection(lab, (rows, picked, atRows) => {
         const values = lab.values(type, rows).map(BigInt);
         const keys = lab.values('I64', rows * words).map(BigInt);
         const at = lab.place(type, values);
@@ -56,8 +52,7 @@ export const KEY_CHECKS = {
     }
   }),
   ...perType('keyWord', FLOATS, (type) => (lab: Lab) => {
-    lab.each(SELECTIONS, (rows, selection) => {
-      const { rows: picked, atRows } = pickRows(lab, rows, selection);
+    eachSelection(lab, (rows, picked, atRows) => {
       const values = lab.values(type, rows).map(Number);
       const keys = lab.values('I64', rows * 2).map(BigInt);
       const at = lab.place(type, values);
@@ -74,8 +69,7 @@ export const KEY_CHECKS = {
         [2, 0, 1, 0],
         [3, 2, 0, 40],
       ] as const) {
-        lab.each(SELECTIONS, (rows, selection) => {
-          const { rows: picked, atRows } = pickRows(lab, rows, selection);
+        eachSelection(lab, (rows, picked, atRows) => {
           const bits = lab.mask(pattern, rows);
           const nulls = lab.uploadBits(bits);
           const keys = lab.values('I64', rows * words).map(BigInt);
@@ -96,8 +90,7 @@ export const KEY_CHECKS = {
       [1, 0],
       [3, 1],
     ] as const) {
-      lab.each(SELECTIONS, (rows, selection) => {
-        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      eachSelection(lab, (rows, picked, atRows) => {
         const runs = disjointRuns(lab, rows);
         const at = uploadRuns(lab, runs);
         const before = lab.values('U32', rows).map(Number);
@@ -117,8 +110,7 @@ export const KEY_CHECKS = {
       [1, 0, 0, 1],
       [2, 1, 40, 0],
     ] as const) {
-      lab.each(SELECTIONS, (rows, selection) => {
-        const { rows: picked, atRows } = pickRows(lab, rows, selection);
+      eachSelection(lab, (rows, picked, atRows) => {
         const runs = disjointRuns(lab, rows);
         const at = uploadRuns(lab, runs);
         const keys = lab.values('I64', rows * words).map(BigInt);
@@ -186,8 +178,7 @@ function groupOf(runs: readonly Run[], row: number): number | undefined {
 
 function expands(lab: Lab, type: Id): void {
   for (const fits of [true, false]) {
-    lab.each(SELECTIONS, (rows, selection) => {
-      const { rows: picked, atRows } = pickRows(lab, rows, selection);
+    eachSelection(lab, (rows, picked, atRows) => {
       const lists = Array.from({ length: rows }, () => lab.values(type, lab.random(4)).map(Number));
       const { ids, offsets } = uploadLists(lab, type, lists);
       const nullId = 4000000000;
@@ -205,24 +196,7 @@ function expands(lab: Lab, type: Id): void {
       );
       lab.expectResult(count, fits ? expected.length : -1);
       if (!fits) return;
-      lab.expect(
-        'U32',
-        outRows,
-        expected.map(({ row }) => row),
-        'row',
-      );
-      lab.expect(
-        'U32',
-        outPositions,
-        expected.map(({ position }) => position),
-        'position',
-      );
-      lab.expect(
-        'U32',
-        outIds,
-        expected.map(({ id }) => id),
-        'id',
-      );
+      lab.expectFields('U32', { row: outRows, position: outPositions, id: outIds }, expected);
     });
   }
 }

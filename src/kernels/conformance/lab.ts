@@ -169,20 +169,7 @@ export class Lab {
   }
 
   read(type: Num, at: Address, count: number): Value[] {
-    switch (type) {
-      case 'U8':
-        return [...this.#memory.u8(at, count)];
-      case 'U16':
-        return [...this.#memory.u16(at, count)];
-      case 'U32':
-        return [...this.#memory.u32(at, count)];
-      case 'I64':
-        return [...this.#memory.i64(at, count)];
-      case 'F32':
-        return [...this.#memory.f32(at, count)];
-      case 'F64':
-        return [...this.#memory.f64(at, count)];
-    }
+    return type === 'I64' ? [...this.#memory.i64(at, count)] : [...this.#numbers(type, at, count)];
   }
 
   /** Compares an output with what it must hold: the same numbers, zeros of the same sign, NaN where NaN. */
@@ -190,6 +177,18 @@ export class Lab {
     const actual = this.read(type, at, expected.length);
     const wrong = actual.findIndex((value, index) => !Object.is(value, expected[index]));
     if (wrong >= 0) this.fail(`${what} ${wrong} of ${expected.length} is ${show(actual[wrong])}, expected ${show(expected[wrong])}`);
+  }
+
+  /** Compares outputs, each with the field of its name of the elements that the call must have given. */
+  expectFields<Field extends string>(
+    type: Num,
+    outputs: Readonly<Record<Field, Address>>,
+    expected: readonly Readonly<Record<Field, Value>>[],
+  ): void {
+    for (const field of Object.keys(outputs) as Field[]) {
+      const values = expected.map((element) => element[field]);
+      this.expect(type, outputs[field], values, field);
+    }
   }
 
   /** The slots of a hash table hold `entries` in some order, each once, and else zeros. */

@@ -1,7 +1,7 @@
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { FLOATS, IDS, perType } from '../signatures.js';
-import { EXACT, hasBit, viewOf } from './views.js';
+import { EXACT, hasBit, type NumberArray, viewOf } from './views.js';
 
 type RunKernel = (values: Address, mask: Address, runs: Address, runCount: number, state: Address) => void;
 type Span = (group: number, start: number, end: number, isSelected: (row: number) => boolean) => void;
@@ -20,22 +20,26 @@ export function aggregateKernels(memory: KernelMemory) {
     }
   };
 
+  /** Kernels over each type: `bind` makes of a column and the state what happens to a run. */
+  const perRun =
+    <Type extends (typeof EXACT)[number]>(bind: (column: NumberArray, state: Address, type: Type) => Span) =>
+    (type: Type): RunKernel =>
+    (values, mask, runs, runCount, state) =>
+      eachRun(mask, runs, runCount, bind(viewOf(memory, type)(values), state, type));
+
   /** The best of each run by `isBetter`, as a number. */
-  const extreme =
-    (isBetter: (value: number, best: number) => boolean) =>
-    (type: (typeof EXACT)[number]): RunKernel =>
-    (values, mask, runs, runCount, state) => {
-      const column = viewOf(memory, type)(values);
+  const extreme = (isBetter: (value: number, best: number) => boolean) =>
+    perRun<(typeof EXACT)[number]>((column, state, type) => {
       const best = type === 'F32' || type === 'F64' ? memory.f64(state) : memory.u32(state);
-      eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
+      return (group, start, end, isSelected) => {
         let found = best[group] ?? 0;
         for (let row = start; row < end; row++) {
           const value = column[row] ?? 0;
           if (isBetter(value, found) && isSelected(row)) found = value;
         }
         best[group] = found + 0;
-      });
-    };
+      };
+    });
   const extremeI64 =
     (isBetter: (value: bigint, best: bigint) => boolean): RunKernel =>
     (values, mask, runs, runCount, state) => {
@@ -52,6 +56,22 @@ export function aggregateKernels(memory: KernelMemory) {
     };
   const less = (value: number | bigint, best: number | bigint): boolean => value < best;
   const greater = (value: number | bigint, best: number | bigint): boolean => value > best;
+
+  const idSums = perRun<(typeof IDS)[number]>((column, state) => {
+    const sums = memory.i64(state);
+    return (group, start, end, isSelected) => {
+      let sum = 0; // exact: 2^21 values below 2^32 fit 53 bits
+      for (let row = start; row < end; row++) if (isSelected(row)) sum += column[row] ?? 0;
+      sums[group] = (sums[group] ?? 0n) + BigInt(sum);
+    };
+  });
+  const floatSums = perRun<(typeof FLOATS)[number]>((column, state) => {
+    const sums = memory.f64(state);
+    return (group, start, end, isSelected) => {
+      const runSum = isSelected === everyRow ? sumOfAll(column, start, end) : sumOfSelected(column, start, end, isSelected);
+      sums[group] = (sums[group] ?? 0) + runSum;
+    };
+  });
 
   return {
     countRuns(mask: Address, runs: Address, runCount: number, state: Address) {
@@ -71,20 +91,7 @@ export function aggregateKernels(memory: KernelMemory) {
         if (row < end) present[group] = 1;
       });
     },
-    ...perType(
-      'sumRuns',
-      IDS,
-      (type): RunKernel =>
-        (values, mask, runs, runCount, state) => {
-          const column = viewOf(memory, type)(values);
-          const sums = memory.i64(state);
-          eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
-            let sum = 0; // exact: 2^21 values below 2^32 fit 53 bits
-            for (let row = start; row < end; row++) if (isSelected(row)) sum += column[row] ?? 0;
-            sums[group] = (sums[group] ?? 0n) + BigInt(sum);
-          });
-        },
-    ),
+    ...perType('sumRuns', IDS, idSums),
     sumRunsI64: ((values, mask, runs, runCount, state) => {
       const halves = memory.u32(values);
       const sums = memory.i64(state);
@@ -99,19 +106,7 @@ export function aggregateKernels(memory: KernelMemory) {
         sums[group] = BigInt.asIntN(64, (sums[group] ?? 0n) + (BigInt(high) << 32n) + BigInt(low));
       });
     }) satisfies RunKernel,
-    ...perType(
-      'sumRuns',
-      FLOATS,
-      (type): RunKernel =>
-        (values, mask, runs, runCount, state) => {
-          const column = viewOf(memory, type)(values);
-          const sums = memory.f64(state);
-          eachRun(mask, runs, runCount, (group, start, end, isSelected) => {
-            const runSum = mask === 0 ? sumOfAll(column, start, end) : sumOfSelected(column, start, end, isSelected);
-            sums[group] = (sums[group] ?? 0) + runSum;
-          });
-        },
-    ),
+    ...perType('sumRuns', FLOATS, floatSums),
     ...perType('minRuns', EXACT, extreme(less)),
     minRunsI64: extremeI64(less),
     ...perType('maxRuns', EXACT, extreme(greater)),

@@ -39,6 +39,30 @@ export function groupKernels(memory: KernelMemory) {
   const less = (value: number | bigint, best: number | bigint): boolean => value < best;
   const greater = (value: number | bigint, best: number | bigint): boolean => value > best;
 
+  /** Adds each value to the lower half of its group's word, and `high` to the upper one. */
+  const sums =
+    (high: number) =>
+    (type: (typeof IDS)[number]): GroupKernel =>
+    (values, rows, groups, n, state) => {
+      const column = viewOf(memory, type)(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const halves = memory.u32(state);
+      for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, high);
+    };
+  const floatSums =
+    (type: (typeof FLOATS)[number]) =>
+    (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number): void => {
+      const column = viewOf(memory, type)(values);
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const totals = memory.f64(state);
+      for (let i = 0; i < n; i++) {
+        const at = (ids[i] ?? 0) * copies + (i & (copies - 1));
+        totals[at] = (totals[at] ?? 0) + (column[picked === null ? i : (picked[i] ?? 0)] ?? 0);
+      }
+    };
+
   const compact =
     (keep: boolean) =>
     (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address): number => {
@@ -68,30 +92,8 @@ export function groupKernels(memory: KernelMemory) {
       const present = memory.u8(state);
       for (let i = 0; i < n; i++) present[ids[i] ?? 0] = 1;
     },
-    ...perType(
-      'sumGroups',
-      IDS,
-      (type): GroupKernel =>
-        (values, rows, groups, n, state) => {
-          const column = viewOf(memory, type)(values);
-          const picked = rowsView(memory, rows, n);
-          const ids = memory.u32(groups, n);
-          const halves = memory.u32(state);
-          for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, 0);
-        },
-    ),
-    ...perType(
-      'countSumGroups',
-      NARROWS,
-      (type): GroupKernel =>
-        (values, rows, groups, n, words) => {
-          const column = viewOf(memory, type)(values);
-          const picked = rowsView(memory, rows, n);
-          const ids = memory.u32(groups, n);
-          const halves = memory.u32(words);
-          for (let i = 0; i < n; i++) addTo(halves, ids[i] ?? 0, column[picked === null ? i : (picked[i] ?? 0)] ?? 0, ONE_HIGH);
-        },
-    ),
+    ...perType('sumGroups', IDS, sums(0)),
+    ...perType('countSumGroups', NARROWS, sums(ONE_HIGH)),
     foldCountSums(words: Address, cells: Address, groups: Address, n: number, counts: Address, sums: Address) {
       const halves = memory.u32(words);
       const picked = rowsView(memory, cells, n);
@@ -113,20 +115,7 @@ export function groupKernels(memory: KernelMemory) {
         addTo(halves, ids[i] ?? 0, column[row * 2] ?? 0, column[row * 2 + 1] ?? 0);
       }
     }) satisfies GroupKernel,
-    ...perType(
-      'sumGroups',
-      FLOATS,
-      (type) => (values: Address, rows: Address, groups: Address, n: number, state: Address, copies: number) => {
-        const column = viewOf(memory, type)(values);
-        const picked = rowsView(memory, rows, n);
-        const ids = memory.u32(groups, n);
-        const sums = memory.f64(state);
-        for (let i = 0; i < n; i++) {
-          const at = (ids[i] ?? 0) * copies + (i & (copies - 1));
-          sums[at] = (sums[at] ?? 0) + (column[picked === null ? i : (picked[i] ?? 0)] ?? 0);
-        }
-      },
-    ),
+    ...perType('sumGroups', FLOATS, floatSums),
     ...perType('minGroups', EXACT, extreme(less)),
     minGroupsI64: extremeI64(less),
     ...perType('maxGroups', EXACT, extreme(greater)),

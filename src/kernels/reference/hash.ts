@@ -9,6 +9,17 @@ export function hashKernels(memory: KernelMemory) {
     out[i * 4 + 2] = secondLow;
     out[i * 4 + 3] = secondHigh;
   };
+  const eachNumber =
+    <Number>(view: (at: Address, n: number) => Iterable<Number>, add: (hash: Murmur3, value: Number) => void) =>
+    (values: Address, n: number, seed: number, out: Address): void => {
+      const words = memory.u32(out, n * 4);
+      const hash = new Murmur3(seed);
+      let i = 0;
+      for (const value of view(values, n)) {
+        add(hash, value);
+        write(hash, words, i++);
+      }
+    };
   return {
     murmurTexts(bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address) {
       const bounds = memory.u32(offsets);
@@ -23,21 +34,13 @@ export function hashKernels(memory: KernelMemory) {
         write(hash, words, i);
       }
     },
-    murmurI64(values: Address, n: number, seed: number, out: Address) {
-      const words = memory.u32(out, n * 4);
-      const hash = new Murmur3(seed);
-      memory.i64(values, n).forEach((value, i) => {
-        hash.hashLong(value);
-        write(hash, words, i);
-      });
-    },
-    murmurF64(values: Address, n: number, seed: number, out: Address) {
-      const words = memory.u32(out, n * 4);
-      const hash = new Murmur3(seed);
-      memory.f64(values, n).forEach((value, i) => {
-        hash.hashDouble(value);
-        write(hash, words, i);
-      });
-    },
+    murmurI64: eachNumber(
+      (at, n) => memory.i64(at, n),
+      (hash, value) => hash.hashLong(value),
+    ),
+    murmurF64: eachNumber(
+      (at, n) => memory.f64(at, n),
+      (hash, value) => hash.hashDouble(value),
+    ),
   };
 }
