@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { ZoneRules } from '@js-joda/core';
+import { onFirstUse } from './on-first-use.js';
 
 /**
  * The proleptic Gregorian calendar as integer arithmetic, and time zones. js-joda and its zone data are loaded when
@@ -127,14 +128,16 @@ function variableZone(id: string, rules: ZoneRules): Zone {
   };
 }
 
-let joda: typeof import('@js-joda/core') | undefined;
+/** Unpacks the rules of all zones: tens of milliseconds, which a server takes when it starts. */
+export const loadZones = onFirstUse(() => {
+  const load = createRequire(import.meta.url);
+  const joda = load('@js-joda/core') as typeof import('@js-joda/core');
+  load('@js-joda/timezone');
+  return joda;
+});
 
 function findRules(id: string): ZoneRules | undefined {
-  if (joda === undefined) {
-    const load = createRequire(import.meta.url);
-    joda = load('@js-joda/core') as typeof import('@js-joda/core');
-    load('@js-joda/timezone');
-  }
+  const joda = loadZones();
   if (!joda.ZoneId.getAvailableZoneIds().includes(id)) return undefined;
   return joda.ZoneId.of(id).rules();
 }

@@ -102,6 +102,16 @@ watching('without the processor time of a thread', () => {
   assert.equal(warnings, [{ message: 'event loop late by 1000 ms: no request', fields: { lateMs: 1000, busyMs: undefined } }]);
 });
 
+watching('what the watch does itself is no part of a stretch', () => {
+  const { warnings, time, look } = opened();
+  let clockMs = 0;
+  // Each question to the clock takes longer than what is logged.
+  const asked = { get: () => (clockMs += LATE_MS + 10) };
+  Object.defineProperties(time, { nowMs: asked, processorMs: asked });
+  for (let round = 0; round < 10; round++) look();
+  assert.equal(warnings, []);
+});
+
 watching('0: there is no timer', () => assert.is(opened(0).periods(), 0));
 
 watching('stops', () => {

@@ -126,7 +126,8 @@ function parseDimensionsSpec(fields: ObjectReader, timestamp: TimestampSpec, met
   });
   const declared = [...plain, ...spatial.map(spatialColumn)];
   const exclusions = fields.strings('dimensionExclusions');
-  const both = declared.find(({ name }) => exclusions.includes(name));
+  const excluded = new Set(exclusions);
+  const both = declared.find(({ name }) => excluded.has(name));
   if (both !== undefined) throw fields.invalid('dimensionExclusions', `"${both.name}" is among the dimensions too`);
   const useSchemaDiscovery = fields.boolean('useSchemaDiscovery', false);
   const includesAll = fields.boolean('includeAllDimensions', false) || plain.length === 0;
@@ -183,10 +184,12 @@ function parseCast(fields: ObjectReader): ColumnType | null {
 }
 
 function checkNames(fields: ObjectReader, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
-  const names = [...dimensions, ...metrics].map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw fields.invalid('', `two columns are called "${twice}"`);
-  if (names.includes(TIME_COLUMN)) throw fields.invalid('dimensionsSpec', `${TIME_COLUMN} is always there and cannot be declared`);
+  const names = new Set<string>();
+  for (const { name } of [...dimensions, ...metrics]) {
+    if (names.has(name)) throw fields.invalid('', `two columns are called "${name}"`);
+    names.add(name);
+  }
+  if (names.has(TIME_COLUMN)) throw fields.invalid('dimensionsSpec', `${TIME_COLUMN} is always there and cannot be declared`);
 }
 
 function parseGranularitySpec(fields: ObjectReader | undefined): GranularitySpec {

@@ -90,7 +90,8 @@ function checkColumns(session: Session, { query }: IngestionStatement, planned: 
   const names = planned.columns.map(({ name }) => name);
   const unnamed = names.findIndex((name) => /^EXPR\$\d+$/.test(name));
   if (unnamed >= 0) throw fail(`column ${unnamed + 1} of the query has no name; give it an alias`, unnamed);
-  const repeated = names.findIndex((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const repeated = names.findIndex((name) => seen.size === seen.add(name).size);
   if (repeated >= 0) throw fail(`the query has two columns named ${names[repeated]}`, repeated);
   const time = planned.columns.find(({ name }) => name === TIME_COLUMN);
   if (time === undefined && partitionedBy.kind !== 'all')
