@@ -2,7 +2,7 @@
 // npm test [-- words]: builds, checks format and types, then runs every test file (or those whose path has one of the
 // words) in a process of its own. The last line counts everything: N passed, N failed, N skipped.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -11,8 +11,8 @@ import { prepare } from './prepare.mjs';
 import { filesBelow, ROOT, readStamp, writeStamp } from './stamp.mjs';
 import { StepFailed, step } from './steps.mjs';
 
-/** Longer than any honest test file on a slow machine. */
-const FILE_TIMEOUT_MS = 300_000;
+/** Longer than any honest test file on a slow machine; TEST_CASES is the factor of test/case-count.ts. */
+const FILE_TIMEOUT_MS = 300_000 * Math.max(1, Number(process.env.TEST_CASES ?? 1));
 /** A file whose tests are through, but whose process stays, leaks a server, a thread or a timer. */
 const LINGER_MS = 15_000;
 
@@ -24,6 +24,8 @@ await check(() => build(['ts']));
 await check(() => build(['program']));
 await check(() => step('format and lint', join(ROOT, 'node_modules', '.bin', 'biome'), ['check', '--error-on-warnings', '.']));
 
+/** Processor seconds of the children that have been reported. */
+let countedSeconds = endedChildrenSeconds();
 const words = process.argv.slice(2);
 const files = filesBelow(['test'], (path) => path.endsWith('.test.ts')).filter(
   (file) => words.length === 0 || words.some((word) => file.includes(word)),
@@ -63,7 +65,8 @@ async function runLane(queue) {
 /** @returns how it ended; `trouble` is set when the numbers alone do not tell */
 async function runFile(file) {
   const compiled = join(ROOT, 'dist', file.replace(/\.ts$/, '.js'));
-  if (!existsSync(compiled)) return { passed: 0, failed: 1, skipped: 0, output: '', trouble: 'was not compiled', seconds: 0 };
+  if (!existsSync(compiled))
+    return { passed: 0, failed: 1, skipped: 0, output: '', trouble: 'was not compiled', seconds: 0, processorSeconds: 0 };
   const begin = Date.now();
   // A process group of its own, so that what a test leaves behind can be ended with it.
   const child = spawn(process.execPath, ['--enable-source-maps', compiled], {
@@ -86,6 +89,11 @@ async function runFile(file) {
   };
   child.stdout.setEncoding('utf8').on('data', take);
   child.stderr.setEncoding('utf8').on('data', take);
+  let processorSeconds = 0;
+  child.once('exit', () => {
+    processorSeconds = endedChildrenSeconds() - countedSeconds;
+    countedSeconds += processorSeconds;
+  });
   const [code, signal] = await new Promise((resolve) => child.once('close', (...ending) => resolve(ending)));
   clearTimeout(timer);
 
@@ -102,7 +110,17 @@ async function runFile(file) {
     output,
     trouble,
     seconds: (Date.now() - begin) / 1000,
+    processorSeconds,
   };
+}
+
+/** Processor seconds of all processes below this one that have ended; 0 on systems other than Linux. */
+function endedChildrenSeconds() {
+  if (!existsSync('/proc/self/stat')) return 0;
+  // The name of the program, which may hold spaces, ends with the last parenthesis.
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ');
+  const [userTicks, systemTicks] = fields.slice(13, 15);
+  return (Number(userTicks) + Number(systemTicks)) / 100;
 }
 
 /** The counts that uvu prints last, or undefined while it has not. */
@@ -117,7 +135,7 @@ function skipReasons(output) {
   return output.split('\n').filter((line) => line.startsWith('skipped: '));
 }
 
-function report(file, { passed, failed, skipped, output, trouble, seconds }) {
+function report(file, { passed, failed, skipped, output, trouble, seconds, processorSeconds }) {
   lastSeconds[file] = seconds;
   counts.passed += passed;
   counts.failed += failed;
@@ -126,7 +144,7 @@ function report(file, { passed, failed, skipped, output, trouble, seconds }) {
     .filter((part) => part !== '')
     .join(', ');
   process.stdout.write(
-    `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
+    `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s, processor ${processorSeconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
   );
   if (skipped > 0) for (const reason of skipReasons(output)) process.stdout.write(`    ${reason}\n`);
   // uvu keeps to itself what a `before` hook throws.

@@ -11,6 +11,7 @@ import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import { caseCount } from '../case-count.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
 /* Joins against nested loops over plain rows, whichever way the left side comes: in frames or as segments. */
@@ -208,7 +209,7 @@ joins('scanned rows of every type, any keys and conditions', async () => {
       );
       assert.equal(sortedText(found), sortedText(expected));
     }),
-    { numRuns: 1500 },
+    { numRuns: caseCount(700) },
   );
 });
 
@@ -272,7 +273,7 @@ joins('groups by columns of both sides, filtered by columns of both', async () =
       });
       assert.equal(sortedText(found), sortedText(expected));
     }),
-    { numRuns: 700 },
+    { numRuns: caseCount(350) },
   );
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caseCount } from '../case-count.js';
 import { KINDS } from './case.js';
 import { GENERATORS } from './kinds.js';
 import { MUTES } from './mutes.js';
@@ -9,7 +10,7 @@ import { compareCases } from './run.js';
 import { type Servers, startServers, whyNoOriginal } from './servers.js';
 
 const DIFFERENCES = fileURLToPath(new URL('../../../docs/differences.md', import.meta.url));
-const CASES = 120;
+const CASES = caseCount(120);
 const SEED = 9;
 
 const documented = suite('documented differences');

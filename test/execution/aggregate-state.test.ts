@@ -13,7 +13,7 @@ import { collect, everyWay, groupsOf, memory, near, never, options, planOf, rows
 import type { Row } from './oracle.js';
 import { frameOf } from './random-data.js';
 
-const rows = rowsOf(3000);
+const rows = rowsOf(2000);
 
 const moments = suite('mean and variance');
 

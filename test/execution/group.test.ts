@@ -9,6 +9,7 @@ import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { Granularity } from '../../src/model/granularity.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import { caseCount } from '../case-count.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
 import { openFrames } from './segments.js';
@@ -75,7 +76,7 @@ groups('agrees with the oracle over any data, plan, kernel set, batch size and i
         assert.is(memory.allocatedBytes, 0);
       },
     ),
-    { numRuns: 400, includeErrorInReport: true },
+    { numRuns: caseCount(200), includeErrorInReport: true },
   );
 });
 
@@ -93,7 +94,7 @@ groups('partial results of several servers merge into the whole', async () => {
       }
       assert.is(memory.allocatedBytes, 0);
     }),
-    { numRuns: 150, includeErrorInReport: true },
+    { numRuns: caseCount(100), includeErrorInReport: true },
   );
 });
 

@@ -8,6 +8,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import { caseCount } from '../case-count.js';
 import { type Cell, cell, keptRows, type Row } from './oracle.js';
 import { arbitraryFilter, arbitraryPieces, COLUMNS, frameOf, START, VIRTUAL_COLUMNS } from './random-data.js';
 
@@ -81,7 +82,7 @@ scans('agrees with the oracle over any data and plan', async () => {
       }
       assert.is(memory.allocatedBytes, 0);
     }),
-    { numRuns: 300, includeErrorInReport: true },
+    { numRuns: caseCount(150), includeErrorInReport: true },
   );
 });
 
@@ -101,7 +102,7 @@ scans('partial scans of several servers merge into the whole', async () => {
       }
       assert.is(memory.allocatedBytes, 0);
     }),
-    { numRuns: 150, includeErrorInReport: true },
+    { numRuns: caseCount(100), includeErrorInReport: true },
   );
 });
 

@@ -12,6 +12,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan, PostStep } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import { caseCount } from '../case-count.js';
 import { groupRows, printKeys } from './oracle.js';
 import { arbitraryGroupPlan, arbitraryPieces, frameOf } from './random-data.js';
 import { openFrames } from './segments.js';
@@ -101,7 +102,7 @@ spilling('agree with the oracle whatever the budget, over any data and plan', as
       }
       assertTidy();
     }),
-    { numRuns: 250, includeErrorInReport: true },
+    { numRuns: caseCount(120), includeErrorInReport: true },
   );
 });
 
@@ -128,7 +129,7 @@ spilling('give partial results that merge into the whole, spilling again', async
       }
       assertTidy();
     }),
-    { numRuns: 100, includeErrorInReport: true },
+    { numRuns: caseCount(50), includeErrorInReport: true },
   );
 });
 
@@ -146,7 +147,7 @@ spilling('agree with the oracle on several threads over segments', async () => {
           await close();
         }
       }),
-      { numRuns: 60, includeErrorInReport: true },
+      { numRuns: caseCount(30), includeErrorInReport: true },
     );
   } finally {
     for (const engine of engines) await engine.close();
@@ -251,7 +252,7 @@ for (const [name, ending] of Object.entries(endings)) {
         }
         assertTidy();
       }),
-      { numRuns: 40, includeErrorInReport: true },
+      { numRuns: caseCount(20), includeErrorInReport: true },
     );
   });
 }

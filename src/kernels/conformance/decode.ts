@@ -43,11 +43,10 @@ function prefixSums<Sum extends Value>(
 /** Lowest bit first, as the contract has it, with 16 bytes that are none of the values. */
 export function packBits(values: readonly number[], width: number): Uint8Array {
   const bytes = new Uint8Array(Math.ceil((values.length * width) / 8) + 16);
-  for (const [index, value] of values.entries()) {
+  for (const [index, value] of values.entries())
     for (let bit = 0; bit < width; bit++) {
       const place = index * width + bit;
-      if (Math.floor(value / 2 ** bit) % 2 === 1) bytes[place >>> 3] = (bytes[place >>> 3] ?? 0) | (1 << (place & 7));
+      if ((value >>> bit) & 1) bytes[place >>> 3] = (bytes[place >>> 3] ?? 0) | (1 << (place & 7));
     }
-  }
-  return bytes.map((byte, at) => (at >= bytes.length - 16 ? 0xa5 : byte));
+  return bytes.fill(0xa5, bytes.length - 16);
 }

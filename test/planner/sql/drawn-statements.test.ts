@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caseCount } from '../../case-count.js';
 import { statement } from './drawn-statements.js';
 import { answer, memory, type Oracle, openOracle } from './small-tables.js';
 
-const RUNS = 500;
+const RUNS = caseCount(300);
 
 /** Rows in an order that is theirs whatever the order they came in; sums of doubles may differ in their last digits. */
 function canonical(rows: readonly unknown[][]): string[] {

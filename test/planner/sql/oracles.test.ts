@@ -3,10 +3,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
+import { caseCount } from '../../case-count.js';
 import { answer, memory } from './small-tables.js';
 
 /*
- * Statements drawn from a grammar, with answers that must agree with each other whatever they are: 10,000 a run.
+ * Statements drawn from a grammar, with answers that must agree with each other whatever they are: 10,000 in `npm test`.
  *
  *   ternary logic   the rows where a condition is true, false and unknown, together, are all rows
  *   rules           the same rows with a rule as without it, and with none of them
@@ -171,10 +172,14 @@ async function rowsOf(query: string, rulesOff: readonly string[] = [], parameter
   }
 }
 
+const CONDITIONS = caseCount(1_600);
+const RULE_STATEMENTS = caseCount(800);
+const PARAMETER_STATEMENTS = caseCount(600);
+
 const oracles = suite('statements agree with themselves');
 let answered = 0;
 
-oracles('a condition is true, false or unknown of every row: 2,000 conditions, 8,000 statements', async () => {
+oracles(`a condition is true, false or unknown of every row: ${CONDITIONS} conditions, four statements each`, async () => {
   await fc.assert(
     fc.asyncProperty(conditioned, async ({ from, where }) => {
       const over = (test: Cut): Promise<string[] | string> => rowsOf(withLiterals(sql`SELECT ${from.select} FROM ${from.from} ${test}`));
@@ -184,10 +189,10 @@ oracles('a condition is true, false or unknown of every row: 2,000 conditions, 8
       answered++;
       assert.equal(parts.flat().sort(), all, withLiterals(where));
     }),
-    { numRuns: 2_000 },
+    { numRuns: CONDITIONS },
   );
   // The grammar would show nothing if hardly any condition were accepted.
-  assert.ok(answered > 1_500, `only ${answered} were answered`);
+  assert.ok(answered > 0.75 * CONDITIONS, `only ${answered} were answered`);
 });
 
 const aggregated = fc.tuple(conditioned, fc.boolean()).map(([{ from, where }, groups]) => {
@@ -195,7 +200,7 @@ const aggregated = fc.tuple(conditioned, fc.boolean()).map(([{ from, where }, gr
   return sql`SELECT e.city, COUNT(*), SUM(e.added), MIN(e.price), MAX(e.added) FROM ${from.from} WHERE ${where} GROUP BY e.city HAVING COUNT(*) > 1`;
 });
 
-oracles('the same rows with a rule as without it: 1,000 statements, planned in three ways', async () => {
+oracles(`the same rows with a rule as without it: ${RULE_STATEMENTS} statements, planned in three ways`, async () => {
   await fc.assert(
     fc.asyncProperty(aggregated, fc.constantFrom(...RULES.map(({ name }) => name)), async (statement, rule) => {
       const query = withLiterals(statement);
@@ -208,18 +213,18 @@ oracles('the same rows with a rule as without it: 1,000 statements, planned in t
       );
       assert.equal(none, expected, `without rules: ${query}`);
     }),
-    { numRuns: 1_000 },
+    { numRuns: RULE_STATEMENTS },
   );
 });
 
-oracles('the same rows with a literal as with a parameter: 1,000 statements', async () => {
+oracles(`the same rows with a literal as with a parameter: ${PARAMETER_STATEMENTS} statements`, async () => {
   await fc.assert(
     fc.asyncProperty(aggregated, async (statement) => {
       const expected = await rowsOf(withLiterals(statement));
       if (typeof expected === 'string') return;
       assert.equal(await rowsOf(statement.texts.join('?'), [], statement.literals), expected, withLiterals(statement));
     }),
-    { numRuns: 1_000 },
+    { numRuns: PARAMETER_STATEMENTS },
   );
 });
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { serialize } from 'node:v8';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { ETERNITY } from '../../../src/base/instant.js';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
@@ -17,6 +18,7 @@ import { rowSourceColumns } from '../../../src/planner/row-source-columns.js';
 import { inlineFrame } from '../../../src/planner/sql/catalog/inline-frame.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { nativeForm } from '../../../src/planner/sql/explain/native-form.js';
+import { parseSql } from '../../../src/planner/sql/parse/parse.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
 import { uploadFrame } from '../../../src/storage/uploaded-frame.js';
@@ -138,12 +140,21 @@ const KNOWN: KnownTables = {
 export const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
 const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
 
-function frameOf({ columns, rows }: SmallTable): Frame {
-  return inlineFrame(
-    columns,
-    columns.map((_, index) => rows.map((row) => row[index] ?? null)),
-    rows.length,
-  );
+const FRAMES = new Map(
+  Object.entries(TABLES).map(([name, { columns, rows }]): [string, Frame] => [
+    name,
+    inlineFrame(
+      columns,
+      columns.map((_, index) => rows.map((row) => row[index] ?? null)),
+      rows.length,
+    ),
+  ]),
+);
+
+function frameOf(name: string): Frame {
+  const frame = FRAMES.get(name);
+  if (frame === undefined) throw new Error(`no table ${name}`);
+  return frame;
 }
 
 function runner(): SourceRunner {
@@ -157,7 +168,7 @@ function runner(): SourceRunner {
     rowsOfTable: (name) => SCHEMAS.get(name)?.rowCount ?? null,
     columnsOf: (source) => rowSourceColumns(source, KNOWN),
     async *runTables(plan, tables) {
-      const placed = tables.map((name) => uploadFrame(frameOf(TABLES[name] ?? { columns: [], rows: [] }), memory));
+      const placed = tables.map((name) => uploadFrame(frameOf(name), memory));
       try {
         yield* engine.runViews(
           plan,
@@ -192,10 +203,36 @@ function withNumbers(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withNumbers) : typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** Rows as plain values: instants in milliseconds, truth values as booleans, arrays and JSON as what they hold. */
+/** A statement asked before: its syntax tree, and its rows by the bytes of the plan that gave them. */
+interface KnownStatement {
+  syntax?: ReturnType<typeof parseSql>;
+  readonly rows: Map<string, readonly (readonly unknown[])[]>;
+}
+
+const KNOWN_STATEMENTS_MAX = 300;
+const knownStatements = new Map<string, KnownStatement>();
+
+function knownStatement(sql: string): KnownStatement {
+  const known = knownStatements.get(sql) ?? { rows: new Map() };
+  // Deleted and added again, so that the first one is the one asked longest ago.
+  knownStatements.delete(sql);
+  knownStatements.set(sql, known);
+  if (knownStatements.size > KNOWN_STATEMENTS_MAX) knownStatements.delete(knownStatements.keys().next().value ?? '');
+  return known;
+}
+
+/**
+ * Rows of a statement as plain values: instants in milliseconds, truth values as booleans, arrays and JSON as what they hold.
+ * A statement is parsed once and each of its plans is run once: where turning a rule off changes no plan, there is nothing to
+ * compare.
+ */
 export async function answer(sql: string, rulesOff: readonly string[] = [], parameters: readonly unknown[] = []): Promise<unknown[][]> {
   const statement = planned(sql, rulesOff, parameters);
-  return rowsOf(statement, statement.columns);
+  const { rows } = knownStatement(sql);
+  const plan = serialize(statement).toString('latin1');
+  const found = rows.get(plan) ?? (await rowsOf(statement, statement.columns));
+  rows.set(plan, found);
+  return found.map((row) => [...row]);
 }
 
 /** The rows of the native query that a statement is explained by; or why there is no such query. */
@@ -211,7 +248,11 @@ export async function nativeAnswer(sql: string): Promise<unknown[][] | string> {
 }
 
 function planned(sql: string, rulesOff: readonly string[], parameters: readonly unknown[]): PlannedQuery & { readonly source: RowSource } {
-  const statement = planSql({ query: sql, context: {}, parameters, rulesOff }, SMALL_SCHEMA, 0);
+  const known = knownStatement(sql);
+  const statement = planSql({ query: sql, context: {}, parameters, rulesOff }, SMALL_SCHEMA, 0, (source) => {
+    known.syntax ??= parseSql(source);
+    return known.syntax;
+  });
   if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
   const { plan, source, columns } = statement;
   return { plan, source, columns };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caseCount } from '../../../case-count.js';
 import { answer, difference, memory, type Oracle, openOracle } from '../small-tables.js';
 
 /** Drawn combinations of aggregates, of all and of distinct values, filtered and ordered, over several sources, against DuckDB. */
@@ -55,7 +56,7 @@ aggregates('of every kind', () =>
         assert.is(difference(sql, await answer(sql), await oracle.rows(sql)), undefined);
       },
     ),
-    { numRuns: 120, seed: 7 },
+    { numRuns: caseCount(60), seed: 7 },
   ),
 );
 

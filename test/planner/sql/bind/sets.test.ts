@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caseCount } from '../../../case-count.js';
 import { answer, difference, memory, type Oracle, openOracle } from '../small-tables.js';
 
 /** Drawn trees of set operations, with orders and limits of their branches, in FROM and in conditions, against DuckDB. */
@@ -55,7 +56,7 @@ sets('nested in each other and in other queries', () =>
       const sql = place(query);
       assert.is(difference(sql, await answer(sql), await oracle.rows(sql)), undefined);
     }),
-    { numRuns: 150, seed: 8 },
+    { numRuns: caseCount(80), seed: 8 },
   ),
 );
 

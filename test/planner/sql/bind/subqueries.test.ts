@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../../src/base/errors.js';
 import { RULES } from '../../../../src/planner/sql/relation/rules/rules.js';
+import { caseCount } from '../../../case-count.js';
 import { answer, memory, rowsOfTable } from '../small-tables.js';
 
 /*
@@ -203,7 +204,7 @@ subqueries('give the rows that evaluation row by row gives: 400 statements, with
         assert.equal(sortedRows(await answer(sql, rulesOff)), sortedRows(of({})), sql);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: caseCount(200) },
   );
   assert.is(memory.allocatedBytes, 0);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caseCount } from '../../../case-count.js';
 import { answer, difference, memory, type Oracle, openOracle } from '../small-tables.js';
 
 /** Window functions over drawn frames, against DuckDB. The orders are total, or the functions do not see the order of peers. */
@@ -131,7 +132,7 @@ frames('of groups and of ranges', () =>
     fc.asyncProperty(peerWindow, fc.shuffledSubarray(UNORDERED, { minLength: 4, maxLength: 4 }), (window, calls) =>
       agree(`SELECT ${TOTAL}, ${over(calls, window)} FROM edits`),
     ),
-    { numRuns: 120, seed: 5 },
+    { numRuns: caseCount(60), seed: 5 },
   ),
 );
 
