@@ -10,43 +10,74 @@ const MAX_INSTANT_TEXT = '146140482-04-24T15:36:27.903Z';
 const OFFSET = /^(?:z|[+-]\d{2}(?::?\d{2})?)$/;
 
 /**
- * An ISO 8601 instant, whole or cut short anywhere (`2015`, `2015-09-12`, `2015-09-12T00Z`); a space may stand for the T.
+ * An ISO 8601 instant, whole or cut short anywhere (`2015`, `2015-09-12`, `2015-09-12T00Z`, `2015-W37-6`, `2015-255`); a
+ * space may stand for the T, and the last of hour, minute and second may have a fraction.
  * @param timeZone  holds when the text names no offset
  * @returns undefined when it is no such text or no such day, hour or zone; digits beyond milliseconds are cut off
  */
 export function parseInstant(text: string, timeZone = 'UTC'): EpochMs | undefined {
   const scan = new Scanner(text);
-  const isNegative = scan.accept('-');
-  if (!isNegative) scan.accept('+');
-  const year = scan.digits(4, 9);
-  let month = 1;
-  let day = 1;
-  let hour = 0;
-  let minute = 0;
-  let second = 0;
-  let millisecond = 0;
-  if (scan.accept('-')) {
-    month = scan.digits(1, 2);
-    if (scan.accept('-')) day = scan.digits(1, 2);
-  }
-  if (scan.accept('T') || scan.accept(' ')) {
-    if (scan.isDigit()) hour = scan.digits(1, 2);
-    if (scan.accept(':')) minute = scan.digits(2, 2);
-    if (scan.accept(':')) second = scan.digits(2, 2);
-    if (scan.accept('.') || scan.accept(',')) millisecond = scan.fraction();
-  }
+  const date = scanDate(scan);
+  const timeOfDay = scan.accept('T') || scan.accept(' ') ? scanTimeOfDay(scan) : 0;
   const offset = scan.rest();
   const zone = offset === 'Z' ? UTC : offset === '' ? findZone(timeZone) : OFFSET.test(offset) ? findZone(offset) : undefined;
-  if (scan.failed || zone === undefined || month < 1 || month > 12) return undefined;
-  const signedYear = isNegative ? -year : year;
-  if (day < 1 || day > daysInMonth(signedYear, month)) return undefined;
-  // 24:00 is the end of the day.
-  if (hour > 24 || minute > 59 || second > 59 || (hour === 24 && (minute > 0 || second > 0))) return undefined;
-  return toInstant(signedYear, month, day, ((hour * 60 + minute) * 60 + second) * 1000 + millisecond, zone);
+  if (scan.failed || zone === undefined || date === undefined || timeOfDay === undefined) return undefined;
+  return toInstant(date, timeOfDay, zone);
 }
 
-function toInstant(year: number, month: number, day: number, timeOfDay: number, zone: Zone): EpochMs | undefined {
-  const days = daysFromCivil(year, month, day);
+interface CivilDate {
+  readonly year: number;
+  /** Since 1970-01-01. */
+  readonly days: number;
+}
+
+function scanDate(scan: Scanner): CivilDate | undefined {
+  const isNegative = scan.accept('-');
+  if (!isNegative) scan.accept('+');
+  const size = scan.digits(1, 9);
+  const year = isNegative ? -size : size;
+  if (!scan.accept('-')) return { year, days: daysFromCivil(year, 1, 1) };
+  if (scan.accept('W')) {
+    const week = scan.digits(2, 2);
+    const weekday = scan.accept('-') ? scan.digits(1, 1) : 1;
+    // The week with the fourth of January is the first one; a year has the week of its 28th of December as its last.
+    const [first, last] = [mondayOf(daysFromCivil(year, 1, 4)), mondayOf(daysFromCivil(year, 12, 28))];
+    const monday = first + (week - 1) * 7;
+    return week < 1 || monday > last || weekday < 1 || weekday > 7 ? undefined : { year, days: monday + weekday - 1 };
+  }
+  if (scan.digitCount() === 3) {
+    const dayOfYear = scan.digits(3, 3);
+    const days = daysFromCivil(year, 1, 1) + dayOfYear - 1;
+    return dayOfYear < 1 || days > daysFromCivil(year, 12, 31) ? undefined : { year, days };
+  }
+  const month = scan.digits(1, 2);
+  const day = scan.accept('-') ? scan.digits(1, 2) : 1;
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  return { year, days: daysFromCivil(year, month, day) };
+}
+
+/** 1970-01-01 was a Thursday. */
+function mondayOf(days: number): number {
+  return days - ((((days + 3) % 7) + 7) % 7);
+}
+
+function scanTimeOfDay(scan: Scanner): number | undefined {
+  if (!scan.isDigit()) return 0;
+  const hour = scan.digits(1, 2);
+  let [minute, second, unit] = [0, 0, 3_600_000];
+  if (scan.accept(':')) {
+    minute = scan.digits(2, 2);
+    unit = 60_000;
+    if (scan.accept(':')) {
+      second = scan.digits(2, 2);
+      unit = 1000;
+    }
+  }
+  const rest = scan.accept('.') || scan.accept(',') ? scan.fraction(unit) : 0;
+  return hour > 23 || minute > 59 || second > 59 ? undefined : ((hour * 60 + minute) * 60 + second) * 1000 + rest;
+}
+
+function toInstant({ year, days }: CivilDate, timeOfDay: number, zone: Zone): EpochMs | undefined {
   if (Math.abs(year) > 280_000) {
     // Beyond 2^53 milliseconds a sum of doubles would round twice.
     const instant = Number(BigInt(days) * BigInt(DAY_MS) + BigInt(timeOfDay) - BigInt(zone.fixedOffsetMs ?? 0));
@@ -72,8 +103,14 @@ class Scanner {
   }
 
   isDigit(): boolean {
-    const digit = this.#text.charCodeAt(this.#at) - 48;
-    return digit >= 0 && digit <= 9;
+    return isDigitAt(this.#text, this.#at);
+  }
+
+  /** Digits that come next. */
+  digitCount(): number {
+    let end = this.#at;
+    while (isDigitAt(this.#text, end)) end++;
+    return end - this.#at;
   }
 
   digits(least: number, most: number): number {
@@ -84,16 +121,21 @@ class Scanner {
     return value;
   }
 
-  /** The milliseconds of one to nine digits after the point. */
-  fraction(): number {
+  /** The milliseconds of one to nine digits after the point, as a share of a unit of so many. */
+  fraction(unit: number): number {
     const start = this.#at;
     const value = this.digits(1, 9);
-    return Math.floor((value * 1000) / 10 ** (this.#at - start));
+    return Math.floor((value * unit) / 10 ** (this.#at - start));
   }
 
   rest(): string {
     return this.#text.slice(this.#at);
   }
+}
+
+function isDigitAt(text: string, at: number): boolean {
+  const digit = text.charCodeAt(at) - 48;
+  return digit >= 0 && digit <= 9;
 }
 
 const TWO_DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));

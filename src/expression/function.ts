@@ -67,11 +67,19 @@ export interface BoundLambda {
   run(): Value;
 }
 
+/** Whether it is a list whose only element is null: as a single value it is null. */
+function isOneNull(value: Value): boolean {
+  return Array.isArray(value) && value.length === 1 && value[0] === null;
+}
+
 /** Null when any argument is null, else what `apply` makes of them. */
 export function nullIfAnyNull(apply: (values: readonly Value[]) => Value): (values: readonly Value[]) => Value {
   return (values) => {
     // A loop: for the one to three values there are, `includes` takes longer than most functions.
-    for (let index = 0; index < values.length; index++) if (values[index] === null) return null;
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index];
+      if (typeof value === 'object' && (value === null || isOneNull(value))) return null;
+    }
     return apply(values);
   };
 }

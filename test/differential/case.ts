@@ -48,3 +48,12 @@ export interface Difference {
   /** Place of the first difference. */
   readonly where: string;
 }
+
+/** A difference that is meant. Each has a row of the same id in `docs/differences.md`. */
+export type Mute = {
+  readonly id: string;
+} & (
+  | { readonly covers: (difference: Difference) => boolean }
+  /** Rows of either side without what may differ. */
+  | { readonly equate: (rows: Json, one: DifferentialCase) => Json }
+);

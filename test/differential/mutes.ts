@@ -1,14 +1,6 @@
-import type { Answer, Difference, DifferentialCase, Fields, Json } from './case.js';
+import type { Answer, Difference, DifferentialCase, Fields, Json, Mute } from './case.js';
 import { findDifference } from './compare.js';
-
-/** A difference that is meant. Each has a row of the same id in `docs/differences.md`. */
-export type Mute = {
-  readonly id: string;
-} & (
-  | { readonly covers: (difference: Difference) => boolean }
-  /** Rows of either side without what may differ. */
-  | { readonly equate: (rows: Json, one: DifferentialCase) => Json }
-);
+import { EXPRESSION_MUTES } from './expressions/expression-mutes.js';
 
 const mentions =
   (pattern: RegExp) =>
@@ -24,14 +16,12 @@ export const MUTES: readonly Mute[] = [
   { id: 'original-fails', covers: ({ original }) => original.state === 'broken' },
   {
     id: 'answers-more',
-    covers: ({ case: { kind }, dolmen, original }) => kind !== 'sql' && dolmen.state === 'rows' && original.state === 'refused',
+    covers: ({ case: { kind }, dolmen, original }) => kind === 'native' && dolmen.state === 'rows' && original.state === 'refused',
   },
   { id: 'all-timestamp', equate: withoutTimesOfAll },
   { id: 'empty-buckets', equate: withoutEmptyBuckets },
-  { id: 'value-types', equate: (rows, one) => (one.kind === 'expressions' ? loosely(rows) : rows) },
   { id: 'mean-of-nothing', covers: mentions(/doubleMean/) },
-  { id: 'json-merge-lists', covers: mentions(/json_merge/) },
-  { id: 'json-trailing', covers: mentions(/parse_json\((?!')/) },
+  ...EXPRESSION_MUTES,
 ];
 
 export function isMuted(difference: Difference): boolean {
@@ -62,11 +52,4 @@ function withoutEmptyBuckets(rows: Json, one: DifferentialCase): Json {
   const { queryType } = queryOf(one);
   if ((queryType !== 'topN' && queryType !== 'search') || !Array.isArray(rows)) return rows;
   return (rows as Json[]).filter((row) => !isFields(row) || !Array.isArray(row['result']) || row['result'].length > 0);
-}
-
-/** A number for its string, the element for a list of one. */
-function loosely(value: Json): Json {
-  if (Array.isArray(value)) return value.length === 1 ? loosely(value[0] ?? null) : value.map(loosely);
-  if (typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
-  return typeof value === 'bigint' ? Number(value) : value;
 }

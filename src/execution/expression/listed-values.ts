@@ -8,7 +8,7 @@ import { byCodeUnits, uploadedColumn, wellFormed } from './uploaded-column.js';
 
 /**
  * A multi-value column of what is computed of each row of the segment: the elements of an array, as texts; nothing for
- * null. It is laid out as stored columns are, in the scope's arena, so that everything that reads columns reads it.
+ * null, or for a list of one null, which is the same. It is laid out as stored columns are, in the scope's arena, so that everything that reads columns reads it.
  */
 export function listedColumn(scope: SegmentScope, rows: RowLoop): StringColumnView {
   const { rowCount } = scope.view;
@@ -26,8 +26,8 @@ export function listedColumn(scope: SegmentScope, rows: RowLoop): StringColumnVi
   };
   for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
     rows(blockAt(start, rowCount), (row, value) => {
-      if (isArrayValue(value)) for (const element of value) add(element);
-      else if (value !== null) add(value);
+      const values = isArrayValue(value) ? value : [value];
+      if (values.length > 1 || values[0] !== null) for (const element of values) add(element);
       offsets[start + row + 1] = ids.count;
     });
   }

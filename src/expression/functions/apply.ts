@@ -104,7 +104,7 @@ const cartesianMap: ApplyFunction = {
   },
 };
 
-/** Like `cartesian_map`, but a null or empty array takes part with one null; a result of only a null is null. */
+/** Like `cartesian_map`, but a null or empty array takes part with one null. */
 const eachValue: ApplyFunction = {
   ...cartesianMap,
   name: EACH_VALUE,
@@ -113,8 +113,7 @@ const eachValue: ApplyFunction = {
       const array = asArray(value);
       return array === null || array.length === 0 ? [null] : array;
     });
-    const results = mapCombinations(EACH_VALUE, lambda, arrays);
-    return isArrayValue(results) && results.length === 1 && results[0] === null ? null : results;
+    return mapCombinations(EACH_VALUE, lambda, arrays);
   },
 };
 

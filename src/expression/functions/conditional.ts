@@ -112,12 +112,13 @@ function extreme(name: string, direction: 1 | -1): ExpressionFunction {
   };
 }
 
-/** max(a, b), min(a, b) of two numbers. */
+/** max(a, b), min(a, b) of two numbers; NaN beside NaN. */
 function extremeOfTwo(name: string, direction: 1 | -1): ExpressionFunction {
   const base = plainFunction(name, [2, 2], 'DOUBLE', ([a = null, b = null]) => {
     const left = typeof a === 'string' ? convert(a, 'DOUBLE') : a;
     const right = typeof b === 'string' ? convert(b, 'DOUBLE') : b;
     if (left === null || right === null) return null;
+    if (Number.isNaN(left) || Number.isNaN(right)) return Number.NaN;
     return (compareValues(left, right) ?? 0) * direction >= 0 ? left : right;
   });
   return { ...base, type: (types) => (commonType(types) === 'STRING' ? 'DOUBLE' : commonType(types)) };

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { arrayOf, type ColumnType, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
-import { type Constant, compiledFunction, type ExpressionFunction, type MaybeType, plainFunction } from '../function.js';
+import { type Constant, compiledFunction, type ExpressionFunction, type MaybeType } from '../function.js';
 import { findAtPath, type Path, type PathPart, parseJsonPath, printJsonPath } from '../json-path.js';
-import { convert, isArrayValue, plainData, Structured, toText, type Value, valueOfJson } from '../value.js';
+import { convert, doubleText, isArrayValue, plainData, Structured, toText, type Value, valueOfJson } from '../value.js';
 import { refuseLength } from './array-value.js';
 import { isShallowJson, measured } from './json-size.js';
 
@@ -201,7 +201,7 @@ const tryParseJson: ExpressionFunction = {
       typeof value === 'string' ? structured(parsed(value)?.data) : null,
 };
 
-/** json_merge(json, json, ...): objects, or texts of objects; a key of several has the value of the last. Null when any is. */
+/** json_merge(json, json, ...): JSON or texts of it; a key of several has the value of the last, see `merged`. Null when any is. */
 const jsonMerge: ExpressionFunction = {
   name: 'json_merge',
   minArguments: 2,
@@ -215,15 +215,37 @@ const jsonMerge: ExpressionFunction = {
   },
   bind: () => (values) => {
     if (values.includes(null)) return null;
-    const objects = values.map((value) => (typeof value === 'string' ? parseOrRefuse('json_merge', value) : dataOf(value)));
-    const members = objects.flatMap((object) => {
-      if (typeof object !== 'object' || object === null || Array.isArray(object))
-        throw new ServiceError('query_invalid', 'json_merge takes objects; found another JSON value');
-      return Object.entries(object);
-    });
-    return new Structured(measured('json_merge', Object.fromEntries(members)));
+    const [first, ...others] = values.map((value) => (typeof value === 'string' ? parseOrRefuse('json_merge', value) : dataOf(value)));
+    let result: unknown = first;
+    for (const other of others) {
+      if (other === null) continue;
+      if (kindOf(result) !== kindOf(other))
+        throw new ServiceError('query_invalid', `json_merge takes values of one kind; found ${kindOf(result)} and ${kindOf(other)}`);
+      result = merged(result, other);
+    }
+    return structured(measured('json_merge', result));
   },
 };
+
+function kindOf(data: unknown): 'an object' | 'a list' | 'a single value' {
+  return typeof data !== 'object' || data === null ? 'a single value' : Array.isArray(data) ? 'a list' : 'an object';
+}
+
+/** Objects member by member, lists joined; of anything else, and of values of different kinds, the second. */
+function merged(one: unknown, other: unknown): unknown {
+  if (kindOf(one) !== kindOf(other) || kindOf(other) === 'a single value') return other;
+  if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other];
+  const members = new Map<string, unknown>(Object.entries(one as object));
+  for (const [name, value] of Object.entries(other as object))
+    members.set(name, members.has(name) ? merged(members.get(name), value) : value);
+  return Object.fromEntries(members);
+}
+
+/** A DOUBLE keeps its fraction, as its text does; numbers inside of JSON are written as JSON.stringify writes them. */
+function jsonText(value: Value): string {
+  if (isArrayValue(value)) return `[${value.map(jsonText).join(',')}]`;
+  return typeof value === 'number' && Number.isFinite(value) ? doubleText(value) : stringifyJson(dataOf(value));
+}
 
 export const JSON_FUNCTIONS: readonly ExpressionFunction[] = [
   jsonValue,
@@ -234,6 +256,13 @@ export const JSON_FUNCTIONS: readonly ExpressionFunction[] = [
   jsonObject,
   parseJsonFunction,
   tryParseJson,
-  plainFunction('to_json_string', [1, 1], 'STRING', ([value = null]) => stringifyJson(dataOf(value))),
+  compiledFunction(
+    'to_json_string',
+    [1, 1],
+    'STRING',
+    () =>
+      ([value = null]) =>
+        value === null ? null : jsonText(value),
+  ),
   jsonMerge,
 ];

@@ -104,18 +104,21 @@ const div = plainFunction('div', [2, 2], 'LONG', ([a = null, b = null]) => {
   return x === null || y === null || y === 0 ? null : truncateToLong(x / y);
 });
 
-/** The quotient, null by zero: of two LONGs a LONG. */
+/** The quotient, null by zero and by NaN: of two LONGs a LONG. */
 const safeDivide: ExpressionFunction = {
   ...plainFunction('safe_divide', [2, 2], 'DOUBLE', ([a = null, b = null]): Value => {
     if (typeof a === 'bigint' && typeof b === 'bigint') return b === 0n ? null : wrapLong(a / b);
     const x = toDouble(a);
     const y = toDouble(b);
-    return x === null || y === null || y === 0 ? null : x / y;
+    return x === null || y === null || y === 0 || Number.isNaN(y) ? null : x / y;
   }),
   type: (types) => (types.every((type) => type === 'LONG') ? 'LONG' : 'DOUBLE'),
 };
 
 const pi: ExpressionFunction = { name: 'pi', minArguments: 0, maxArguments: 0, type: () => 'DOUBLE', bind: () => () => Math.PI };
+
+const DEGREES_IN_RADIAN = 180 / Math.PI;
+const RADIANS_IN_DEGREE = Math.PI / 180;
 
 const TRIGONOMETRY = ['acos', 'asin', 'atan', 'cos', 'cosh', 'sin', 'sinh', 'tan', 'tanh'] as const;
 const AS_IN_JAVASCRIPT = [...TRIGONOMETRY, 'cbrt', 'ceil', 'exp', 'expm1', 'floor', 'log', 'log10', 'log1p', 'sqrt'] as const;
@@ -133,8 +136,8 @@ export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   ofDouble('cot', (x) => Math.cos(x) / Math.sin(x)),
   ofDouble('rint', rint),
   ofDouble('signum', Math.sign),
-  ofDouble('todegrees', (x) => (x / Math.PI) * 180),
-  ofDouble('toradians', (x) => (x / 180) * Math.PI),
+  ofDouble('todegrees', (x) => x * DEGREES_IN_RADIAN),
+  ofDouble('toradians', (x) => x * RADIANS_IN_DEGREE),
   ofTwoDoubles('atan2', Math.atan2),
   ofTwoDoubles('copysign', (x, y) => (y < 0 || Object.is(y, -0) ? -Math.abs(x) : Math.abs(x))),
   ofTwoDoubles('hypot', Math.hypot),

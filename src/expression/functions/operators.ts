@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { isArrayType, isComplexType } from '../../model/schema.js';
 import { commonType, compiledFunction, type ExpressionFunction, lazyFunction, type MaybeType, nullIfAnyNull } from '../function.js';
-import { compareValues, fromTruth, toDouble, toTruth, wrapLong } from '../value.js';
+import { compareValues, convert, fromTruth, toDouble, toTruth, type Value, wrapLong } from '../value.js';
 import { refuseTextLength } from './text-length.js';
 
 /**
@@ -82,13 +82,24 @@ function powerOfLongs(base: bigint, exponent: bigint): bigint | null {
   return result;
 }
 
-/** LONG 1 or 0; null when either side is. */
+/** LONG 1 or 0; null when either side is. Arrays compare as of the type that holds the elements of both. */
 function comparison(name: string, holds: (order: number) => boolean): ExpressionFunction {
-  const apply = nullIfAnyNull(([a = null, b = null]) => {
+  const compared = (a: Value, b: Value): Value => {
     const order = a === null || b === null ? null : compareValues(a, b);
     return order === null ? null : fromTruth(holds(order));
-  });
-  return { name, minArguments: 2, maxArguments: 2, type: () => 'LONG', bind: () => apply };
+  };
+  return {
+    name,
+    minArguments: 2,
+    maxArguments: 2,
+    type: () => 'LONG',
+    bind(_, [left = null, right = null] = []) {
+      const common = left !== right && isArrayType(left) && isArrayType(right) ? commonType([left, right]) : null;
+      return common === null
+        ? ([a = null, b = null]) => compared(a, b)
+        : ([a = null, b = null]) => compared(convert(a, common), convert(b, common));
+    },
+  };
 }
 
 /** Three-valued: `decisive` wins over null. */

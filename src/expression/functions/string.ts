@@ -59,8 +59,11 @@ const regexpReplace = patternFunction('regexp_replace', [3, 3], 'STRING', (const
   if (pattern === null) return null;
   const compiled = compileRegularExpression(pattern);
   const replaceBy = onLastUse((replacement: string) => compiled.replacer(replacement));
+  if (constants[2] !== undefined) replaceBy(text(constants[2].value));
   return (values) => {
-    const result = replaceBy(text(values[2]))(text(values[0]));
+    const source = text(values[0]);
+    // The replacement of a row is looked at where it is needed: it may be no replacement at all.
+    const result = compiled.test(source) ? replaceBy(text(values[2]))(source) : source;
     refuseTextLength('regexp_replace', result.length);
     return result;
   };
@@ -81,7 +84,7 @@ function substring(value: string, index: number, length: number): string | null 
   return length < 0 ? value.slice(index) : value.slice(index, index + length);
 }
 
-/** Cuts `characters` off the chosen ends. */
+/** Cuts `characters` off the chosen ends; nothing where there are none. */
 function trimmed(value: string, characters: string, ends: { readonly start: boolean; readonly end: boolean }): string {
   let start = 0;
   let end = value.length;
@@ -91,15 +94,16 @@ function trimmed(value: string, characters: string, ends: { readonly start: bool
 }
 
 function trimFunction(name: string, ends: { readonly start: boolean; readonly end: boolean }): ExpressionFunction {
-  return plainFunction(name, [1, 2], 'STRING', ([value, characters]) =>
-    trimmed(text(value), characters === undefined ? ' ' : text(characters), ends),
-  );
+  return compiledFunction(name, [1, 2], 'STRING', () => ([value = null, characters]) => {
+    const whole = toText(value);
+    return whole === null ? null : trimmed(whole, characters === undefined ? ' ' : (toText(characters) ?? ''), ends);
+  });
 }
 
 function padFunction(name: string, atStart: boolean): ExpressionFunction {
   return plainFunction(name, [3, 3], 'STRING', ([value, size, padding]) => {
     const length = integer(size);
-    if (length === null) return null;
+    if (length === null || length === 0) return null;
     refuseTextLength(name, length);
     const base = text(value).slice(0, Math.max(0, length));
     return atStart ? base.padStart(length, text(padding)) : base.padEnd(length, text(padding));
@@ -115,11 +119,28 @@ const parseLongFunction = plainFunction('parse_long', [1, 2], 'LONG', ([value, r
   return parseDigits(text(value), radix);
 });
 
+/** What a digit of any script, or a Latin letter, counts; -1 for anything else. */
+function digitOf(character: string): number {
+  const ascii = '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(character.toLowerCase());
+  if (ascii >= 0 || character.length > 1) return ascii;
+  const code = character.charCodeAt(0);
+  if (FULL_WIDTH_LETTER.test(character)) return digitOf(String.fromCharCode(code - 0xfee0));
+  if (!DIGIT.test(character)) return -1;
+  // Digits come in runs of ten, each from zero to nine.
+  let zero = code;
+  while (DIGIT.test(String.fromCharCode(zero - 1))) zero--;
+  return (code - zero) % 10;
+}
+
+const FULL_WIDTH_LETTER = /^[\uff21-\uff3a\uff41-\uff5a]$/;
+
+const DIGIT = /^\p{Nd}$/u;
+
 function parseDigits(value: string, radix: number): bigint | null {
   const [, sign, digits = ''] = /^([+-]?)(.*)$/s.exec(value) ?? [];
   let result = 0n;
-  for (const character of (radix === 16 ? digits.replace(/^0x/i, '') : digits).toLowerCase()) {
-    const digit = '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(character);
+  for (const character of radix === 16 ? digits.replace(/^0x/i, '') : digits) {
+    const digit = digitOf(character);
     if (digit < 0 || digit >= radix) return null;
     result = result * BigInt(radix) + BigInt(digit);
   }

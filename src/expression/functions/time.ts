@@ -39,10 +39,13 @@ function zoneOf(constants: readonly (Constant | undefined)[], index: number, nam
   return zone;
 }
 
+/** Null beyond 2^53 milliseconds, some 285,000 years: doubles do not tell instants apart there. */
 const toInstant = (value: Value): number | null => {
-  const long = toLong(value);
-  return long === null ? null : Number(long);
+  const instant = Number(toLong(value) ?? Number.NaN);
+  return Number.isSafeInteger(instant) ? instant : null;
 };
+
+const ofInstant = (instant: number): bigint | null => (Number.isSafeInteger(instant) ? BigInt(instant) : null);
 
 /** (instant, period[, origin[, time zone]]) */
 function bucketsOfArguments(constants: readonly (Constant | undefined)[], name: string): Buckets {
@@ -60,7 +63,7 @@ const floor = timeFunction('timestamp_floor', [2, 4], 'LONG', (constants) => {
   const buckets = bucketsOfArguments(constants, 'timestamp_floor');
   return (value) => {
     const instant = toInstant(value);
-    return instant === null ? null : BigInt(buckets.floor(instant));
+    return instant === null ? null : ofInstant(buckets.floor(instant));
   };
 });
 
@@ -69,7 +72,7 @@ const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
   return (value) => {
     const instant = toInstant(value);
     if (instant === null) return null;
-    return BigInt(buckets.floor(instant) === instant ? instant : buckets.next(instant));
+    return ofInstant(buckets.floor(instant) === instant ? instant : buckets.next(instant));
   };
 });
 
@@ -83,7 +86,7 @@ const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
   return (value, values) => {
     const instant = toInstant(value);
     const steps = toLong(values[2] ?? null);
-    return instant === null || steps === null ? null : BigInt(addPeriod(instant, period, Number(steps), zone));
+    return instant === null || steps === null ? null : ofInstant(addPeriod(instant, period, Number(steps), zone));
   };
 });
 
@@ -126,7 +129,8 @@ const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) =>
     throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${name}'; accepted: ${Object.keys(UNITS).join(', ')}`);
   const zone = zoneOf(constants, 2, 'timestamp_extract');
   return (value) => {
-    const instant = toInstant(value);
+    // A string is read as ISO 8601 here, not as a number.
+    const instant = typeof value === 'string' ? (parseInstant(value, zone.id) ?? null) : toInstant(value);
     return instant === null ? null : BigInt(unit(readClock(instant + zone.offsetAt(instant)), instant));
   };
 });

@@ -33,6 +33,8 @@ const GIVES: Readonly<Record<string, readonly string[]>> = {
   J: ['J'],
 };
 
+const ANY_TYPE = ['S', 'L', 'D', 'A', 'M', 'E', 'J', 'S', 'L', 'D'] as const;
+
 /** A random tree whose value is (mostly) of the type of the letter. */
 export function makeTree(random: Random, scope: Scope, letter: string, depth: number): Tree {
   if (letter === 'V') return makeTree(random, scope, random.pick(['S', 'L', 'D', 'C']), depth);
@@ -72,6 +74,8 @@ function call(random: Random, scope: Scope, { name, parameters }: Signature, dep
 function argumentsFor(random: Random, scope: Scope, parameter: string, depth: number): Tree[] {
   if (parameter.endsWith('*')) return random.list(1, 3, () => makeTree(random, scope, parameter.slice(0, 1), depth));
   if (parameter === '#') return [leaf("'p'"), makeTree(random, scope, 'X', depth), leaf("'q'"), makeTree(random, scope, 'X', depth)];
+  // Now and then an argument of a type that the function is not made for.
+  if (/^[SLDNCVTY]$/.test(parameter) && random.chance(0.06)) return [scope.leaves(random.pick(ANY_TYPE), random)];
   if (parameter === 'ya') return [leaf(random.pick(["array('a')", "array('a', 'b')", "array('a', null)", "array('')"]))];
   const lambda = /^(\d):(\w)$/.exec(parameter);
   if (lambda !== null) {

@@ -32,7 +32,8 @@ function bind(whole: Place, expression: SqlExpression): Bound {
     case 'literal':
       return literal(expression.type, expression.value);
     case 'instant': {
-      const instant = parseInstant(expression.text.trim(), session.timeZone);
+      const written = expression.text.trim();
+      const instant = /^[+-]?\d{4}/.test(written) ? parseInstant(written, session.timeZone) : undefined;
       if (instant === undefined)
         throw source.error(
           'sql_plan_invalid',
