@@ -1,4 +1,5 @@
 import type { Interval } from '../base/instant.js';
+import type { Frame } from './frame.js';
 import type { Granularity } from './granularity.js';
 import type { RowSource, RowsPlan } from './row-source.js';
 import type { ColumnSchema, ColumnType, ComplexType } from './schema.js';
@@ -52,9 +53,10 @@ export interface IngestionTarget {
 
 export interface ExplainedStatement {
   readonly kind: 'explain';
-  readonly query: PlannedQuery;
-  /** null: of a SELECT. */
-  readonly ingestion: IngestionTarget | null;
+  /** The answer, one row. */
+  readonly frame: Frame;
+  /** The datasources that the explained query reads. */
+  readonly tables: readonly string[];
 }
 
 /** Schema that a statement was planned over, for planning it again where there is no broker to ask. */

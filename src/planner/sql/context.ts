@@ -16,8 +16,6 @@ export interface SqlContext extends QueryContext {
   readonly timeZone: string;
   /** Results have arrays as their text. */
   readonly stringifyArrays: boolean;
-  /** EXPLAIN PLAN FOR answers with the native query where there is one, rather than with the text of the plan. */
-  readonly nativeExplain: boolean;
 }
 
 /** Read here or by `readContext`, on behalf of any statement. */
@@ -90,13 +88,13 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   }
   readRulesOff(context['plannerRulesOff']);
   sqlOuterLimit(context);
+  sqlNativeExplain(context);
   const sqlQueryId = readQueryId(context, 'sqlQueryId');
   // Added to what was made for it: to copy thirty fields costs more than to read them.
   return Object.assign(common, {
     sqlQueryId,
     timeZone: sqlTimeZone(context),
     stringifyArrays: isOn(context, 'sqlStringifyArrays'),
-    nativeExplain: isOn(context, 'useNativeQueryExplain'),
   });
 }
 
@@ -115,6 +113,11 @@ export function sqlOuterLimit(context: Readonly<Record<string, unknown>>): numbe
   const limit = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= 0) return limit;
   throw new ServiceError('query_invalid', `context.sqlOuterLimit: expected an integer of at least 0, found ${describeValue(value)}`);
+}
+
+/** EXPLAIN PLAN FOR answers with the native query where there is one, rather than with the text of the plan. */
+export function sqlNativeExplain(context: Readonly<Record<string, unknown>>): boolean {
+  return isOn(context, 'useNativeQueryExplain');
 }
 
 export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {

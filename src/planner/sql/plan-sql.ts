@@ -1,10 +1,11 @@
 import type { EpochMs } from '../../base/instant.js';
-import type { PlannedStatement } from '../../model/statement.js';
+import type { IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { bindParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
 import type { SqlSchema } from './catalog/schema.js';
-import { sqlOuterLimit, sqlTimeZone } from './context.js';
+import { sqlNativeExplain, sqlOuterLimit, sqlTimeZone } from './context.js';
+import { explain } from './explain/explain.js';
 import { parseSql } from './parse/parse.js';
 import { SourceText } from './parse/source-text.js';
 import { planIngestion } from './plan-ingestion.js';
@@ -48,15 +49,17 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
       watch,
       numbers: numbers(source),
     };
+    const explained = (query: PlannedQuery, ingestion: IngestionTarget | null): PlannedStatement =>
+      watch.stage('explain', () => explain(query, ingestion, sqlNativeExplain(context)));
     if (statement.kind === 'select') {
       const query = planRelation(session, schema, statement.query, sqlOuterLimit(context));
-      return statement.explained ? { kind: 'explain', query, ingestion: null } : { kind: 'select', ...query };
+      return statement.explained ? explained(query, null) : { kind: 'select', ...query };
     }
     if (sqlOuterLimit(context) !== null)
       throw source.error('sql_plan_invalid', 0, 'context.sqlOuterLimit is of queries; INSERT and REPLACE load all rows');
     const planned = planIngestion(session, schema, statement);
     const { query, ...ingestion } = planned;
-    return statement.explained ? { kind: 'explain', query, ingestion } : planned;
+    return statement.explained ? explained(query, ingestion) : planned;
   } catch (error) {
     if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
     throw error;

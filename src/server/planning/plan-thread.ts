@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
@@ -58,11 +59,13 @@ export class PlanThread {
    * @throws ServiceError also `cancelled` by the signal, `timeout` in the middle of a stage, `resource_limit` when the thread runs out of memory
    */
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs, limits: WorkLimits): Promise<PlannedStatement> {
-    const { watch: _, ...rest } = request;
-    const snapshot = takeSnapshot(request.query, schema);
+    // Whoever asks may hold more than this, such as the text of the body.
+    const { query, context, parameters, schemaName, rulesOff } = request;
+    const asked = { query, context, parameters, ...(schemaName && { schemaName }), ...(rulesOff && { rulesOff }) };
+    const snapshot = takeSnapshot(query, schema);
     return this.#inTurn(
       'sql',
-      (tables) => ({ request: rest, schema: { ...snapshot, tables: referred(snapshot.tables, tables) }, now }),
+      (tables) => ({ request: asked, schema: { ...snapshot, tables: referred(snapshot.tables, tables) }, now }),
       limits,
     );
   }
@@ -79,8 +82,9 @@ export class PlanThread {
   }
 
   /** Reads a body like `readSqlBody`. */
-  readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
-    return this.#inTurn('sqlBody', () => body, limits);
+  async readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
+    const read = await this.#inTurn('sqlBody', () => body, limits);
+    return { ...read, query: read.query ?? read.sql };
   }
 
   #inTurn<Kind extends PlanKind>(
@@ -120,6 +124,8 @@ export class PlanThread {
     this.#worker ??= this.#start();
     const outcome = await this.#answer(this.#worker, { kind, needs: needsOf(this.#sent), remainingMs }, signal);
     this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
+    // To receive a large plan takes long enough without running it.
+    await nextTurn();
     for (const stage of outcome.stages) watch.add(stage);
     if ('result' in outcome) return outcome.result;
     throw new ServiceError(outcome.code, outcome.message);

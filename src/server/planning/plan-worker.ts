@@ -37,7 +37,8 @@ interface Kinds {
     readonly needs: { readonly body: Uint8Array; readonly lenient: boolean; readonly tables: readonly SentTable<TableColumns>[] };
     readonly gives: PlannedNative;
   };
-  sqlBody: { readonly needs: SqlBodyText; readonly gives: SqlBody };
+  /** `query` is null where it is the same as `sql`: both may be long. */
+  sqlBody: { readonly needs: SqlBodyText; readonly gives: Omit<SqlBody, 'query'> & { readonly query: string | null } };
 }
 
 export type PlanKind = keyof Kinds;
@@ -63,7 +64,10 @@ const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanW
     const query = watch.stage('parse', () => parseJson(Buffer.from(body).toString('utf8')));
     return watch.stage('plan', () => planNative(query, lenient, { table: (name) => tables.get(name) }));
   },
-  sqlBody: (text) => readSqlBody(text),
+  sqlBody: (text) => {
+    const body = readSqlBody(text);
+    return { ...body, query: body.query === body.sql ? null : body.query };
+  },
 };
 
 /** Entry of the thread that reads and plans what is long, one after the other. */

@@ -6,7 +6,7 @@ import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import { rememberedSchema } from '../../planner/sql/catalog/statement-schema.js';
 import type { SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { SqlContext } from '../../planner/sql/context.js';
-import { EXPLAIN_COLUMNS, explain, tablesOf } from '../../planner/sql/explain/explain.js';
+import { EXPLAIN_COLUMNS, tablesOf } from '../../planner/sql/explain/explain.js';
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import { planOverSystem } from '../../planner/sql/plan-over-system.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
@@ -208,13 +208,9 @@ export class SqlStatements {
   run(statement: Answerable, { sql, read, sqlQueryId, receivedMs, watch, signal }: StatementRun): RunningStatement {
     const { log, scheduler } = this.#options;
     const options = this.#queryOptions(read, sqlQueryId, signal);
-    const { source } = statement.kind === 'explain' ? statement.query : statement;
-    const [dataSource = null] = tablesOf(source);
+    const [dataSource = null] = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
     const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
-    if (statement.kind === 'explain') {
-      const frame = explain(statement, read.nativeExplain);
-      return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(frame)), logged };
-    }
+    if (statement.kind === 'explain') return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(statement.frame)), logged };
     const { profile } = logged;
     const onEnd = (reason: unknown) => logged.end(reason);
     const frames = scheduler.during(

@@ -44,7 +44,7 @@ const PLANNED: readonly (readonly [sql: string, head: string])[] = [
   ['WITH a AS (SELECT page FROM wiki) INSERT INTO w SELECT page FROM a PARTITIONED BY ALL', 'insert w by all'],
   ['INSERT INTO w WITH a AS (SELECT page FROM wiki) SELECT page FROM a PARTITIONED BY ALL', 'insert w by all'],
   ['INSERT INTO w (SELECT page FROM wiki) PARTITIONED BY ALL', 'insert w by all'],
-  ['EXPLAIN PLAN FOR INSERT INTO w SELECT page FROM wiki PARTITIONED BY ALL', 'explain'],
+  ['EXPLAIN PLAN FOR INSERT INTO w SELECT page FROM wiki PARTITIONED BY ALL', 'explain of wiki'],
   ['REPLACE INTO w OVERWRITE ALL SELECT __time, page FROM wiki PARTITIONED BY DAY;', 'replace w overwrite all by P1D'],
   [
     "REPLACE INTO w OVERWRITE WHERE NOT (__time < TIMESTAMP '2024-01-01') AND __time < TIMESTAMP '2024-03-01' OR __time >= TIMESTAMP '2025-01-01' AND __time < DATE '2025-02-01' " +

@@ -230,7 +230,7 @@ project EXPR$0=a0
     ],
     plan: 'scan wiki\nwhere (channel = en STRING and 9 < added LONG numeric)\nscan channel limit 4 offset 0\n→ channel VARCHAR',
   },
-  { sql: 'EXPLAIN PLAN FOR SELECT page FROM wiki', plan: 'explain\nscan wiki\nscan page\n→ page VARCHAR' },
+  { sql: 'EXPLAIN PLAN FOR SELECT page FROM wiki', plan: 'explain of wiki' },
   {
     sql: "SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'svc'",
     plan: 'scan inline[5]\nwhere TABLE_SCHEMA = svc STRING\nscan TABLE_NAME\n→ TABLE_NAME VARCHAR',

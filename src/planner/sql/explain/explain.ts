@@ -1,6 +1,5 @@
 import { formatInterval } from '../../../base/interval.js';
 import { stringifyJson } from '../../../base/json.js';
-import type { Frame } from '../../../model/frame.js';
 import { type Granularity, granularityName } from '../../../model/granularity.js';
 import type { ExplainedStatement, IngestionTarget, OutputColumn, PlannedQuery, PlannedSource } from '../../../model/statement.js';
 import { printOverSource } from '../../print-source.js';
@@ -15,18 +14,16 @@ export const EXPLAIN_COLUMNS: readonly OutputColumn[] = ['PLAN', 'RESOURCES', 'A
 }));
 
 /**
- * The answer of EXPLAIN PLAN FOR: one row of the plan, the resources it reads and writes, and what kind of statement it is.
- * @param isNative  PLAN is JSON: the native query that gives the same rows, or the lines of the plan where there is no such query;
+ * EXPLAIN PLAN FOR with its answer: one row of the plan, the resources it reads and writes, and what kind of statement it is.
+ * @param ingestion  null: of a SELECT
+ * @param isNative   PLAN is JSON: the native query that gives the same rows, or the lines of the plan where there is no such query;
  *   else the text of the plan (context key `useNativeQueryExplain`)
  */
-export function explain({ query, ingestion }: ExplainedStatement, isNative: boolean): Frame {
+export function explain(query: PlannedQuery, ingestion: IngestionTarget | null, isNative: boolean): ExplainedStatement {
   const plan = isNative ? stringifyJson([describedQuery(query)]) : printOverSource(query.plan, query.source).join('\n');
   const cells = [plan, stringifyJson(resourcesOf(query.source, ingestion)), stringifyJson(attributesOf(ingestion))].map((cell) => [cell]);
-  return inlineFrame(
-    EXPLAIN_COLUMNS.map(({ name, nativeType }) => ({ name, type: nativeType })),
-    cells,
-    1,
-  );
+  const columns = EXPLAIN_COLUMNS.map(({ name, nativeType }) => ({ name, type: nativeType }));
+  return { kind: 'explain', frame: inlineFrame(columns, cells, 1), tables: tablesOf(query.source) };
 }
 
 /** `signature`: the columns of the query that the statement puts out; `columnMappings`: under which names. */
