@@ -147,6 +147,11 @@ export function expandU32(ids: at, offsets: at, rows: at, n: u32, nullId: u32, o
 export function gather32(source: at, index: at, n: u32, out: at): void { gather<u32>(source, index, n, out); }
 export function gather64(source: at, index: at, n: u32, out: at): void { gather<u64>(source, index, n, out); }
 
+// calendar.ts
+export {
+  addMonthsI64, addStepsI64, calendarI64, clockI64, floorMonthsI64, floorStepsI64, step32, step64,
+} from './kernels/calendar';
+
 // time.ts
 export { bucketI64, floorI64 } from './kernels/time';
 export function timeRunsU8(values: at, base: i64, start: u32, end: u32, boundaries: at, boundaryCount: u32, out: at): u32 {

@@ -2,6 +2,7 @@ import type { KernelName, KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { AGGREGATE_CHECKS } from './aggregate.js';
 import { BITMAP_CHECKS } from './bitmap.js';
+import { CALENDAR_CHECKS } from './calendar.js';
 import { COMPUTE_CHECKS } from './compute.js';
 import { DECODE_CHECKS } from './decode.js';
 import { DICTIONARY_CHECKS } from './dictionary.js';
@@ -25,6 +26,7 @@ export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...TALLY_CHECKS,
   ...KEY_CHECKS,
   ...TIME_CHECKS,
+  ...CALENDAR_CHECKS,
   ...COMPUTE_CHECKS,
   ...NUMBER_CHECKS,
   ...DECODE_CHECKS,

@@ -2,6 +2,7 @@ import type { KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { aggregateKernels } from './aggregate.js';
 import { bitmapKernels } from './bitmap.js';
+import { calendarKernels } from './calendar.js';
 import { computeKernels } from './compute.js';
 import { decodeKernels } from './decode.js';
 import { dictionaryKernels } from './dictionary.js';
@@ -25,6 +26,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...tallyKernels(memory),
     ...keyKernels(memory),
     ...timeKernels(memory),
+    ...calendarKernels(memory),
     ...computeKernels(memory),
     ...numberKernels(memory),
     ...decodeKernels(memory),
