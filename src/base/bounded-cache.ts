@@ -1,61 +1,57 @@
 interface Entry<Value> {
   readonly value: Value;
-  readonly bytes: number;
-  /** Asked for since it was last looked at for making room. */
-  used: boolean;
+  readonly size: number;
 }
 
-/**
- * Values by key under a budget of bytes. To make room, the oldest go that nobody has asked for since the last time
- * around: near to least recently used, while finding one costs no more than finding it.
- */
-export class BoundedCache<Value> {
-  readonly #bytesMax: number;
-  /** Oldest first. */
-  readonly #entries = new Map<string, Entry<Value>>();
-  #bytes = 0;
+/** Values by key, of a bounded size in all: the least recently used make room. */
+export class BoundedCache<Key, Value> {
+  readonly #sizeMax: number;
+  readonly #keepsLast: boolean;
+  /** Least recently used first. */
+  readonly #entries = new Map<Key, Entry<Value>>();
+  #size = 0;
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+  /**
+   * @param sizeMax    in the unit of the entries' sizes: bytes, or a number of entries of size 1
+   * @param keepsLast  whether an entry that is larger than all of this by itself is kept, alone, until the next comes
+   */
+  constructor(sizeMax: number, { keepsLast = false }: { readonly keepsLast?: boolean } = {}) {
+    this.#sizeMax = sizeMax;
+    this.#keepsLast = keepsLast;
   }
 
-  get bytes(): number {
-    return this.#bytes;
+  get size(): number {
+    return this.#size;
   }
 
-  find(key: string): Value | undefined {
+  /** The value, which is then the most recently used one. */
+  find(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    entry.used = true;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
     return entry.value;
   }
 
-  /** Keeps an entry, unless it alone is larger than the budget. */
-  keep(key: string, value: Value, bytes: number): void {
+  /** Keeps a value, if there can be room for it. Returns the values that made room. */
+  keep(key: Key, value: Value, size = 1): readonly Value[] {
     this.delete(key);
-    if (bytes > this.#bytesMax) return;
-    this.#entries.set(key, { value, bytes, used: false });
-    this.#bytes += bytes;
-    this.#makeRoom(key);
+    if (size > this.#sizeMax && !this.#keepsLast) return [];
+    const gone: Value[] = [];
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#size + size <= this.#sizeMax) break;
+      this.delete(oldest);
+      gone.push(entry.value);
+    }
+    this.#entries.set(key, { value, size });
+    this.#size += size;
+    return gone;
   }
 
-  delete(key: string): void {
+  delete(key: Key): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#bytes -= entry.bytes;
-  }
-
-  /** @param newest  stays: what is put in last has not had its turn */
-  #makeRoom(newest: string): void {
-    // An entry moved to the end is met again in this loop, then marked as unused.
-    for (const [key, entry] of this.#entries) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#entries.delete(key);
-      if (entry.used || key === newest) {
-        entry.used = false;
-        this.#entries.set(key, entry);
-      } else this.#bytes -= entry.bytes;
-    }
+    this.#size -= entry.size;
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedCache } from './bounded-cache.js';
 import { assert } from './errors.js';
 
 /**
@@ -16,20 +17,15 @@ const REMEMBERED_MAX = 64;
 
 /** The sending side, of one thread: data is known by the identity of an object that stays the same while nothing changes. */
 export class SentOnce<Data> {
-  /** Least recently sent first. */
-  readonly #numbers = new Map<object, number>();
+  readonly #numbers = new BoundedCache<object, number>(REMEMBERED_MAX);
   #next = 1;
 
   refer(identity: object, data: Data): DataReference<Data> {
-    const known = this.#numbers.get(identity);
-    const number = known ?? this.#next++;
-    this.#numbers.delete(identity);
-    this.#numbers.set(identity, number);
-    if (known !== undefined) return { number, data: null, forget: null };
-    const [oldest] = this.#numbers;
-    if (this.#numbers.size <= REMEMBERED_MAX || oldest === undefined) return { number, data, forget: null };
-    this.#numbers.delete(oldest[0]);
-    return { number, data, forget: oldest[1] };
+    const known = this.#numbers.find(identity);
+    if (known !== undefined) return { number: known, data: null, forget: null };
+    const number = this.#next++;
+    const [forget = null] = this.#numbers.keep(identity, number);
+    return { number, data, forget };
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedCache } from '../base/bounded-cache.js';
 import { assert } from '../base/errors.js';
 import type { Frame } from '../model/frame.js';
 import { isPacked } from '../model/value-list.js';
@@ -6,32 +7,22 @@ import { isPacked } from '../model/value-list.js';
 /** An entry takes at most this part of the budget: one large answer must not push out all others. */
 const ENTRY_PART_MAX = 1 / 4;
 
-interface Entry {
-  readonly frames: readonly Frame[];
-  readonly bytes: number;
-}
-
-/** Frames by key under a byte budget; the least recently used make room. One for all roles of a process. */
+/** Frames by key under a byte budget. One for all roles of a process. */
 export class FrameCache {
   readonly #bytesMax: number;
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+  readonly #kept: BoundedCache<string, readonly Frame[]>;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
+    this.#kept = new BoundedCache(bytesMax);
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#kept.size;
   }
 
   find(key: string): readonly Frame[] | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    return entry.frames;
+    return this.#kept.find(key);
   }
 
   /** The same frames; what came is kept under `key` once all of it has, and only then. */
@@ -43,18 +34,7 @@ export class FrameCache {
       if (kept !== undefined && size.add(frame) > this.#bytesMax * ENTRY_PART_MAX) kept = undefined;
       yield frame;
     }
-    if (kept !== undefined) this.#put(key, { frames: kept, bytes: size.bytes });
-  }
-
-  #put(key: string, entry: Entry): void {
-    this.#bytes += entry.bytes - (this.#entries.get(key)?.bytes ?? 0);
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    for (const [oldest, { bytes }] of this.#entries) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#entries.delete(oldest);
-      this.#bytes -= bytes;
-    }
+    if (kept !== undefined) this.#kept.keep(key, kept, size.bytes);
   }
 }
 

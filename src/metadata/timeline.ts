@@ -1,3 +1,4 @@
+import { BinaryHeap } from '../base/binary-heap.js';
 import type { EpochMs, Interval } from '../base/instant.js';
 import { highest } from '../base/lists.js';
 import type { SegmentId, ShardSpec } from '../model/segment.js';
@@ -34,11 +35,13 @@ export function resolveTimeline<Segment extends TimelineSegment>(segments: Itera
   const chunks = groupIntoChunks(segments).filter(isComplete).sort(compareStarts);
   const boundaries = [...new Set(chunks.flatMap(({ interval }) => [interval.start, interval.end]))].sort((a, b) => a - b);
   const visible = new Map<Chunk<Segment>, Interval[]>();
-  const open = new PrecedenceHeap<Chunk<Segment>>();
+  // Chunks that have started. Ended ones leave only once they are the first.
+  const open = new BinaryHeap<Chunk<Segment>>([], precedence);
   let next = 0;
   for (const [at, start] of boundaries.entries()) {
     for (let chunk = chunks[next]; chunk !== undefined && chunk.interval.start === start; chunk = chunks[++next]) open.push(chunk);
-    const winner = open.firstEndingAfter(start);
+    while (open.first !== undefined && open.first.interval.end <= start) open.dropFirst();
+    const winner = open.first;
     const end = boundaries[at + 1];
     if (winner === undefined || end === undefined) continue;
     extend(visible, winner, start, end);
@@ -86,53 +89,8 @@ function extend<Key>(visible: Map<Key, Interval[]>, key: Key, start: EpochMs, en
   else pieces.push({ start, end });
 }
 
-/** Chunks that have started, the winning one at the root. Ended chunks leave only once they reach the root. */
-class PrecedenceHeap<Item extends Chunk<TimelineSegment>> {
-  readonly #items: Item[] = [];
-
-  push(item: Item): void {
-    let at = this.#items.push(item) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!this.#wins(at, parent)) return;
-      this.#swap(at, parent);
-      at = parent;
-    }
-  }
-
-  firstEndingAfter(instant: EpochMs): Item | undefined {
-    for (let root = this.#items[0]; root !== undefined; root = this.#items[0]) {
-      if (root.interval.end > instant) return root;
-      this.#removeRoot();
-    }
-    return undefined;
-  }
-
-  #removeRoot(): void {
-    const last = this.#items.pop();
-    if (last === undefined || this.#items.length === 0) return;
-    this.#items[0] = last;
-    for (let at = 0, child = 1; child < this.#items.length; child = 2 * at + 1) {
-      if (child + 1 < this.#items.length && this.#wins(child + 1, child)) child++;
-      if (!this.#wins(child, at)) return;
-      this.#swap(child, at);
-      at = child;
-    }
-  }
-
-  #wins(at: number, other: number): boolean {
-    const a = this.#items[at];
-    const b = this.#items[other];
-    if (a === undefined || b === undefined) return false;
-    if (a.version !== b.version) return a.version > b.version;
-    return a.interval.start - b.interval.start < 0 || (a.interval.start === b.interval.start && a.interval.end > b.interval.end);
-  }
-
-  #swap(at: number, other: number): void {
-    const a = this.#items[at];
-    const b = this.#items[other];
-    if (a === undefined || b === undefined) return;
-    this.#items[at] = b;
-    this.#items[other] = a;
-  }
+/** Above 0 when `a` answers where both could. */
+function precedence(a: Chunk<TimelineSegment>, b: Chunk<TimelineSegment>): number {
+  if (a.version !== b.version) return a.version > b.version ? 1 : -1;
+  return b.interval.start - a.interval.start || a.interval.end - b.interval.end;
 }

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../base/bounded-cache.js';
 import { assert, ServiceError } from '../base/errors.js';
 import { createByName } from '../base/names.js';
 import type { Route } from './http.types.js';
@@ -17,7 +18,7 @@ const REMEMBERED_LENGTH_MAX = 256;
 export class RouteTable {
   readonly #root = new Node();
   /** Routes found before, by method and path: few paths make up most requests. */
-  readonly #found = new Map<string, Map<string, FoundRoute>>();
+  readonly #found = new Map<string, BoundedCache<string, FoundRoute>>();
 
   constructor(routes: Iterable<Route>) {
     for (const route of routes) this.#add(route);
@@ -28,7 +29,7 @@ export class RouteTable {
    * @throws ServiceError `not_found`, `method_not_allowed` naming what is allowed, `input_invalid` for broken encoding
    */
   find(method: string, path: string): FoundRoute {
-    const found = this.#found.get(method)?.get(path);
+    const found = this.#found.get(method)?.find(path);
     if (found !== undefined) return found;
     const searched = this.#search(method, path);
     this.#remember(method, path, searched);
@@ -48,9 +49,9 @@ export class RouteTable {
 
   #remember(method: string, path: string, found: FoundRoute): void {
     if (path.length > REMEMBERED_LENGTH_MAX) return;
-    const byPath = this.#found.get(method) ?? new Map<string, FoundRoute>();
-    if (byPath.size >= REMEMBERED_PATHS_MAX) byPath.clear();
-    this.#found.set(method, byPath.set(path, found));
+    const byPath = this.#found.get(method) ?? new BoundedCache<string, FoundRoute>(REMEMBERED_PATHS_MAX);
+    this.#found.set(method, byPath);
+    byPath.keep(path, found);
   }
 
   #add(route: Route): void {

@@ -1,3 +1,5 @@
+import { BinaryHeap } from '../base/binary-heap.js';
+
 /** A value that stands for so many; exact while all of them are this value. */
 export interface Centroid {
   readonly value: number;
@@ -66,65 +68,33 @@ export function joinNearest(given: readonly Centroid[], limit: number): Centroid
 /** Indexes with a gap each, the least first, and of those that are the same the lowest index. Gaps may change. */
 class GapHeap {
   readonly #gaps: Float64Array;
-  /** Indexes in the order of the heap, and where each of them stands there. */
-  readonly #heap: Int32Array;
+  readonly #heap: BinaryHeap<number>;
+  /** Where each index stands in the heap. */
   readonly #places: Int32Array;
 
   constructor(gaps: Float64Array) {
     this.#gaps = gaps;
-    this.#heap = Int32Array.from(gaps, (_, index) => index);
-    this.#places = this.#heap.slice();
-    for (let place = (gaps.length >>> 1) - 1; place >= 0; place--) this.#sink(place);
+    this.#places = new Int32Array(gaps.length);
+    const places = this.#places;
+    this.#heap = new BinaryHeap(
+      gaps.keys(),
+      (a, b) => {
+        const left = gaps[a] ?? 0;
+        const right = gaps[b] ?? 0;
+        return left === right ? b - a : left < right ? 1 : -1;
+      },
+      (index, place) => {
+        places[index] = place;
+      },
+    );
   }
 
   get first(): number {
-    return this.#heap[0] ?? 0;
+    return this.#heap.first ?? 0;
   }
 
   set(index: number, gap: number): void {
     this.#gaps[index] = gap;
-    const place = this.#places[index] ?? 0;
-    this.#sink(this.#rise(place));
-  }
-
-  #rise(from: number): number {
-    const heap = this.#heap;
-    const index = heap[from] ?? 0;
-    let place = from;
-    while (place > 0) {
-      const parent = (place - 1) >>> 1;
-      const above = heap[parent] ?? 0;
-      if (!this.#isBefore(index, above)) break;
-      this.#put(place, above);
-      place = parent;
-    }
-    this.#put(place, index);
-    return place;
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap;
-    const index = heap[from] ?? 0;
-    let place = from;
-    for (let child = 2 * place + 1; child < heap.length; child = 2 * place + 1) {
-      const other = child + 1;
-      if (other < heap.length && this.#isBefore(heap[other] ?? 0, heap[child] ?? 0)) child = other;
-      const below = heap[child] ?? 0;
-      if (!this.#isBefore(below, index)) break;
-      this.#put(place, below);
-      place = child;
-    }
-    this.#put(place, index);
-  }
-
-  #put(place: number, index: number): void {
-    this.#heap[place] = index;
-    this.#places[index] = place;
-  }
-
-  #isBefore(a: number, b: number): boolean {
-    const left = this.#gaps[a] ?? 0;
-    const right = this.#gaps[b] ?? 0;
-    return left < right || (left === right && a < b);
+    this.#heap.update(this.#places[index] ?? 0);
   }
 }

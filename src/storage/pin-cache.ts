@@ -1,3 +1,4 @@
+import { BoundedCache } from '../base/bounded-cache.js';
 import { assert } from '../base/errors.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import type { PinRequest, SegmentPin } from './contract.js';
@@ -19,37 +20,33 @@ export interface CachedPin {
 /** A few plans over the same segments are most of what a server is asked. */
 const KEPT_COUNT = 64;
 
-/**
- * Findings by request, least recently used first. They hold on to nothing: what they name may be evicted or closed,
- * and is then found anew.
- */
+/** Findings by request. They hold on to nothing: what they name may be evicted or closed, and is then found anew. */
 export class PinCache {
   readonly #resident: BufferPool;
-  readonly #kept = new Map<string, CachedPin>();
+  readonly #kept = new BoundedCache<string, CachedPin>(KEPT_COUNT);
 
   constructor(resident: BufferPool) {
     this.#resident = resident;
   }
 
   keep(request: PinRequest, withTime: readonly OpenSegment[], findings: CachedPin): void {
-    this.#kept.set(keyOf(request, withTime), findings);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT_COUNT && oldest !== undefined) this.#kept.delete(oldest);
+    this.#kept.keep(keyOf(request, withTime), findings);
   }
 
   /** The pin, with everything pinned and the very same views as before; undefined when something has moved. */
   takeAgain(request: PinRequest, withTime: readonly OpenSegment[]): SegmentPin | undefined {
     if (request.leftOut !== undefined) return undefined;
     const key = keyOf(request, withTime);
-    const findings = this.#kept.get(key);
+    const findings = this.#kept.find(key);
     if (findings === undefined) return undefined;
-    this.#kept.delete(key);
     const { segments, dictionaries, dictionaryViews, pinned, views } = findings;
     const stands =
       segments.every((segment) => segment.isOpen) &&
       Object.entries(dictionaryViews).every(([column, { entries, count }]) => dictionaries.get(column)?.isAt(entries, count) === true);
-    if (!stands || !this.#resident.pinAgain(pinned)) return undefined;
-    this.#kept.set(key, findings);
+    if (!stands || !this.#resident.pinAgain(pinned)) {
+      this.#kept.delete(key);
+      return undefined;
+    }
     const held = [...dictionaries.values()].map((dictionary) => dictionary.hold());
     for (const segment of segments) segment.use();
     let isReleased = false;

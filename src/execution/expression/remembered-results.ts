@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedCache } from '../../base/bounded-cache.js';
 import { isArrayValue, toText, type Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
@@ -11,33 +12,28 @@ const BYTES_MAX = 1 << 27;
 type Results = readonly Value[];
 
 /**
- * Function results of dictionary entries, for one query on one thread. The row ranges of a segment
- * share its dictionaries and mostly follow each other, so what was remembered first gives way when the whole grows beyond
- * `bytesMax`; results that are larger by themselves are remembered alone, until the next come.
+ * Function results of dictionary entries, for one query on one thread. The row ranges of a segment share its dictionaries
+ * and mostly follow each other, so what was not read for long gives way when the whole grows beyond `bytesMax`; results
+ * that are larger by themselves are remembered alone, until the next come.
  */
 export class RememberedResults {
-  readonly #of = new Map<DictionaryView, Map<string, { readonly results: Results; readonly bytes: number }>>();
-  readonly #bytesMax: number;
-  #bytes = 0;
+  readonly #results: BoundedCache<string, Results>;
+  readonly #numbers = new WeakMap<DictionaryView, number>();
+  #dictionaries = 0;
 
   constructor(bytesMax = BYTES_MAX) {
-    this.#bytesMax = bytesMax;
+    this.#results = new BoundedCache(bytesMax, { keepsLast: true });
   }
 
   /** The results remembered for `key`, or else those of `compute`, which are remembered from then on. */
   get(dictionary: DictionaryView, key: string, compute: () => Results): Results {
-    const known = this.#of.get(dictionary)?.get(key);
-    if (known !== undefined) return known.results;
+    const number = this.#numbers.get(dictionary) ?? this.#dictionaries++;
+    this.#numbers.set(dictionary, number);
+    const name = `${number} ${key}`;
+    const known = this.#results.find(name);
+    if (known !== undefined) return known;
     const results = compute();
-    const bytes = bytesOf(results);
-    for (const [oldest, ofOldest] of this.#of) {
-      if (this.#bytes + bytes <= this.#bytesMax) break;
-      for (const each of ofOldest.values()) this.#bytes -= each.bytes;
-      this.#of.delete(oldest);
-    }
-    const ofDictionary = this.#of.get(dictionary) ?? new Map<string, { results: Results; bytes: number }>();
-    this.#of.set(dictionary, ofDictionary.set(key, { results, bytes }));
-    this.#bytes += bytes;
+    this.#results.keep(name, results, bytesOf(results));
     return results;
   }
 }

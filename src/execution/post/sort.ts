@@ -1,3 +1,4 @@
+import { BinaryHeap } from '../../base/binary-heap.js';
 import { ServiceError } from '../../base/errors.js';
 import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
@@ -155,32 +156,15 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
   return numberOfRow.map((number) => ranks[number] ?? 0);
 }
 
-/** A heap whose root is the worst row kept. */
+/** The best rows, of which a heap has the worst first. */
 function bestRows(rowCount: number, compare: CompareRows, count: number, check: Check): Uint32Array {
   if (count === 0) return new Uint32Array(0);
-  const heap: number[] = [];
-  const sink = (from: number): void => {
-    const row = heap[from] ?? 0;
-    let at = from;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && compare(heap[child + 1] ?? 0, heap[child] ?? 0) > 0) child++;
-      if (compare(heap[child] ?? 0, row) <= 0) break;
-      heap[at] = heap[child] ?? 0;
-      at = child;
-    }
-    heap[at] = row;
-  };
-  for (let row = 0; row < count; row++) heap.push(row);
-  for (let at = count >>> 1; at >= 0; at--) sink(at);
+  const heap = new BinaryHeap(Array(count).keys(), compare);
   for (let row = count; row < rowCount; row++) {
     if (row % ROWS_PER_CHECK === 0) check();
-    if (compare(row, heap[0] ?? 0) >= 0) continue;
-    heap[0] = row;
-    sink(0);
+    if (compare(row, heap.first ?? 0) < 0) heap.replaceFirst(row);
   }
-  return mergeSort(Uint32Array.from(heap), compare, check);
+  return mergeSort(Uint32Array.from(heap.items), compare, check);
 }
 
 function compareColumn(column: ResultColumn, { descending, nulls, ordering }: SortKey): CompareRows {

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
+import { BinaryHeap } from '../../base/binary-heap.js';
 import { cellAt, type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { framesOf, type ResultTable, typed } from '../block/result-table.js';
@@ -98,11 +99,11 @@ export class SortedRuns {
         if (this.#advance(reader)) readers.push(reader);
       }
     }
-    const heap = new ReaderHeap(readers, this.#keys);
+    const heap = readerHeap(readers, this.#keys);
     let picks: Pick[] = [];
     for (let reader = heap.first; reader !== undefined; reader = heap.first) {
       picks.push({ frame: reader.frame, row: reader.at++ });
-      if (reader.at < reader.frame.rowCount || this.#advance(reader)) heap.sinkFirst();
+      if (reader.at < reader.frame.rowCount || this.#advance(reader)) heap.update();
       else heap.dropFirst();
       if (picks.length % RUN_FRAME_ROWS === 0) this.#leaf.check();
       if (picks.length < frameRows) continue;
@@ -125,65 +126,18 @@ export class SortedRuns {
   }
 }
 
-/** The reader with the next row is the first. */
-class ReaderHeap {
-  readonly #readers: Reader[];
-  readonly #compare: readonly ((a: FrameColumn, rowA: number, b: FrameColumn, rowB: number) => number)[];
-
-  constructor(readers: readonly Reader[], keys: readonly SortKey[]) {
-    this.#readers = [...readers];
-    this.#compare = keys.map((key) => {
-      const compare = compareCells(key);
-      return (a, rowA, b, rowB) => compare(cellAt(a, rowA), cellAt(b, rowB));
-    });
-    for (let at = this.#readers.length >>> 1; at >= 0; at--) this.#sink(at);
-  }
-
-  get first(): Reader | undefined {
-    return this.#readers[0];
-  }
-
-  sinkFirst(): void {
-    this.#sink(0);
-  }
-
-  dropFirst(): void {
-    const last = this.#readers.pop();
-    if (last === undefined || this.#readers.length === 0) return;
-    this.#readers[0] = last;
-    this.#sink(0);
-  }
-
-  #sink(from: number): void {
-    const readers = this.#readers;
-    const reader = readers[from];
-    if (reader === undefined) return;
-    let at = from;
-    for (;;) {
-      let child = 2 * at + 1;
-      let next = readers[child];
-      if (next === undefined) break;
-      const right = readers[child + 1];
-      if (right !== undefined && this.#precedes(right, next)) {
-        child++;
-        next = right;
-      }
-      if (!this.#precedes(next, reader)) break;
-      readers[at] = next;
-      at = child;
-    }
-    readers[at] = reader;
-  }
-
-  #precedes(left: Reader, right: Reader): boolean {
-    for (const [index, compare] of this.#compare.entries()) {
+/** The reader with the next row is the first; of equal rows, that of the earlier run. */
+function readerHeap(readers: readonly Reader[], keys: readonly SortKey[]): BinaryHeap<Reader> {
+  const comparisons = keys.map((key) => compareCells(key));
+  return new BinaryHeap(readers, (left, right) => {
+    for (const [index, compare] of comparisons.entries()) {
       const [a, b] = [left.columns[index], right.columns[index]];
       if (a === undefined || b === undefined) continue;
-      const order = compare(a, left.at, b, right.at);
-      if (order !== 0) return order < 0;
+      const order = compare(cellAt(a, left.at), cellAt(b, right.at));
+      if (order !== 0) return -order;
     }
-    return left.run < right.run;
-  }
+    return right.run - left.run;
+  });
 }
 
 interface Pick {

@@ -50,8 +50,8 @@ export function planKey({ query, context, parameters, rulesOff = [], schemaName 
  * is half of the work.
  */
 export class PlanCache {
-  readonly #plans: BoundedCache<CachedPlan>;
-  readonly #trees: BoundedCache<SqlStatement>;
+  readonly #plans: BoundedCache<string, CachedPlan>;
+  readonly #trees: BoundedCache<string, SqlStatement>;
 
   constructor(bytesMax: number) {
     this.#plans = new BoundedCache(bytesMax * (1 - TREES_PART));
@@ -59,7 +59,7 @@ export class PlanCache {
   }
 
   get bytes(): number {
-    return this.#plans.bytes + this.#trees.bytes;
+    return this.#plans.size + this.#trees.size;
   }
 
   /** The plan that was made for this key, if the schema still says what it said then. */

@@ -40,7 +40,7 @@ interface KeptBody<Kept> {
  * of them are the same.
  */
 export class SqlBodies<Kept> {
-  readonly #known: BoundedCache<KeptBody<Kept>>;
+  readonly #known: BoundedCache<string, KeptBody<Kept>>;
   readonly #prepare: (body: SqlBody, viaAlias: boolean) => Kept;
 
   /** @param prepare  what is kept with a body, which only depends on what the body does */
