@@ -3,7 +3,7 @@ import { BinaryHeap } from '../../base/binary-heap.js';
 import { cellAt, type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { framesOf, type ResultTable, typed } from '../block/result-table.js';
-import type { SpillFile } from '../spill/spill-file.js';
+import type { SpilledBytes, SpillFile } from '../spill/spill-file.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { LeafResult } from './leaf-result.js';
 import { compareCells, sortKeys } from './sort.js';
@@ -14,12 +14,8 @@ const OUTPUT_ROWS = 16384;
 /** Runs that are read side by side: with more of them they are first merged into one. */
 const FAN_IN = 32;
 
-interface FramePlace {
-  readonly at: number;
-  readonly bytes: number;
-}
-
-type Run = readonly FramePlace[];
+/** Where its frames are. */
+type Run = readonly SpilledBytes[];
 
 /** Runs of about the same size, in a file of their own. */
 interface Level {
@@ -31,7 +27,7 @@ interface Level {
 interface Reader {
   readonly file: SpillFile;
   readonly run: number;
-  readonly rest: FramePlace[];
+  readonly rest: SpilledBytes[];
   frame: Frame;
   /** Sort keys, by position. */
   columns: readonly FrameColumn[];
@@ -81,11 +77,10 @@ export class SortedRuns {
   #write(number: number, frames: Iterable<Frame>): void {
     const level = this.#levels[number] ?? { file: this.#spill.create(), runs: [] };
     this.#levels[number] = level;
-    const run: FramePlace[] = [];
+    const run: SpilledBytes[] = [];
     for (const frame of frames) {
       this.#leaf.check();
-      const bytes = serialize(frame);
-      run.push({ at: level.file.append(bytes), bytes: bytes.length });
+      run.push(level.file.append(serialize(frame)));
     }
     level.runs.push(run);
   }
@@ -116,9 +111,7 @@ export class SortedRuns {
   #advance(reader: Reader): boolean {
     const place = reader.rest.shift();
     if (place === undefined) return false;
-    const bytes = new Uint8Array(place.bytes);
-    reader.file.read(place.at, bytes);
-    const frame = deserialize(bytes) as Frame;
+    const frame = deserialize(new Uint8Array(reader.file.read(place))) as Frame;
     reader.frame = frame;
     reader.at = 0;
     reader.columns = this.#keys.flatMap(({ column }) => frame.columns.find(({ name }) => name === column) ?? []);

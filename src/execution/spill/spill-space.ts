@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import { SpillFile } from './spill-file.js';
+import { type SpillBudget, SpillFile } from './spill-file.js';
 
 /** Disk space of one query for what its memory does not hold; plain data. */
 export interface SpillPlace {
@@ -18,7 +18,8 @@ const KIBIBYTE = 1024;
 let filesMade = 0;
 
 /** The disk space of one query, as one thread sees it. */
-export class SpillSpace {
+export class SpillSpace implements SpillBudget {
+  readonly directoryProperty = 'svc.query.groupBy.spillDirectory';
   readonly #place: SpillPlace;
   readonly #memory: KernelMemory;
   readonly #thread: number;
@@ -32,7 +33,7 @@ export class SpillSpace {
 
   create(): SpillFile {
     mkdirSync(this.#place.folder, { recursive: true });
-    return SpillFile.create(`${this.#place.folder}/${this.#thread}-${++filesMade}.spill`, this);
+    return new SpillFile(`${this.#place.folder}/${this.#thread}-${++filesMade}.spill`, this);
   }
 
   /** @throws ServiceError `resource_limit` */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
+import { type SpillBudget, type SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import type { Frame } from '../../model/frame.js';
 import { bucketsOf, type Granularity } from '../../model/granularity.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
@@ -9,7 +10,6 @@ import type { StoredColumn } from '../column/run-column.js';
 import { type ChunkPiece, chunkFrame, type PieceColumn } from './chunk-frame.js';
 import { DictionaryGeneration } from './dictionary-generation.js';
 import type { ColumnPlan, RunBuffer } from './run-buffer.js';
-import { SpillFile, type SpillPlace } from './spill-file.js';
 
 /** The rows of one time chunk, in pieces: one for each run that had any. */
 export interface Chunk {
@@ -30,6 +30,9 @@ interface OpenChunk {
   readonly pieces: (() => ChunkPiece)[];
 }
 
+/** A task may fill the disk under its working directory. */
+const TASK_SPACE: SpillBudget = { directoryProperty: 'svc.indexer.task.directory', reserve: () => undefined, release: () => undefined };
+
 /**
  * Takes in runs of rows and hands them out again by time chunk. A run is cut by chunk and written to the spill file,
  * the last one is kept in memory; so a small load never touches the disk, and a large one needs memory for one run,
@@ -44,7 +47,7 @@ export class ChunkStore {
 
   constructor(options: ChunkStoreOptions) {
     this.#options = options;
-    this.#file = new SpillFile(path.join(options.workDirectory, 'runs.spill'));
+    this.#file = new SpillFile(path.join(options.workDirectory, 'runs.spill'), TASK_SPACE);
     this.#generations.push(new DictionaryGeneration(this.#file));
   }
 
@@ -90,7 +93,7 @@ export class ChunkStore {
   }
 
   close(): void {
-    this.#file.close();
+    this.#file.remove();
   }
 
   #open(chunk: Chunk): OpenChunk {
@@ -198,16 +201,16 @@ function spilledPiece(
   columns: readonly StoredColumn[],
   generation: DictionaryGeneration,
 ): () => ChunkPiece {
-  const write = (array: ArrayBufferView | null): SpillPlace | null => (array === null ? null : file.write(array));
-  const words = (place: SpillPlace | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
+  const write = (array: ArrayBufferView | null): SpilledBytes | null => (array === null ? null : file.append(array));
+  const words = (place: SpilledBytes | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
   const loaders = columns.map((column): (() => StoredColumn) => {
     const { name } = column;
     if (column.kind === 'ids') {
-      const [ids, offsets] = [file.write(column.ids), write(column.offsets)];
+      const [ids, offsets] = [file.append(column.ids), write(column.offsets)];
       const { type } = column;
       return () => ({ kind: 'ids', name, type, ids: new Uint32Array(file.read(ids)), offsets: words(offsets) });
     }
-    const [values, nulls] = [file.write(column.values), write(column.nulls)];
+    const [values, nulls] = [file.append(column.values), write(column.nulls)];
     if (column.kind === 'long') return () => ({ kind: 'long', name, values: new BigInt64Array(file.read(values)), nulls: words(nulls) });
     const { type } = column;
     return () => ({ kind: 'double', name, type, values: new Float64Array(file.read(values)), nulls: words(nulls) });

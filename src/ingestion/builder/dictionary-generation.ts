@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
+import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
-import type { SpillFile, SpillPlace } from './spill-file.js';
 
 /** The values of one column in one generation, closed: `order` lists the ids (null apart) by value. */
 export interface ClosedDictionary {
@@ -11,7 +11,7 @@ export interface ClosedDictionary {
 
 type Kept =
   | { readonly kind: 'memory'; readonly dictionary: ClosedDictionary }
-  | { readonly kind: 'file'; readonly bytes: SpillPlace; readonly offsets: SpillPlace; readonly order: SpillPlace };
+  | { readonly kind: 'file'; readonly bytes: SpilledBytes; readonly offsets: SpilledBytes; readonly order: SpilledBytes };
 
 /**
  * The dictionaries that a stretch of runs shares. A task whose distinct values fit its budget has one generation;
@@ -32,9 +32,9 @@ export class DictionaryGeneration {
     if (toFile)
       this.#columns.set(column, {
         kind: 'file',
-        bytes: this.#file.write(bytes),
-        offsets: this.#file.write(offsets),
-        order: this.#file.write(order),
+        bytes: this.#file.append(bytes),
+        offsets: this.#file.append(offsets),
+        order: this.#file.append(order),
       });
     else this.#columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
   }

@@ -83,12 +83,10 @@ export class GroupSpill {
         if (plane.bits !== undefined) groups.copyBits(partition, from.bits, bitBytesOf(aggregator), at + plane.bits);
         if (plane.pairs !== undefined) groups.copyPairs(partition, index, at + plane.pairs);
       });
-      const offset = this.file.append(memory.u8(at, planes.bytes));
+      const { at: offset } = this.file.append(memory.u8(at, planes.bytes));
       const objects = parts.states.map((_, index) => {
         const states = groups.collectedOf(partition, index);
-        if (states === undefined) return null;
-        const bytes = serialize(states);
-        return { offset: this.file.append(bytes), bytes: bytes.length };
+        return states === undefined ? null : this.file.append(serialize(states));
       });
       this.#chunks.push({ partition, offset, groupCount, pairCounts, objects });
     } finally {
@@ -103,7 +101,7 @@ export function readChunk(layout: GroupLayout, { memory }: RunContext, file: Spi
   const planes = planesOf(layout, groupCount, pairCounts);
   const at = memory.allocate(planes.bytes);
   try {
-    file.read(offset, memory.u8(at, planes.bytes));
+    file.readInto(offset, memory.u8(at, planes.bytes));
   } catch (error) {
     memory.free(at);
     throw error;
@@ -131,9 +129,7 @@ export function readChunk(layout: GroupLayout, { memory }: RunContext, file: Spi
 
 function readCollected(file: SpillFile, place: SpilledChunk['objects'][number]): StateObjectParts | undefined {
   if (place === null) return undefined;
-  const bytes = new Uint8Array(place.bytes);
-  file.read(place.offset, bytes);
-  return deserialize(bytes) as StateObjectParts;
+  return deserialize(new Uint8Array(file.read(place))) as StateObjectParts;
 }
 
 /** Bytes of sets of distinct values. @param pairCounts  per aggregator */

@@ -1,5 +1,6 @@
 import type { Address } from '../../../base/layout.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
+import type { SpilledBytes } from '../../spill/spill-file.js';
 
 /** A group table as plain data, for another thread to combine; its memory goes with it. */
 export interface GroupTableParts {
@@ -30,7 +31,7 @@ export interface SpilledChunk {
   /** Per aggregator; 0 where it keeps no pairs. */
   readonly pairCounts: readonly number[];
   /** Per aggregator: where its aggregate states lie; null where it has none. */
-  readonly objects: readonly ({ readonly offset: number; readonly bytes: number } | null)[];
+  readonly objects: readonly (SpilledBytes | null)[];
 }
 
 /** Files that a table has written, as plain data. */
