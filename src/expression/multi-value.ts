@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.js';
-import type { Expression } from '../model/expression.js';
+import { call, type Expression } from '../model/expression.js';
 import { lambdaOf } from './expression-type.js';
 import { EACH_VALUE } from './functions/apply.js';
 import { MULTI_VALUE_FORMS } from './functions/multi-value.js';
@@ -73,7 +73,7 @@ function arrayForm(expression: Expression, isMultiValue: IsMultiValue): Expressi
 }
 
 function overEach(inputs: ReadonlyMap<string, Expression>, body: Expression): Expression {
-  return { kind: 'call', function: EACH_VALUE, arguments: [{ kind: 'lambda', parameters: [...inputs.keys()], body }, ...inputs.values()] };
+  return call(EACH_VALUE, { kind: 'lambda', parameters: [...inputs.keys()], body }, ...inputs.values());
 }
 
 /** Multi-value columns that a lambda's body names become further parameters of it, where the function has a cartesian form. */

@@ -12,3 +12,22 @@ export type Expression =
   | { readonly kind: 'call'; readonly function: string; readonly arguments: readonly Expression[] }
   /** The first argument of `map`, `filter`, `fold`, ...: inside of `body` its parameters hide columns of their names. */
   | { readonly kind: 'lambda'; readonly parameters: readonly string[]; readonly body: Expression };
+
+export function call(name: string, ...operands: readonly Expression[]): Expression {
+  return { kind: 'call', function: name, arguments: operands };
+}
+
+export function text(value: string | null): Expression {
+  return { kind: 'literal', type: 'STRING', value };
+}
+
+export function long(value: bigint | number): Expression {
+  return { kind: 'literal', type: 'LONG', value: BigInt(value) };
+}
+
+export function double(value: number | null): Expression {
+  return { kind: 'literal', type: 'DOUBLE', value };
+}
+
+/** Null of no type. */
+export const NULL: Expression = { kind: 'literal', type: null, value: null };

@@ -3,6 +3,7 @@ import { condenseIntervals } from '../base/interval.js';
 import { append } from '../base/lists.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
+import { long, text } from '../model/expression.js';
 import type { Filter } from '../model/filter.js';
 import type { GroupKey, GroupPlan, Plan, PostStep, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
 import type {
@@ -204,7 +205,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   }));
   for (const grouping of query.groupings) {
     const value = groupingNumber(grouping, groupedBy);
-    post.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: { kind: 'literal', type: 'LONG', value } });
+    post.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: long(value) });
   }
   append(post, computeSteps(query.postAggregators));
   if (query.having !== null) post.push({ step: 'filter', filter: query.having });
@@ -283,10 +284,7 @@ function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
         expression: {
           kind: 'call',
           function: test.function,
-          arguments: [
-            { kind: 'column', name },
-            { kind: 'literal', type: 'STRING', value: test.text },
-          ],
+          arguments: [{ kind: 'column', name }, text(test.text)],
         },
       }),
     );

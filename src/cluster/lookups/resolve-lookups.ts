@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Expression } from '../../model/expression.js';
+import { call, type Expression, text } from '../../model/expression.js';
 import { rewriteData } from '../../model/rewrite-data.js';
 
 /**
@@ -26,6 +26,6 @@ function isLookup(value: object): value is Call {
 function withRows({ arguments: [value, name, ...missing] }: Call, values: (name: string) => ReadonlyMap<string, string>): Expression {
   if (value === undefined || name?.kind !== 'literal' || typeof name.value !== 'string')
     throw new ServiceError('query_invalid', 'lookup(): the second argument is the name of a lookup, a constant text');
-  const rows: Expression = { kind: 'literal', type: 'STRING', value: JSON.stringify([...values(name.value)]) };
-  return { kind: 'call', function: 'resolved_lookup', arguments: [value, rows, ...missing] };
+  const rows: Expression = text(JSON.stringify([...values(name.value)]));
+  return call('resolved_lookup', value, rows, ...missing);
 }

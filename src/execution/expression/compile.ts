@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
-import type { Expression } from '../../model/expression.js';
+import { call, type Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType } from '../../model/schema.js';
 import { ValuePool } from '../block/value-pool.js';
 import { compileArithmetic } from './arithmetic.js';
@@ -40,7 +40,7 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
 
 /** A row has one number, or single string, even where the expression is one of each value: that of its only value, else null. */
 function onlyValue(expression: Expression): Expression {
-  return { kind: 'call', function: ONLY_VALUE, arguments: [expression] };
+  return call(ONLY_VALUE, expression);
 }
 
 /** In fewer rows than this, making room for blocks of numbers takes longer than computing row by row. */

@@ -1,5 +1,5 @@
 import { parseJsonPath, printJsonPath } from '../../expression/json-path.js';
-import type { Expression } from '../../model/expression.js';
+import { call, type Expression, text } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';
 import { fieldName } from '../../storage/field-name.js';
 
@@ -59,7 +59,7 @@ export function readingFields(
   if (field !== undefined && stored !== undefined) {
     const column: Expression = { kind: 'column', name: field.name };
     if (stored === field.type) return column;
-    return { kind: 'call', function: 'cast', arguments: [column, { kind: 'literal', type: 'STRING', value: field.type }] };
+    return call('cast', column, text(field.type));
   }
   let isSame = true;
   const inputs = expression.arguments.map((argument) => {

@@ -1,6 +1,6 @@
 import type { Arena } from '../../kernels/arena.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
-import type { Expression } from '../../model/expression.js';
+import { call, type Expression } from '../../model/expression.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { compileVector } from './compile.js';
@@ -24,5 +24,5 @@ function computedSource(scope: SegmentScope, column: VirtualColumn): Source {
 
 /** The expression reduced to kept values; a single value that is not kept becomes null. */
 function keptOnly({ expression, keeps }: VirtualColumn): Expression {
-  return keeps === undefined ? expression : { kind: 'call', function: 'case_searched', arguments: [keeps, expression] };
+  return keeps === undefined ? expression : call('case_searched', keeps, expression);
 }

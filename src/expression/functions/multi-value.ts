@@ -1,5 +1,5 @@
 import { ServiceError } from '../../base/errors.js';
-import type { Expression } from '../../model/expression.js';
+import { call, type Expression, NULL, text } from '../../model/expression.js';
 import { elementType, isArrayType } from '../../model/schema.js';
 import type { ExpressionFunction } from '../function.js';
 import type { Value } from '../value.js';
@@ -12,14 +12,6 @@ import { arrayTypeOf, asArray } from './array-value.js';
 
 const VALUE: Expression = { kind: 'column', name: 'each:value' };
 
-function call(name: string, ...operands: Expression[]): Expression {
-  return { kind: 'call', function: name, arguments: operands };
-}
-
-function text(value: string): Expression {
-  return { kind: 'literal', type: 'STRING', value };
-}
-
 const truth = (condition: Expression): Expression => call('istrue', condition);
 
 /** Values for which `condition` holds, of the first argument. */
@@ -28,8 +20,6 @@ function kept(values: Expression, condition: Expression): Expression {
 }
 
 type Form = (operands: readonly Expression[]) => Expression;
-
-const NULL: Expression = { kind: 'literal', type: null, value: null };
 
 const FORMS: Readonly<Record<string, readonly [argumentCount: number, form: Form]>> = {
   array_to_mv: [1, ([array = NULL]) => call('cast', array, text('ARRAY<STRING>'))],

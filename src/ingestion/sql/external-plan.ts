@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
-import type { Expression } from '../../model/expression.js';
+import { type Expression, long } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { Granularity } from '../../model/granularity.js';
 import type { GroupKey, GroupPlan, Plan, ScanPlan } from '../../model/plan.js';
@@ -79,7 +79,7 @@ function flooredExpression(granularity: Granularity): Expression {
     case 'none':
       return time;
     case 'all':
-      return { kind: 'literal', type: 'LONG', value: BigInt(ETERNITY.start) };
+      return long(ETERNITY.start);
     case 'duration':
       return floorCall(time, `PT${granularity.durationMs / 1000}S`, granularity.origin, 'UTC');
     case 'period':

@@ -1,5 +1,5 @@
 import type { ObjectReader } from '../../base/json-reader.js';
-import type { Expression } from '../../model/expression.js';
+import { call, type Expression } from '../../model/expression.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 
 /** A dimension of coordinates: a field of its name, or the fields `parts` with commas between them. Stored as such a text. */
@@ -43,7 +43,7 @@ export function withSpatialTransforms(transforms: readonly Transform[], spatial:
     ...spatial.map(
       ({ name, parts }): Transform => ({
         name,
-        expression: { kind: 'call', function: ':spatial_coordinates', arguments: [operand(name), ...parts.map(operand)] },
+        expression: call(':spatial_coordinates', operand(name), ...parts.map(operand)),
       }),
     ),
   ];

@@ -2,7 +2,7 @@ import { constantOf, inferType, type TypeOf } from '../../../expression/expressi
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
 import { convert } from '../../../expression/value.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { onlyDictionary, rememberedResults } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
@@ -195,5 +195,5 @@ function choiceOf({ function: name, arguments: operands }: Call): readonly Expre
   const [subject, ...cases] = operands;
   if (name !== 'case_simple' || subject === undefined) return undefined;
   const isCandidate = (index: number): boolean => index % 2 === 0 && index + 1 < cases.length;
-  return cases.map((each, index) => (isCandidate(index) ? { kind: 'call', function: '==', arguments: [subject, each] } : each));
+  return cases.map((each, index) => (isCandidate(index) ? call('==', subject, each) : each));
 }

@@ -1,12 +1,11 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import type { Expression } from '../../../model/expression.js';
+import { double, type Expression, text } from '../../../model/expression.js';
 import { refuse } from '../reader.js';
 import {
   type Computed,
   computed,
-  double,
   isPowerOfTwo,
   overStored,
   type PostScope,
@@ -14,7 +13,6 @@ import {
   type StateFamily,
   stateAggregator,
   stateField,
-  text,
 } from './family.js';
 
 /** The quantiles of doubles, classic and KLL, whose post-aggregators differ in their names only. */

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { type AggregateState, stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
-import type { Expression } from '../../../model/expression.js';
+import { type Expression, long } from '../../../model/expression.js';
 import { type ColumnType, isComplexType, JSON_TYPE } from '../../../model/schema.js';
 import { stateTraits, stateType } from '../../../model/state-traits.js';
 import type { VirtualColumns } from '../column/columns.js';
@@ -145,18 +145,6 @@ export function readNumber(reader: ObjectReader, key: string): number {
 
 export function isPowerOfTwo(value: number): boolean {
   return Number.isInteger(Math.log2(value));
-}
-
-export function text(value: string): Expression {
-  return { kind: 'literal', type: 'STRING', value };
-}
-
-export function double(value: number): Expression {
-  return { kind: 'literal', type: 'DOUBLE', value };
-}
-
-export function long(value: number): Expression {
-  return { kind: 'literal', type: 'LONG', value: BigInt(value) };
 }
 
 export function flag(value: boolean): Expression {

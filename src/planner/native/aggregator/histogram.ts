@@ -1,21 +1,10 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
+import { double, long, text } from '../../../model/expression.js';
 import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../sketch/fixed-histogram.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';
-import {
-  type Computed,
-  computed,
-  double,
-  long,
-  merging,
-  overStored,
-  type PostScope,
-  readNumber,
-  type StateFamily,
-  stateAggregator,
-  text,
-} from './family.js';
+import { type Computed, computed, merging, overStored, type PostScope, readNumber, type StateFamily, stateAggregator } from './family.js';
 
 const RESOLUTION = 50;
 const RESOLUTION_MAX = 100_000;
@@ -54,9 +43,7 @@ export const HISTOGRAMS: StateFamily = {
       if (!(width > 0)) refuse(reader.at('bucketSize'), 'a number above 0', width);
       const offset = Math.fround(reader.has('offset') ? readNumber(reader, 'offset') : 0);
       const { aggregateState, expression } = approximate(reader, scope);
-      const limits = [aggregateState.lower, aggregateState.upper].map(
-        (limit) => ({ kind: 'literal', type: 'DOUBLE', value: limit }) as const,
-      );
+      const limits = [aggregateState.lower, aggregateState.upper].map(double);
       return computed(reader, 'COMPLEX<json>', 'histogram_buckets', expression, double(width), double(offset), ...limits);
     },
     customBuckets: (reader, scope) => {

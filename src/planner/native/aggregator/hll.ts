@@ -1,11 +1,11 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
+import { long } from '../../../model/expression.js';
 import { refuse } from '../reader.js';
 import {
   computed,
   computedState,
   flag,
-  long,
   merging,
   overStored,
   type StateFamily,

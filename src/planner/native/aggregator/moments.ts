@@ -1,7 +1,8 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
+import { text } from '../../../model/expression.js';
 import type { Estimator } from '../../../sketch/moments.js';
-import { computed, merging, overStored, type StateFamily, stateAggregator, text } from './family.js';
+import { computed, merging, overStored, type StateFamily, stateAggregator } from './family.js';
 
 export const MOMENTS: StateFamily = {
   queryOnly: ['doubleMean'],

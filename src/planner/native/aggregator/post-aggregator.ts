@@ -2,7 +2,7 @@ import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, double, type Expression, text } from '../../../model/expression.js';
 import type { PostAggregator } from '../../../model/query.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-traits.js';
@@ -112,19 +112,15 @@ function readConstant(reader: ObjectReader): Computed {
   return { name: reader.optionalString('name'), type, expression: { kind: 'literal', type, value: isLong ? BigInt(value) : value } };
 }
 
-function call(name: string, ...operands: readonly Expression[]): Expression {
-  return { kind: 'call', function: name, arguments: operands };
-}
-
 function cast(expression: Expression, type: ColumnType): Expression {
   if (expression.kind === 'literal' && expression.value !== null && type === 'DOUBLE')
     return { ...expression, type, value: Number(expression.value) };
-  return call('cast', expression, { kind: 'literal', type: 'STRING', value: type });
+  return call('cast', expression, text(type));
 }
 
 const ARITHMETIC_NAMES = ['+', '-', '*', '/', 'pow', 'quotient'] as const;
 
-const ZERO: Expression = { kind: 'literal', type: 'DOUBLE', value: 0 };
+const ZERO: Expression = double(0);
 
 /** All on doubles. `/` gives 0 when dividing by 0, `quotient` what IEEE division gives. */
 const ARITHMETIC: Readonly<Record<(typeof ARITHMETIC_NAMES)[number], (a: Expression, b: Expression) => Expression>> = {

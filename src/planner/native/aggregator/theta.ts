@@ -1,4 +1,5 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
+import { long, text } from '../../../model/expression.js';
 import { JSON_TYPE } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-traits.js';
 import { decodeTheta } from '../../../sketch/base64-codec.js';
@@ -7,14 +8,12 @@ import {
   computed,
   computedState,
   isPowerOfTwo,
-  long,
   merging,
   overStored,
   type StateFamily,
   stateAggregator,
   stateField,
   stateFields,
-  text,
 } from './family.js';
 
 const SIZE = 16384;

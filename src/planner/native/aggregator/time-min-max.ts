@@ -1,6 +1,7 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';
+import { call } from '../../../model/expression.js';
 import { stateType } from '../../../model/state-traits.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { merging, type StateFamily, stateAggregator } from './family.js';
@@ -18,6 +19,6 @@ function readTimeExtreme(reader: ObjectReader, columns: VirtualColumns, type: 't
   const [state, field] = [{ type } as const, reader.string('fieldName')];
   const isStored = [field, stateColumn(field)].some((name) => columns.typeOf(name) === stateType(state));
   if (isStored) return merging(stateAggregator(reader, state, [field], 'STRING'), columns, reader);
-  const instant = columns.compute({ kind: 'call', function: 'timestamp', arguments: [{ kind: 'column', name: field }] });
+  const instant = columns.compute(call('timestamp', { kind: 'column', name: field }));
   return stateAggregator(reader, state, [instant], 'STRING');
 }

@@ -1,5 +1,6 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';
+import { long, text } from '../../../model/expression.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Tuple } from '../../../sketch/tuple.js';
 import { refuse } from '../reader.js';
@@ -8,14 +9,12 @@ import {
   computed,
   computedState,
   isPowerOfTwo,
-  long,
   merging,
   type PostScope,
   type StateFamily,
   stateAggregator,
   stateField,
   stateFields,
-  text,
 } from './family.js';
 
 const PREFIX = 'arrayOfDoublesSketch';

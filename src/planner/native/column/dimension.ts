@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, text } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec } from '../../../model/query.js';
 import { type ColumnType, isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
@@ -31,11 +31,11 @@ const DIMENSION_SPECS: Readonly<Record<string, ReadDimension>> = {
     const column = reader.string('dimension');
     const registered = reader.optionalString('name');
     if ((registered === undefined) === !reader.has('lookup')) refuse(reader.path, 'either a name or a lookup', reader.raw('lookup'));
-    const value: Expression = { kind: 'call', function: 'cast', arguments: [{ kind: 'column', name: column }, text('STRING')] };
+    const value: Expression = call('cast', { kind: 'column', name: column }, text('STRING'));
     const found: Expression =
       registered === undefined
-        ? { kind: 'call', function: 'map_value', arguments: [value, text(readInlineMap(reader.object('lookup')))] }
-        : { kind: 'call', function: 'lookup', arguments: [value, text(registered)] };
+        ? call('map_value', value, text(readInlineMap(reader.object('lookup'))))
+        : call('lookup', value, text(registered));
     return {
       column: columns.compute(orMissing(reader, found, value)),
       name: reader.optionalString('outputName') ?? column,
@@ -72,7 +72,7 @@ export function readDimensionSpec(value: unknown, path: string, reader: ObjectRe
   // Arrays that expressions give are grouped by their elements, as rows of several values are.
   return {
     ...spec,
-    column: columns.compute({ kind: 'call', function: 'array_to_mv', arguments: [{ kind: 'column', name: spec.column }] }),
+    column: columns.compute(call('array_to_mv', { kind: 'column', name: spec.column })),
   };
 }
 
@@ -123,8 +123,4 @@ export function refuseStructured({ column, type }: DimensionSpec, path: string, 
     'unsupported',
     `${path}: "${column}" is of type ${found}; accepted: strings and numbers. Arrays and JSON are grouped by a groupBy, their elements by an unnest`,
   );
-}
-
-function text(value: string): Expression {
-  return { kind: 'literal', type: 'STRING', value };
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { append } from '../../../base/lists.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, double, type Expression, long, NULL, text } from '../../../model/expression.js';
 import { floorInstant, type Granularity, parseGranularity } from '../../../model/granularity.js';
 import { readSearchTest } from '../filter/search-test.js';
 import { readByType, refuse } from '../reader.js';
@@ -230,14 +230,8 @@ function readNumber(reader: ObjectReader, key: string, otherwise: number): numbe
   return number;
 }
 
-const NULL: Expression = { kind: 'literal', type: null, value: null };
-
 function textOf({ expression, isInstant }: Extracted): Expression {
   return isInstant ? call('timestamp_format', expression) : cast(expression, 'STRING');
-}
-
-function call(name: string, ...operands: readonly Expression[]): Expression {
-  return { kind: 'call', function: name, arguments: operands };
 }
 
 /** Null where the condition does not hold. */
@@ -257,15 +251,3 @@ function cast(expression: Expression, type: 'STRING' | 'LONG'): Expression {
 }
 
 const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(['substring', 'upper', 'lower', 'format', 'bucket_start', 'map_value']);
-
-function text(value: string): Expression {
-  return { kind: 'literal', type: 'STRING', value };
-}
-
-function long(value: number): Expression {
-  return { kind: 'literal', type: 'LONG', value: BigInt(value) };
-}
-
-function double(value: number): Expression {
-  return { kind: 'literal', type: 'DOUBLE', value };
-}

@@ -1,5 +1,5 @@
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, long, text } from '../../../model/expression.js';
 
 /** Conditions on single values, by which values of multi-value rows are kept (`VirtualColumn.keeps`). */
 
@@ -17,22 +17,10 @@ export function keepsMatching(column: string, pattern: string): Expression {
 
 /** Values that start with a text; null only with the empty one. */
 export function keepsPrefixed(column: string, prefix: string): Expression {
-  const start = call('substring', textOrEmpty(column), literalLong(0n), literalLong(BigInt(prefix.length)));
-  return prefix === '' ? literalLong(1n) : call('istrue', call('==', start, text(prefix)));
+  const start = call('substring', textOrEmpty(column), long(0n), long(BigInt(prefix.length)));
+  return prefix === '' ? long(1n) : call('istrue', call('==', start, text(prefix)));
 }
 
 function textOrEmpty(column: string): Expression {
   return call('nvl', { kind: 'column', name: column }, text(''));
-}
-
-function call(name: string, ...operands: readonly Expression[]): Expression {
-  return { kind: 'call', function: name, arguments: operands };
-}
-
-function text(value: string): Expression {
-  return { kind: 'literal', type: 'STRING', value };
-}
-
-function literalLong(value: bigint): Expression {
-  return { kind: 'literal', type: 'LONG', value };
 }

@@ -1,7 +1,7 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { type PathPart, parseJqPath, parseJsonPath, printJsonPath } from '../../../expression/json-path.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, text } from '../../../model/expression.js';
 import { JSON_TYPE } from '../../../model/schema.js';
 import { refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
@@ -18,10 +18,7 @@ export function readNestedField(reader: ObjectReader): VirtualColumn {
   const operands: readonly Expression[] = [{ kind: 'column', name: column }, text(readPath(reader))];
   return {
     name: reader.string('outputName'),
-    expression:
-      type === JSON_TYPE
-        ? { kind: 'call', function: 'json_query', arguments: operands }
-        : { kind: 'call', function: 'json_value', arguments: [...operands, text(type)] },
+    expression: type === JSON_TYPE ? call('json_query', ...operands) : call('json_value', ...operands, text(type)),
     outputType: type,
   };
 }
@@ -46,8 +43,4 @@ function readPart(reader: ObjectReader): PathPart {
         };
   reader.end();
   return part;
-}
-
-function text(value: string): Expression {
-  return { kind: 'literal', type: 'STRING', value };
 }

@@ -4,7 +4,7 @@ import { parseLike } from '../../../base/like-pattern.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert } from '../../../expression/value.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, text } from '../../../model/expression.js';
 import type { Filter, StringOrdering } from '../../../model/filter.js';
 import { type ColumnType, isArrayType, isComplexType, isNumberType, JSON_TYPE, type NumberType } from '../../../model/schema.js';
 import { type FilterValue, listOf } from '../../../model/value-list.js';
@@ -253,15 +253,11 @@ function readArrayContainsElement(reader: ObjectReader, { typeOf }: FilterColumn
 function readColumnComparison(reader: ObjectReader, columns: FilterColumns): Filter {
   const operands = reader
     .list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns))
-    .map(({ column }): Expression => call('cast', { kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: 'STRING' }));
+    .map(({ column }): Expression => call('cast', { kind: 'column', name: column }, text('STRING')));
   const [first, ...others] = operands;
   if (first === undefined || others.length === 0) refuse(reader.at('dimensions'), 'at least two dimensions', reader.raw('dimensions'));
   const tests = others.map((other): Filter => ({ kind: 'expression', expression: call('notdistinctfrom', first, other) }));
   return tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests };
-}
-
-function call(name: string, ...operands: readonly Expression[]): Expression {
-  return { kind: 'call', function: name, arguments: operands };
 }
 
 function readEquals(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
@@ -308,8 +304,8 @@ function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
   return { kind: 'like', column: readDimension(reader, columns), pattern, escape };
 }
 
-function textCall(name: string, column: string, text: string): Expression {
-  return call(name, { kind: 'column', name: column }, { kind: 'literal', type: 'STRING', value: text });
+function textCall(name: string, column: string, operand: string): Expression {
+  return call(name, { kind: 'column', name: column }, text(operand));
 }
 
 function readRegex(reader: ObjectReader, columns: FilterColumns): Filter {

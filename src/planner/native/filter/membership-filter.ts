@@ -1,6 +1,6 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { SpatialBound } from '../../../expression/spatial-bound.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, text } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { Bloom } from '../../../sketch/bloom.js';
@@ -58,9 +58,6 @@ function readNumbers(reader: ObjectReader, key: string, least: number): number[]
 }
 
 function test(name: string, column: string, constant: string): Filter {
-  const operands: Expression[] = [
-    { kind: 'column', name: column },
-    { kind: 'literal', type: 'STRING', value: constant },
-  ];
-  return { kind: 'expression', expression: { kind: 'call', function: name, arguments: operands } };
+  const operands: Expression[] = [{ kind: 'column', name: column }, text(constant)];
+  return { kind: 'expression', expression: call(name, ...operands) };
 }

@@ -5,7 +5,7 @@ import { append } from '../../../base/lists.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, long } from '../../../model/expression.js';
 import type { Plan } from '../../../model/plan.js';
 import { renameExpression } from '../../../model/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';
@@ -96,7 +96,7 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
   const hasTime = plan.operator !== 'group' || query.queryType === 'groupBy' || plan.keys.some(({ kind }) => kind === 'time');
   if (hasTime) return { kind: 'query', plan, source };
   // The rows of timeseries and topN have a time, that of the one bucket when there is just one.
-  const start: Expression = { kind: 'literal', type: 'LONG', value: BigInt(plan.intervals[0]?.start ?? 0) };
+  const start: Expression = long(plan.intervals[0]?.start ?? 0);
   return {
     kind: 'query',
     plan: { ...plan, post: [...plan.post, { step: 'compute', name: TIME_COLUMN, type: 'LONG', expression: start }] },
@@ -159,8 +159,7 @@ function readJoin(reader: ObjectReader, reading: SourceReading): JoinSource {
   }
   const [first, ...rest] = others;
   const type = ({ INNER: 'inner', LEFT: 'left', RIGHT: 'right', FULL: 'full' } as const)[joinType];
-  const condition =
-    first === undefined ? null : rest.reduce<Expression>((all, part) => ({ kind: 'call', function: '&&', arguments: [all, part] }), first);
+  const condition = first === undefined ? null : rest.reduce<Expression>((all, part) => call('&&', all, part), first);
   return { kind: 'join', left, right, prefix, type, keys, condition, leftColumns, rightColumns };
 }
 

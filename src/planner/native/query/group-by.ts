@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression, text } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec, GroupByQuery, OrderBy } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
@@ -125,8 +125,8 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
         const value = textOf(inner.raw('value'), inner, 'value');
         if (inner.has('extractionFn')) {
           const extracted = readExtraction(inner.object('extractionFn'), columnToExtract(column));
-          const wanted: Expression = { kind: 'literal', type: 'STRING', value };
-          return { kind: 'expression', expression: { kind: 'call', function: 'notdistinctfrom', arguments: [extracted, wanted] } };
+          const wanted: Expression = text(value);
+          return { kind: 'expression', expression: call('notdistinctfrom', extracted, wanted) };
         }
         return value === null ? { kind: 'null', column } : definite(column, { kind: 'equals', column, type: 'STRING', value });
       },

@@ -3,7 +3,7 @@ import { expressionType } from '../../../expression/expression-type.js';
 import { plainData, valueOfText } from '../../../expression/value.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import { columnsOfExpression, columnsOfFilter } from '../../../model/columns-read.js';
-import type { Expression } from '../../../model/expression.js';
+import { call, type Expression } from '../../../model/expression.js';
 import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
 import type { GroupPlan, PostStep } from '../../../model/plan.js';
 import { renameExpression, renameFilter } from '../../../model/plan-names.js';
@@ -140,10 +140,11 @@ function joinSource(join: JoinSource, nativeQuery: NativeQuery): Json {
     const types = [expressionType(key.left, (name) => leftTypes.get(name)), expressionType(key.right, (name) => rightTypes.get(name))];
     if (key.type !== (types[0] === types[1] ? types[0] : 'DOUBLE'))
       return none(`a join that compares ${types.join(' and ')} as ${key.type}`);
-    return { kind: 'call', function: '==', arguments: [key.left, renameExpression(key.right, (name) => prefix + name)] };
+    const right = renameExpression(key.right, (name) => prefix + name);
+    return call('==', key.left, right);
   });
   const [first, ...others] = condition === null ? parts : [...parts, condition];
-  const whole = first && others.reduce<Expression>((all, part) => ({ kind: 'call', function: '&&', arguments: [all, part] }), first);
+  const whole = first && others.reduce<Expression>((all, part) => call('&&', all, part), first);
   return {
     type: 'join',
     left: nativeSource(left, nativeQuery),

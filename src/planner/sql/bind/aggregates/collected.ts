@@ -1,9 +1,20 @@
 import type { AggregateState, ExpressionFold } from '../../../../model/aggregate-state.js';
-import type { Expression } from '../../../../model/expression.js';
+import { call, type Expression, long, text } from '../../../../model/expression.js';
 import type { ColumnType } from '../../../../model/schema.js';
 import type { SqlType } from '../../../../model/statement.js';
 import { arrayOf, isArray, isInstant, nativeType } from '../../parse/sql-type.js';
-import { and, type Bound, call as boundCall, boundKey, isNull, literal, not, settledType, TRUE, text } from '../../relation/bound.js';
+import {
+  and,
+  type Bound,
+  call as boundCall,
+  boundKey,
+  text as boundText,
+  isNull,
+  literal,
+  not,
+  settledType,
+  TRUE,
+} from '../../relation/bound.js';
 import { type AggregateFunction, type AggregateUse, stateAggregator } from '../aggregate-list.js';
 
 /** Aggregates that keep values: one of them, a list of them, their bits. */
@@ -86,10 +97,6 @@ function column(name: string): Expression {
   return { kind: 'column', name };
 }
 
-function call(name: string, ...operands: readonly Expression[]): Expression {
-  return { kind: 'call', function: name, arguments: operands };
-}
-
 /** Aggregates that ORDER BY means something to. */
 export const ORDERED_AGGREGATES: readonly string[] = ['ARRAY_AGG', 'ARRAY_CONCAT_AGG', 'STRING_AGG', 'LISTAGG'];
 
@@ -127,11 +134,12 @@ function joined(use: AggregateUse): Bound {
   const separator = isInteger ? String(second.value) : use.call.constantText(1, '');
   const given = use.call.any(0);
   // Instants are joined as milliseconds, as Druid does.
-  const operand = given.type !== 'NULL' && isInstant(given.type) ? boundCall('VARCHAR', 'cast', given, text('STRING')) : use.call.text(0);
+  const operand =
+    given.type !== 'NULL' && isInstant(given.type) ? boundCall('VARCHAR', 'cast', given, boundText('STRING')) : use.call.text(0);
   const adds = use.distinct ? 'array_set_add' : 'array_append';
-  const joinedText: Expression = call('array_to_string', column('o'), { kind: 'literal', type: 'STRING', value: separator });
-  const isEmpty: Expression = call('==', call('array_length', column('o')), { kind: 'literal', type: 'LONG', value: 0n });
-  const finalize = call('if', isEmpty, { kind: 'literal', type: 'STRING', value: null }, joinedText);
+  const joinedText: Expression = call('array_to_string', column('o'), text(separator));
+  const isEmpty: Expression = call('==', call('array_length', column('o')), long(0n));
+  const finalize = call('if', isEmpty, text(null), joinedText);
   if (use.order.length > 0)
     return ordered(
       withoutNulls(use, operand),
@@ -191,7 +199,7 @@ function bits(use: AggregateUse, operator: string, initial: bigint): Bound {
     combine: step(RESULT),
     finalize: null,
     foldsNulls: false,
-    initial: { kind: 'literal', type: 'LONG', value: initial },
+    initial: long(initial),
   });
   return stateAggregator(use, aggregateState, { operands: [use.call.integer(0)], type: 'BIGINT', argumentsMax: 1 });
 }
