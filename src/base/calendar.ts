@@ -56,8 +56,11 @@ export interface Zone {
   readonly fixedOffsetMs: number | null;
   /** Milliseconds east of UTC at an instant. */
   offsetAt(instantMs: number): number;
-  /** The instant of a wall-clock time: the earlier of two; for a time that was skipped, as far after the gap as it lies into it. */
-  fromLocal(localMs: number): number;
+  /**
+   * The instant of a wall-clock time: of two the one with the preferred offset, or the earlier; for a time that was skipped, as far
+   * after the gap as it lies into it.
+   */
+  fromLocal(localMs: number, preferredOffsetMs?: number): number;
 }
 
 export const UTC: Zone = fixedZone('UTC', 0);
@@ -108,14 +111,14 @@ function fixedZone(id: string, offsetMs: number): Zone {
 }
 
 function variableZone(id: string, rules: ZoneRules): Zone {
-  // The zone data end where a double still counts milliseconds; beyond, the last or first offset holds.
-  const offsetAt = (instantMs: number): number =>
-    rules.offsetOfEpochMilli(Math.max(-8.64e15, Math.min(8.64e15, instantMs))).totalSeconds() * 1000;
+  const offsetAt = (instantMs: number): number => rules.offsetOfEpochMilli(withinRules(instantMs)).totalSeconds() * 1000;
   return {
     id,
     fixedOffsetMs: null,
     offsetAt,
-    fromLocal(localMs) {
+    fromLocal(localMs, preferredOffsetMs) {
+      if (preferredOffsetMs !== undefined && offsetAt(localMs - preferredOffsetMs) === preferredOffsetMs)
+        return localMs - preferredOffsetMs;
       // No zone is further than a day from UTC, and none changes its offset twice within two days.
       const before = offsetAt(localMs - DAY_MS);
       const earlier = localMs - before;
@@ -126,6 +129,15 @@ function variableZone(id: string, rules: ZoneRules): Zone {
       return offsetAt(later) === after ? later : earlier;
     },
   };
+}
+
+/** The zone data end with the year 2499. The calendar repeats every 400 years, and the last rules hold for ever. */
+const RULES_END = daysFromCivil(2499, 1, 1) * DAY_MS;
+const CALENDAR_CYCLE = 146_097 * DAY_MS;
+
+function withinRules(instantMs: number): number {
+  if (instantMs < RULES_END) return Math.max(-8.64e15, instantMs);
+  return RULES_END - CALENDAR_CYCLE + ((instantMs - RULES_END) % CALENDAR_CYCLE);
 }
 
 /** Unpacks the rules of all zones: tens of milliseconds, which a server takes when it starts. */

@@ -1,24 +1,26 @@
+import { findZone } from './calendar.js';
 import { type EpochMs, ETERNITY, type Interval } from './instant.js';
 import { addPeriod, formatInstant, parseInstant, parsePeriod } from './time.js';
 
 /**
  * `start/end`, `start/period` or `period/end` (`_` may stand for `/`, as in paths), or `eternity`.
+ * @param timeZone  holds for bounds that name no offset, and periods are counted on its clock
  * @returns undefined when it is none of them or ends before it starts; an empty interval is one
  */
-export function parseInterval(text: string): Interval | undefined {
+export function parseInterval(text: string, timeZone = 'UTC'): Interval | undefined {
   if (text.toLowerCase() === 'eternity') return ETERNITY;
   const [from, to, rest] = text.split(text.includes('/') ? '/' : /[_/]/);
   if (from === undefined || to === undefined || rest !== undefined) return undefined;
-  const start = parseBound(from, to, -1);
-  const end = parseBound(to, from, 1);
+  const start = parseBound(from, to, -1, timeZone);
+  const end = parseBound(to, from, 1, timeZone);
   return start === undefined || end === undefined || end < start ? undefined : { start, end };
 }
 
-function parseBound(text: string, other: string, direction: 1 | -1): EpochMs | undefined {
-  if (!/^[+-]?P/i.test(text)) return parseInstant(text);
+function parseBound(text: string, other: string, direction: 1 | -1, timeZone: string): EpochMs | undefined {
+  if (!/^[+-]?P/i.test(text)) return parseInstant(text, timeZone);
   const period = parsePeriod(text);
-  const anchor = parseInstant(other);
-  return period === undefined || anchor === undefined ? undefined : addPeriod(anchor, period, direction);
+  const anchor = parseInstant(other, timeZone);
+  return period === undefined || anchor === undefined ? undefined : addPeriod(anchor, period, direction, findZone(timeZone));
 }
 
 export function formatInterval(interval: Interval): string {

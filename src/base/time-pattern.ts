@@ -335,7 +335,8 @@ function printField(
     case 'S':
       return padded(clock.millisecond, 3).padEnd(count, '0').slice(0, count);
     case 'Z':
-      return count >= 3 ? zone.id : formatOffset(offset, count === 1 ? '' : ':');
+      // Seconds, which local mean times have, are printed without a pattern only.
+      return count >= 3 ? zone.id : formatOffset(offset - (offset % 60_000), count === 1 ? '' : ':');
     default:
       return zone === UTC ? 'UTC' : zone.id;
   }

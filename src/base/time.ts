@@ -212,17 +212,18 @@ export function parsePeriod(text: string): Period | undefined {
 }
 
 /**
- * `count` periods after an instant: months and days on the zone's wall clock (a day the month lacks becomes its last),
- * hours and below as elapsed time.
+ * `count` periods after an instant: months and days on the zone's wall clock (a day the month lacks becomes its last, of a time
+ * that occurs twice it is the one with the same offset), hours and below as elapsed time.
  */
 export function addPeriod(ms: EpochMs, period: Period, count = 1, zone: Zone = UTC): EpochMs {
   const milliseconds = period.milliseconds * count;
   if (period.months === 0 && (period.days === 0 || zone.fixedOffsetMs !== null)) return ms + period.days * count * DAY_MS + milliseconds;
-  const local = ms + zone.offsetAt(ms);
+  const offset = zone.offsetAt(ms);
+  const local = ms + offset;
   const localDay = Math.floor(local / DAY_MS);
   const timeOfDay = local - localDay * DAY_MS;
   const day = addMonths(localDay, period.months * count) + period.days * count;
-  return zone.fromLocal(day * DAY_MS + timeOfDay) + milliseconds;
+  return zone.fromLocal(day * DAY_MS + timeOfDay, offset) + milliseconds;
 }
 
 /**

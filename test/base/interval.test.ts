@@ -18,6 +18,13 @@ const cases: readonly { text: string; start: string; end: string }[] = [
 for (const { text, start, end } of cases)
   intervals(text, () => assert.equal(parseInterval(text), { start: Date.parse(start), end: Date.parse(end) }));
 
+intervals('bounds and periods are those of a time zone', () => {
+  const [start, end] = [Date.parse('2015-10-24T22:00Z'), Date.parse('2015-10-25T23:00Z')];
+  assert.equal(parseInterval('2015-10-25/P1D', 'Europe/Berlin'), { start, end });
+  assert.equal(parseInterval('P1D/2015-10-26', 'Europe/Berlin'), { start, end });
+  assert.equal(parseInterval('2015-10-24T22:00Z/2015-10-26', 'Europe/Berlin'), { start, end });
+});
+
 for (const text of ['', '2015', '2015/', '/2015', '2015/2014', 'P1D/P1D', '2015/2016/2017', 'a/b']) {
   intervals(`"${text}" is none`, () => assert.is(parseInterval(text), undefined));
 }

@@ -35,6 +35,8 @@ const parsed: readonly { text: string; zone?: string; iso: string | null }[] = [
   { text: '2015-10-25T02:30', zone: 'Europe/Berlin', iso: '2015-10-25T00:30:00.000Z' },
   { text: '-0044-03-15', iso: '-000044-03-15T00:00:00.000Z' },
   { text: '2016-02-29', iso: '2016-02-29T00:00:00.000Z' },
+  { text: '1', iso: '0001-01-01T00:00:00.000Z' },
+  { text: '-12-3-4', iso: '-000012-03-04T00:00:00.000Z' },
   { text: '2015-02-29', iso: null },
   { text: '2015-366', iso: null },
   { text: '2015-000', iso: null },
@@ -79,6 +81,13 @@ instants('prints the wall clock of a zone with its offset', () => {
   assert.is(formatInstantIn(noon, zoneOf('America/New_York')), '2015-09-12T08:00:00.000-04:00');
   assert.is(formatInstantIn(noon, zoneOf('Asia/Kathmandu')), '2015-09-12T17:45:00.000+05:45');
   assert.is(formatInstantIn(noon, zoneOf('UTC')), '2015-09-12T12:00:00.000Z');
+});
+
+instants('rules hold for ever: summer and winter of years that the zone data do not reach', () => {
+  for (const year of [2499, 2500, 3001, 9999, 10_000, 275_000]) {
+    assert.is(zoneOf('America/New_York').offsetAt(Date.UTC(year, 6, 1)) / 3_600_000, -4, String(year));
+    assert.is(zoneOf('America/New_York').offsetAt(Date.UTC(year, 0, 1)) / 3_600_000, -5, String(year));
+  }
 });
 
 instants('offsets agree with those of the JavaScript engine', () => {
@@ -126,6 +135,10 @@ const sums: readonly { from: string; period: string; count?: number; zone?: stri
   { from: '2016-02-29', period: 'P1Y', to: '2017-02-28' },
   { from: '2015-01-01', period: 'P1M', count: -1, to: '2014-12-01' },
   { from: '2015-03-28T11:00Z', period: 'P1D', zone: 'Europe/Berlin', to: '2015-03-29T10:00Z' },
+  // The clock shows 01:30 twice; whichever of them it was, it stays.
+  { from: '2015-11-01T06:30Z', period: 'P1M', count: 0, zone: 'America/New_York', to: '2015-11-01T06:30Z' },
+  { from: '2015-11-02T06:30Z', period: 'P1D', count: -1, zone: 'America/New_York', to: '2015-11-01T06:30Z' },
+  { from: '2015-10-31T05:30Z', period: 'P1D', zone: 'America/New_York', to: '2015-11-01T05:30Z' },
   { from: '2015-03-28T11:00Z', period: 'PT24H', zone: 'Europe/Berlin', to: '2015-03-29T11:00Z' },
 ];
 for (const { from, period, count, zone, to } of sums) {

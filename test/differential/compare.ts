@@ -80,12 +80,21 @@ function sameNumber(left: number | bigint | string, right: number | bigint | str
   return Math.abs(one - other) <= RELATIVE * Math.max(Math.abs(one), Math.abs(other));
 }
 
-/** Rows by a key in which numbers are coarse, so that rounding does not change the order. */
+/** Rows by a key in which numbers are coarse, so that rounding does not change the order, and by all their digits where that is equal. */
 function sorted(rows: readonly Json[]): Json[] {
+  const textOf = (row: Json, replace: (name: string, value: unknown) => unknown): string => JSON.stringify(row, replace);
   return rows
-    .map((row) => ({ row, key: JSON.stringify(row, coarse) }))
-    .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
+    .map((row) => ({ row, keys: [textOf(row, coarse), textOf(row, exact)] as const }))
+    .sort(({ keys: left }, { keys: right }) => order(left[0], right[0]) || order(left[1], right[1]))
     .map(({ row }) => row);
+}
+
+function order(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function exact(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }
 
 function coarse(_: string, value: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { Answer, Difference, DifferentialCase, Fields, Json, Mute } from './case.js';
 import { findDifference } from './compare.js';
 import { EXPRESSION_MUTES } from './expressions/expression-mutes.js';
+import { SQL_MUTES } from './sql/sql-mutes.js';
 
 const mentions =
   (pattern: RegExp) =>
@@ -8,11 +9,6 @@ const mentions =
     pattern.test(JSON.stringify(one.request, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 
 export const MUTES: readonly Mute[] = [
-  {
-    // Many statements are more than the original's planner has a native query for.
-    id: 'sql-answered-here-only',
-    covers: ({ case: { kind }, dolmen, original }) => kind === 'sql' && original.state === 'refused' && dolmen.state === 'rows',
-  },
   { id: 'original-fails', covers: ({ original }) => original.state === 'broken' },
   {
     id: 'answers-more',
@@ -22,6 +18,7 @@ export const MUTES: readonly Mute[] = [
   { id: 'empty-buckets', equate: withoutEmptyBuckets },
   { id: 'mean-of-nothing', covers: mentions(/doubleMean/) },
   ...EXPRESSION_MUTES,
+  ...SQL_MUTES,
 ];
 
 export function isMuted(difference: Difference): boolean {

@@ -141,7 +141,7 @@ const parse = timeFunction('timestamp_parse', [1, 3], 'LONG', (constants) => {
   const zone = zoneOf(constants, 2, 'timestamp_parse');
   const read =
     pattern === undefined
-      ? (text: string) => parseInstant(text.trim(), zone.id)
+      ? (text: string) => parseInstant(text, zone.id)
       : parseWithPattern(pattern, { timeZone: zone.id, code: 'query_invalid' });
   return (value) => {
     const instant = read(toText(value) ?? '');

@@ -121,7 +121,7 @@ function castText(trimmed: string, value: string, type: SqlType, timeZone: strin
   if (isInstant(type)) {
     // A date with a time of day is cut to the day by the general conversion.
     if (type === 'DATE' && !/^[+-]?\d{4,}-\d{1,2}-\d{1,2}$/.test(trimmed)) return undefined;
-    const instant = parseInstant(trimmed, timeZone);
+    const instant = parseInstant(value, timeZone);
     return instant === undefined ? undefined : literal(type, BigInt(instant));
   }
   if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return undefined;

@@ -29,12 +29,16 @@ export const TIME_EXAMPLES: Examples = {
   ],
   TIME_PARSE: [
     ["TIME_PARSE(#'2013-08-01T08:14:37'#)", at('2013-08-01T08:14:37Z')],
+    ["TIME_PARSE(#'12'#)", at('0012-01-01T00:00:00Z')],
+    ["TIME_PARSE(#' 2013'#)", null],
     ["TIME_PARSE(#'01/08/2013'#, 'dd/MM/yyyy')", at('2013-08-01T00:00:00Z')],
     ["TIME_PARSE(#'2013-08-01 08:00'#, 'yyyy-MM-dd HH:mm', 'America/Los_Angeles')", at('2013-08-01T15:00:00Z')],
   ],
   TIME_FORMAT: [
     [`TIME_FORMAT(${PICKUP}, 'dd-MM-YYYY hh:mm aa')`, '01-08-2013 08:14 AM'],
-    [`TIME_FORMAT(${PICKUP})`, '2013-08-01T08:14:37.000Z'],
+    [`TIME_FORMAT(${PICKUP})`, '2013-08-01T08:14:37.000+00:00'],
+    [`TIME_FORMAT(${PICKUP}, NULL, 'Asia/Kolkata')`, '2013-08-01T13:44:37.000+05:30'],
+    ["TIME_FORMAT(#TIMESTAMP '1000-01-01 00:00:00'#, 'ZZ', 'Asia/Kolkata')", '+05:53'],
   ],
   TIME_IN_INTERVAL: [
     [`TIME_IN_INTERVAL(${PICKUP}, '2013-08-01T08:00:00/PT1H')`, true],

@@ -23,6 +23,9 @@ const EXTRACT_UNITS =
     ' ',
   );
 
+/** What TIME_FORMAT prints without a pattern: ISO 8601 with the offset in digits, in UTC too. */
+const DEFAULT_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSZZ";
+
 /** The period one unit is: what FLOOR(x TO unit) rounds to. */
 export function unitPeriod(unit: string): string | undefined {
   return Object.hasOwn(UNIT_PERIODS, unit) ? own(UNIT_PERIODS, unit) : undefined;
@@ -104,7 +107,7 @@ function timestampDiff(bound: FunctionCall): Bound {
 }
 
 function inInterval(bound: FunctionCall): Bound {
-  const interval = parseInterval(bound.constantText(1, ''));
+  const interval = parseInterval(bound.constantText(1, ''), bound.session.timeZone);
   if (interval === undefined) throw bound.mismatch(1, 'a literal interval such as 2015-09-12/2015-09-13');
   const instant = bound.instant(0);
   const bounds = { start: literal('TIMESTAMP', BigInt(interval.start)), end: literal('TIMESTAMP', BigInt(interval.end)) };
@@ -135,7 +138,7 @@ export const TIME_FUNCTIONS: readonly SqlFunction[] = [
     name: 'TIME_FORMAT',
     minArguments: 1,
     maxArguments: 3,
-    bind: (bound) => call('VARCHAR', 'timestamp_format', bound.instant(0), bound.count > 1 ? bound.any(1) : NULL, zone(bound, 2)),
+    bind: (bound) => call('VARCHAR', 'timestamp_format', bound.instant(0), text(bound.constantText(1, DEFAULT_FORMAT)), zone(bound, 2)),
   },
   {
     name: 'TIME_SHIFT',
