@@ -1,3 +1,5 @@
+// Entry of the program.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INSTALLATION } from './base/installation.js';

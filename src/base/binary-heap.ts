@@ -1,3 +1,5 @@
+// Binary heap.
+
 /** Items of which the one that goes before all others is known at any time. Adding and removing take logarithmic time. */
 export class BinaryHeap<Item extends number | object> {
   readonly #items: Item[];

@@ -1,3 +1,5 @@
+// A cache bounded by bytes that evicts what was not used recently.
+
 interface Entry<Value> {
   readonly value: Value;
   readonly size: number;

@@ -1,3 +1,5 @@
+// Calendar arithmetic and time zones.
+
 import { createRequire } from 'node:module';
 import type { ZoneRules } from '@js-joda/core';
 import { onFirstUse } from './on-first-use.js';

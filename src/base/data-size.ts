@@ -1,3 +1,5 @@
+// Estimates the memory that plain data takes, for caches that are bounded by bytes.
+
 /** Approximate overhead of an object, of a member and of a string. */
 const OBJECT_BYTES = 24;
 const MEMBER_BYTES = 8;

@@ -1,3 +1,5 @@
+// Finds the folder that Dolmen is installed in.
+
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+// Intervals of time: reading, printing and intersecting them.
+
 import { findZone } from './calendar.js';
 import { type EpochMs, ETERNITY, type Interval } from './instant.js';
 import { addPeriod, formatInstant, parseInstant, parsePeriod } from './time.js';

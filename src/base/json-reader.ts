@@ -1,3 +1,5 @@
+// Reads unknown JSON field by field, with errors that name the field.
+
 import { type ErrorCode, ServiceError } from './errors.js';
 import { describeValue } from './json.js';
 import { own } from './names.js';

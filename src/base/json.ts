@@ -1,3 +1,5 @@
+// JSON with exact 64-bit integers, and with `__proto__` as an ordinary key: parsing, writing, describing values in messages.
+
 import { createRequire } from 'node:module';
 import { ServiceError } from './errors.js';
 import { onFirstUse } from './on-first-use.js';

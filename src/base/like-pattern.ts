@@ -1,3 +1,5 @@
+// Patterns of SQL LIKE.
+
 import { ServiceError } from './errors.js';
 
 /**

@@ -1,3 +1,5 @@
+// Functions over lists that are too long to be passed as arguments.
+
 /*
  * Lists whose length comes from outside. To hand them to a function as arguments (`push(...list)`, `Math.max(...list)`)
  * ends with a full stack from some ten thousand items on.

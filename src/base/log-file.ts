@@ -1,3 +1,5 @@
+// The log file: appends lines, and puts the file aside when it has grown to its limit.
+
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 

@@ -1,3 +1,5 @@
+// The log of a process: JSON lines appended to a file.
+
 import { pino } from 'pino';
 import { LogFile, type LogFileOptions } from './log-file.js';
 

@@ -1,3 +1,5 @@
+// Gives the event loop a turn every 2 ms during loops that grow with their input.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Longest stretch before the event loop gets its turn. */

@@ -1,3 +1,5 @@
+// Objects keyed by names from outside, which inherit nothing.
+
 /**
  * Names that came over the wire (of tiers, lookups, columns, headers, properties) as keys of objects. An ordinary object
  * answers `constructor` with a function, and writing to its `__proto__` changes other objects, so nothing else in `src`

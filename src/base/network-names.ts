@@ -1,3 +1,5 @@
+// Names and addresses of hosts in one canonical form, and ranges of addresses.
+
 import { isIP, isIPv6 } from 'node:net';
 
 /** Addresses that share their first `prefix` bits. */

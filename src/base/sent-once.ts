@@ -1,3 +1,5 @@
+// Sends data to a thread once and refers to it by number from then on.
+
 import { BoundedCache } from './bounded-cache.js';
 import { assert } from './errors.js';
 

@@ -1,3 +1,5 @@
+// Reads and prints timestamps by Joda patterns.
+
 import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, UTC, type Zone } from './calendar.js';
 import { type ErrorCode, ServiceError } from './errors.js';
 import type { EpochMs } from './instant.js';

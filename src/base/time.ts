@@ -1,3 +1,5 @@
+// Instants as ISO 8601 text, and ISO 8601 periods.
+
 import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC, type Zone } from './calendar.js';
 import type { EpochMs } from './instant.js';
 

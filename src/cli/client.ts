@@ -1,3 +1,5 @@
+// HTTP client of the command line: SQL queries, tasks, and the refusals that a server answers with.
+
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../base/errors.js';
 import { parseJson, parseJsonWithDoubles } from '../base/json.js';

@@ -1,3 +1,5 @@
+// Exit codes of the program.
+
 import { ServiceError } from '../base/errors.js';
 
 /** Exit codes of the program; printed by `dolmen --help`. */

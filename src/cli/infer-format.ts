@@ -1,3 +1,5 @@
+// Infers the input format of a file from its name and first rows.
+
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import { highest } from '../base/lists.js';

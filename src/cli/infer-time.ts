@@ -1,3 +1,5 @@
+// Infers the timestamp column of a file and its format.
+
 import { timestampParser } from '../ingestion/column/timestamp.js';
 import type { Sample } from './sample-file.js';
 

@@ -1,3 +1,5 @@
+// The command `dolmen ingest`: loads a file by a task, with its format inferred.
+
 import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import { DolmenClient } from './client.js';

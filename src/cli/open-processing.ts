@@ -1,3 +1,5 @@
+// First step of a start: opens kernel memory, processing threads and the segment store.
+
 import { LocalSegments } from '../cluster/historical/local-segments.js';
 import { SegmentCache } from '../cluster/historical/segment-cache.js';
 import type { Configuration } from '../configuration/configuration.js';

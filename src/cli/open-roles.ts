@@ -1,3 +1,5 @@
+// Second step of a start: puts the roles of this process together.
+
 import { loadZones } from '../base/calendar.js';
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';

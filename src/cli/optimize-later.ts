@@ -1,3 +1,5 @@
+// Makes V8 optimize functions later while a server starts.
+
 import { setFlagsFromString } from 'node:v8';
 
 /** A flag of V8; `npx node --v8-options` describes it. */

@@ -1,3 +1,5 @@
+// The command line of `dolmen`: commands, flags and help.
+
 import { Command, CommanderError, Option } from 'commander';
 import { PROPERTIES, ROLES } from '../configuration/properties.js';
 import { EXIT, EXIT_HELP, type ExitCode } from './exit-codes.js';

@@ -1,3 +1,5 @@
+// Progress bar of a task in the terminal.
+
 import { Presets, SingleBar } from 'cli-progress';
 import { countText, style, withThousands } from './style.js';
 

@@ -1,3 +1,5 @@
+// Prints query results as tables, and failures as text.
+
 import { stripVTControlCharacters } from 'node:util';
 import { table } from 'table';
 import type { QueryFailure, SqlAnswer } from './client.js';

@@ -1,3 +1,5 @@
+// Runs one SQL statement of the shell or of `dolmen sql`, and prints its result.
+
 import { type DolmenClient, QueryRefused, type TextFormat } from './client.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.js';
 import type { OutputFormat } from './formats.js';

@@ -1,3 +1,5 @@
+// Reads the first rows of a file, to infer its format from them.
+
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { ServiceError } from '../base/errors.js';

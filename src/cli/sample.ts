@@ -1,3 +1,5 @@
+// Loads the sample data on the first start with an empty data directory.
+
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+// The interactive SQL shell.
+
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// The command `dolmen sql`.
+
 import { readFileSync } from 'node:fs';
 import { ServiceError } from '../base/errors.js';
 import { DolmenClient } from './client.js';

@@ -1,3 +1,5 @@
+// Puts a local file where the server may read it.
+
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, linkSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';

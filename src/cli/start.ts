@@ -1,3 +1,5 @@
+// The command `dolmen start`: from configuration to a listening server, and its orderly end.
+
 import { mkdirSync } from 'node:fs';
 import type { Log } from '../base/log.js';
 import { Configuration } from '../configuration/configuration.js';

@@ -1,3 +1,5 @@
+// Colours and number formats of terminal output.
+
 import colors from 'picocolors';
 
 /** Colours and weights of what people read; plain text where the output is no terminal or NO_COLOR is set. */

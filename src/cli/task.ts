@@ -1,3 +1,5 @@
+// Submits an ingestion task and follows it to its end.
+
 import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 import { type DolmenClient, QueryRefused } from './client.js';

@@ -1,3 +1,5 @@
+// A cache of result frames, bounded by bytes.
+
 import { createHash } from 'node:crypto';
 import { BoundedCache } from '../base/bounded-cache.js';
 import { assert } from '../base/errors.js';

@@ -1,3 +1,5 @@
+// Creates the roles of one process and wires them to each other and to those of other processes.
+
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Marks segments used or unused, for the Coordinator and the Overlord.
+
 import type { Database } from '../metadata/database.js';
 import { type Fence, fencedTransaction } from '../metadata/leadership.js';
 import { type MarkTarget, markUnused, markUsed } from '../metadata/segments.js';

@@ -1,3 +1,5 @@
+// Checks that metadata and deep storage belong together before anything is deleted.
+
 import { randomUUID } from 'node:crypto';
 import type { EpochMs } from '../base/instant.js';
 import { isRecord, parseJsonWithDoubles } from '../base/json.js';

@@ -1,3 +1,5 @@
+// Runs a duty periodically and when it is woken, with rests between long runs.
+
 /** A run that took so long is followed by a rest of `REST_FACTOR` times as long, however often it is woken. */
 const LONG_RUN_MS = 5;
 const REST_FACTOR = 2;

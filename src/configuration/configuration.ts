@@ -1,3 +1,5 @@
+// Reads the configuration from file, environment and command line, and checks it as a whole.
+
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';

@@ -1,3 +1,5 @@
+// Table of all properties: meaning, type and default of each.
+
 import { resolve } from 'node:path';
 import {
   addressRanges,

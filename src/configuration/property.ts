@@ -1,3 +1,5 @@
+// Kinds of properties (text, integer, size, duration, list) and how their values are read.
+
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import { own } from '../base/names.js';

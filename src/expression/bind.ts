@@ -1,3 +1,5 @@
+// Binds an expression to columns: compiles it to functions over their values.
+
 import type { Expression } from '../model/expression.js';
 import type { ColumnType } from '../model/schema.js';
 import { constantOf, inferType, lambdaOf, strayLambda, typesOfCall, withParameters } from './expression-type.js';

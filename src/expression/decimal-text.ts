@@ -1,3 +1,5 @@
+// Prints doubles with a fixed number of digits.
+
 /**
  * A finite double with a fixed number of digits after the point, rounded half away from zero on the digits it prints
  * with: 1.005 has two digits more to round than the double nearest to it would say.

@@ -1,3 +1,5 @@
+// Evaluates expressions over single rows, and folds constants.
+
 import { ServiceError } from '../base/errors.js';
 import { columnsOfExpression } from '../model/columns-read.js';
 import type { Expression } from '../model/expression.js';

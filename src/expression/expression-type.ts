@@ -1,3 +1,5 @@
+// Infers the types of expressions.
+
 import { ServiceError } from '../base/errors.js';
 import type { Expression } from '../model/expression.js';
 import { type ColumnType, isArrayType, JSON_TYPE } from '../model/schema.js';

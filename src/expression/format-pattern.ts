@@ -1,3 +1,5 @@
+// The function `format`: patterns in the style of Java's `String.format`.
+
 import { ServiceError } from '../base/errors.js';
 import { exponentText, fixedText } from './decimal-text.js';
 import { toText, toTruth, type Value } from './value.js';

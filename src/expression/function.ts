@@ -1,3 +1,5 @@
+// Interface of a function of the expression language.
+
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType } from '../model/schema.js';
 import type { Value } from './value.js';
 

@@ -1,3 +1,5 @@
+// Table of all functions and operators of the expression language.
+
 import { ServiceError } from '../base/errors.js';
 import type { ApplyFunction, ExpressionFunction } from './function.js';
 import { APPLY_FUNCTIONS } from './functions/apply.js';

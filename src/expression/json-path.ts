@@ -1,3 +1,5 @@
+// Paths into nested data: JSONPath and jq syntax, parsed once for all users.
+
 import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 

@@ -1,3 +1,5 @@
+// Rewrites expressions over multi-value columns as expressions over arrays.
+
 import { ServiceError } from '../base/errors.js';
 import { call, type Expression } from '../model/expression.js';
 import { lambdaOf } from './expression-type.js';

@@ -1,3 +1,5 @@
+// Orders of strings that filters and sorts may ask for.
+
 import type { StringOrdering } from '../model/filter.js';
 import { compareVersions } from './version-order.js';
 

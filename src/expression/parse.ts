@@ -1,3 +1,5 @@
+// Parser of the native expression language.
+
 import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 import type { Expression } from '../model/expression.js';

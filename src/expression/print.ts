@@ -1,3 +1,5 @@
+// Prints expressions.
+
 import { stringifyJson } from '../base/json.js';
 import type { Expression } from '../model/expression.js';
 import { type ColumnType, elementType, isArrayType, isTextType } from '../model/schema.js';

@@ -1,3 +1,5 @@
+// Regular expressions of users, matched in linear time.
+
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { type ErrorCode, ServiceError } from '../base/errors.js';

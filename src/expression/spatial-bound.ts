@@ -1,3 +1,5 @@
+// Areas that spatial filters look into.
+
 /**
  * An area that spatial filters look into. Its bounds belong to it. Coordinates of `radius` in meters are latitude and
  * longitude in degrees, on a sphere of 6,371 km; all other areas are of the plane, or of a space of any dimensions.

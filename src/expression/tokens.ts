@@ -1,3 +1,5 @@
+// Tokens of the native expression language.
+
 import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 

@@ -1,3 +1,5 @@
+// Values of expressions, and their conversion to and from stored strings.
+
 import { parseJson, stringifyJson } from '../base/json.js';
 import { type ArrayElement, arrayElements, arrayText } from '../model/array-text.js';
 import {

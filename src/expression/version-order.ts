@@ -1,3 +1,5 @@
+// Order of version strings, as Maven defines it.
+
 /**
  * The order of versions that Maven defines: parts between `.`, `-` and where digits meet letters; numbers by value, words by
  * the stage they name (alpha, beta, milestone, rc, snapshot, the release itself, sp) and else as strings, after a release and before

@@ -1,3 +1,5 @@
+// Interfaces between a task and its surroundings: what it may use and what it returns.
+
 import type { EpochMs } from '../base/instant.js';
 import type { Frame } from '../model/frame.js';
 import type { PublishRequest } from '../model/publication.js';

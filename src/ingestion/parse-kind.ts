@@ -1,3 +1,5 @@
+// Finds the input source or format that `type` names, for task specs.
+
 import type { ObjectReader } from '../base/json-reader.js';
 
 interface Kind<Opened> {

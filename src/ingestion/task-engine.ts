@@ -1,3 +1,5 @@
+// The engine of a task, created on first use.
+
 import { createEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
 import { uploadFrame } from '../storage/uploaded-frame.js';

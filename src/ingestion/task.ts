@@ -1,3 +1,5 @@
+// Entry of ingestion: validates and runs a task of any type.
+
 import { ServiceError } from '../base/errors.js';
 import type { EpochMs } from '../base/instant.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';

@@ -1,3 +1,5 @@
+// Lends regions of kernel memory that are taken back together.
+
 import type { Address } from '../base/layout.js';
 
 const ARENA_CHUNK_BYTES = 256 * 1024;

@@ -1,3 +1,5 @@
+// The contract of kernel sets: every kernel with its meaning.
+
 import type { Address } from '../base/layout.js';
 
 /**

@@ -1,3 +1,5 @@
+// Allocator of kernel memory.
+
 import { assert } from '../base/errors.js';
 import type { Address } from '../base/layout.js';
 

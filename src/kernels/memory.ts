@@ -1,3 +1,5 @@
+// Kernel memory of a process: accounts of queries, and views for JavaScript.
+
 import { assert, ServiceError } from '../base/errors.js';
 import type { Address } from '../base/layout.js';
 import { Arena } from './arena.js';

@@ -1,3 +1,5 @@
+// The kernel sets by name, and how they are loaded.
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';

@@ -1,3 +1,5 @@
+// Parameter counts of all kernels, and the types they come in.
+
 import type { KernelName, KernelSet, Num } from './contract.js';
 
 export const IDS = ['U8', 'U16', 'U32'] as const;

@@ -1,3 +1,5 @@
+// Announcements of processes in the metadata store.
+
 import type { EpochMs } from '../base/instant.js';
 import { isRecord, stringifyJson } from '../base/json.js';
 import type { Queries } from './database.js';

@@ -1,3 +1,5 @@
+// The SQLite database of metadata: connection, statements, transactions.
+
 import sqlite3 from 'sqlite3';
 import { ServiceError } from '../base/errors.js';
 import { MetadataFaults } from './faults.js';

@@ -1,3 +1,5 @@
+// Stored documents that could not be read and were set aside.
+
 import { parseJsonWithDoubles } from '../base/json.js';
 
 /** Position of a stored document. */

@@ -1,3 +1,5 @@
+// Leases of leaders in the metadata store.
+
 import { ServiceError } from '../base/errors.js';
 import type { EpochMs } from '../base/instant.js';
 import type { Database, Queries } from './database.js';

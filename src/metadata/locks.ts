@@ -1,3 +1,5 @@
+// Locks of tasks on intervals of a datasource.
+
 import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
 import { formatInstant } from '../base/time.js';

@@ -1,3 +1,5 @@
+// Schema of the metadata database, as a list of migrations.
+
 import type { Database, Queries } from './database.js';
 
 /**

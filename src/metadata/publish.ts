@@ -1,3 +1,5 @@
+// Publishes the segments of a task in one transaction.
+
 import { ServiceError } from '../base/errors.js';
 import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';

@@ -1,3 +1,5 @@
+// Segments in the metadata store, and the revision of them.
+
 import type { EpochMs, Interval } from '../base/instant.js';
 import { append } from '../base/lists.js';
 import type { SegmentDescriptor } from '../model/segment.js';

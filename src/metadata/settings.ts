@@ -1,3 +1,5 @@
+// Configuration entries and their audit trail.
+
 import type { EpochMs, Interval } from '../base/instant.js';
 import type { Binding, Queries } from './database.js';
 

@@ -1,3 +1,5 @@
+// Tasks in the metadata store.
+
 import type { EpochMs, Interval } from '../base/instant.js';
 import { append } from '../base/lists.js';
 import { taskFileName } from '../model/task-file-name.js';

@@ -1,3 +1,5 @@
+// Timeline of a datasource: which segments are visible and which are overshadowed.
+
 import { BinaryHeap } from '../base/binary-heap.js';
 import type { EpochMs, Interval } from '../base/instant.js';
 import { highest } from '../base/lists.js';

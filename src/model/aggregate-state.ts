@@ -1,3 +1,5 @@
+// Settings of aggregators that keep a state of more than one number.
+
 import type { Expression } from './expression.js';
 import type { ColumnType, TextType } from './schema.js';
 

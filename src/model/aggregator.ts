@@ -1,3 +1,5 @@
+// Aggregators of a plan.
+
 import type { AggregateState } from './aggregate-state.js';
 import type { Filter } from './filter.js';
 import type { ColumnType } from './schema.js';

@@ -1,3 +1,5 @@
+// Arrays as the strings that columns and results carry (decision 11).
+
 import { ServiceError } from '../base/errors.js';
 import { type ArrayType, elementType, isArrayType } from './schema.js';
 

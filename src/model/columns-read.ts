@@ -1,3 +1,5 @@
+// Collects the columns that expressions and filters read.
+
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';
 

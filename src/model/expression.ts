@@ -1,3 +1,5 @@
+// Expressions of a plan.
+
 import type { ColumnType } from './schema.js';
 
 /**

@@ -1,3 +1,5 @@
+// Filters of a plan.
+
 import type { Expression } from './expression.js';
 import type { ColumnType } from './schema.js';
 import type { FilterValue, ValueList } from './value-list.js';

@@ -1,3 +1,5 @@
+// Frames: result rows in columns.
+
 import type { ColumnType, TextType } from './schema.js';
 
 /**

@@ -1,3 +1,5 @@
+// Granularities: reading them, and the buckets they cut time into.
+
 import { DAY_MS, findZone, type Zone } from '../base/calendar.js';
 import { type ErrorCode, ServiceError } from '../base/errors.js';
 import { type EpochMs, ETERNITY, type Interval } from '../base/instant.js';

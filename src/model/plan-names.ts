@@ -1,3 +1,5 @@
+// Collects and renames the columns of a plan.
+
 import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';

@@ -1,3 +1,5 @@
+// The plan that execution runs: plain data, where native queries and SQL meet.
+
 import type { Interval } from '../base/instant.js';
 import type { AggregateState } from './aggregate-state.js';
 import type { Aggregator, VirtualColumn } from './aggregator.js';

@@ -1,3 +1,5 @@
+// The profile of a query: stages, rows, times, kernels.
+
 import { own } from '../base/names.js';
 /** The stages a query goes through, in the order in which it meets them. */
 export const STAGES = ['plan', 'queue', 'pin', 'cache', 'lease', 'bind', 'filter', 'group', 'scan', 'merge', 'finish', 'write'] as const;

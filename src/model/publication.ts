@@ -1,3 +1,5 @@
+// Segments that a task hands over to be published.
+
 import type { Interval } from '../base/instant.js';
 import type { SegmentFile } from './segment.js';
 

@@ -1,3 +1,5 @@
+// Native queries, parsed.
+
 import type { Interval } from '../base/instant.js';
 import type { Aggregator, VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';

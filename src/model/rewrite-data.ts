@@ -1,3 +1,5 @@
+// Rewrites plain data, such as plans, innermost parts first.
+
 /**
  * Plain data of plans and row sources with `change` made of every object in it, innermost first. What has nothing to
  * change is given back as it is.

@@ -1,3 +1,5 @@
+// Row sources of a plan: tables, subqueries, inline rows, unions, lookups and joins.
+
 import type { VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';

@@ -1,3 +1,5 @@
+// Table of the query limits that a context may set.
+
 /*
  * Limits that the context of a query may set. The record of them is carried whole from the route over the broker and the
  * historicals to the threads, so that a limit is a row here and the line that keeps it.

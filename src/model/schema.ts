@@ -1,3 +1,5 @@
+// Types of columns and schemas of tables.
+
 /** The types of numbers. */
 export type NumberType = 'LONG' | 'FLOAT' | 'DOUBLE';
 

@@ -1,3 +1,5 @@
+// Prints and parses segment ids.
+
 import type { EpochMs } from '../base/instant.js';
 import { formatInstant, parseInstant } from '../base/time.js';
 import type { SegmentId } from './segment.js';

@@ -1,3 +1,5 @@
+// Identity and description of a segment.
+
 import type { Interval } from '../base/instant.js';
 import type { ColumnSchema } from './schema.js';
 

@@ -1,3 +1,5 @@
+// Columns that enter and leave the stages of a plan.
+
 import { columnsOfExpression, columnsOfFilter } from './columns-read.js';
 import { TIME_COLUMN } from './schema.js';
 import type { JoinStage, Stage } from './stage.js';

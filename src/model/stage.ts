@@ -1,3 +1,5 @@
+// Stages of a plan: filters, unnesting and joins over rows.
+
 import type { VirtualColumn } from './aggregator.js';
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';

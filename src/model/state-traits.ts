@@ -1,3 +1,5 @@
+// Table of the traits of each kind of aggregate state.
+
 import type { AggregateState, ExpressionFold } from './aggregate-state.js';
 import type { ComplexType } from './schema.js';
 

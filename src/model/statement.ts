@@ -1,3 +1,5 @@
+// Planned SQL statements, and SQL types.
+
 import type { Interval } from '../base/instant.js';
 import type { Frame } from './frame.js';
 import type { Granularity } from './granularity.js';

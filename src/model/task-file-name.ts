@@ -1,3 +1,5 @@
+// File names for tasks.
+
 import { createHash } from 'node:crypto';
 
 /**

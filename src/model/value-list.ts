@@ -1,3 +1,5 @@
+// Lists of values in filters, packed when they are long.
+
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 

@@ -1,3 +1,5 @@
+// Window functions of a plan.
+
 import type { AggregateState } from './aggregate-state.js';
 import type { DistinctFold } from './aggregator.js';
 import type { ColumnType } from './schema.js';

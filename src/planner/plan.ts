@@ -1,3 +1,5 @@
+// Turns a parsed native query into plans.
+
 import { ETERNITY, type Interval } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
 import { append } from '../base/lists.js';

@@ -1,3 +1,5 @@
+// Prints a plan as text, for golden files, logs and EXPLAIN.
+
 import { formatInterval } from '../base/interval.js';
 import { stringifyJson } from '../base/json.js';
 import { printExpression } from '../expression/print.js';

@@ -1,3 +1,5 @@
+// Prints a plan together with the sources of its rows.
+
 import { printExpression } from '../expression/print.js';
 import type { Plan } from '../model/plan.js';
 import type { PlannedSource } from '../model/statement.js';

@@ -1,3 +1,5 @@
+// Columns of a row source, before it is read.
+
 import { expressionType } from '../expression/expression-type.js';
 import { stateColumn } from '../model/aggregate-state.js';
 import { frameColumnType } from '../model/frame.js';

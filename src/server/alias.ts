@@ -1,3 +1,5 @@
+// Serves the paths and headers of Druid's clients (`apiName=druid`).
+
 import { type ByName, createByName } from '../base/names.js';
 import type { HttpRequest, HttpResponse } from './http.types.js';
 

@@ -1,3 +1,5 @@
+// Compresses responses as the client accepts them.
+
 import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';

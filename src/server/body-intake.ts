@@ -1,3 +1,5 @@
+// Collects request bodies within the limits on their sizes.
+
 import { ServiceError } from '../base/errors.js';
 
 /** Limit on the total bytes of request bodies in flight in a process, counted as sent and as unpacked. */

@@ -1,3 +1,5 @@
+// Unpacks compressed request bodies.
+
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../base/errors.js';
 

@@ -1,3 +1,5 @@
+// Finds the route for a method and path.
+
 import { BoundedCache } from '../base/bounded-cache.js';
 import { assert, ServiceError } from '../base/errors.js';
 import { createByName } from '../base/names.js';

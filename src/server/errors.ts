@@ -1,3 +1,5 @@
+// Table of error codes → HTTP statuses and error names.
+
 import { type ErrorCode, ServiceError } from '../base/errors.js';
 import type { HttpResponse, Route } from './http.types.js';
 

@@ -1,3 +1,5 @@
+// HTTP server; the only file that calls uWebSockets.js.
+
 import type { HttpResponse as Socket, HttpRequest as SocketRequest } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../base/errors.js';

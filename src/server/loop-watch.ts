@@ -1,3 +1,5 @@
+// Logs what keeps the event loop late.
+
 import { openSync, readSync } from 'node:fs';
 import type { Log } from '../base/log.js';
 import { onFirstUse } from '../base/on-first-use.js';

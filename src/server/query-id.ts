@@ -1,3 +1,5 @@
+// Makes query ids.
+
 import { randomFillSync } from 'node:crypto';
 
 const BATCH = 256;

@@ -1,3 +1,5 @@
+// Answers a request: route, permission, handler, error shape.
+
 import { timingSafeEqual } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../base/errors.js';

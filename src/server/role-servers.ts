@@ -1,3 +1,5 @@
+// Listens on the ports of the roles.
+
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';

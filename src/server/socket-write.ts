@@ -1,3 +1,5 @@
+// Writes response bodies in pieces that uWebSockets.js does not lose.
+
 /**
  * uWebSockets.js gathers 16 KiB at a time. Of what does not fit beside what stands before it (headers, the length of a
  * chunk) it loses everything, without a word, where the client is behind with reading: no write may be that long.

@@ -1,3 +1,5 @@
+// Refuses requests of foreign web pages by Host and Origin.
+
 import { ServiceError } from '../base/errors.js';
 import type { HttpRequest } from './http.types.js';
 

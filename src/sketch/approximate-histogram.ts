@@ -1,3 +1,5 @@
+// Streaming histogram with adaptive buckets.
+
 import { ServiceError } from '../base/errors.js';
 import { type Centroid, joined, joinNearest, mergedCentroids } from './centroids.js';
 

@@ -1,3 +1,5 @@
+// Base64 form of sketches.
+
 import { fromBase64, toBase64 } from './base64.js';
 import type { Hll, HllTarget } from './hll.js';
 import { decodeHllBytes, encodeHllBytes } from './hll-bytes.js';

@@ -1,3 +1,5 @@
+// Bloom filters.
+
 import { ServiceError } from '../base/errors.js';
 import { type Hash64, murmur64 } from './murmur3.js';
 

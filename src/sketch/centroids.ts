@@ -1,3 +1,5 @@
+// Centroids of a streaming histogram.
+
 import { BinaryHeap } from '../base/binary-heap.js';
 
 /** A value that stands for so many; exact while all of them are this value. */

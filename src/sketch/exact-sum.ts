@@ -1,3 +1,5 @@
+// Exact sums of doubles.
+
 import { ServiceError } from '../base/errors.js';
 
 /**

@@ -1,3 +1,5 @@
+// Histogram over buckets of equal width.
+
 import { ServiceError } from '../base/errors.js';
 
 /** Treatment of values outside: ignored, counted apart, or counted at the nearer end. Encoded as the position here. */

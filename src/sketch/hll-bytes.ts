@@ -1,3 +1,5 @@
+// Bytes of HLL sketches.
+
 import { ServiceError } from '../base/errors.js';
 import { ADDRESS_BITS, ADDRESS_MASK, Hll, type HllTarget, LG_K_MAX, LG_K_MIN, LIST_MAX } from './hll.js';
 

@@ -1,3 +1,5 @@
+// HyperLogLog sketches.
+
 /**
  * HyperLogLog of 2^lgK registers. A coupon is a register's value in the upper 6 bits and 26 bits of address. Few distinct
  * values are kept as coupons, which are exact but for collisions of 2^26 addresses.

@@ -1,3 +1,5 @@
+// KLL quantiles sketch.
+
 import { ServiceError } from '../base/errors.js';
 import { Distribution } from './distribution.js';
 import { randomBit } from './random-bit.js';

@@ -1,3 +1,5 @@
+// Mean and variance, updated value by value.
+
 import { ServiceError } from '../base/errors.js';
 
 /** Count, sum, mean and the sum of squared distances from the mean, kept up by Welford's and joined by Chan's formula. */

@@ -1,3 +1,5 @@
+// Murmur3 hashes of values, as sketches use them.
+
 /** The bytes that stand for a string when it is hashed; sketches merge only when both hashed the same. */
 export type StringEncoding = 'utf8' | 'utf16le';
 

@@ -1,3 +1,5 @@
+// Error bounds of counts estimated from samples.
+
 import { normalTwoTailed, regularizedBeta } from './special-functions.js';
 
 /**

@@ -1,3 +1,5 @@
+// Selects the value of a rank without sorting all values.
+
 /** The value that would stand at `index` if all were ascending. Reorders `values`, none of which is NaN. */
 export function selectAscending(values: Float64Array, index: number): number {
   let [from, to] = [0, values.length - 1];

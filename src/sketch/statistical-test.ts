@@ -1,3 +1,5 @@
+// Statistical tests: t-test and z-test.
+
 import { type Moments, varianceOf } from './moments.js';
 import { normalTwoTailed, studentTwoTailed } from './special-functions.js';
 

@@ -1,3 +1,5 @@
+// Summaries of sketches as text.
+
 import type { Hll } from './hll.js';
 import type { Kll } from './kll.js';
 import type { Quantiles } from './quantiles.js';

@@ -1,3 +1,5 @@
+// Bytes of theta sketches.
+
 import { ServiceError } from '../base/errors.js';
 import { THETA_MAX, Theta } from './theta.js';
 

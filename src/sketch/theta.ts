@@ -1,3 +1,5 @@
+// Theta sketches.
+
 import { selectAscending } from './select.js';
 
 /**

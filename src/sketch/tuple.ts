@@ -1,3 +1,5 @@
+// Tuple sketches: distinct keys with numbers.
+
 import { ServiceError } from '../base/errors.js';
 import { addToMoments, emptyMoments, type Moments } from './moments.js';
 

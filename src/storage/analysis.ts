@@ -1,3 +1,5 @@
+// Segment metadata analysis, from the footer of a file.
+
 import { parseJson } from '../base/json.js';
 import type { ColumnAnalysis, SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';

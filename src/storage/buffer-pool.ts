@@ -1,3 +1,5 @@
+// Keeps columns in kernel memory between queries, and evicts unused ones.
+
 import { ServiceError } from '../base/errors.js';
 import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';

@@ -1,3 +1,5 @@
+// Interfaces of storage: segment stores, pins, deep storage.
+
 import type { ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
 import type { Frame } from '../model/frame.js';

@@ -1,3 +1,5 @@
+// Writes files so that they are whole and on disk, or absent.
+
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ByteSink } from './codecs/array-encoder.js';

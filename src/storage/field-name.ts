@@ -1,3 +1,5 @@
+// Names of the stored columns for paths of JSON columns (decision 14).
+
 /**
  * Use of the values at a path of a JSON column: as numbers of any kind; as strings, which only
  * values of one kind give exactly (`2` among fractions is not `2.0`); or arrays, of which a single value is one of one.

@@ -1,3 +1,5 @@
+// Layout of a segment file.
+
 import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';

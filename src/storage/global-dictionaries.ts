@@ -1,3 +1,5 @@
+// Dictionaries of a datasource, shared by its segments.
+
 import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { BufferPool } from './buffer-pool.js';

@@ -1,3 +1,5 @@
+// Jobs of storage that processing threads run.
+
 import type { KernelSet } from '../kernels/contract.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { SegmentFile } from './codecs/array-decoder.js';

@@ -1,3 +1,5 @@
+// Deep storage in a local or shared directory.
+
 import { constants, type Dirent } from 'node:fs';
 import { copyFile, link, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';

@@ -1,3 +1,5 @@
+// Opens segment files, within the limit on open files.
+
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';

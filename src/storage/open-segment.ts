@@ -1,3 +1,5 @@
+// An open segment and its columns in memory.
+
 import { assert, ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
 import type { ColumnSchema } from '../model/schema.js';

@@ -1,3 +1,5 @@
+// Caches pins of segments between queries.
+
 import { BoundedCache } from '../base/bounded-cache.js';
 import { assert } from '../base/errors.js';
 import type { BufferPool, Resident } from './buffer-pool.js';

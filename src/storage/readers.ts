@@ -1,3 +1,5 @@
+// Readers of segment files by format version.
+
 import { readAt, type SegmentFile } from './codecs/array-decoder.js';
 import { checksum } from './codecs/checksum.js';
 import { decompressInto } from './codecs/zstd.js';

@@ -1,3 +1,5 @@
+// Pins columns of segments for a query.
+
 import { assert } from '../base/errors.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';

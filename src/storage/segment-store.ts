@@ -1,3 +1,5 @@
+// The store of open segments of a process.
+
 import { fstatSync } from 'node:fs';
 import { assert, ServiceError } from '../base/errors.js';
 import type { KernelMemory } from '../kernels/memory.js';

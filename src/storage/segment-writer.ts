@@ -1,3 +1,5 @@
+// Writes segment files.
+
 import { assert, ServiceError } from '../base/errors.js';
 import { stringifyJson } from '../base/json.js';
 import { type ColumnSchema, JSON_TYPE, TIME_COLUMN } from '../model/schema.js';

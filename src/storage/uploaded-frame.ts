@@ -1,3 +1,5 @@
+// Uploads a frame into kernel memory as a segment view.
+
 import { ServiceError } from '../base/errors.js';
 import { ETERNITY } from '../base/instant.js';
 import type { Address } from '../base/layout.js';

@@ -1,3 +1,5 @@
+// Views of an open segment's columns.
+
 import type { Interval } from '../base/instant.js';
 import type { Address, Physical } from '../base/layout.js';
 import type { NumberType, TextType } from '../model/schema.js';

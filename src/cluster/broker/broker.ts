@@ -1,3 +1,5 @@
+// The Broker: knows which segments exist and who serves them, and runs plans over all of them.
+
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import type { Engine } from '../../execution/run/engine.js';

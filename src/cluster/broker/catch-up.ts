@@ -1,3 +1,5 @@
+// Waits until the Broker's view is as new as the metadata store, for statements that read what was just loaded.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
 import type { RowSource } from '../../model/row-source.js';

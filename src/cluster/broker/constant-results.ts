@@ -1,3 +1,5 @@
+// Keeps small results of plans over constant rows, such as `SELECT 1`.
+
 import type { Frame } from '../../model/frame.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import type { QueryOptions, ResultUse } from './contract.js';

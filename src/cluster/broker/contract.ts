@@ -1,3 +1,5 @@
+// Interfaces between the Broker, its planner and its routes.
+
 import type { Interval } from '../../base/instant.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';

@@ -1,3 +1,5 @@
+// Admits queries by lanes and priorities, and refuses those above a lane's limit.
+
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';

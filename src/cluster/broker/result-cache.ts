@@ -1,3 +1,5 @@
+// The Broker's cache of whole results, keyed by plan and segments.
+
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowsPlan } from '../../model/row-source.js';

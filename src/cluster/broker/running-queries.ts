@@ -1,3 +1,5 @@
+// Running queries by id, for cancelling them.
+
 import type { Deadline } from '../rpc/deadline.js';
 
 interface RunningQuery {

@@ -1,3 +1,5 @@
+// Divides a query among the servers of its segments.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';

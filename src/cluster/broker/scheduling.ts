@@ -1,3 +1,5 @@
+// Makes the query scheduler from the configuration.
+
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import type { Configuration } from '../../configuration/configuration.js';

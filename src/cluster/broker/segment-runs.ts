@@ -1,3 +1,5 @@
+// Runs a plan on the servers of its segments, tries again elsewhere, and merges partial results.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';

@@ -1,3 +1,5 @@
+// Runs plans over row sources: tables, subqueries, inline rows, unions and joins of them.
+
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';

@@ -1,3 +1,5 @@
+// Takes a row source apart into a leaf and the steps over its rows.
+
 import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
 import { columnsNamed } from '../../execution/expression/columns-of-plan.js';

@@ -1,3 +1,5 @@
+// Rows of the tables of `sys`, asked of the other roles.
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';

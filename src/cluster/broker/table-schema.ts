@@ -1,3 +1,5 @@
+// Derives the schema of a table from its served segments.
+
 import type { Interval } from '../../base/instant.js';
 import { highest, lowest } from '../../base/lists.js';
 import type { Chunk } from '../../metadata/timeline.js';

@@ -1,3 +1,5 @@
+// The Broker's view of the cluster: which segments of each datasource are served, and where.
+
 import { assert } from '../../base/errors.js';
 
 import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';

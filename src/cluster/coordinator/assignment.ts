@@ -1,3 +1,5 @@
+// Decides which server loads or drops which segment; pure.
+
 import { own } from '../../base/names.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { ServerInventory } from '../rpc/services.js';

@@ -1,3 +1,5 @@
+// The Coordinator's copy of the segments in metadata, kept up by revision.
+
 import { condenseIntervals, contains } from '../../base/interval.js';
 import type { Database } from '../../metadata/database.js';
 import { currentRevision, type SegmentChange, segmentsChangedAfter } from '../../metadata/segments.js';

@@ -1,3 +1,5 @@
+// Removes files of deep storage that no segment refers to.
+
 import type { EpochMs } from '../../base/instant.js';
 import type { Database } from '../../metadata/database.js';
 import { referencedPaths } from '../../metadata/segments.js';

@@ -1,3 +1,5 @@
+// The Coordinator: its duties while it leads, and the picture of the cluster that its endpoints show.
+
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';

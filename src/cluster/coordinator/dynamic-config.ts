@@ -1,3 +1,5 @@
+// The Coordinator's dynamic configuration: its fields, defaults and checks.
+
 import { ServiceError } from '../../base/errors.js';
 import { describeValue, isRecord } from '../../base/json.js';
 import { nearestName } from '../../base/nearest-name.js';

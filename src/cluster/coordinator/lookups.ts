@@ -1,3 +1,5 @@
+// The configured lookups by tier: reading, merging and versions.
+
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { own } from '../../base/names.js';

@@ -1,3 +1,5 @@
+// Retention rules of all datasources, and their effect on segments.
+
 import type { EpochMs } from '../../base/instant.js';
 import { own } from '../../base/names.js';
 import type { Queries } from '../../metadata/database.js';

@@ -1,3 +1,5 @@
+// Retention rules: reading them, and which one decides on a segment.
+
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { contains, formatInterval, intersect, parseInterval } from '../../base/interval.js';

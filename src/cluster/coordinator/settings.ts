@@ -1,3 +1,5 @@
+// Settings that people change at the Coordinator: rules, dynamic configuration, lookups; audited.
+
 import { stringifyJson } from '../../base/json.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';

@@ -1,3 +1,5 @@
+// The Historical: keeps assigned segments on disk and open, and runs plans over them.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Opens the segments that an earlier process left on this historical's disk.
+
 import { ServiceError } from '../../base/errors.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { SegmentStore } from '../../storage/contract.js';

@@ -1,3 +1,5 @@
+// Limits how many plans a historical runs at a time; urgent ones overtake others.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import { addStage, type Profile } from '../../model/profile.js';

@@ -1,3 +1,5 @@
+// The historical's cache of partial results of single segments.
+
 import { intersect } from '../../base/interval.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// The lookups that a process has loaded for queries.
+
 import { ServiceError } from '../../base/errors.js';
 import { describeValue, stringifyJson } from '../../base/json.js';
 

@@ -1,3 +1,5 @@
+// Puts the rows of lookups into plans, in the place of their names.
+
 import { ServiceError } from '../../base/errors.js';
 import { call, type Expression, text } from '../../model/expression.js';
 import { rewriteData } from '../../model/rewrite-data.js';

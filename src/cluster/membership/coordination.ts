@@ -1,3 +1,5 @@
+// Interface for announcing processes, watching them and electing leaders.
+
 import type { Fence, Leader } from '../../metadata/leadership.js';
 
 /** A process playing a role, as it announced itself. */

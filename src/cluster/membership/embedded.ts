@@ -1,3 +1,5 @@
+// Coordination over the metadata file, for the processes of one machine.
+
 import { liveAnnouncements, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
 import type { Database } from '../../metadata/database.js';
 import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';

@@ -1,3 +1,5 @@
+// Thread that renews leases and announcements while the event loop is busy.
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { renewAnnouncements } from '../../metadata/announcements.js';
 import { openSqlite } from '../../metadata/database.js';

@@ -1,3 +1,5 @@
+// Starts and feeds the thread that renews leases and announcements.
+
 import { Worker } from 'node:worker_threads';
 
 /** A leadership that is renewed. */

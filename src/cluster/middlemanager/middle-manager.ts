@@ -1,3 +1,5 @@
+// The MiddleManager: runs tasks in child processes, as many as it has slots.
+
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,5 @@
+// Program of a task's child process.
+
 import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
 import type { TableQuery } from '../../ingestion/contract.js';

@@ -1,3 +1,5 @@
+// Messages between the middle manager and a task's child process.
+
 import type { ErrorCode } from '../../base/errors.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { InputLimits } from '../../ingestion/format/format-kind.js';

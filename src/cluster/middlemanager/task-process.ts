@@ -1,3 +1,5 @@
+// Starts and watches the child process of one task.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';

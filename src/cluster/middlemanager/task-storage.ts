@@ -1,3 +1,5 @@
+// Deep storage as one task sees it.
+
 import { taskFileName } from '../../model/task-file-name.js';
 import type { DeepStorage } from '../../storage/contract.js';
 

@@ -1,3 +1,5 @@
+// Kill tasks: remove the files and metadata of unused segments.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { parseInterval } from '../../base/interval.js';

@@ -1,3 +1,5 @@
+// The Overlord: queues tasks, gives them locks and workers, and publishes their segments.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';

@@ -1,3 +1,5 @@
+// Ends tasks: releases their locks, and decides what became of those whose worker is gone.
+
 import type { EpochMs } from '../../base/instant.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';

@@ -1,3 +1,5 @@
+// Checks a submitted task and makes the record that is queued.
+
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY } from '../../base/instant.js';

@@ -1,3 +1,5 @@
+// The Overlord's configuration of workers, and how it chooses one for a task.
+
 import { ServiceError } from '../../base/errors.js';
 import { describeValue, isRecord } from '../../base/json.js';
 import type { Queries } from '../../metadata/database.js';

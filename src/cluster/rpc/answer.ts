@@ -1,3 +1,5 @@
+// Server side of a call between roles: decodes the request, runs the method, writes its reply.
+
 import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import { DESCRIPTIONS, type MethodDescription, type RpcRole, type RpcServices } from './descriptions.js';

@@ -1,3 +1,5 @@
+// Abort signals that also fire at a deadline.
+
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../../base/errors.js';
 

@@ -1,3 +1,5 @@
+// Table of the methods that roles offer to each other, with their transport.
+
 import type {
   BrokerService,
   CoordinatorService,

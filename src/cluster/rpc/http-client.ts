@@ -1,3 +1,5 @@
+// HTTP client for calls between roles.
+
 import type { Pool } from 'undici';
 import { ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';

@@ -1,3 +1,5 @@
+// Wire format of replies between roles.
+
 import { deserialize, serialize } from 'node:v8';
 import { type ErrorCode, ServiceError } from '../../base/errors.js';
 

@@ -1,3 +1,5 @@
+// Finds the peers of a role: local objects, or clients of the same interface over HTTP.
+
 import { ServiceError } from '../../base/errors.js';
 import { ROLES } from '../../configuration/properties.js';
 import type { Coordination } from '../membership/coordination.js';

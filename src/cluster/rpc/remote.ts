@@ -1,3 +1,5 @@
+// Client side of a call between roles: a service of another process as an object.
+
 import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import type { MethodDescription, ServiceDescription } from './descriptions.js';

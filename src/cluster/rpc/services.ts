@@ -1,3 +1,5 @@
+// Interfaces that roles offer to each other.
+
 import type { EpochMs, Interval } from '../../base/instant.js';
 import type { TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';

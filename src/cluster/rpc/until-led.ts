@@ -1,3 +1,5 @@
+// Repeats a call until a leader is there to answer it.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
 

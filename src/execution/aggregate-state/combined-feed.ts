@@ -1,3 +1,5 @@
+// Feeds several columns into one aggregate state.
+
 import { stringifyJson } from '../../base/json.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { plainData, type Value } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Folds the distinct values of a group into a result, such as a sum or a list.
+
 import { assert } from '../../base/errors.js';
 import { convert, toDouble, type Value, wrapLong } from '../../expression/value.js';
 import type { DistinctFold } from '../../model/aggregator.js';

@@ -1,3 +1,5 @@
+// Aggregate states of quantiles sketches, classic and KLL.
+
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { decodeKll, decodeQuantiles, encodeQuantiles } from '../../sketch/base64-codec.js';
 import { Kll } from '../../sketch/kll.js';

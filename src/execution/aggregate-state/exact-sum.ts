@@ -1,3 +1,5 @@
+// Aggregate state of exact sums and means of doubles.
+
 import type { AggregateState } from '../../model/aggregate-state.js';
 import {
   addToExactSum,

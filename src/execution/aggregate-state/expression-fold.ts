@@ -1,3 +1,5 @@
+// Aggregate state that expressions of the query fold rows into (`expression` aggregator).
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { PHYSICAL_BYTES } from '../../base/layout.js';

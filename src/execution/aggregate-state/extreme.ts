@@ -1,3 +1,5 @@
+// Aggregate state of the smallest or largest string of a group.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { valueOfText } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Aggregate state of the value at the first or last time.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { compareValues, parseDouble, parseLong, textOfValue, toDouble, type Value, valueOfText } from '../../expression/value.js';

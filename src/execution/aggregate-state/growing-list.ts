@@ -1,3 +1,5 @@
+// Lists that grow in place while an expression appends to them row by row.
+
 import { own } from '../../base/names.js';
 import { inferType, type TypeOf } from '../../expression/expression-type.js';
 import { asArray, compareElements, refuseLength } from '../../expression/functions/array-value.js';

@@ -1,3 +1,5 @@
+// Interface for values that sketches hash by id.
+
 import type { Address } from '../../base/layout.js';
 import type { Murmur3 } from '../../sketch/murmur3.js';
 import type { Block } from '../block/context.js';

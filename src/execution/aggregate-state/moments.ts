@@ -1,3 +1,5 @@
+// Aggregate state of means, variances and standard deviations.
+
 import type { AggregateState } from '../../model/aggregate-state.js';
 import {
   addToMoments,

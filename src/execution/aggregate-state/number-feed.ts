@@ -1,3 +1,5 @@
+// Feeds the numbers of a column to aggregate states.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { kernelFor } from '../block/context.js';
 import { asNumbers } from '../expression/convert.js';

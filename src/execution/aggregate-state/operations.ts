@@ -1,3 +1,5 @@
+// Table of the operations of every kind of aggregate state.
+
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import { kllState, quantilesState } from './distribution.js';

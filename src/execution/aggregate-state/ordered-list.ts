@@ -1,3 +1,5 @@
+// Aggregate state of values listed in an order (`ARRAY_AGG(x ORDER BY y)`).
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { compileExpression } from '../../expression/evaluate.js';

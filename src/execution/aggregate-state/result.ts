@@ -1,3 +1,5 @@
+// Turns aggregate states into columns of a result, as values or as base64.
+
 import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { ColumnType } from '../../model/schema.js';

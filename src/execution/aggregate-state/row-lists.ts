@@ -1,3 +1,5 @@
+// Reads the values of each row of a multi-value column.
+
 import type { StringColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';

@@ -1,3 +1,5 @@
+// Merges stored states of a column into aggregate states.
+
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { parseDouble } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Aggregate states of one thread's groups, kept as JavaScript objects and handed to other threads.
+
 import type { StateOperations } from './state-operations.js';
 
 /** States of another thread: plain data. */

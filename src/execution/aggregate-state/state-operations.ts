@@ -1,3 +1,5 @@
+// Interface of a kind of aggregate state: create, merge, encode, decode, value.
+
 import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import type { Check } from '../block/checked-loops.js';

@@ -1,3 +1,5 @@
+// Aggregate states of `timeMin` and `timeMax`.
+
 import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
 import type { AggregateState } from '../../model/aggregate-state.js';

@@ -1,3 +1,5 @@
+// Size of a value, as the size limits of aggregators count it.
+
 import { isArrayValue, toText, type Value } from '../../expression/value.js';
 
 /** The bytes that a value takes, as limits of aggregators count them. */

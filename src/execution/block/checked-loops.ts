@@ -1,3 +1,5 @@
+// Loops over rows that look at deadline and cancellation every so many rows.
+
 /** Throws when the query was cancelled or its time is over. */
 export type Check = () => void;
 

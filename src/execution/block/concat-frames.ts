@@ -1,3 +1,5 @@
+// Joins frames end to end.
+
 import { textOfValue, valueOfText } from '../../expression/value.js';
 import { cellAt, type Frame, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
 import { isTextType, type TextType, widestType } from '../../model/schema.js';

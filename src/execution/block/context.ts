@@ -1,3 +1,5 @@
+// Context of one thread running one query: memory, kernels, scratch space, blocks.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, type Physical } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// Reads strings of dictionaries in kernel memory.
+
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { DictionaryView, GlobalDictionaryView } from '../../storage/view.js';
 

@@ -1,3 +1,5 @@
+// Samples how long each kernel takes, for the query profile.
+
 import type { KernelName, KernelSet } from '../../kernels/contract.js';
 import { KERNEL_PARAMETERS } from '../../kernels/signatures.js';
 import type { KernelTotals } from '../../model/profile.js';

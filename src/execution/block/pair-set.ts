@@ -1,3 +1,5 @@
+// A set of (group, value) pairs in kernel memory, for counting distinct values.
+
 import type { Address } from '../../base/layout.js';
 import { clear, type RunContext } from './context.js';
 

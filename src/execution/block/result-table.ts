@@ -1,3 +1,5 @@
+// Result rows in columns, before and between post-processing steps.
+
 import { assert, ServiceError } from '../../base/errors.js';
 import { textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Row counts of a run, for the query profile.
+
 import { addKernels, addStage, type KernelTotals, type Profile } from '../../model/profile.js';
 
 /** Counts of one thread's work on one query; plain data that crosses threads. */

@@ -1,3 +1,5 @@
+// Ranges of rows, and those of a segment that lie within time intervals.
+
 import type { Interval } from '../../base/instant.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';

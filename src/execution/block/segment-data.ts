@@ -1,3 +1,5 @@
+// Data of segments that a query's threads read: views and dictionaries.
+
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 
 /** Segment views and dictionaries of a query's columns. */

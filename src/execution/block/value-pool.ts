@@ -1,3 +1,5 @@
+// Numbers distinct values in order of first appearance.
+
 /** Distinct values in the order in which they were met, each with its id; id 0 is null. */
 export class ValuePool<Known extends string | number | bigint> {
   readonly values: (Known | null)[] = [null];

@@ -1,3 +1,5 @@
+// Compiles arithmetic over numbers to kernels.
+
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';

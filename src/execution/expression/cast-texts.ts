@@ -1,3 +1,5 @@
+// Casts of columns to strings, arrays and JSON.
+
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { textOfValue, type Value, valueOfText } from '../../expression/value.js';

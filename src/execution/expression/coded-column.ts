@@ -1,3 +1,5 @@
+// Columns with few values as small codes, for tables of results by code.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { type Value, valueOfText } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';

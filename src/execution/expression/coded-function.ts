@@ -1,3 +1,5 @@
+// Computes a function once for each combination of the codes of its columns.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, textOfValue, type Value } from '../../expression/value.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// Collects the stored columns that a plan reads.
+
 import { own } from '../../base/names.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';

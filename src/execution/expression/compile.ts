@@ -1,3 +1,5 @@
+// Chooses the cheapest way to compute an expression over a segment (decision 15).
+
 import { ServiceError } from '../../base/errors.js';
 import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';

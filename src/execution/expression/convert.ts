@@ -1,3 +1,5 @@
+// Conversions of columns between LONG, DOUBLE and strings.
+
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { floatText, type Value } from '../../expression/value.js';

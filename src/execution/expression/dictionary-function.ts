@@ -1,3 +1,5 @@
+// Computes a function of one dictionary column once per distinct value.
+
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { convert, textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';

@@ -1,3 +1,5 @@
+// Replaces `json_value` by the stored field of its path, where segments have one.
+
 import { parseJsonPath, printJsonPath } from '../../expression/json-path.js';
 import { call, type Expression, text } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// Makes a multi-value column of the arrays that an expression computes.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, isArrayValue, type Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';

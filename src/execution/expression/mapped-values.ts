@@ -1,3 +1,5 @@
+// Makes a multi-value column by mapping the values of another.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';

@@ -1,3 +1,5 @@
+// Computes expressions over the single values of multi-value columns.
+
 import { compileExpression } from '../../expression/evaluate.js';
 import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';

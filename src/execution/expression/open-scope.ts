@@ -1,3 +1,5 @@
+// Opens the scope of a segment: its columns, and virtual columns compiled on demand.
+
 import type { Arena } from '../../kernels/arena.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { call, type Expression } from '../../model/expression.js';

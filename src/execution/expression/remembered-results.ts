@@ -1,3 +1,5 @@
+// Remembers function results of dictionary entries within one query on one thread.
+
 import { createHash } from 'node:crypto';
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { isArrayValue, toText, type Value } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Computes an expression row by row, where nothing faster fits.
+
 import { bindExpression } from '../../expression/bind.js';
 import type { TypeOf } from '../../expression/expression-type.js';
 import type { Operand } from '../../expression/function.js';

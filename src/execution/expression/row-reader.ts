@@ -1,3 +1,5 @@
+// Reads the values of a column row by row.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { type Value, valueOfText } from '../../expression/value.js';
 import type { StringColumnView } from '../../storage/view.js';

@@ -1,3 +1,5 @@
+// Resolves names of an expression to the columns of a segment.
+
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';

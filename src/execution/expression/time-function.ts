@@ -1,3 +1,5 @@
+// Computes functions of `__time` once per bucket in which they are constant.
+
 import { ServiceError } from '../../base/errors.js';
 import { evaluate } from '../../expression/evaluate.js';
 import { convert, type Scalar, textOfValue, type Value } from '../../expression/value.js';

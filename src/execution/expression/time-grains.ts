@@ -1,3 +1,5 @@
+// Finds granularities in whose buckets an expression over `__time` is constant.
+
 import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';
 import type { Value } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Runs of rows in the same time bucket, found by binary search.
+
 import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { NumberColumnView } from '../../storage/view.js';
 import { type Block, kernelFor } from '../block/context.js';

@@ -1,3 +1,5 @@
+// Columns computed for a whole segment, laid out in kernel memory like stored ones.
+
 import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { packTexts } from '../../storage/columns/packed-strings.js';

@@ -1,3 +1,5 @@
+// Makes a vector of values computed row by row.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, textOfValue } from '../../expression/value.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// Binds a filter to a segment: dictionary look-ups and conversions happen once, here.
+
 import { likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
 import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { Filter } from '../../model/filter.js';

@@ -1,3 +1,5 @@
+// Binds an expression used as a filter.
+
 import { own } from '../../base/names.js';
 import { toTruth, valueOfText } from '../../expression/value.js';
 import { columnsOfExpression } from '../../model/columns-read.js';

@@ -1,3 +1,5 @@
+// Answers conditions on columns that are not in memory from their bitmap indexes.
+
 import type { Filter } from '../../model/filter.js';
 import type { RowPlan } from '../../model/plan.js';
 import { isPacked } from '../../model/value-list.js';

@@ -1,3 +1,5 @@
+// Turns bounds of a comparison into ranges of the column's number type.
+
 import type { Physical } from '../../base/layout.js';
 import { parseNumber } from '../../expression/ordering.js';
 import type { FilterValue } from '../../model/value-list.js';

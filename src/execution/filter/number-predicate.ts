@@ -1,3 +1,5 @@
+// Predicates over numbers: ranges, lists, nulls.
+
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { type Block, kernelFor, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';

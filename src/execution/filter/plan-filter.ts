@@ -1,3 +1,5 @@
+// Binds the filter of a plan, without the conditions that an index has answered.
+
 import type { Filter } from '../../model/filter.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';

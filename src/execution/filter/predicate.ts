@@ -1,3 +1,5 @@
+// Predicates over blocks of rows, and their combination by AND, OR and NOT.
+
 import type { Address } from '../../base/layout.js';
 import { type Block, type RunContext, wordsOf } from '../block/context.js';
 

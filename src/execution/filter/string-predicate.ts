@@ -1,3 +1,5 @@
+// Predicates over strings, by their dictionary ids.
+
 import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { kernelFor, takeBits, takeZeroed } from '../block/context.js';

@@ -1,3 +1,5 @@
+// Compares string columns with each other by the order of their dictionaries.
+
 import { own } from '../../base/names.js';
 import type { Expression } from '../../model/expression.js';
 import type { StringColumnView } from '../../storage/view.js';

@@ -1,3 +1,5 @@
+// Predicates over computed strings, tested once per distinct value.
+
 import { type Block, takeBits } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { StringVector } from '../expression/vector.js';

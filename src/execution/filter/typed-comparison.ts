@@ -1,3 +1,5 @@
+// Comparisons with arrays and JSON.
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { textOfValue, valueOfText } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Grouping seen from outside: layout first, then result frames from the merged table.
+
 import type { Value } from '../../expression/value.js';
 import type { Frame } from '../../model/frame.js';
 import type { Check } from '../block/checked-loops.js';

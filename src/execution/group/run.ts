@@ -1,3 +1,5 @@
+// Runs a grouping on one thread, morsel by morsel.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// Uploads the right side of a join into kernel memory, with lists of its rows by key.
+
 import { assert, ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';

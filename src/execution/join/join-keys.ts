@@ -1,3 +1,5 @@
+// Numbers the keys of a build side, and finds them for rows of the other side.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// Runs one join over a view of rows on one thread.
+
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';

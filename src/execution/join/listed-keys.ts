@@ -1,3 +1,5 @@
+// Repeats rows for each value of a multi-value join key.
+
 import type { Address } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';

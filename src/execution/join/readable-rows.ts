@@ -1,3 +1,5 @@
+// Makes a chunk of rows readable in time order while it remembers its own.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Frame, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';

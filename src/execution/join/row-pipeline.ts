@@ -1,3 +1,5 @@
+// Runs a plan over rows that come as frames, chunk by chunk on one thread.
+
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import { type Frame, frameColumnType, isNullAt } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Gathers, selects and sorts rows of frames.
+
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 

@@ -1,3 +1,5 @@
+// Columns of the rows that leave the stages of a plan.
+
 import { type ByName, createByName, own } from '../../base/names.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { type ColumnSchema, type ColumnType, isNumberType } from '../../model/schema.js';

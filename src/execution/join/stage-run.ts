@@ -1,3 +1,5 @@
+// Runs the stages of a plan (filters, unnesting, joins) over stretches of rows.
+
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// Repeats rows for each of the values that UNNEST takes out of them.
+
 import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import { convert, isArrayValue, type Scalar, textOfValue, type Value } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Views of some rows of a view: a slice, or rows gathered by number.
+
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';

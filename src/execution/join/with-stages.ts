@@ -1,3 +1,5 @@
+// Runs scans and groupings over the rows that leave the stages of a plan.
+
 import { assert } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Frame } from '../../model/frame.js';

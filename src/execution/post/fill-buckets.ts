@@ -1,3 +1,5 @@
+// Post-processing step that adds a row for each empty time bucket.
+
 import { assert, ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { convert, textOfValue, type Value } from '../../expression/value.js';

@@ -1,3 +1,5 @@
+// Values of window functions that look at other rows of their frame, such as FIRST_VALUE.
+
 import { compareValues, convert, type Value, wrapLong } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { WindowCall } from '../../model/window.js';

@@ -1,3 +1,5 @@
+// Facts about a plan's leaf that post-processing steps need.
+
 import type { Interval } from '../../base/instant.js';
 import type { Value } from '../../expression/value.js';
 

@@ -1,3 +1,5 @@
+// Post-processing of results that come in parts and do not fit in memory at once.
+
 import { append } from '../../base/lists.js';
 import type { Frame } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';

@@ -1,3 +1,5 @@
+// Answers which row of a range is smallest or largest.
+
 import type { Value } from '../../expression/value.js';
 
 /** Rows up to which a stretch is gone through one by one. */

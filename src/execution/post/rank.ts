@@ -1,3 +1,5 @@
+// Ranks of aggregate states in their own order.
+
 import type { PostStep } from '../../model/plan.js';
 import { stateOperations } from '../aggregate-state/operations.js';
 import { columnNamed, columnOf, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';

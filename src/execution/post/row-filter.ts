@@ -1,3 +1,5 @@
+// Post-processing step that filters result rows (HAVING).
+
 import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { STRING_ORDERINGS } from '../../expression/ordering.js';

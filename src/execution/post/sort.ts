@@ -1,3 +1,5 @@
+// Sorts result rows, or keeps the best of them.
+
 import { BinaryHeap } from '../../base/binary-heap.js';
 import { ServiceError } from '../../base/errors.js';
 import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';

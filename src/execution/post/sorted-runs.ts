@@ -1,3 +1,5 @@
+// Sorts more rows than memory holds, by sorted runs on disk.
+
 import { deserialize, serialize } from 'node:v8';
 import { BinaryHeap } from '../../base/binary-heap.js';
 import { cellAt, type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Runs post-processing steps over a whole result.
+
 import { compileExpression } from '../../expression/evaluate.js';
 import { convert, type Value } from '../../expression/value.js';
 import type { PostStep, SortKey } from '../../model/plan.js';

@@ -1,3 +1,5 @@
+// Runs post-processing steps over streamed frames.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Frame, frameColumnType } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';

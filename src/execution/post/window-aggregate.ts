@@ -1,3 +1,5 @@
+// Aggregates over the frame of a window function.
+
 import { assert } from '../../base/errors.js';
 import { toDouble, toText, type Value } from '../../expression/value.js';
 import { stateTraits } from '../../model/state-traits.js';

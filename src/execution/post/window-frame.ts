@@ -1,3 +1,5 @@
+// Frames of window functions: which rows belong to each.
+
 import { assert } from '../../base/errors.js';
 import { compareValues, type Value } from '../../expression/value.js';
 import type { SortKey } from '../../model/plan.js';

@@ -1,3 +1,5 @@
+// Post-processing step that computes window functions.
+
 import { compareValues, type Value } from '../../expression/value.js';
 import type { PostStep, SortKey } from '../../model/plan.js';
 import type { WindowCall, WindowFunction } from '../../model/window.js';

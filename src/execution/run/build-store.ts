@@ -1,3 +1,5 @@
+// Keeps the uploaded build sides of joins, shared between the runs of a query.
+
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';

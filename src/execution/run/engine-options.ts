@@ -1,3 +1,5 @@
+// Options of an engine.
+
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
 import type { ThreadPool } from '../threads/pool.js';
 

@@ -1,3 +1,5 @@
+// Interface of the engine: runs plans over segments and over rows.
+
 import type { Frame } from '../../model/frame.js';
 import type { Plan, RowPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';

@@ -1,3 +1,5 @@
+// Decides whether work runs on the calling thread or on processing threads.
+
 import { KernelSets } from '../../kernels/registry.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { Executor, OpenStream } from '../threads/executor.js';

@@ -1,3 +1,5 @@
+// Runs a grouping over segments on several threads and merges their tables.
+
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { morselsOf } from '../group/run.js';

@@ -1,3 +1,5 @@
+// The engine of this process.
+
 import { rm } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Merges partial results and runs the post-processing steps.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';

@@ -1,3 +1,5 @@
+// Pins the columns of a plan, runs it, and releases them.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';

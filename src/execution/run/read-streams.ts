@@ -1,3 +1,5 @@
+// Reads a stream of frames from a thread, counting its rows in the profile.
+
 import type { Frame } from '../../model/frame.js';
 import type { Profile } from '../../model/profile.js';
 import { addCounts, type RowCounts } from '../block/row-counts.js';

@@ -1,3 +1,5 @@
+// Feeds rows that come as frames to a stream on a thread.
+
 import type { Frame } from '../../model/frame.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { StreamItem } from '../threads/jobs.js';

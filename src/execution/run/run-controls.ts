@@ -1,3 +1,5 @@
+// Limits, memory account and cancellation of each run.
+
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,3 +1,5 @@
+// Estimates how much work a plan is.
+
 import type { RowPlan } from '../../model/plan.js';
 import { isPacked } from '../../model/value-list.js';
 import type { SegmentView } from '../../storage/view.js';

@@ -1,3 +1,5 @@
+// Decides which scans are so small that they are tried on the calling thread.
+
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { ScanPlan } from '../../model/plan.js';

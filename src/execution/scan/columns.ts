@@ -1,3 +1,5 @@
+// Reads the columns of a scan into frames.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { convert, textOfValue, type Value } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';

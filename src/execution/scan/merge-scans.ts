@@ -1,3 +1,5 @@
+// Merges the scanned rows of several servers.
+
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// The scan operator: rows of segments in frames, on demand.
+
 import type { Frame } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// Order of scanned rows: by segment or by time.
+
 import { TIME_COLUMN } from '../../model/schema.js';
 import { parseSegmentId } from '../../model/segment-id.js';
 import type { SegmentView } from '../../storage/view.js';

@@ -1,3 +1,5 @@
+// Opens a segment for reading single rows.
+
 import type { Interval } from '../../base/instant.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// First and last instant of the rows that match a filter.
+
 import type { TimeBoundaryPlan } from '../../model/plan.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';

@@ -1,3 +1,5 @@
+// A spill file: one thread appends, another may read.
+
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { assert, ServiceError } from '../../base/errors.js';
 

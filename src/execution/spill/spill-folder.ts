@@ -1,3 +1,5 @@
+// Folder of this process for spill files; removes those of processes that are gone.
+
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

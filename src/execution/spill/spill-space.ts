@@ -1,3 +1,5 @@
+// Disk space that a query may spill to.
+
 import { mkdirSync } from 'node:fs';
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../base/layout.js';

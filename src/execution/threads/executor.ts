@@ -1,3 +1,5 @@
+// Interface to whatever runs jobs: the calling thread or a pool.
+
 import type { Calls, StreamInput, StreamItem, Streams } from './jobs.js';
 
 /** A stream of frames being produced elsewhere, one per `next`. */

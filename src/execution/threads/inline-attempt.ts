@@ -1,3 +1,5 @@
+// Tries small scans on the calling thread for half a millisecond, before a thread is woken.
+
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { OpenStream } from './executor.js';

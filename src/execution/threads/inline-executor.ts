@@ -1,3 +1,5 @@
+// Runs jobs on the calling thread.
+
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { Executor } from './executor.js';

@@ -1,3 +1,5 @@
+// Jobs that processing threads run: grouping, scanning, merging, uploading.
+
 import { threadId } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../base/layout.js';

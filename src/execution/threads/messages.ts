@@ -1,3 +1,5 @@
+// Messages between the main thread and processing threads.
+
 import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import type { DataReference } from '../../base/sent-once.js';
 import type { Frame } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// The pool of processing threads.
+
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import { SentOnce } from '../../base/sent-once.js';

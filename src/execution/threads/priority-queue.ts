@@ -1,3 +1,5 @@
+// A queue of work by priority, first come first served within one.
+
 /** One thing to do. */
 export interface PrioritizedItem {
   readonly priority: number;

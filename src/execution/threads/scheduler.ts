@@ -1,3 +1,5 @@
+// Schedules the work of one thread: urgent work overtakes between two blocks.
+
 import { type PrioritizedItem, PriorityQueue } from './priority-queue.js';
 
 /** Work that was overtaken goes on as soon as it has had less than this part of the time. */

@@ -1,3 +1,5 @@
+// Entry module of a processing thread.
+
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { ReceivedOnce } from '../../base/sent-once.js';
 import { KernelMemory, type KernelMemoryHandle } from '../../kernels/memory.js';

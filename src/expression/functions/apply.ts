@@ -1,3 +1,5 @@
+// Functions that take a lambda: map, filter, fold, any, all.
+
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, elementType, isArrayType } from '../../model/schema.js';
 import { type ApplyFunction, type BoundLambda, commonType, type MaybeType } from '../function.js';

@@ -1,3 +1,5 @@
+// Arrays as values: types, equality and limits.
+
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, isArrayType, JSON_TYPE } from '../../model/schema.js';
 import type { MaybeType } from '../function.js';

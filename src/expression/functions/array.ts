@@ -1,3 +1,5 @@
+// Array functions of the expression language.
+
 import { ServiceError } from '../../base/errors.js';
 import { arrayOf, elementType, isArrayType } from '../../model/schema.js';
 import { type Constant, commonType, compiledFunction, type ExpressionFunction, type MaybeType } from '../function.js';

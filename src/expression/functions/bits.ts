@@ -1,3 +1,5 @@
+// Functions over the bits of a double.
+
 import { type ExpressionFunction, plainFunction } from '../function.js';
 import { toDouble, toLong, type Value } from '../value.js';
 

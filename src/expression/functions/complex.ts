@@ -1,3 +1,5 @@
+// The function `complex_decode_base64`.
+
 import { ServiceError } from '../../base/errors.js';
 import type { ComplexType } from '../../model/schema.js';
 import { DECODED_TYPES } from '../../model/state-traits.js';

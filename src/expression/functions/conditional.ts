@@ -1,3 +1,5 @@
+// Conditional functions and casts: `if`, `case`, `nvl`, `cast`.
+
 import { ServiceError } from '../../base/errors.js';
 import { type ColumnType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
 import { type Constant, commonType, type ExpressionFunction, lazyFunction, type Operand, plainFunction } from '../function.js';

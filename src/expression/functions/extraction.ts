@@ -1,3 +1,5 @@
+// Functions for extraction functions of native queries, which the expression language lacks.
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Constant, ExpressionFunction } from '../function.js';

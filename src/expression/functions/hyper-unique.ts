@@ -1,3 +1,5 @@
+// Functions over states of the `hyperUnique` aggregator.
+
 import { ServiceError } from '../../base/errors.js';
 import { decodeHll, encodeHll, SKETCH_SEED } from '../../sketch/base64-codec.js';
 import { Hll } from '../../sketch/hll.js';

@@ -1,3 +1,5 @@
+// Limits on the depth and size of JSON values.
+
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 

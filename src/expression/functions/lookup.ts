@@ -1,3 +1,5 @@
+// The function `lookup`.
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { ExpressionFunction } from '../function.js';

@@ -1,3 +1,5 @@
+// Mathematical functions of the expression language.
+
 import { type ExpressionFunction, plainFunction } from '../function.js';
 import { toDouble, toLong, truncateToLong, type Value, wrapLong } from '../value.js';
 

@@ -1,3 +1,5 @@
+// Functions that test membership in a set sent with the query.
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import { fromBase64 } from '../../sketch/base64.js';

@@ -1,3 +1,5 @@
+// Functions over the values of multi-value rows (`mv_...`).
+
 import { ServiceError } from '../../base/errors.js';
 import { call, type Expression, NULL, text } from '../../model/expression.js';
 import { elementType, isArrayType } from '../../model/schema.js';

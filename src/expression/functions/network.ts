@@ -1,3 +1,5 @@
+// Functions over IP addresses.
+
 import { ServiceError } from '../../base/errors.js';
 import { type Constant, type ExpressionFunction, plainFunction } from '../function.js';
 import { fromTruth, type Value } from '../value.js';

@@ -1,3 +1,5 @@
+// Operators of the expression language.
+
 import { ServiceError } from '../../base/errors.js';
 import { isArrayType, isComplexType } from '../../model/schema.js';
 import { commonType, compiledFunction, type ExpressionFunction, lazyFunction, type MaybeType, nullIfAnyNull } from '../function.js';

@@ -1,3 +1,5 @@
+// Functions that format values for people: sizes, patterns, decoded bytes.
+
 import { ServiceError } from '../../base/errors.js';
 import { fixedText } from '../decimal-text.js';
 import { compileFormat } from '../format-pattern.js';

@@ -1,3 +1,5 @@
+// Table of the functions over aggregate states.
+
 import type { ExpressionFunction } from '../function.js';
 import { DISTRIBUTION_FUNCTIONS } from './state/distribution.js';
 import { HISTOGRAM_FUNCTIONS } from './state/histogram.js';

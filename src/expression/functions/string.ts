@@ -1,3 +1,5 @@
+// String functions of the expression language.
+
 import { ServiceError } from '../../base/errors.js';
 import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { type Constant, compiledFunction, type ExpressionFunction, nullIfAnyNull, plainFunction } from '../function.js';

@@ -1,3 +1,5 @@
+// Limit on the length of strings that expressions make.
+
 import { ServiceError } from '../../base/errors.js';
 
 /** Code units that a text made by an expression may have. */

@@ -1,3 +1,5 @@
+// Functions over instants.
+
 import { findZone, type Zone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';

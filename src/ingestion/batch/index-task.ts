@@ -1,3 +1,5 @@
+// Runs an `index_parallel` or `index` task.
+
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';

@@ -1,3 +1,5 @@
+// Builds segments from the rows of a task, time chunk by time chunk.
+
 import { ServiceError } from '../../base/errors.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { SegmentInput } from '../../storage/contract.js';

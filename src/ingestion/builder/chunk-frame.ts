@@ -1,3 +1,5 @@
+// Joins the pieces of a time chunk to one frame.
+
 import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
 import { isTextType, type TextType, TIME_COLUMN } from '../../model/schema.js';
 import { NULL_ID } from '../column/byte-dictionary.js';

@@ -1,3 +1,5 @@
+// Keeps ingested rows by time chunk, in memory and on disk.
+
 import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';

@@ -1,3 +1,5 @@
+// Dictionaries of string columns for a stretch of runs, written out when they outgrow memory.
+
 import { Buffer } from 'node:buffer';
 import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';

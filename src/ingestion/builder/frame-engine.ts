@@ -1,3 +1,5 @@
+// Runs plans over frames with the query engine, for ingestion.
+
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';

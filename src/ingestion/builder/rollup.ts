@@ -1,3 +1,5 @@
+// Rollup as a group plan over ingested rows.
+
 import { ETERNITY } from '../../base/instant.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Aggregator } from '../../model/aggregator.js';

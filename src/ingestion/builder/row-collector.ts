@@ -1,3 +1,5 @@
+// Collects rows of input blocks into a buffer: times first, then column by column.
+
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';

@@ -1,3 +1,5 @@
+// All rows of a task between reading and segments.
+
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { Granularity } from '../../model/granularity.js';
 import { AutoColumn } from '../column/auto-column.js';

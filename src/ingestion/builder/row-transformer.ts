@@ -1,3 +1,5 @@
+// Applies the transforms and the filter of a spec to batches of rows.
+
 import { ETERNITY } from '../../base/instant.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';

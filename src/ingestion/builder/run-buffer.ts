@@ -1,3 +1,5 @@
+// Buffer of rows in order of arrival, with typed columns.
+
 import type { EpochMs } from '../../base/instant.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../model/schema.js';

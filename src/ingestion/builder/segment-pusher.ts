@@ -1,3 +1,5 @@
+// Writes segments and pushes them to deep storage.
+
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Interval } from '../../base/instant.js';

@@ -1,3 +1,5 @@
+// Entry module of a thread that writes segments.
+
 import { parentPort } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { SegmentInput } from '../../storage/contract.js';

@@ -1,3 +1,5 @@
+// Writes segments on several threads.
+
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';

@@ -1,3 +1,5 @@
+// Column whose type is decided by its values.
+
 import { Buffer } from 'node:buffer';
 import { type FrameColumn, frameColumnType } from '../../model/frame.js';
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';

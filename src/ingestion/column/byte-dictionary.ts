@@ -1,3 +1,5 @@
+// Dictionary of strings given as UTF-8 bytes.
+
 import { Buffer } from 'node:buffer';
 
 /** The id of null in every dictionary of ingestion. */

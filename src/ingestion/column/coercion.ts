@@ -1,3 +1,5 @@
+// Converts parsed input values to column types.
+
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { parseDouble, parseLong } from './number-text.js';
 

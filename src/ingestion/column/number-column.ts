@@ -1,3 +1,5 @@
+// Number columns while rows are gathered.
+
 import { Buffer } from 'node:buffer';
 import { type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { TextBlock } from '../format/input-block.js';

@@ -1,3 +1,5 @@
+// Reads numbers from bytes and strings of input.
+
 import { Buffer } from 'node:buffer';
 
 const ZERO = 48;

@@ -1,3 +1,5 @@
+// Interfaces of columns while rows are gathered.
+
 import type { FrameColumn } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';

@@ -1,3 +1,5 @@
+// String columns while rows are gathered, single-valued or multi-value.
+
 import { Buffer } from 'node:buffer';
 import { cellAt, type FrameColumn } from '../../model/frame.js';
 import type { TextBlock } from '../format/input-block.js';

@@ -1,3 +1,5 @@
+// Reads input values as the strings that dictionaries keep of arrays, JSON and sketches.
+
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { plainData, valueOfText } from '../../expression/value.js';
 import { type ArrayElement, arrayText } from '../../model/array-text.js';

@@ -1,3 +1,5 @@
+// Reads timestamps in the formats of `timestampSpec`.
+
 import { Buffer } from 'node:buffer';
 import { DAY_MS, daysFromCivil, daysInMonth } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';

@@ -1,3 +1,5 @@
+// Columns of arrays, JSON and sketches while rows are gathered.
+
 import { Buffer } from 'node:buffer';
 import { cellAt, type FrameColumn, frameColumnType } from '../../model/frame.js';
 import { isTextType, type TextType } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// Numbers the dictionary entries that occur in some rows.
+
 import type { ByteDictionary } from './byte-dictionary.js';
 
 /** Numbers the entries of a dictionary that occur, in order of first use. */

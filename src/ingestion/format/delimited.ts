@@ -1,3 +1,5 @@
+// The input formats `csv` and `tsv`.
+
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
@@ -10,7 +12,6 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const QUOTE = 34;
 const NO_BYTE = -1;
-
 const BUFFER_BYTES = 4 << 20;
 /** Short enough that a block's bytes are still in the cache when the last column is read. */
 const BLOCK_ROWS_MAX = 2048;

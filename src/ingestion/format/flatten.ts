@@ -1,3 +1,5 @@
+// Flattens nested records by `flattenSpec`.
+
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName, own } from '../../base/names.js';

@@ -1,3 +1,5 @@
+// Interface of an input format.
+
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { InputEntity } from '../source/source-kind.js';
 import type { InputBlock, RejectRow } from './input-block.js';

@@ -1,3 +1,5 @@
+// Blocks of input rows on their way from a reader to column builders.
+
 /**
  * Some hundred rows of input, in columns, on their way from a format's reader to the column builders. Its memory
  * belongs to the reader: it is valid until the next block is asked for.

@@ -1,3 +1,5 @@
+// Table of the input formats.
+
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseKind } from '../parse-kind.js';
 import { CSV, TSV } from './delimited.js';

@@ -1,3 +1,5 @@
+// The input format `json`.
+
 import type { Buffer } from 'node:buffer';
 import { describeValue, parseJson, parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';

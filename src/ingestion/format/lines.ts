@@ -1,3 +1,5 @@
+// The input format `lines`.
+
 import { contentOf } from '../source/decompress.js';
 import { inputFormatKind } from './format-kind.js';
 import { jsonBlock } from './json.js';

@@ -1,3 +1,5 @@
+// The input format `parquet`.
+
 import { Buffer } from 'node:buffer';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Reads all entities of an input source as blocks of rows.
+
 import { ServiceError } from '../../base/errors.js';
 import type { TaskContext } from '../contract.js';
 import type { ProgressReporter } from '../report/progress.js';

@@ -1,3 +1,5 @@
+// Cuts text input into pieces that end at row ends, and into lines.
+
 import { Buffer, isUtf8 } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import type { RejectRow } from './input-block.js';

@@ -1,3 +1,5 @@
+// Report of a batch task.
+
 import { formatInstant } from '../../base/time.js';
 import type { RowStatistics } from './row-statistics.js';
 

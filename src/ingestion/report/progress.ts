@@ -1,3 +1,5 @@
+// Reports the progress of a task.
+
 import type { TaskContext, TaskProgress } from '../contract.js';
 import type { RowStatistics } from './row-statistics.js';
 

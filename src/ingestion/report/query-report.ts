@@ -1,3 +1,5 @@
+// Report of an SQL ingestion task.
+
 import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Row counts of a task, and the parse exceptions it keeps.
+
 import { ServiceError } from '../../base/errors.js';
 
 /** processed + processedWithError + thrownAway + unparseable = rows of the input. */

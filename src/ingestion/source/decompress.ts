@@ -1,3 +1,5 @@
+// Decompresses the content of input files.
+
 import { Buffer } from 'node:buffer';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';

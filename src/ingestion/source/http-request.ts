@@ -1,3 +1,5 @@
+// Reads a URL with the limits and checks of `http` input sources.
+
 import type { LookupAddress } from 'node:dns';
 import { type IncomingMessage, request as requestHttp, STATUS_CODES } from 'node:http';
 import { request as requestHttps } from 'node:https';

@@ -1,3 +1,5 @@
+// The input source `http`.
+
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';

@@ -1,3 +1,5 @@
+// The input source `inline`.
+
 import { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { inputSourceKind } from './source-kind.js';

@@ -1,3 +1,5 @@
+// Table of the input sources.
+
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseKind } from '../parse-kind.js';

@@ -1,3 +1,5 @@
+// The input source `local`.
+
 import { createReadStream } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,3 +1,5 @@
+// Interface of an input source.
+
 import type { Readable } from 'node:stream';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { HttpRules } from './url-policy.js';

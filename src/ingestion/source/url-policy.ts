@@ -1,3 +1,5 @@
+// Decides which URLs and addresses an `http` input source may read.
+
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { ServiceError } from '../../base/errors.js';

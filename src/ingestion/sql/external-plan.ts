@@ -1,3 +1,5 @@
+// Adapts plans to rows in order of arrival, as external sources give them.
+
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import type { VirtualColumn } from '../../model/aggregator.js';

@@ -1,3 +1,5 @@
+// Rows of EXTERN and of inline sources as frames, through the plan of a statement.
+
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';

@@ -1,3 +1,5 @@
+// Context keys of an SQL ingestion task.
+
 import type { ObjectReader } from '../../base/json-reader.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';

@@ -1,3 +1,5 @@
+// Runs a `query_controller` task: INSERT, REPLACE or SELECT.
+
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';

@@ -1,3 +1,5 @@
+// Reads the `dataSchema` of a task.
+
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { condenseIntervals, parseInterval } from '../../base/interval.js';

@@ -1,3 +1,5 @@
+// Reads the `spec` of an `index_parallel` or `index` task.
+
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import type { ObjectReader } from '../../base/json-reader.js';

@@ -1,3 +1,5 @@
+// Keys of task specs that are accepted and have no effect.
+
 /**
  * Keys of the public task spec that existing clients send and that have nothing left to do here: they tune machinery
  * (Java heap, sub-tasks, codecs) that this service does not have. They are accepted with any value.

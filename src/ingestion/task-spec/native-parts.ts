@@ -1,3 +1,5 @@
+// Reads the parts of a task spec that use the language of native queries: aggregators and filters.
+
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Filter } from '../../model/filter.js';

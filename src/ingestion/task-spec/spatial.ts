@@ -1,3 +1,5 @@
+// Reads spatial dimensions of a task.
+
 import type { ObjectReader } from '../../base/json-reader.js';
 import { call, type Expression } from '../../model/expression.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';

@@ -1,3 +1,5 @@
+// Reads the `tuningConfig` of a task.
+
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { INERT_KEYS } from './inert-keys.js';
 

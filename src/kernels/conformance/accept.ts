@@ -1,3 +1,5 @@
+// Accepts a kernel module of the user's own once it has passed the conformance suite.
+
 import { ServiceError } from '../../base/errors.js';
 import type { KernelName, KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';

@@ -1,3 +1,5 @@
+// Conformance checks of aggregation over runs.
+
 import { type Num, STRETCH_ROWS } from '../contract.js';
 import { FLOATS, INTEGERS, NUMBERS, perType } from '../signatures.js';
 import { type Lab, MASKS, MAX_I64, MIN_I64, type Value } from './lab.js';

@@ -1,3 +1,5 @@
+// Conformance checks of bit arrays.
+
 import { type Lab, MASKS } from './lab.js';
 
 type Combine = 'bitsAnd' | 'bitsOr' | 'bitsAndNot';

@@ -1,3 +1,5 @@
+// Conformance checks of calendar kernels.
+
 import { type Lab, MIN_I64 } from './lab.js';
 
 const DAY = 86_400_000n;

@@ -1,3 +1,5 @@
+// Conformance checks of arithmetic and comparisons.
+
 import { INTEGERS, NUMBERS, perType, WIDE } from '../signatures.js';
 import { wrap } from './aggregate.js';
 import { eachSelection } from './group.js';

@@ -1,3 +1,5 @@
+// Conformance checks of decoding.
+
 import type { Address } from '../../base/layout.js';
 import type { Id } from '../contract.js';
 import { IDS, perType } from '../signatures.js';

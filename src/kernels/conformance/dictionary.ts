@@ -1,3 +1,5 @@
+// Conformance checks of dictionaries and LIKE.
+
 import { likeBytes, parseLike } from '../../base/like-pattern.js';
 import type { Lab } from './lab.js';
 

@@ -1,3 +1,5 @@
+// Conformance checks of filters.
+
 import { append } from '../../base/lists.js';
 import type { Id, Num } from '../contract.js';
 import { IDS, NUMBERS, perType } from '../signatures.js';

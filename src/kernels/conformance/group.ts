@@ -1,3 +1,5 @@
+// Conformance checks of aggregation by group.
+
 import type { Address } from '../../base/layout.js';
 import type { Num } from '../contract.js';
 import { FLOATS, INTEGERS, NARROWS, NUMBERS, perType } from '../signatures.js';

@@ -1,3 +1,5 @@
+// Conformance checks of hashes for sketches.
+
 import type { Lab, Value } from './lab.js';
 
 const SEEDS = [0, 9001, 0xffffffff] as const;

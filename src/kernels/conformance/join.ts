@@ -1,3 +1,5 @@
+// Conformance checks of joins.
+
 import { IDS, INTEGERS, perType } from '../signatures.js';
 import { uploadLists } from './filter.js';
 import { type Lab, MASKS, type Value } from './lab.js';

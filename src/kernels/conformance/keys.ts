@@ -1,3 +1,5 @@
+// Conformance checks of group keys.
+
 import { append } from '../../base/lists.js';
 import type { Id } from '../contract.js';
 import { FLOATS, IDS, INTEGERS, perType } from '../signatures.js';

@@ -1,3 +1,5 @@
+// Test bench of the conformance checks: lays out inputs, calls a kernel, verifies its outputs.
+
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { KernelSet, Num } from '../contract.js';
 import type { KernelMemory } from '../memory.js';

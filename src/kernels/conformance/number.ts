@@ -1,3 +1,5 @@
+// Conformance checks of functions over numbers.
+
 import { LONGS, perType } from '../signatures.js';
 import { wrap } from './aggregate.js';
 import { elementwise } from './compute.js';

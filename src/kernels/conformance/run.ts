@@ -1,3 +1,5 @@
+// Runs the conformance suite over a kernel set.
+
 import type { KernelName, KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { AGGREGATE_CHECKS } from './aggregate.js';

@@ -1,3 +1,5 @@
+// Conformance checks of counting and summing under narrow keys.
+
 import { type Narrow, TALLY_ROWS } from '../contract.js';
 import { IDS, NARROWS, perType } from '../signatures.js';
 import { wrap } from './aggregate.js';

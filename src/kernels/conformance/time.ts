@@ -1,3 +1,5 @@
+// Conformance checks of time buckets.
+
 import { STRETCH_ROWS } from '../contract.js';
 import { INTEGERS, perType } from '../signatures.js';
 import { type Lab, MAX_I64, MIN_I64 } from './lab.js';

@@ -1,3 +1,5 @@
+// Conformance checks of finding the best rows.
+
 import { perType, WIDE } from '../signatures.js';
 import type { Lab, Value } from './lab.js';
 

@@ -1,3 +1,5 @@
+// Reference kernels: bit arrays.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { hasBit } from './views.js';

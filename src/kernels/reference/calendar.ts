@@ -1,3 +1,5 @@
+// Reference kernels: calendar.
+
 import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth } from '../../base/calendar.js';
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';

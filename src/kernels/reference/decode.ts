@@ -1,3 +1,5 @@
+// Reference kernels: decoding.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { viewOf } from './views.js';

@@ -1,3 +1,5 @@
+// Reference kernels: dictionaries and LIKE.
+
 import type { Address } from '../../base/layout.js';
 import { LIKE_ANY, LIKE_ONE } from '../../base/like-pattern.js';
 import type { KernelMemory } from '../memory.js';

@@ -1,3 +1,5 @@
+// Reference kernels: aggregation by group.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { FLOATS, IDS, NARROWS, perType } from '../signatures.js';

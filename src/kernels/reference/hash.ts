@@ -1,3 +1,5 @@
+// Reference kernels: hashes for sketches.
+
 import type { Address } from '../../base/layout.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import type { KernelMemory } from '../memory.js';

@@ -1,3 +1,5 @@
+// Reference kernels: joins.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { IDS, INTEGERS, perType } from '../signatures.js';

@@ -1,3 +1,5 @@
+// The reference kernel set, in plain TypeScript.
+
 import type { KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { aggregateKernels } from './aggregate.js';

@@ -1,3 +1,5 @@
+// Reference kernels: group keys.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { FLOATS, IDS, perType } from '../signatures.js';

@@ -1,3 +1,5 @@
+// Reference kernels: functions over numbers.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { writeBits } from './views.js';

@@ -1,3 +1,5 @@
+// Reference kernels: counting and summing under narrow keys.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { IDS, NARROWS, perType } from '../signatures.js';

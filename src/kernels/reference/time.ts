@@ -1,3 +1,5 @@
+// Reference kernels: time buckets.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { IDS, perType } from '../signatures.js';

@@ -1,3 +1,5 @@
+// Reference kernels: finding the best rows.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 

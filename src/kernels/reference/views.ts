@@ -1,3 +1,5 @@
+// Typed views of kernel memory for the reference kernels.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { FLOATS, IDS } from '../signatures.js';

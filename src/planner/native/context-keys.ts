@@ -1,3 +1,5 @@
+// Context keys of native queries: honoured, of no effect, or refused.
+
 import { RUN_LIMITS } from '../../model/run-limits.js';
 
 /** Lists of the documented context keys by their treatment in native queries. A key outside of all lists belongs to the user. */

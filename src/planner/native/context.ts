@@ -1,3 +1,5 @@
+// Reads the `context` of a native query.
+
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';

@@ -1,3 +1,5 @@
+// Entry of the native planner: the JSON body of a query → plans.
+
 import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
 import { type KnownTables, planQuery } from '../plan.js';

@@ -1,3 +1,5 @@
+// Helpers for reading query bodies: choices, types and intervals.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { parseInterval } from '../../base/interval.js';

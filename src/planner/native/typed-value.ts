@@ -1,3 +1,5 @@
+// Reads values of a written type, such as array literals in filters.
+
 import { ServiceError } from '../../base/errors.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { convert } from '../../expression/value.js';

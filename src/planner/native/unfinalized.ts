@@ -1,3 +1,5 @@
+// Plans that return aggregate states instead of final values (`finalize: false`).
+
 import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { GroupPlan, Plan } from '../../model/plan.js';

@@ -1,3 +1,5 @@
+// Plan rule: makes sums of doubles exact (decision 6).
+
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import { rewriteData } from '../../model/rewrite-data.js';

@@ -1,3 +1,5 @@
+// Plan rule: joins two bounds of a column into one range filter.
+
 import type { Filter } from '../../model/filter.js';
 
 type Range = Extract<Filter, { kind: 'range' }>;

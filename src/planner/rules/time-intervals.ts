@@ -1,3 +1,5 @@
+// Plan rule: turns conditions on `__time` into intervals.
+
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
 import type { Filter } from '../../model/filter.js';

@@ -1,3 +1,5 @@
+// Reads the context of a SQL statement, and lists its keys.
+
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';

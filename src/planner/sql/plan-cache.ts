@@ -1,3 +1,5 @@
+// Cache of planned statements.
+
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
 import type { EpochMs } from '../../base/instant.js';

@@ -1,3 +1,5 @@
+// Plans INSERT and REPLACE.
+
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { parsePeriod } from '../../base/time.js';
 import { floorInstant, type Granularity } from '../../model/granularity.js';

@@ -1,3 +1,5 @@
+// Plans statements over `sys`, whose rows must be fetched first.
+
 import type { PlannedStatement } from '../../model/statement.js';
 import type { SqlSchema } from './catalog/schema.js';
 import type { SystemRow, SystemTableName } from './catalog/system-schema.js';

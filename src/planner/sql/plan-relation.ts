@@ -1,3 +1,5 @@
+// Plans a query: bind, apply rules, lower.
+
 import type { PlannedQuery } from '../../model/statement.js';
 import { bindQuery } from './bind/bind-query.js';
 import type { Session } from './bind/session.js';

@@ -1,3 +1,5 @@
+// Entry of the SQL planner: a statement → a plan.
+
 import type { EpochMs } from '../../base/instant.js';
 import type { IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { bindParameters } from './bind/parameters.js';

@@ -1,3 +1,5 @@
+// Times the stages of planning, and ends planning at its deadline.
+
 import { ServiceError } from '../../base/errors.js';
 
 /** A stage of planning, or a rule, and what it took. */

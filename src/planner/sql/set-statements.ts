@@ -1,3 +1,5 @@
+// Reads the SET statements in front of a query.
+
 import { ServiceError } from '../../base/errors.js';
 import { readSqlContext } from './context.js';
 import { type Token, tokenAfter } from './parse/lexer.js';

@@ -1,3 +1,5 @@
+// Requests of Avatica, the protocol of JDBC drivers.
+
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName, own } from '../../base/names.js';

@@ -1,3 +1,5 @@
+// Types and values of columns in Avatica.
+
 import { findZone, UTC, type Zone } from '../../base/calendar.js';
 import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';

@@ -1,3 +1,5 @@
+// Open connections and statements of JDBC drivers.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Cursor } from './cursor.js';
 

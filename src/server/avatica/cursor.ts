@@ -1,3 +1,5 @@
+// Cursor over the rows of a running query.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { OutputColumn } from '../../model/statement.js';

@@ -1,3 +1,5 @@
+// Avatica in JSON.
+
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';

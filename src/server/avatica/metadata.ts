@@ -1,3 +1,5 @@
+// Metadata requests of JDBC drivers, answered by SQL.
+
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { ParameterValue } from './parameter.js';
 

@@ -1,3 +1,5 @@
+// Parameters of JDBC statements.
+
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';

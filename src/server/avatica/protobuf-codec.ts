@@ -1,3 +1,5 @@
+// Avatica in Protocol Buffers.
+
 import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';

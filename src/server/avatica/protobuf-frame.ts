@@ -1,3 +1,5 @@
+// Result frames of Avatica in Protocol Buffers.
+
 import { tagOf, type Writer } from './protobuf.js';
 import type { Representation, WireFrame, WireType, WireValue } from './protocol.js';
 

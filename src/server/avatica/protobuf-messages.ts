@@ -1,3 +1,5 @@
+// Messages of Avatica with their Protocol Buffers field numbers.
+
 import { type Enumeration, field, list, type Message, type Writer } from './protobuf.js';
 import { REPRESENTATIONS, writeFrame } from './protobuf-frame.js';
 import type { WireFrame } from './protocol.js';

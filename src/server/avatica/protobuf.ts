@@ -1,3 +1,5 @@
+// Reads and writes Protocol Buffers.
+
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { ServiceError } from '../../base/errors.js';
 import { createByName, own } from '../../base/names.js';

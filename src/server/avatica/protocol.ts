@@ -1,3 +1,5 @@
+// Requests and responses of Avatica as plain data.
+
 import type { ObjectReader } from '../../base/json-reader.js';
 
 /**

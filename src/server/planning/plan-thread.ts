@@ -1,3 +1,5 @@
+// Plans long statements and queries on a thread.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';

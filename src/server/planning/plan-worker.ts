@@ -1,3 +1,5 @@
+// Entry module of the plan thread.
+
 import { parentPort } from 'node:worker_threads';
 import type { ErrorCode } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';

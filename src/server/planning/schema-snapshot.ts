@@ -1,3 +1,5 @@
+// The part of the schema that the plan thread needs, as plain data.
+
 import type { KnownTables, TableColumns } from '../../planner/plan.js';
 import type { SqlSchema, SqlTable } from '../../planner/sql/catalog/schema.js';
 import { SYSTEM_TABLE_NAMES, type SystemRow, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';

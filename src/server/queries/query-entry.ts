@@ -1,3 +1,5 @@
+// Options of query requests.
+
 import type { EpochMs } from '../../base/instant.js';
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
 import type { PlanThread } from '../planning/plan-thread.js';

@@ -1,3 +1,5 @@
+// Log of running and finished queries, with their profiles.
+
 import type { EpochMs } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';

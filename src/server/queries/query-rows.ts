@@ -1,3 +1,5 @@
+// Rows of `sys.queries`.
+
 import { formatInstant } from '../../base/time.js';
 import type { SystemRow } from '../../planner/sql/catalog/system-schema.js';
 import type { QueryLog, QueryState } from './query-log.js';

@@ -1,3 +1,5 @@
+// Reads bodies of SQL requests, and finds known ones by their bytes.
+
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
 import { ServiceError } from '../../base/errors.js';

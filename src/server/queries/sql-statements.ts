@@ -1,3 +1,5 @@
+// Plans and runs SQL statements, for HTTP and JDBC.
+
 import { ServiceError } from '../../base/errors.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
 import type { Frame } from '../../model/frame.js';

@@ -1,3 +1,5 @@
+// Report of a running task.
+
 import type { TaskProgress } from '../../ingestion/contract.js';
 
 /**

@@ -1,3 +1,5 @@
+// Writes a segment as management endpoints print it.
+
 import { formatInterval } from '../../base/interval.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';

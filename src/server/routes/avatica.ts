@@ -1,3 +1,5 @@
+// Routes of JDBC drivers.
+
 import type { ServiceError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import type { Avatica } from '../avatica/avatica.js';

@@ -1,3 +1,5 @@
+// Routes of the Broker.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Broker } from '../../cluster/broker/broker.js';
 import type { Route } from '../http.types.js';

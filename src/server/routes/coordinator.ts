@@ -1,3 +1,5 @@
+// Routes of the Coordinator.
+
 import type { Interval } from '../../base/instant.js';
 import type { Route } from '../http.types.js';
 import { catalogRoutes } from './coordinator/catalog.js';

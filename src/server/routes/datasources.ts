@@ -1,3 +1,5 @@
+// Routes of the older description of datasources (`/svc/v2/datasources`).
+
 import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals, formatInterval } from '../../base/interval.js';
 import type { BrokerQueries } from '../../cluster/broker/contract.js';

@@ -1,3 +1,5 @@
+// Helpers of management routes: reading requests and writing answers.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval, parseInterval } from '../../base/interval.js';

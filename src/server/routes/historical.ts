@@ -1,3 +1,5 @@
+// Routes of the Historical.
+
 import type { Route } from '../http.types.js';
 import { json, PUBLIC, route } from './exchange.js';
 import { lookupListenRoutes, NO_LOOKUPS } from './lookup-listen.js';

@@ -1,3 +1,5 @@
+// Routes for calls between roles.
+
 import { answerCall } from '../../cluster/rpc/answer.js';
 import type { RpcRole, RpcServices } from '../../cluster/rpc/descriptions.js';
 import { REMAINING_HEADER, RPC_CONTENT_TYPE } from '../../cluster/rpc/message.js';

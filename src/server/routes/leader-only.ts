@@ -1,3 +1,5 @@
+// Answers who leads, and redirects requests to the leader.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Coordination } from '../../cluster/membership/coordination.js';
 import type { Route } from '../http.types.js';

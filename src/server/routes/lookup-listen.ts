@@ -1,3 +1,5 @@
+// Routes for the lookups that a process holds.
+
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
 import type { Lookup } from '../../cluster/coordinator/lookups.js';

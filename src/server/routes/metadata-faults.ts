@@ -1,3 +1,5 @@
+// Routes for stored documents that could not be read.
+
 import type { Database } from '../../metadata/database.js';
 import type { Route } from '../http.types.js';
 import { json, route, STATE_READ } from './exchange.js';

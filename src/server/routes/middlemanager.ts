@@ -1,3 +1,5 @@
+// Routes of the MiddleManager.
+
 import { ServiceError } from '../../base/errors.js';
 import type { MiddleManager } from '../../cluster/middlemanager/middle-manager.js';
 import type { Route } from '../http.types.js';

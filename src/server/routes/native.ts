@@ -1,3 +1,5 @@
+// Routes of native queries.
+
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';

@@ -1,3 +1,5 @@
+// Routes of the Overlord: tasks and workers.
+
 import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import { isRecord, parseJson } from '../../base/json.js';

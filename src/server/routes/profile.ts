@@ -1,3 +1,5 @@
+// Routes of query profiles, and the profile header.
+
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import type { Route } from '../http.types.js';

@@ -1,3 +1,5 @@
+// The routes of each role that a process plays.
+
 import type { Log } from '../../base/log.js';
 import type { ValidateTask } from '../../cluster/overlord/submission.js';
 import type { Cluster } from '../../cluster/roles.js';

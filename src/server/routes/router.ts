@@ -1,3 +1,5 @@
+// Routes of the Router, which forwards to the other roles.
+
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';

@@ -1,3 +1,5 @@
+// Routes of `/status`.
+
 import { getHeapStatistics } from 'node:v8';
 import { stringifyJson } from '../../base/json.js';
 import type { Configuration } from '../../configuration/configuration.js';

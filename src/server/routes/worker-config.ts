@@ -1,3 +1,5 @@
+// Routes of the Overlord's worker configuration.
+
 import type { Overlord } from '../../cluster/overlord/overlord.js';
 import type { Route } from '../http.types.js';
 import { auditBody, CONFIG_READ, CONFIG_WRITE, json, readAuthor, readHistorySelection, readObject, route } from './exchange.js';

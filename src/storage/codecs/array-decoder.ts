@@ -1,3 +1,5 @@
+// Reads and decodes arrays of a segment file.
+
 import { readSync } from 'node:fs';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';

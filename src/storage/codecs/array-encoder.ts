@@ -1,3 +1,5 @@
+// Encodes arrays into a segment file.
+
 import { BLOCK_ROWS, type Physical } from '../../base/layout.js';
 import { BLOCK_HEADER_BYTES, encodeBlockHeader, LAYOUT, type StoredArray, TEXT_BLOCK_BYTES, TRANSFORM } from '../format.js';
 import { checksum } from './checksum.js';

@@ -1,3 +1,5 @@
+// Bitmap indexes of columns.
+
 import { createRequire } from 'node:module';
 import { onFirstUse } from '../../base/on-first-use.js';
 

@@ -1,3 +1,5 @@
+// Recognizes doubles that are decimal fractions, to store them as integers.
+
 /** Largest power of ten tried for doubles that are decimal fractions. */
 const DECIMAL_POWER_MAX = 9;
 

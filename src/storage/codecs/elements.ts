@@ -1,3 +1,5 @@
+// Typed arrays of column values.
+
 import type { Physical } from '../../base/layout.js';
 
 /** Values of a column in JavaScript's own memory. */

@@ -1,3 +1,5 @@
+// Values of up to 64 bits as pairs of 32-bit words.
+
 import type { Elements } from './elements.js';
 
 /*

@@ -1,3 +1,5 @@
+// The only file that calls zstd.
+
 import { createRequire } from 'node:module';
 import type { Transform } from 'node:stream';
 import { onFirstUse } from '../../base/on-first-use.js';

@@ -1,3 +1,5 @@
+// Sorts the dictionary of a column.
+
 import { type PackedTexts, packTexts, sortTexts, textAt } from './packed-strings.js';
 
 /** Distinct values ascending as JS compares strings; see `DictionaryView`. */

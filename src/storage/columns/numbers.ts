@@ -1,3 +1,5 @@
+// Narrows numbers to the smallest representation.
+
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { isNullAt } from '../../model/frame.js';
 import { decimalPower } from '../codecs/decimals.js';

@@ -1,3 +1,5 @@
+// Strings packed as UTF-8, one after another.
+
 /** Texts as UTF-8, one after the other: text i is bytes[ends[i - 1] .. ends[i]). */
 export interface PackedTexts {
   readonly bytes: Uint8Array;

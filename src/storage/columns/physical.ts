@@ -1,3 +1,5 @@
+// Columns in their stored form, as files and kernel memory hold them.
+
 import { assert } from '../../base/errors.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { NumberType, TextType } from '../../model/schema.js';

@@ -1,3 +1,5 @@
+// Lays a column out in kernel memory.
+
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 
 /*

@@ -1,3 +1,5 @@
+// Views of columns in kernel memory.
+
 import { ServiceError } from '../../base/errors.js';
 import type { Address, Physical } from '../../base/layout.js';
 import type { TextType } from '../../model/schema.js';

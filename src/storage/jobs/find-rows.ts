@@ -1,3 +1,5 @@
+// Storage job: finds rows by the bitmap index of a column.
+
 import { PHYSICAL_BYTES } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';

@@ -1,3 +1,5 @@
+// Storage job: finds strings in the dictionary of a column that is not in memory.
+
 import { PHYSICAL_BYTES } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';

@@ -1,3 +1,5 @@
+// Storage job: adds the strings of a segment to the dictionary of its datasource.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';

@@ -1,3 +1,5 @@
+// Storage job: loads a column into kernel memory.
+
 import type { Address } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';

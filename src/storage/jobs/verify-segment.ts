@@ -1,3 +1,5 @@
+// Storage job: verifies the checksums of a segment file.
+
 import { fstatSync } from 'node:fs';
 import { ServiceError } from '../../base/errors.js';
 import { readAt, type SegmentFile } from '../codecs/array-decoder.js';

@@ -1,3 +1,5 @@
+// Values at a path of a JSON column, gathered while a segment is written.
+
 import { valueOfJson } from '../../expression/value.js';
 import { type ArrayElement, arrayText } from '../../model/array-text.js';
 import type { FrameColumn } from '../../model/frame.js';

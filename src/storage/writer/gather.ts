@@ -1,3 +1,5 @@
+// Reorders the rows of columns.
+
 import { isNullAt } from '../../model/frame.js';
 import type { PreparedColumn } from '../columns/physical.js';
 

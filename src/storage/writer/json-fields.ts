@@ -1,3 +1,5 @@
+// Splits JSON columns into stored columns by path (decision 14).
+
 import { assert } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import { findAtPath, type Path, type PathPart, printJsonPath } from '../../expression/json-path.js';

@@ -1,3 +1,5 @@
+// Sorts rows by time and dimensions.
+
 import { isNullAt } from '../../model/frame.js';
 import type { NumberFrameColumn, PreparedColumn, SortedStrings } from '../columns/physical.js';
 

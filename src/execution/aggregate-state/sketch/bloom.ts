@@ -1,3 +1,5 @@
+// Aggregate state of Bloom filters.
+
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { isNumberType } from '../../../model/schema.js';
 import { fromBase64, toBase64 } from '../../../sketch/base64.js';

@@ -1,3 +1,5 @@
+// Feeds the hashes of a column's values to sketches.
+
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../../base/layout.js';
 import { isArrayValue, toText, type Value } from '../../../expression/value.js';
 import { type ArrayElement, arrayElements } from '../../../model/array-text.js';

@@ -1,3 +1,5 @@
+// Aggregate states of approximate and fixed-bucket histograms.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { Structured } from '../../../expression/value.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';

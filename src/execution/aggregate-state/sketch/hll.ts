@@ -1,3 +1,5 @@
+// Aggregate states of HyperLogLog sketches and of the classic cardinality aggregators.
+
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { decodeHll, encodeHll } from '../../../sketch/base64-codec.js';
 import { Hll } from '../../../sketch/hll.js';

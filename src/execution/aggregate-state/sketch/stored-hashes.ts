@@ -1,3 +1,5 @@
+// Hashes of stored dictionaries and numbers, computed once for a segment.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { SKETCH_SEED } from '../../../sketch/base64-codec.js';
 import { Murmur3, type StringEncoding } from '../../../sketch/murmur3.js';

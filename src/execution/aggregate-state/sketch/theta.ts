@@ -1,3 +1,5 @@
+// Aggregate state of theta sketches.
+
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { decodeTheta, encodeTheta } from '../../../sketch/base64-codec.js';
 import { Theta } from '../../../sketch/theta.js';

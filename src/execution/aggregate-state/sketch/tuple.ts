@@ -1,3 +1,5 @@
+// Aggregate state of tuple sketches: distinct keys with numbers.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { fromBase64, toBase64 } from '../../../sketch/base64.js';

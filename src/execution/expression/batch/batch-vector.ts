@@ -1,3 +1,5 @@
+// Brings the numbers of a batch into kernel memory, as a vector.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { takeBits } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';

@@ -1,3 +1,5 @@
+// Loops for CASE, COALESCE and logical operators over a batch.
+
 import { anyOf, isTrueAt, type NumberBatch, newNulls, newValues, TRUTH } from './number-batch.js';
 
 /** The result of the first condition that is true, else the last operand, else null. */

@@ -1,3 +1,5 @@
+// Compiles expressions over numbers to trees of loops over batches.
+
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
 import { convert } from '../../../expression/value.js';

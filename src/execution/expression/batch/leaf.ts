@@ -1,3 +1,5 @@
+// Leaves of batch expressions: constants and columns.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { toDouble, type Value } from '../../../expression/value.js';
 import type { StringColumnView } from '../../../storage/view.js';

@@ -1,3 +1,5 @@
+// Batches of numbers: values of an expression for all rows of a block.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { highest, lowest } from '../../../base/lists.js';
 import type { Block } from '../../block/context.js';

@@ -1,3 +1,5 @@
+// Loops for arithmetic and comparisons over a batch of numbers.
+
 import { highest, lowest } from '../../../base/lists.js';
 import { own } from '../../../base/names.js';
 import { ANY, anyOf, exactRange, type NumberBatch, newNulls, newValues, nullsOfBoth, type Range, TRUTH } from './number-batch.js';

@@ -1,3 +1,5 @@
+// Strings in batch expressions, as ids of a shared pool.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';

@@ -1,3 +1,5 @@
+// Repeats rows for each value of their multi-value keys.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { type Block, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';

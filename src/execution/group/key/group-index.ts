@@ -1,3 +1,5 @@
+// Numbers the groups of the rows of a block.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { type Narrow, TALLY_ROWS } from '../../../kernels/contract.js';
 import { type Block, clear, kernelFor } from '../../block/context.js';

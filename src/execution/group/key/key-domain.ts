@@ -1,3 +1,5 @@
+// Values that a group key can take over all segments of a query.
+
 import type { Interval } from '../../../base/instant.js';
 import { own } from '../../../base/names.js';
 import { expressionType } from '../../../expression/expression-type.js';

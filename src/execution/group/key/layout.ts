@@ -1,3 +1,5 @@
+// Layout of a grouping: how its keys are packed and where its states lie.
+
 import { own } from '../../../base/names.js';
 import type { Aggregator, DistinctFold } from '../../../model/aggregator.js';
 import type { GroupPlan } from '../../../model/plan.js';

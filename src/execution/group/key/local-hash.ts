@@ -1,3 +1,5 @@
+// Hash table of the groups of one segment.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';

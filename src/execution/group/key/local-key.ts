@@ -1,3 +1,5 @@
+// Binds a group key to one segment.
+
 import { assert, ServiceError } from '../../../base/errors.js';
 import { type Address, PHYSICAL_BYTES } from '../../../base/layout.js';
 import { own } from '../../../base/names.js';

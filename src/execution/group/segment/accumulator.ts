@@ -1,3 +1,5 @@
+// Accumulators of counts, sums and extremes over the groups of one segment.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { KernelSet } from '../../../kernels/contract.js';
 import { type Block, clear, kernelFor } from '../../block/context.js';

@@ -1,3 +1,5 @@
+// Adds the groups of a segment to the thread's table.
+
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// Sums and extremes of doubles that are stored as decimal integers.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';

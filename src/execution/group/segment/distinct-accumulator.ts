@@ -1,3 +1,5 @@
+// Accumulator of distinct values over the groups of one segment.
+
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { type Block, kernelFor, takeZeroed } from '../../block/context.js';

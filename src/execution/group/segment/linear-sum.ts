@@ -1,3 +1,5 @@
+// Sums of `a * column + b` computed from sums of the stored column.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { constantOf } from '../../../expression/expression-type.js';
 import type { Expression } from '../../../model/expression.js';

@@ -1,3 +1,5 @@
+// Room for the states of a segment's groups, and the interface of accumulators.
+
 import { type Address, BLOCK_ROWS, type Physical } from '../../../base/layout.js';
 import type { Block } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';

@@ -1,3 +1,5 @@
+// Rows that aggregators with the same filter share.
+
 import type { Address } from '../../../base/layout.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';

@@ -1,3 +1,5 @@
+// Groups the rows of one segment.
+
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';

@@ -1,3 +1,5 @@
+// Accumulator of aggregate states over the groups of one segment.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { stateOperations } from '../../aggregate-state/operations.js';

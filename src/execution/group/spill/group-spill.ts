@@ -1,3 +1,5 @@
+// Writes groups to a spill file and reads them back.
+
 import { deserialize, serialize } from 'node:v8';
 import type { Address } from '../../../base/layout.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';

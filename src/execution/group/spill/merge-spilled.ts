@@ -1,3 +1,5 @@
+// Merges tables that have spilled, partition by partition (decision 10).
+
 import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import type { Scratch } from '../../block/context.js';

@@ -1,3 +1,5 @@
+// Partitions a group table by the hash of its keys.
+
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';

@@ -1,3 +1,5 @@
+// Adds (group, value) pairs to the distinct sets of a table.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { type Scratch, takeZeroed } from '../../block/context.js';

@@ -1,3 +1,5 @@
+// Turns the distinct values of groups into a result column.
+
 import type { Address } from '../../../base/layout.js';
 import { convert, toDouble } from '../../../expression/value.js';
 import type { DistinctFold } from '../../../model/aggregator.js';

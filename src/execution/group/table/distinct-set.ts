@@ -1,3 +1,5 @@
+// Visits the distinct values of each group.
+
 import type { Value } from '../../../expression/value.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { Scratch } from '../../block/context.js';

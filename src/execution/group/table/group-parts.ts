@@ -1,3 +1,5 @@
+// A group table as plain data that crosses threads.
+
 import type { Address } from '../../../base/layout.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import type { SpilledBytes } from '../../spill/spill-file.js';

@@ -1,3 +1,5 @@
+// The group table of a thread: keys and states of all its segments.
+
 import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';

@@ -1,3 +1,5 @@
+// Lists the groups of a table that have rows.
+
 import { BLOCK_ROWS } from '../../../base/layout.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { Scratch } from '../../block/context.js';

@@ -1,3 +1,5 @@
+// Merges the group tables of several threads.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';

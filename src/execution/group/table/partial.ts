@@ -1,3 +1,5 @@
+// Partial rows of groups that another server merges.
+
 import { assert } from '../../../base/errors.js';
 import type { Value } from '../../../expression/value.js';
 import type { GroupPlan } from '../../../model/plan.js';

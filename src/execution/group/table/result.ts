@@ -1,3 +1,5 @@
+// Turns the groups of a finished table into result rows.
+
 import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import type { Scalar } from '../../../expression/value.js';

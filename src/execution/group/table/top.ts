@@ -1,3 +1,5 @@
+// Finds the best groups before any other result column is made.
+
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { PostStep } from '../../../model/plan.js';
 import type { Scratch } from '../../block/context.js';

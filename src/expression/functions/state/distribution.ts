@@ -1,3 +1,5 @@
+// Functions over quantiles sketch states.
+
 import { decodeKll, decodeQuantiles } from '../../../sketch/base64-codec.js';
 import { Distribution } from '../../../sketch/distribution.js';
 import { summaryOfKll, summaryOfQuantiles } from '../../../sketch/summary.js';

@@ -1,3 +1,5 @@
+// Functions over histogram states.
+
 import { ApproximateHistogram } from '../../../sketch/approximate-histogram.js';
 import { fromBase64 } from '../../../sketch/base64.js';
 import { FixedHistogram } from '../../../sketch/fixed-histogram.js';

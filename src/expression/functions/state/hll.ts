@@ -1,3 +1,5 @@
+// Functions over HLL sketch states.
+
 import { lowest } from '../../../base/lists.js';
 import { decodeHll, encodeHll } from '../../../sketch/base64-codec.js';
 import { Hll, LG_K_MIN } from '../../../sketch/hll.js';

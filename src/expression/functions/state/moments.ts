@@ -1,3 +1,5 @@
+// Functions over variance states.
+
 import { decodeMoments, varianceOf } from '../../../sketch/moments.js';
 import type { ExpressionFunction } from '../../function.js';
 import { isText, stateFunction } from './state-function.js';

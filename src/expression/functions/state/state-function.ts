@@ -1,3 +1,5 @@
+// Helpers for defining functions over aggregate states.
+
 import type { ColumnType } from '../../../model/schema.js';
 import type { Constant, ExpressionFunction, MaybeType } from '../../function.js';
 import { toLong, type Value } from '../../value.js';

@@ -1,3 +1,5 @@
+// Functions for statistical tests.
+
 import { zScore, zTest } from '../../../sketch/statistical-test.js';
 import type { ExpressionFunction } from '../../function.js';
 import { toDouble } from '../../value.js';

@@ -1,3 +1,5 @@
+// Functions over theta sketch states.
+
 import { decodeTheta, encodeTheta } from '../../../sketch/base64-codec.js';
 import { sampleBounds } from '../../../sketch/sample-bounds.js';
 import { summaryOfTheta } from '../../../sketch/summary.js';

@@ -1,3 +1,5 @@
+// Functions over tuple sketch states.
+
 import { ServiceError } from '../../../base/errors.js';
 import { fromBase64, toBase64 } from '../../../sketch/base64.js';
 import { encodeQuantiles } from '../../../sketch/base64-codec.js';

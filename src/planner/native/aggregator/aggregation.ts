@@ -1,3 +1,5 @@
+// Reads the fields that aggregating query types share.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { Interval } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';

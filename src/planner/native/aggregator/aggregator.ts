@@ -1,3 +1,5 @@
+// Reads the `aggregations` of a native query.
+
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../../model/aggregator.js';

@@ -1,3 +1,5 @@
+// Native names of Bloom filter aggregators.
+
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';
 import { overStored, type StateFamily, stateAggregator } from './family.js';

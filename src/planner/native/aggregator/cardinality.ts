@@ -1,3 +1,5 @@
+// Native names of the classic cardinality aggregators.
+
 import { isStateType } from '../../../model/state-traits.js';
 import { readDimensionSpec } from '../column/dimension.js';
 import { refuse } from '../reader.js';

@@ -1,3 +1,5 @@
+// Native names of quantiles sketch aggregators, classic and KLL.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';

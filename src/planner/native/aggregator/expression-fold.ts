@@ -1,3 +1,5 @@
+// Native name of the `expression` aggregator.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { own } from '../../../base/names.js';
 import { foldConstant } from '../../../expression/evaluate.js';

@@ -1,3 +1,5 @@
+// Interface of a family of aggregators: how its native names are read.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { type AggregateState, stateColumn } from '../../../model/aggregate-state.js';

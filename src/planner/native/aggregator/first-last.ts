@@ -1,3 +1,5 @@
+// Native names of the first, last and any aggregators.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';

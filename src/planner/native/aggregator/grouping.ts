@@ -1,3 +1,5 @@
+// The `grouping` aggregator.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { DimensionSpec, Grouping } from '../../../model/query.js';

@@ -1,3 +1,5 @@
+// Native names of HLL sketch aggregators.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { long } from '../../../model/expression.js';

@@ -1,3 +1,5 @@
+// Native names of variance aggregators.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { text } from '../../../model/expression.js';

@@ -1,3 +1,5 @@
+// Reads the `postAggregations` of a native query.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { expressionType } from '../../../expression/expression-type.js';

@@ -1,3 +1,5 @@
+// Table of the families of aggregators.
+
 import { createByName } from '../../../base/names.js';
 import { BLOOM } from './bloom.js';
 import { CARDINALITY } from './cardinality.js';

@@ -1,3 +1,5 @@
+// States in post-aggregators, as expressions.
+
 import { ServiceError } from '../../../base/errors.js';
 import { type AggregateState, stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';

@@ -1,3 +1,5 @@
+// Native names of statistical tests, as post-aggregators.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Expression } from '../../../model/expression.js';

@@ -1,3 +1,5 @@
+// Native names of theta sketch aggregators.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { long, text } from '../../../model/expression.js';
 import { JSON_TYPE } from '../../../model/schema.js';

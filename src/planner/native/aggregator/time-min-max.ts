@@ -1,3 +1,5 @@
+// Native names of the `timeMin` and `timeMax` aggregators.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { stateColumn } from '../../../model/aggregate-state.js';
 import type { Aggregator } from '../../../model/aggregator.js';

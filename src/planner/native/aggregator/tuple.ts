@@ -1,3 +1,5 @@
+// Native names of tuple sketch aggregators.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { long, text } from '../../../model/expression.js';

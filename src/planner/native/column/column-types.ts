@@ -1,3 +1,5 @@
+// Types of the columns that a native query names.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { Expression } from '../../../model/expression.js';
 import type { ColumnType } from '../../../model/schema.js';

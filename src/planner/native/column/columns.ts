@@ -1,3 +1,5 @@
+// Virtual columns of a native query.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { compileExpression } from '../../../expression/evaluate.js';

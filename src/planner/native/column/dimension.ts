@@ -1,3 +1,5 @@
+// Reads dimension specs.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { call, type Expression, text } from '../../../model/expression.js';

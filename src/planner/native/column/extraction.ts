@@ -1,3 +1,5 @@
+// Reads extraction functions, as expressions.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { append } from '../../../base/lists.js';

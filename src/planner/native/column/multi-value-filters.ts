@@ -1,3 +1,5 @@
+// Filters on the single values of multi-value dimensions.
+
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { call, type Expression, long, text } from '../../../model/expression.js';
 

@@ -1,3 +1,5 @@
+// Refuses multi-value keys where the context asks for it.
+
 import type { Plan } from '../../../model/plan.js';
 import type { RowSource } from '../../../model/row-source.js';
 

@@ -1,3 +1,5 @@
+// Reads `nested-field` virtual columns.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { type PathPart, parseJqPath, parseJsonPath, printJsonPath } from '../../../expression/json-path.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';

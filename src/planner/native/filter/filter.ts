@@ -1,3 +1,5 @@
+// Reads the filters of native queries.
+
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { parseLike } from '../../../base/like-pattern.js';

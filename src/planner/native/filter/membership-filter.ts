@@ -1,3 +1,5 @@
+// Reads filters by a set sent with the query: Bloom filters and areas.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { SpatialBound } from '../../../expression/spatial-bound.js';
 import { call, type Expression, text } from '../../../model/expression.js';

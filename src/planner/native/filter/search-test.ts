@@ -1,3 +1,5 @@
+// Reads the tests of search filters and search queries.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import type { SearchTest } from '../../../model/query.js';

@@ -1,3 +1,5 @@
+// Reads the `dataSource` of a native query.
+
 import { ServiceError } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';

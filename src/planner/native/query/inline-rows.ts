@@ -1,3 +1,5 @@
+// Reads `inline` datasources.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Frame, FrameColumn } from '../../../model/frame.js';

@@ -1,3 +1,5 @@
+// A native query as its parser returns it, with its source and context.
+
 import type { Query } from '../../../model/query.js';
 import type { RowSource } from '../../../model/row-source.js';
 import type { QueryContext } from '../context.js';

@@ -1,3 +1,5 @@
+// Reads a native query of any type.
+
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { own } from '../../../base/names.js';

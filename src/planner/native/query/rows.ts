@@ -1,3 +1,5 @@
+// Reads the query types that do not aggregate: scan, search, timeBoundary, metadata.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import { parseGranularity } from '../../../model/granularity.js';

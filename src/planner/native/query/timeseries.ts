@@ -1,3 +1,5 @@
+// Reads timeseries queries.
+
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { TimeseriesQuery } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';

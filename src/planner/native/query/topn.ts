@@ -1,3 +1,5 @@
+// Reads topN queries.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { StringOrdering } from '../../../model/filter.js';

@@ -1,3 +1,5 @@
+// Collects the aggregates of a query.
+
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { stateTraits, stateType } from '../../../model/state-traits.js';
 import type { SqlType } from '../../../model/statement.js';

@@ -1,3 +1,5 @@
+// Table of the SQL aggregate functions.
+
 import { isTextType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { isComplex, isInstant, isNumeric, nativeType } from '../parse/sql-type.js';

@@ -1,3 +1,5 @@
+// Binds SQL expressions: names, types, conversions, constants.
+
 import { parseInstant } from '../../../base/time.js';
 import { arrayOf, elementOf, isArray, isNumeric } from '../parse/sql-type.js';
 import type { SqlExpression } from '../parse/syntax.js';

@@ -1,3 +1,5 @@
+// Binds FROM: tables, subqueries and joins.
+
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { arrayOf, elementOf, isArray } from '../parse/sql-type.js';
 import type { SqlRelation } from '../parse/syntax.js';

@@ -1,3 +1,5 @@
+// Binds PIVOT and UNPIVOT.
+
 import { arrayOf } from '../parse/sql-type.js';
 import type { SqlExpression, SqlRelation } from '../parse/syntax.js';
 import { type Bound, call, column, columnNames, integer, isNull, NULL, not, or, settledType, text } from '../relation/bound.js';

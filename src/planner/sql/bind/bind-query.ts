@@ -1,3 +1,5 @@
+// Binds a query to a relational tree.
+
 import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/syntax.js';
 import type { Bound } from '../relation/bound.js';
 import type { Relation } from '../relation/relation.js';

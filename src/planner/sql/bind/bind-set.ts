@@ -1,3 +1,5 @@
+// Binds UNION, INTERSECT and EXCEPT.
+
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { commonType, isArray, isComplex } from '../parse/sql-type.js';

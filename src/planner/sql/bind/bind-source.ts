@@ -1,3 +1,5 @@
+// Binds tables and table functions.
+
 import { ServiceError } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import { parseJson } from '../../../base/json.js';

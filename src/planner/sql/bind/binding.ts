@@ -1,3 +1,5 @@
+// Types that the binders of clauses share.
+
 import type { SqlSchema } from '../catalog/schema.js';
 import type { SqlQuery } from '../parse/syntax.js';
 import type { ProjectRelation, Relation } from '../relation/relation.js';

@@ -1,3 +1,5 @@
+// Binds CAST.
+
 import { parseInstant } from '../../../base/time.js';
 import { JSON_TYPE } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';

@@ -1,3 +1,5 @@
+// Binds comparisons: the type in which two operands are compared.
+
 import type { SqlType } from '../../../model/statement.js';
 import { commonType, isArray, isComplex, isInstant, isNumeric } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';

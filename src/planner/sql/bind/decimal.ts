@@ -1,3 +1,5 @@
+// Exact sums, differences and products of number literals.
+
 import { type Bound, type BoundLiteral, literal } from '../relation/bound.js';
 
 /** A number as `digits` over 10^`scale`. */

@@ -1,3 +1,5 @@
+// Interface of a SQL function, and access to the arguments of a call.
+
 import { ServiceError } from '../../../base/errors.js';
 import { foldConstant } from '../../../expression/evaluate.js';
 import { MULTI_VALUE_FORMS } from '../../../expression/functions/multi-value.js';

@@ -1,3 +1,5 @@
+// Table of the SQL scalar functions.
+
 import type { SqlFunction } from './function-call.js';
 import { ARRAY_FUNCTIONS } from './functions/array.js';
 import { CONDITIONAL_FUNCTIONS } from './functions/conditional.js';

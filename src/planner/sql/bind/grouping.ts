@@ -1,3 +1,5 @@
+// Binds GROUP BY with its grouping sets.
+
 import type { GroupingElement, SqlExpression } from '../parse/syntax.js';
 import { type Bound, boundKey, column, integer, literal, settledType, transform } from '../relation/bound.js';
 import type { NamedAggregate, NamedBound, ProjectedColumn, Relation } from '../relation/relation.js';

@@ -1,3 +1,5 @@
+// INTERVAL literals.
+
 import { own } from '../../../base/names.js';
 /** INTERVAL '...' in the two units that do not convert into each other. */
 export interface IntervalValue {

@@ -1,3 +1,5 @@
+// Binds the `?` parameters of a statement.
+
 import { ServiceError } from '../../../base/errors.js';
 import { describeValue } from '../../../base/json.js';
 import { own } from '../../../base/names.js';

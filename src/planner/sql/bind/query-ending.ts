@@ -1,3 +1,5 @@
+// Binds ORDER BY, OFFSET and LIMIT.
+
 import type { SqlExpression, SqlQuery } from '../parse/syntax.js';
 import { type Bound, boundKey, children, settledType } from '../relation/bound.js';
 import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';

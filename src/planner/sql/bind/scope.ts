@@ -1,3 +1,5 @@
+// Resolves column names of a query.
+
 import { nearestName } from '../../../base/nearest-name.js';
 import type { SourceText } from '../parse/source-text.js';
 import { type Bound, outer } from '../relation/bound.js';

@@ -1,3 +1,5 @@
+// Settings of a statement that binding depends on.
+
 import type { EpochMs } from '../../../base/instant.js';
 import type { SourceText } from '../parse/source-text.js';
 import type { PlanWatch } from '../plan-watch.js';

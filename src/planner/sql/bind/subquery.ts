@@ -1,3 +1,5 @@
+// Binds subqueries in expressions, as joins.
+
 import { isArray, isComplex, nativeType } from '../parse/sql-type.js';
 import type { CompareOperator, SqlExpression, SqlQuery } from '../parse/syntax.js';
 import {

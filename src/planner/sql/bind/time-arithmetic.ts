@@ -1,3 +1,5 @@
+// Instants plus or minus intervals.
+
 import { type Bound, call, integer, text } from '../relation/bound.js';
 import type { IntervalValue } from './interval-literal.js';
 import type { Session } from './session.js';

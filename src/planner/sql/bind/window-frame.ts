@@ -1,3 +1,5 @@
+// Binds the frame of a window.
+
 import type { FrameBound, WindowFrame } from '../../../model/window.js';
 import { commonType, isInstant, isNumeric, nativeType } from '../parse/sql-type.js';
 import type { SqlCall, SqlDistance, SqlWindow } from '../parse/syntax.js';

@@ -1,3 +1,5 @@
+// Binds window functions.
+
 import { stateTraits } from '../../../model/state-traits.js';
 import type { SqlCall } from '../parse/syntax.js';
 import type { BoundAggregate } from '../relation/aggregate.js';

@@ -1,3 +1,5 @@
+// Collects the window functions of a query.
+
 import { own } from '../../../base/names.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlExpression, SqlWindow } from '../parse/syntax.js';

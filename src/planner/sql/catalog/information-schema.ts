@@ -1,3 +1,5 @@
+// The tables of INFORMATION_SCHEMA.
+
 import { own } from '../../../base/names.js';
 import type { Frame } from '../../../model/frame.js';
 import { type ColumnSchema, type PrimitiveType, TIME_COLUMN } from '../../../model/schema.js';

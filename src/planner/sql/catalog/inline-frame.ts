@@ -1,3 +1,5 @@
+// Rows known while planning, as a frame.
+
 import type { Frame, FrameColumn } from '../../../model/frame.js';
 import { type ColumnType, isNumberType } from '../../../model/schema.js';
 

@@ -1,3 +1,5 @@
+// Functions as INFORMATION_SCHEMA.ROUTINES lists them.
+
 import { SQL_AGGREGATES } from '../bind/aggregates.js';
 import type { ParameterKind, SqlFunction } from '../bind/function-call.js';
 import { SQL_FUNCTIONS } from '../bind/functions.js';

@@ -1,3 +1,5 @@
+// Schema that the SQL planner reads.
+
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { SystemRow, SystemTableName } from './system-schema.js';
 

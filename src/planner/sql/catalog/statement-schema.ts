@@ -1,3 +1,5 @@
+// The schema that a statement read, for planning it again in a task.
+
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { type ColumnSchema, parseColumnType } from '../../../model/schema.js';

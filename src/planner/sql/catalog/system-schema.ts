@@ -1,3 +1,5 @@
+// The tables of `sys` and their columns.
+
 import type { PrimitiveType } from '../../../model/schema.js';
 
 export const SYSTEM_SCHEMA = 'sys';

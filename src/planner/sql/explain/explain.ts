@@ -1,3 +1,5 @@
+// Answers EXPLAIN PLAN FOR.
+
 import { formatInterval } from '../../../base/interval.js';
 import { stringifyJson } from '../../../base/json.js';
 import { type Granularity, granularityName } from '../../../model/granularity.js';

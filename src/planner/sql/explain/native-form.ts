@@ -1,3 +1,5 @@
+// Writes a plan as the native query that gives the same rows.
+
 import { formatInterval } from '../../../base/interval.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';

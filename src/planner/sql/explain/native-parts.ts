@@ -1,3 +1,5 @@
+// Writes virtual columns, filters and aggregators as native JSON.
+
 import { printExpression } from '../../../expression/print.js';
 import { plainData, valueOfText } from '../../../expression/value.js';
 import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';

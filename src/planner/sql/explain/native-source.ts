@@ -1,3 +1,5 @@
+// Writes the source of a plan as a native `dataSource`.
+
 import { ETERNITY } from '../../../base/instant.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { plainData, valueOfText } from '../../../expression/value.js';

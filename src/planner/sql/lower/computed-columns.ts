@@ -1,3 +1,5 @@
+// Names of the columns that a plan computes.
+
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import { nativeType } from '../parse/sql-type.js';
 import { type Bound, boundKey, columnNames, settledType, toExpression } from '../relation/bound.js';

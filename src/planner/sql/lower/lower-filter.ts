@@ -1,3 +1,5 @@
+// Lowers SQL conditions to filters.
+
 import type { Filter } from '../../../model/filter.js';
 import { type FilterValue, listOf } from '../../../model/value-list.js';
 import { mergeRanges } from '../../rules/merge-ranges.js';

@@ -1,3 +1,5 @@
+// Lowers a relational tree to a plan.
+
 import { assert, ServiceError } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import type { Aggregator } from '../../../model/aggregator.js';

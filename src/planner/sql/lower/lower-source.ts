@@ -1,3 +1,5 @@
+// Lowers the part of a relational tree that one plan has no room for to row sources (decision 17).
+
 import { ServiceError } from '../../../base/errors.js';
 import type { Expression } from '../../../model/expression.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';

@@ -1,3 +1,5 @@
+// Recognizes group keys that floor `__time`.
+
 import type { Granularity } from '../../../model/granularity.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { Bound } from '../relation/bound.js';

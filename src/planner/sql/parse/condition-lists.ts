@@ -1,3 +1,5 @@
+// Reads long chains of comparisons in front of the parser, which would take too long.
+
 import { LIST_MIN } from './literal/literal.js';
 import { literals } from './literal/literal-lists.js';
 import type { Marks } from './marks.js';

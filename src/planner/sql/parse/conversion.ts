@@ -1,3 +1,5 @@
+// Context for converting the parser's tree into ours.
+
 import type { Node } from './cst.js';
 import type { Marks } from './marks.js';
 import type { PivotClauses } from './pivot-clauses.js';

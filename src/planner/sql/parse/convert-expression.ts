@@ -1,3 +1,5 @@
+// Converts expressions of the parser's tree into ours.
+
 import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
 import type { Conversion } from './conversion.js';

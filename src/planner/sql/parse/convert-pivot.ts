@@ -1,3 +1,5 @@
+// Converts PIVOT and UNPIVOT.
+
 import type { Conversion } from './conversion.js';
 import type { PivotClause } from './pivot-clauses.js';
 import type { SqlExpression, SqlRelation } from './syntax.js';

@@ -1,3 +1,5 @@
+// Converts queries of the parser's tree into ours.
+
 import type { Conversion, NamedQueries } from './conversion.js';
 import { convertExpression } from './convert-expression.js';
 import { convertRelation } from './convert-relation.js';

@@ -1,3 +1,5 @@
+// Converts the relations in FROM.
+
 import type { Conversion, NamedQueries } from './conversion.js';
 import { convertExpression, namePath } from './convert-expression.js';
 import { withPivots } from './convert-pivot.js';

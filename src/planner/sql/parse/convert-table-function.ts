@@ -1,3 +1,5 @@
+// Converts table functions in FROM, such as EXTERN and UNNEST.
+
 import { suggestion } from '../bind/scope.js';
 import type { Conversion } from './conversion.js';
 import { convertExpression } from './convert-expression.js';

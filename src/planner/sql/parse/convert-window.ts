@@ -1,3 +1,5 @@
+// Converts windows and ORDER BY items.
+
 import { own } from '../../../base/names.js';
 import type { FrameBound, WindowFrame } from '../../../model/window.js';
 import type { Conversion } from './conversion.js';

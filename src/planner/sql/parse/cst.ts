@@ -1,3 +1,5 @@
+// The only file that calls sql-parser-cst.
+
 import { createRequire } from 'node:module';
 import type { Node, Statement } from 'sql-parser-cst';
 import { nearestName } from '../../../base/nearest-name.js';

@@ -1,3 +1,5 @@
+// Reads the column list behind EXTERN.
+
 import type { ColumnType } from '../../../model/schema.js';
 import { nativeType, sqlTypeOf } from './sql-type.js';
 import type { ExternColumn } from './syntax.js';

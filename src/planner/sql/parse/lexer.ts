@@ -1,3 +1,5 @@
+// Tokens of SQL.
+
 import { LIST_MIN, type Literal } from './literal/literal.js';
 import { scanLiterals } from './literal/literal-scan.js';
 import type { SourceText } from './source-text.js';

@@ -1,3 +1,5 @@
+// Remembers what rewritten tokens meant, by their offset.
+
 import type { SqlType } from '../../../model/statement.js';
 import type { ExternColumn, SqlExpression } from './syntax.js';
 

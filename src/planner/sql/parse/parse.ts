@@ -1,3 +1,5 @@
+// Entry of the SQL parser: statement text → our syntax tree.
+
 import type { Conversion } from './conversion.js';
 import { convertExpression } from './convert-expression.js';
 import { convertQuery } from './convert-query.js';

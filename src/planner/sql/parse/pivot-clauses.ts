@@ -1,3 +1,5 @@
+// Takes PIVOT and UNPIVOT out of a statement in front of the parser, which does not know them.
+
 import { literals } from './literal/literal-lists.js';
 import type { SqlExpression } from './syntax.js';
 import { commaList, expected, nonEmpty, type TokenRange } from './token-range.js';

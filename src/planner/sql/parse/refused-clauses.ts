@@ -1,3 +1,5 @@
+// Refuses clauses by name that are known but not answered.
+
 import type { TokenStream } from './token-stream.js';
 
 /** Words in a row that begin what is not answered here; the first of each is a reserved word of SQL, or says nothing else before the next. */

@@ -1,3 +1,5 @@
+// Rewrites Druid's SQL into what the parser can read.
+
 import { own } from '../../../base/names.js';
 import type { SqlType } from '../../../model/statement.js';
 import { ConditionLists } from './condition-lists.js';

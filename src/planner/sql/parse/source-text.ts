@@ -1,3 +1,5 @@
+// The text of a statement, for errors with line and column.
+
 import { type ErrorCode, ServiceError } from '../../../base/errors.js';
 
 /** The statement as the user sent it; every syntax node remembers its offset here, so that errors can point at it. */

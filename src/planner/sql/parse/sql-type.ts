@@ -1,3 +1,5 @@
+// SQL types by name, and the native types that store them.
+
 import { own } from '../../../base/names.js';
 import { type ColumnType, elementType, isArrayType, isComplexType, JSON_TYPE } from '../../../model/schema.js';
 import type { ScalarSqlType, SqlArrayType, SqlType } from '../../../model/statement.js';

@@ -1,3 +1,5 @@
+// Finds the clauses around a query: EXPLAIN, INSERT, REPLACE, PARTITIONED BY.
+
 import { commaList, expected, nonEmpty, type TokenRange } from './token-range.js';
 import type { TokenStream } from './token-stream.js';
 

@@ -1,3 +1,5 @@
+// Our syntax tree of SQL.
+
 import type { ColumnType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import type { WindowFrame } from '../../../model/window.js';

@@ -1,3 +1,5 @@
+// Ranges of tokens.
+
 import type { TokenStream } from './token-stream.js';
 
 /** Tokens [from, to). */

@@ -1,3 +1,5 @@
+// Tokens of a statement, with edits for the parser.
+
 import { type Token, tokensOf } from './lexer.js';
 import type { SourceText } from './source-text.js';
 

@@ -1,3 +1,5 @@
+// Aggregates in the relational tree.
+
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import type { DistinctFold } from '../../../model/aggregator.js';
 import { stateTraits } from '../../../model/state-traits.js';

@@ -1,3 +1,5 @@
+// Bound, typed expressions.
+
 import { ServiceError } from '../../../base/errors.js';
 import { arrayText } from '../../../model/array-text.js';
 import type { Expression } from '../../../model/expression.js';

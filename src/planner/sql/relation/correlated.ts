@@ -1,3 +1,5 @@
+// Correlated subqueries: the values of the outer query that they use.
+
 import { valueOfNoRows } from './aggregate.js';
 import { and, type Bound, boundKey, call, column, conjuncts, integer, isNull, literal, retype, settledType, transform } from './bound.js';
 import { isCorrelated, unwrapped } from './decorrelate.js';

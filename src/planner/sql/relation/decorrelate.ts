@@ -1,3 +1,5 @@
+// Pulls correlated conditions out of subqueries, so that they become joins.
+
 import type { SqlType } from '../../../model/statement.js';
 import { folded } from '../bind/function-call.js';
 import type { Session } from '../bind/session.js';

@@ -1,3 +1,5 @@
+// Estimates row counts and distinct values of relations.
+
 import { highest } from '../../../base/lists.js';
 import { type Bound, columnNames, conjuncts } from './bound.js';
 import { joinParts } from './join-condition.js';

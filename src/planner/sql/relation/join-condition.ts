@@ -1,3 +1,5 @@
+// Splits a join condition into keys and the rest.
+
 import type { SqlType } from '../../../model/statement.js';
 import { type Bound, call, column, columnNames, conjuncts, integer, NULL, transform } from './bound.js';
 import type { JoinRelation } from './relation.js';

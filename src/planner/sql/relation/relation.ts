@@ -1,3 +1,5 @@
+// The relational tree of a query.
+
 import { MULTI_VALUE_FORMS } from '../../../expression/functions/multi-value.js';
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../../model/statement.js';

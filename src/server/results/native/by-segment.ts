@@ -1,3 +1,5 @@
+// Writes results by segment (`bySegment`).
+
 import { formatInterval } from '../../../base/interval.js';
 import { formatInstant } from '../../../base/time.js';
 import type { SegmentToRun } from '../../../cluster/broker/contract.js';

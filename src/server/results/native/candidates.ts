@@ -1,3 +1,5 @@
+// Writes the answer of the candidates endpoints.
+
 import { formatInterval } from '../../../base/interval.js';
 import type { BrokerQueries } from '../../../cluster/broker/contract.js';
 

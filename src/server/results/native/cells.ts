@@ -1,3 +1,5 @@
+// Writes cells of native results as JSON.
+
 import { doubleText, floatText } from '../../../expression/value.js';
 import { arrayElements } from '../../../model/array-text.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../../model/frame.js';

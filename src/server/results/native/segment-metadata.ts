@@ -1,3 +1,5 @@
+// Writes results of segmentMetadata queries.
+
 import { condenseIntervals, formatInterval } from '../../../base/interval.js';
 import { stringifyJson } from '../../../base/json.js';
 import type { SegmentMetadataQuery } from '../../../model/query.js';

@@ -1,3 +1,5 @@
+// Streams text in pieces.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Characters after which a piece is sent off: well under a millisecond of work. */

@@ -1,3 +1,5 @@
+// Writes results of timeseries, groupBy, topN and scan queries.
+
 import { findZone, UTC } from '../../../base/calendar.js';
 import type { EpochMs, Interval } from '../../../base/instant.js';
 import { formatInstantIn } from '../../../base/time.js';

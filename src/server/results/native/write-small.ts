@@ -1,3 +1,5 @@
+// Writes results of timeBoundary, dataSourceMetadata and search queries.
+
 import type { EpochMs } from '../../../base/instant.js';
 import { stringifyJson } from '../../../base/json.js';
 import { formatInstant } from '../../../base/time.js';

@@ -1,3 +1,5 @@
+// Writes cells of SQL results.
+
 import { findZone, UTC } from '../../../base/calendar.js';
 import { formatInstantIn } from '../../../base/time.js';
 import { doubleText, floatText } from '../../../expression/value.js';

@@ -1,3 +1,5 @@
+// Table of the SQL result formats.
+
 import type { Frame } from '../../../model/frame.js';
 import { type OutputColumn, sqlTypeName } from '../../../model/statement.js';
 import { type CellText, CSV_SPELLING, cellText, JSON_ARRAYS_SPELLING, JSON_SPELLING, type Spelling } from './cell-text.js';

@@ -1,3 +1,5 @@
+// Writes SQL results as a stream.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LoopTurns } from '../../../base/loop-turns.js';
 import type { Frame } from '../../../model/frame.js';

@@ -1,3 +1,5 @@
+// Coordinator routes for datasources, intervals and servers.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { Interval } from '../../../base/instant.js';
 import { contains, intersect } from '../../../base/interval.js';

@@ -1,3 +1,5 @@
+// Interface that Coordinator routes answer from.
+
 import type { Coordinator } from '../../../cluster/coordinator/coordinator.js';
 import type { Peers } from '../../../cluster/rpc/peers.js';
 import type { Database } from '../../../metadata/database.js';

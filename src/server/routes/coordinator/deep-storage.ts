@@ -1,3 +1,5 @@
+// Coordinator routes for the agreement of deep storage and metadata.
+
 import type { Route } from '../../http.types.js';
 import { json, readAuthor, route, STATE_READ, STATE_WRITE } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';

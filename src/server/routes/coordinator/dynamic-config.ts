@@ -1,3 +1,5 @@
+// Coordinator routes for the dynamic configuration.
+
 import { DYNAMIC_CONFIG_NAME as NAME } from '../../../cluster/coordinator/dynamic-config.js';
 import type { Route } from '../../http.types.js';
 import { auditBody, CONFIG_READ, CONFIG_WRITE, json, readAuthor, readHistorySelection, readObject, route } from '../exchange.js';

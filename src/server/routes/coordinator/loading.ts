@@ -1,3 +1,5 @@
+// Coordinator routes for the progress of segment loading.
+
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
 

@@ -1,3 +1,5 @@
+// Coordinator routes for the status of lookups.
+
 import { ServiceError } from '../../../base/errors.js';
 import { stringifyJson } from '../../../base/json.js';
 import { own } from '../../../base/names.js';

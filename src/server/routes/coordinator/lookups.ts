@@ -1,3 +1,5 @@
+// Coordinator routes for the configuration of lookups.
+
 import { ServiceError } from '../../../base/errors.js';
 import { own } from '../../../base/names.js';
 import { type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';

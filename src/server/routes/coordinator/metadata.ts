@@ -1,3 +1,5 @@
+// Coordinator routes for segments and datasources in the metadata store.
+
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
 import { dataSourceNames, findSegment } from '../../../metadata/segments.js';

@@ -1,3 +1,5 @@
+// Coordinator routes for retention rules.
+
 import type { HttpRequest, Route } from '../../http.types.js';
 import { auditBody, DATASOURCES, isFlagged, json, readAuthor, readHistorySelection, readJson, route } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';

@@ -1,3 +1,5 @@
+// Routes that mark segments used or unused, and remove unused ones.
+
 import { ServiceError } from '../../../base/errors.js';
 import type { Interval } from '../../../base/instant.js';
 import { describeValue } from '../../../base/json.js';

@@ -1,3 +1,5 @@
+// Served segments and datasources, for Coordinator routes.
+
 import type { ClusterPicture, Coordinator } from '../../../cluster/coordinator/coordinator.js';
 import type { ServerInventory } from '../../../cluster/rpc/services.js';
 import type { SegmentDescriptor } from '../../../model/segment.js';

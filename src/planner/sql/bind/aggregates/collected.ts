@@ -1,3 +1,5 @@
+// SQL aggregates that keep values: ARRAY_AGG, STRING_AGG, ANY_VALUE, bits.
+
 import type { AggregateState, ExpressionFold } from '../../../../model/aggregate-state.js';
 import { call, type Expression, long, text } from '../../../../model/expression.js';
 import type { ColumnType } from '../../../../model/schema.js';

@@ -1,3 +1,5 @@
+// SQL aggregates of histograms, Bloom filters and tuple sketches.
+
 import type { AggregateState } from '../../../../model/aggregate-state.js';
 import { toBase64 } from '../../../../sketch/base64.js';
 import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../../sketch/fixed-histogram.js';

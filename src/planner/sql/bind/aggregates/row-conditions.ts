@@ -1,3 +1,5 @@
+// Splits aggregates over CASE into aggregates with a filter.
+
 import type { SqlType } from '../../../../model/statement.js';
 import { isNumeric } from '../../parse/sql-type.js';
 import type { BoundAggregate } from '../../relation/aggregate.js';

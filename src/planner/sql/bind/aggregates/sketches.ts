@@ -1,3 +1,5 @@
+// SQL aggregates that estimate distinct values and quantiles.
+
 import { type Bound, call, literal, text } from '../../relation/bound.js';
 import { type AggregateFunction, type AggregateUse, collectStates, numericOperand } from '../aggregate-list.js';
 

@@ -1,3 +1,5 @@
+// Binds arithmetic, concatenation and INTERVAL arithmetic.
+
 import { commonType, isInstant, isNumeric } from '../../parse/sql-type.js';
 import { type Bound, call, literal } from '../../relation/bound.js';
 import { castTo } from '../cast.js';

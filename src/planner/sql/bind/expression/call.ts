@@ -1,3 +1,5 @@
+// Binds calls of functions, aggregates and window functions.
+
 import { own } from '../../../../base/names.js';
 import { TIME_COLUMN } from '../../../../model/schema.js';
 import type { SqlExpression } from '../../parse/syntax.js';

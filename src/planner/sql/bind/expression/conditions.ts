@@ -1,3 +1,5 @@
+// Binds conditions: AND, OR, NOT, IS, LIKE.
+
 import type { SqlExpression } from '../../parse/syntax.js';
 import { and, type Bound, call, FALSE, literal, not, or, TRUE } from '../../relation/bound.js';
 import { castTo } from '../cast.js';

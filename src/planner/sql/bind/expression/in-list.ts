@@ -1,3 +1,5 @@
+// Binds IN over lists of values and rows.
+
 import type { SqlType } from '../../../../model/statement.js';
 import type { SqlExpression } from '../../parse/syntax.js';
 import { and, type Bound, literal, not, or } from '../../relation/bound.js';

@@ -1,3 +1,5 @@
+// Place of an expression in its query, which decides what it may contain.
+
 import type { SqlExpression, SqlQuery } from '../../parse/syntax.js';
 import type { Bound } from '../../relation/bound.js';
 import type { AggregateList } from '../aggregate-list.js';

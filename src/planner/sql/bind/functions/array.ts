@@ -1,3 +1,5 @@
+// SQL array functions.
+
 import { arrayOf, commonType, isArray } from '../../parse/sql-type.js';
 import { type Bound, call } from '../../relation/bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';

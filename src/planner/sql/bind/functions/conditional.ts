@@ -1,3 +1,5 @@
+// SQL conditional functions: COALESCE, NULLIF, NVL and others.
+
 import { type Bound, call, NULL } from '../../relation/bound.js';
 import { compare } from '../comparison.js';
 import type { FunctionCall, SqlFunction } from '../function-call.js';

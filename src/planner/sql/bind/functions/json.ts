@@ -1,3 +1,5 @@
+// SQL JSON functions.
+
 import { JSON_TYPE } from '../../../../model/schema.js';
 import type { SqlType } from '../../../../model/statement.js';
 import { elementOf, isArray, isComplex, nativeType } from '../../parse/sql-type.js';

@@ -1,3 +1,5 @@
+// SQL functions over multi-value strings (`MV_...`).
+
 import { isArray } from '../../parse/sql-type.js';
 import { type Bound, call, FALSE, literal, TRUE } from '../../relation/bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';

@@ -1,3 +1,5 @@
+// SQL functions over IP addresses.
+
 import { type Bound, call } from '../../relation/bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 

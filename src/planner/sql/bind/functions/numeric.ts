@@ -1,3 +1,5 @@
+// SQL numeric functions.
+
 import { commonType, nativeType } from '../../parse/sql-type.js';
 import { type Bound, call, integer, literal, settledType } from '../../relation/bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';

@@ -1,3 +1,5 @@
+// SQL functions over sketches.
+
 import type { SqlType } from '../../../../model/statement.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { type Bound, call, integer, text } from '../../relation/bound.js';

@@ -1,3 +1,5 @@
+// SQL string functions.
+
 import { type Bound, call, integer, text } from '../../relation/bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 

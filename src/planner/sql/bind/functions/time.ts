@@ -1,3 +1,5 @@
+// SQL time functions.
+
 import { findZone } from '../../../../base/calendar.js';
 import { parseInterval } from '../../../../base/interval.js';
 import { own } from '../../../../base/names.js';

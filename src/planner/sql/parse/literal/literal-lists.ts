@@ -1,3 +1,5 @@
+// Reads long lists of literals in front of the parser, which would take too long.
+
 import type { Marks } from '../marks.js';
 import type { SqlExpression } from '../syntax.js';
 import type { TokenStream } from '../token-stream.js';

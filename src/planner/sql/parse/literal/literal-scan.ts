@@ -1,3 +1,5 @@
+// Scans a list of literals behind IN.
+
 import { type Literal, numberLiteral } from './literal.js';
 
 /** The list between the parentheses behind IN. */

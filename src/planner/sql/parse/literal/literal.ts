@@ -1,3 +1,5 @@
+// Literals in lists.
+
 import type { SqlExpression } from '../syntax.js';
 
 export type Literal = Extract<SqlExpression, { kind: 'literal' }>;

@@ -1,3 +1,5 @@
+// String literals, with and without Unicode escapes.
+
 import type { Token } from '../lexer.js';
 import type { SourceText } from '../source-text.js';
 

@@ -1,3 +1,5 @@
+// Rule: takes conditions that all branches of an OR share out of it.
+
 import { and, type Bound, boundKey, conjuncts, mapChildren, or } from '../bound.js';
 import { mapInputs, type Relation } from '../relation.js';
 import { mapExpressions } from './map-expressions.js';

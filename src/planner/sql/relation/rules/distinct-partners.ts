@@ -1,3 +1,5 @@
+// Rule: groups the right side of a join first, where many of its rows are alike.
+
 import { columnNames } from '../bound.js';
 import { estimate } from '../estimate.js';
 import { columnsOf, type JoinRelation, mapInputs, putsOutRight, type Relation } from '../relation.js';

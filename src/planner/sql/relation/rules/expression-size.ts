@@ -1,3 +1,5 @@
+// Limit on the size of expressions that rules may repeat.
+
 import { append } from '../../../../base/lists.js';
 import { type Bound, children } from '../bound.js';
 

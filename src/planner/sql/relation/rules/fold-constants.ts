@@ -1,3 +1,5 @@
+// Rule: folds expressions that have become constant.
+
 import { ServiceError } from '../../../../base/errors.js';
 import { foldConstant } from '../../../../expression/evaluate.js';
 import { and, type Bound, children, FALSE, literal, mapChildren, or, TRUE, toExpression } from '../bound.js';

@@ -1,3 +1,5 @@
+// Rule: derives conditions on each side of a join from an OR over both.
+
 import { and, type Bound, boundKey, conjuncts, or } from '../bound.js';
 import { sideOf, unprefixed } from '../join-condition.js';
 import { type JoinRelation, mapInputs, type Relation } from '../relation.js';

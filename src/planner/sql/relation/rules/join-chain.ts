@@ -1,3 +1,5 @@
+// Chains of inner joins that can be reordered.
+
 import { append, highest } from '../../../../base/lists.js';
 import { type Bound, column, columnNames, conjuncts } from '../bound.js';
 import { distinctOf, type Estimate, estimate, FOUND, filterPart, keySelectivity, selectivity } from '../estimate.js';

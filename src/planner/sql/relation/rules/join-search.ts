@@ -1,3 +1,5 @@
+// Searches for the cheapest order of joins.
+
 /** Inner joins for the search of the cheapest order. Sets of inputs are bits: input i is 1 << i. */
 export interface JoinGraph {
   readonly inputs: readonly JoinInput[];

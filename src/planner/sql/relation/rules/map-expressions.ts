@@ -1,3 +1,5 @@
+// Maps the expressions of a relational node.
+
 import type { Bound } from '../bound.js';
 import { mapWindowFunction, type Relation } from '../relation.js';
 

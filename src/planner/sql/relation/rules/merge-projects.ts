@@ -1,3 +1,5 @@
+// Rule: merges projections, so that columns are computed once.
+
 import { type Bound, substitute } from '../bound.js';
 import { columnsOf, identity, mapInputs, type Relation } from '../relation.js';
 import { isSmall } from './expression-size.js';

@@ -1,3 +1,5 @@
+// Rule: reorders inner joins by estimated cost.
+
 import { and, type Bound, column, transform } from '../bound.js';
 import { columnsOf, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
 import { type ChainInput, type ClassMember, chainOf, graphOf, isOrdered, type JoinChain, ownersOf } from './join-chain.js';

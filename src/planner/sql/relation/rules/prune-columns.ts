@@ -1,3 +1,5 @@
+// Rule: drops columns that nobody reads.
+
 import { type Bound, columnNames } from '../bound.js';
 import { columnsOf, identity, inputsOf, type Relation } from '../relation.js';
 import { expressionsOf } from './verify-relation.js';

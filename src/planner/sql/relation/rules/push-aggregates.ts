@@ -1,3 +1,5 @@
+// Rule: groups each branch of a UNION ALL before they are joined.
+
 import { column } from '../bound.js';
 import { type AggregateRelation, identity, mapInputs, type NamedAggregate, type NamedBound, type Relation } from '../relation.js';
 

@@ -1,3 +1,5 @@
+// Rule: pushes conditions down to the tables.
+
 import { and, type Bound, columnNames, conjuncts, substitute } from '../bound.js';
 import { sideOf, unprefixed } from '../join-condition.js';
 import {

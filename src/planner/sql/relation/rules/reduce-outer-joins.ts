@@ -1,3 +1,5 @@
+// Rule: makes outer joins inner where a condition drops the added rows.
+
 import { type Bound, conjuncts } from '../bound.js';
 import { type JoinRelation, mapInputs, putsOutRight, type Relation } from '../relation.js';
 

@@ -1,3 +1,5 @@
+// The context key `plannerRulesOff`.
+
 import { ServiceError } from '../../../../base/errors.js';
 import { describeValue } from '../../../../base/json.js';
 import { nearestName } from '../../../../base/nearest-name.js';

@@ -1,3 +1,5 @@
+// Table of the rules, and their application.
+
 import { assert } from '../../../../base/errors.js';
 import type { PlanWatch } from '../../plan-watch.js';
 import { identity, type ProjectRelation, type Relation } from '../relation.js';

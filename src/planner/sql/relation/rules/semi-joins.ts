@@ -1,3 +1,5 @@
+// Rule: makes semi and anti joins of joins that only mark rows.
+
 import { and, type Bound, children, conjuncts } from '../bound.js';
 import { inputsOf, mapInputs, type Relation } from '../relation.js';
 import { expressionsOf } from './verify-relation.js';

@@ -1,3 +1,5 @@
+// Rule: puts the smaller input of a join on the right, which is held in memory.
+
 import { type Bound, column, transform } from '../bound.js';
 import { estimate } from '../estimate.js';
 import { columnsOf, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';

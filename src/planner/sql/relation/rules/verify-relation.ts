@@ -1,3 +1,5 @@
+// Verifies relational trees after each rule.
+
 import { ServiceError } from '../../../../base/errors.js';
 import { type Bound, children } from '../bound.js';
 import { columnsOf, inputsOf, type JoinRelation, putsOutRight, type Relation, windowExpressions } from '../relation.js';
