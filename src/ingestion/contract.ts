@@ -16,9 +16,8 @@ export interface TableQuery {
   readonly source: RowSource;
 }
 
-/** Everything outside that a task may use. The middle manager's child process makes it; tests make their own. */
-export interface TaskContext {
-  readonly taskId: string;
+/** Places and limits that a task keeps to; plain data. */
+export interface TaskRules {
   /** Empty at start, deleted after the task ends, whatever way. */
   readonly workDirectory: string;
   /** Directories that `local` input sources may read; resolved, no links out of them are followed. */
@@ -30,6 +29,11 @@ export interface TaskContext {
   readonly inputLimits: InputLimits;
   /** Name of the kernel set. */
   readonly kernels: string;
+}
+
+/** Everything outside that a task may use. The middle manager's child process makes it; tests make their own. */
+export interface TaskContext extends TaskRules {
+  readonly taskId: string;
   readonly storage: Pick<DeepStorage, 'push'>;
   readonly signal: AbortSignal;
   now(): EpochMs;

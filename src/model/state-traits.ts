@@ -32,219 +32,71 @@ export interface StateTraits<State extends AggregateState> {
   readonly mixedInput: 'nowhere' | 'merged' | 'everywhere';
 }
 
+const no = (): boolean => false;
+const yes = (): boolean => true;
+
+/** Traits of most kinds of state. */
+const PLAIN = { finalizable: false, named: true, isRanked: no, isValue: no, mixedInput: 'nowhere' } as const;
+const FINALIZABLE = { ...PLAIN, finalizable: true } as const;
+const RANKED = { ...PLAIN, isRanked: yes } as const;
+/** Traits of states that keep the distribution of numbers. */
+const DISTRIBUTION = { ofNoRows: 0, distinct: 'numbers', window: 'rows', mixedInput: 'everywhere' } as const;
+
 /** A kind of state without an entry, or an entry without a trait, does not compile. */
 const STATE_TRAITS: { readonly [Type in AggregateState['type']]: StateTraits<Extract<AggregateState, { type: Type }>> } = {
-  first: {
-    ...pairs(),
-    ofNoRows: null,
-    distinct: 'nothing',
-    window: 'sliding',
-    finalizable: false,
-    named: false,
-    isRanked: no,
-    // Any value is its own state.
-    isValue: (_, columns) => columns.length === 1,
-    mixedInput: 'nowhere',
-  },
-  last: {
-    ...pairs(),
-    ofNoRows: null,
-    distinct: 'nothing',
-    window: 'sliding',
-    finalizable: false,
-    named: false,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  min: {
-    ...internal('extreme'),
-    ofNoRows: null,
-    distinct: 'nothing',
-    window: 'none',
-    finalizable: false,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  max: {
-    ...internal('extreme'),
-    ofNoRows: null,
-    distinct: 'nothing',
-    window: 'none',
-    finalizable: false,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
+  // Any value is its own state.
+  first: { ...paired(), isValue: (_, columns) => columns.length === 1 },
+  last: paired(),
+  min: { ...internal('extreme'), ...PLAIN, ofNoRows: null, distinct: 'nothing', window: 'none' },
+  max: { ...internal('extreme'), ...PLAIN, ofNoRows: null, distinct: 'nothing', window: 'none' },
   timeMin: timeExtreme(),
   timeMax: timeExtreme(),
   moments: {
     columnType: ({ result }) => (result === 'mean' ? 'COMPLEX<doubleMean>' : 'COMPLEX<variance>'),
     declared: ['COMPLEX<doubleMean>', 'COMPLEX<variance>'],
     decoded: ['COMPLEX<variance>'],
+    ...PLAIN,
     ofNoRows: null,
     distinct: 'numbers',
     window: 'sliding',
-    finalizable: false,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
   },
-  exactSum: {
-    ...internal('exactSum'),
-    ofNoRows: null,
-    distinct: 'refused',
-    window: 'none',
-    finalizable: false,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  hll: {
-    ...sketch('HLLSketch'),
-    ofNoRows: 0,
-    distinct: 'nothing',
-    window: 'rows',
-    finalizable: true,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  cardinality: {
-    ...sketch('hyperUnique'),
-    ofNoRows: 0,
-    distinct: 'nothing',
-    window: 'none',
-    finalizable: true,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  theta: {
-    ...sketch('thetaSketch'),
-    ofNoRows: 0,
-    distinct: 'nothing',
-    window: 'rows',
-    finalizable: true,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  quantiles: {
-    ...sketch('quantilesDoublesSketch'),
-    ofNoRows: 0,
-    distinct: 'numbers',
-    window: 'rows',
-    finalizable: true,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'everywhere',
-  },
+  exactSum: { ...internal('exactSum'), ...PLAIN, ofNoRows: null, distinct: 'refused', window: 'none' },
+  hll: { ...sketch('HLLSketch'), ...FINALIZABLE, ofNoRows: 0, distinct: 'nothing', window: 'rows' },
+  cardinality: { ...sketch('hyperUnique'), ...FINALIZABLE, ofNoRows: 0, distinct: 'nothing', window: 'none' },
+  theta: { ...sketch('thetaSketch'), ...FINALIZABLE, ofNoRows: 0, distinct: 'nothing', window: 'rows' },
+  quantiles: { ...sketch('quantilesDoublesSketch'), ...FINALIZABLE, ...DISTRIBUTION },
   kll: {
     columnType: ({ valueType }) => (valueType === 'FLOAT' ? 'COMPLEX<KllFloatsSketch>' : 'COMPLEX<KllDoublesSketch>'),
     declared: ['COMPLEX<KllDoublesSketch>', 'COMPLEX<KllFloatsSketch>'],
     decoded: ['COMPLEX<KllDoublesSketch>', 'COMPLEX<KllFloatsSketch>'],
-    ofNoRows: 0,
-    distinct: 'numbers',
-    window: 'rows',
-    finalizable: true,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'everywhere',
+    ...FINALIZABLE,
+    ...DISTRIBUTION,
   },
-  tuple: {
-    ...sketch('arrayOfDoublesSketch'),
-    ofNoRows: 0,
-    distinct: 'refused',
-    window: 'none',
-    finalizable: false,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  histogram: {
-    ...sketch('approximateHistogram'),
-    ofNoRows: null,
-    distinct: 'numbers',
-    window: 'rows',
-    finalizable: false,
-    named: true,
-    isRanked: yes,
-    isValue: no,
-    mixedInput: 'merged',
-  },
-  fixedHistogram: {
-    ...sketch('fixedBucketsHistogram'),
-    ofNoRows: null,
-    distinct: 'numbers',
-    window: 'rows',
-    finalizable: false,
-    named: true,
-    isRanked: yes,
-    isValue: no,
-    mixedInput: 'everywhere',
-  },
-  bloom: {
-    ...sketch('bloom'),
-    ofNoRows: null,
-    distinct: 'nothing',
-    window: 'none',
-    finalizable: false,
-    named: true,
-    isRanked: yes,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
-  list: {
-    ...internal('list'),
-    ofNoRows: null,
-    distinct: 'refused',
-    window: 'rows',
-    finalizable: false,
-    named: true,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  },
+  tuple: { ...sketch('arrayOfDoublesSketch'), ...PLAIN, ofNoRows: 0, distinct: 'refused', window: 'none' },
+  histogram: { ...sketch('approximateHistogram'), ...RANKED, ...DISTRIBUTION, ofNoRows: null, mixedInput: 'merged' },
+  fixedHistogram: { ...sketch('fixedBucketsHistogram'), ...RANKED, ...DISTRIBUTION, ofNoRows: null },
+  bloom: { ...sketch('bloom'), ...RANKED, ofNoRows: null, distinct: 'nothing', window: 'none' },
+  list: { ...internal('list'), ...PLAIN, ofNoRows: null, distinct: 'refused', window: 'rows' },
   expression: {
     ...internal('expression'),
+    ...PLAIN,
     ofNoRows: null,
     distinct: 'refused',
     window: 'rows',
-    finalizable: false,
-    named: true,
     isRanked: ({ compare }: ExpressionFold) => compare !== null,
     isValue: ({ finalize }: ExpressionFold) => finalize === null,
-    mixedInput: 'nowhere',
   },
 };
 
 /** A time, of which the other columns of times are extremes too. */
 function timeExtreme(): StateTraits<AggregateState> {
-  return {
-    columnType: () => 'COMPLEX<time>',
-    declared: ['COMPLEX<time>'],
-    decoded: [],
-    ofNoRows: null,
-    distinct: 'nothing',
-    window: 'none',
-    finalizable: false,
-    named: false,
-    isRanked: no,
-    isValue: no,
-    mixedInput: 'nowhere',
-  };
+  const stored: StoredAs<AggregateState> = { columnType: () => 'COMPLEX<time>', declared: ['COMPLEX<time>'], decoded: [] };
+  return { ...stored, ...PLAIN, ofNoRows: null, distinct: 'nothing', window: 'none', named: false };
+}
+
+/** A value beside its time. */
+function paired(): StateTraits<Extract<AggregateState, { type: 'first' | 'last' }>> {
+  return { ...pairs(), ...PLAIN, ofNoRows: null, distinct: 'nothing', window: 'sliding', named: false };
 }
 
 type StoredAs<State extends AggregateState> = Pick<StateTraits<State>, 'columnType' | 'declared' | 'decoded'>;
@@ -260,7 +112,7 @@ function internal(name: string): StoredAs<AggregateState> {
   return { columnType: () => `COMPLEX<${name}>`, declared: [], decoded: [] };
 }
 
-/** A value beside its time. */
+/** Pairs of a value and its time. */
 function pairs(): StoredAs<Extract<AggregateState, { type: 'first' | 'last' }>> {
   const names: Readonly<Record<string, string>> = { LONG: 'Long', DOUBLE: 'Double', FLOAT: 'Float' };
   const typeOf = (name = 'String'): ComplexType => `COMPLEX<serializablePairLong${name}>`;
@@ -269,14 +121,6 @@ function pairs(): StoredAs<Extract<AggregateState, { type: 'first' | 'last' }>> 
     declared: [typeOf(), ...Object.values(names).map(typeOf)],
     decoded: [],
   };
-}
-
-function no(): boolean {
-  return false;
-}
-
-function yes(): boolean {
-  return true;
 }
 
 export function stateTraits({ type }: Pick<AggregateState, 'type'>): StateTraits<AggregateState> {

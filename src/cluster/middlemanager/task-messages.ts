@@ -1,23 +1,13 @@
 // Messages between the middle manager and a task's child process.
 
 import type { ErrorCode } from '../../base/errors.js';
-import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
-import type { InputLimits } from '../../ingestion/format/format-kind.js';
-import type { HttpRules } from '../../ingestion/source/url-policy.js';
+import type { TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 
 /** Settings that a task's child process receives from this process. */
-export interface TaskSettings {
-  readonly workDirectory: string;
+export interface TaskSettings extends TaskRules {
   readonly storageDirectory: string;
-  readonly allowedDirectories: readonly string[];
-  readonly maxBytesInMemory: number;
-  readonly http: HttpRules;
-  /** `host:port` of the processes of the cluster when the task starts. */
-  readonly peers: readonly string[];
-  readonly inputLimits: InputLimits;
-  readonly kernels: string;
   /** Bytes that the log of the task may take. */
   readonly logBytesMax: number;
 }

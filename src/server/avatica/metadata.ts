@@ -45,6 +45,14 @@ class Conditions {
   }
 }
 
+/** Conditions on tables, and on what else has their names. */
+function onTables(request: ObjectReader): Conditions {
+  return new Conditions()
+    .equal('TABLE_CATALOG', request.optionalString('catalog'))
+    .like('TABLE_SCHEMA', request.optionalString('schemaPattern'))
+    .like('TABLE_NAME', request.optionalString('tableNamePattern'));
+}
+
 /** Name, number, digits, quotes before and after a literal, nullable, case-sensitive, searchable, unsigned, radix (0: none). */
 const TYPE_ROWS: readonly string[] = [
   typeRow('BOOLEAN', 16, 1, "''", null),
@@ -76,11 +84,7 @@ export const METADATA_QUERIES: Readonly<Record<string, (request: ObjectReader) =
     return { sql, parameters: conditions.parameters };
   },
   getTables: (request) => {
-    const conditions = new Conditions()
-      .equal('TABLE_CATALOG', request.optionalString('catalog'))
-      .like('TABLE_SCHEMA', request.optionalString('schemaPattern'))
-      .like('TABLE_NAME', request.optionalString('tableNamePattern'))
-      .among('TABLE_TYPE', request.strings('typeList'));
+    const conditions = onTables(request).among('TABLE_TYPE', request.strings('typeList'));
     const empty = ['REMARKS', 'TYPE_CAT', 'TYPE_SCHEM', 'TYPE_NAME', 'SELF_REFERENCING_COL_NAME', 'REF_GENERATION'];
     const columns = `TABLE_CATALOG AS TABLE_CAT, TABLE_SCHEMA AS TABLE_SCHEM, TABLE_NAME, TABLE_TYPE, ${empty.map((name) => `${NO_TEXT} AS ${name}`).join(', ')}`;
     const sql = `SELECT ${columns} FROM INFORMATION_SCHEMA.TABLES${conditions.where()} ORDER BY TABLE_TYPE, TABLE_CAT, TABLE_SCHEM, TABLE_NAME`;
@@ -88,11 +92,7 @@ export const METADATA_QUERIES: Readonly<Record<string, (request: ObjectReader) =
   },
   getTableTypes: () => ({ sql: 'SELECT DISTINCT TABLE_TYPE FROM INFORMATION_SCHEMA.TABLES ORDER BY TABLE_TYPE', parameters: [] }),
   getColumns: (request) => {
-    const conditions = new Conditions()
-      .equal('TABLE_CATALOG', request.optionalString('catalog'))
-      .like('TABLE_SCHEMA', request.optionalString('schemaPattern'))
-      .like('TABLE_NAME', request.optionalString('tableNamePattern'))
-      .like('COLUMN_NAME', request.optionalString('columnNamePattern'));
+    const conditions = onTables(request).like('COLUMN_NAME', request.optionalString('columnNamePattern'));
     const columns = [
       'TABLE_CATALOG AS TABLE_CAT',
       'TABLE_SCHEMA AS TABLE_SCHEM',

@@ -89,14 +89,12 @@ function arrayWriter(component: WireType): ValueWriter {
   };
 }
 
-const text: ValueWriter = (writer, value) =>
-  writer.uint32(VALUE.type).uint32(numberOf('STRING')).uint32(VALUE.string).string(String(value));
-const long: ValueWriter = (writer, value) =>
-  writer
-    .uint32(VALUE.type)
-    .uint32(numberOf('LONG'))
-    .uint32(VALUE.number)
-    .sint64(value as number | bigint);
+/** Writes what stands before a value: its representation, and the field that it is in. */
+const begin = (writer: Writer, name: Representation, field: number): Writer =>
+  writer.uint32(VALUE.type).uint32(numberOf(name)).uint32(field);
+
+const text: ValueWriter = (writer, value) => begin(writer, 'STRING', VALUE.string).string(String(value));
+const long: ValueWriter = (writer, value) => begin(writer, 'LONG', VALUE.number).sint64(value as number | bigint);
 
 /** Writers by representation. The column states the representation; each value repeats it for clients that look there. */
 const SCALARS: Readonly<Record<Representation, ValueWriter>> = {
@@ -104,30 +102,15 @@ const SCALARS: Readonly<Record<Representation, ValueWriter>> = {
   OBJECT: text,
   ARRAY: text,
   LONG: long,
-  BOOLEAN: (writer, value) =>
-    writer
-      .uint32(VALUE.type)
-      .uint32(numberOf('BOOLEAN'))
-      .uint32(VALUE.bool)
-      .bool(value as boolean),
+  BOOLEAN: (writer, value) => begin(writer, 'BOOLEAN', VALUE.bool).bool(value as boolean),
   // INTEGER is a name for longs here: one that has more digits than an INTEGER is told to be a LONG.
   INTEGER: (writer, value) => {
     const number = Number(value);
     if (number !== (number | 0)) long(writer, value);
-    else writer.uint32(VALUE.type).uint32(numberOf('INTEGER')).uint32(VALUE.number).sint64(number);
+    else begin(writer, 'INTEGER', VALUE.number).sint64(number);
   },
-  FLOAT: (writer, value) =>
-    writer
-      .uint32(VALUE.type)
-      .uint32(numberOf('FLOAT'))
-      .uint32(VALUE.number)
-      .sint64(floatBits(value as number)),
-  DOUBLE: (writer, value) =>
-    writer
-      .uint32(VALUE.type)
-      .uint32(numberOf('DOUBLE'))
-      .uint32(VALUE.double)
-      .double(value as number),
+  FLOAT: (writer, value) => begin(writer, 'FLOAT', VALUE.number).sint64(floatBits(value as number)),
+  DOUBLE: (writer, value) => begin(writer, 'DOUBLE', VALUE.double).double(value as number),
 };
 
 const BITS = new DataView(new ArrayBuffer(4));

@@ -23,20 +23,20 @@ export interface LoadColumnRequest {
 export function loadColumn(request: LoadColumnRequest, memory: KernelMemory, kernels: KernelSet): null {
   const decoder = new ArrayDecoder(request.source, memory, kernels);
   try {
-    if (request.column.kind === 'number') loadNumbers(request, request.column, memory, decoder);
-    else loadStrings(request, request.column, memory, decoder);
+    if (request.column.kind === 'number') loadNumbers(request, request.column, { decoder, memory });
+    else loadStrings(request, request.column, { decoder, memory });
   } finally {
     decoder.release();
   }
   return null;
 }
 
-function loadNumbers(
-  { address, rowCount }: LoadColumnRequest,
-  column: StoredNumberColumn,
-  memory: KernelMemory,
-  decoder: ArrayDecoder,
-): void {
+interface Loader {
+  readonly decoder: ArrayDecoder;
+  readonly memory: KernelMemory;
+}
+
+function loadNumbers({ address, rowCount }: LoadColumnRequest, column: StoredNumberColumn, { decoder, memory }: Loader): void {
   const placement = numberUploadOf(column, rowCount);
   clearPadding(address, regionsOf(placement), memory);
   decoder.decode(column.values, address + placement.values.at, column.name, 'values');
@@ -45,31 +45,20 @@ function loadNumbers(
   decoder.decode(column.ranges, address + placement.ranges.at, column.name, 'block ranges');
 }
 
-function loadStrings(
-  { address, rowCount }: LoadColumnRequest,
-  column: StoredStringColumn,
-  memory: KernelMemory,
-  decoder: ArrayDecoder,
-): void {
+function loadStrings({ address, rowCount }: LoadColumnRequest, column: StoredStringColumn, loader: Loader): void {
+  const { decoder, memory } = loader;
   const placement = stringUploadOf(column, rowCount);
   clearPadding(address, regionsOf(placement), memory);
   const { name, dictionary } = column;
   decoder.decode(column.ids, address + placement.ids.at, name, 'ids');
   if (column.ends !== null && placement.offsets !== null)
-    decodeOffsets(column.ends, address + placement.offsets.at, name, 'row offsets', memory, decoder);
-  decodeOffsets(dictionary.ends, address + placement.dictionaryOffsets.at, name, 'dictionary offsets', memory, decoder);
+    decodeOffsets(column.ends, address + placement.offsets.at, name, 'row offsets', loader);
+  decodeOffsets(dictionary.ends, address + placement.dictionaryOffsets.at, name, 'dictionary offsets', loader);
   decoder.decode(dictionary.text, address + placement.text.at, name, 'dictionary text');
 }
 
 /** Ends become offsets by a 0 in front; they are decoded where blocks are aligned and then moved up by one. */
-function decodeOffsets(
-  ends: StoredArray,
-  address: Address,
-  column: string,
-  name: string,
-  memory: KernelMemory,
-  decoder: ArrayDecoder,
-): void {
+function decodeOffsets(ends: StoredArray, address: Address, column: string, name: string, { decoder, memory }: Loader): void {
   decoder.decode(ends, address, column, name);
   const offsets = memory.u32(address, ends.length + 1);
   offsets.copyWithin(1, 0, ends.length);

@@ -114,10 +114,7 @@ export function readSegmentMetadata(reader: ObjectReader, dataSource: string): S
   const lenientMerge = reader.boolean('lenientAggregatorMerge', false);
   return {
     queryType: 'segmentMetadata',
-    dataSource,
-    intervals: readIntervals(reader, 'intervals') ?? null,
-    filter: null,
-    virtualColumns: [],
+    ...readAllRows(reader, dataSource),
     analysisTypes: reader.has('analysisTypes') ? analysisTypes : ['cardinality', 'interval', 'minmax'],
     toInclude: kind === 'list' ? { kind, names } : { kind },
     merge: reader.boolean('merge', false),
@@ -130,11 +127,10 @@ export function readSegmentMetadata(reader: ObjectReader, dataSource: string): S
 }
 
 export function readDataSourceMetadata(reader: ObjectReader, dataSource: string): DataSourceMetadataQuery {
-  return {
-    queryType: 'dataSourceMetadata',
-    dataSource,
-    intervals: readIntervals(reader, 'intervals') ?? null,
-    filter: null,
-    virtualColumns: [],
-  };
+  return { queryType: 'dataSourceMetadata', ...readAllRows(reader, dataSource) };
+}
+
+/** The rows of a datasource in some intervals, whatever is in them. */
+function readAllRows(reader: ObjectReader, dataSource: string): Omit<DataSourceMetadataQuery, 'queryType'> {
+  return { dataSource, intervals: readIntervals(reader, 'intervals') ?? null, filter: null, virtualColumns: [] };
 }

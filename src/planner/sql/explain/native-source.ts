@@ -7,8 +7,8 @@ import type { VirtualColumn } from '../../../model/aggregator.js';
 import { columnsOfExpression, columnsOfFilter } from '../../../model/columns-read.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
-import type { GroupPlan, PostStep } from '../../../model/plan.js';
-import { renameExpression, renameFilter } from '../../../model/plan-names.js';
+import type { GroupPlan } from '../../../model/plan.js';
+import { renameExpression, renameStep } from '../../../model/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
 import type { PlannedSource } from '../../../model/statement.js';
 import { type Json, nativeFilter, none, printed, virtualColumn } from './native-parts.js';
@@ -60,18 +60,7 @@ function subquery(plan: RowsPlan, source: PlannedSource, nativeQuery: NativeQuer
   const renames = new Map(last.columns.map(({ name, from }) => [from, name]));
   if (renames.size < last.columns.length) return none('a column of a subquery under two names');
   const rename = (name: string): string => renames.get(name) ?? name;
-  const steps = plan.post.slice(0, -1).map((step): PostStep => {
-    switch (step.step) {
-      case 'compute':
-        return { ...step, name: rename(step.name), expression: renameExpression(step.expression, rename) };
-      case 'filter':
-        return { ...step, filter: renameFilter(step.filter, rename) };
-      case 'sort':
-        return { ...step, by: step.by.map((key) => ({ ...key, column: rename(key.column) })) };
-      default:
-        return step;
-    }
-  });
+  const steps = plan.post.slice(0, -1).map((step) => renameStep(step, rename));
   const keys = plan.keys.map((key) => ({ ...key, name: rename(key.name) }));
   const aggregators = plan.aggregators.map((each) => ({ ...each, name: rename(each.name) }));
   const names = [...keys, ...aggregators, ...steps.flatMap((step) => (step.step === 'compute' ? [step] : []))].map(({ name }) => name);
