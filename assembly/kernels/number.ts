@@ -46,23 +46,6 @@ export function longs(operation: i32, a: usize, b: usize, scalar: u32, n: u32, o
   else longsOf(operation, a, b, false, n, out);
 }
 
-export function remainderF64(a: usize, b: usize, scalar: u32, n: u32, out: usize): void {
-  assert(isAligned<f64>(a) && isAligned<f64>(b) && isAligned<f64>(out));
-  if (n == 0) return;
-  const end = <usize>n << 3;
-  const only = scalar != 0 ? load<f64>(b) : 0;
-  for (let at: usize = 0; at < end; at += 8) store<f64>(out + at, remainder(load<f64>(a + at), scalar != 0 ? only : load<f64>(b + at)));
-}
-
-/** Integers within 2^53 have an exact quotient to go by; others the slow way of the library. */
-@inline
-function remainder(a: f64, b: f64): f64 {
-  if (abs(a) < 9007199254740992.0 && abs(b) < 9007199254740992.0 && b != 0 && trunc(a) == a && trunc(b) == b) {
-    return copysign<f64>(<f64>(<i64>a % <i64>b), a);
-  }
-  return a % b;
-}
-
 @inline
 const FLOOR: u32 = 0;
 @inline

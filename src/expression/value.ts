@@ -299,9 +299,13 @@ function compareTexts(a: string, b: string): number {
 
 /** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */
 export function floatText(value: number): string {
-  for (let digits = 2; digits < 9; digits++) {
-    const shorter = Number(value.toPrecision(digits));
-    if (Math.fround(shorter) === value) return doubleText(shorter);
+  if (!Number.isFinite(value)) return doubleText(value);
+  // What so many digits tell, more digits do as well.
+  let [enough, tooFew] = [9, 1];
+  while (enough - tooFew > 1) {
+    const digits = (enough + tooFew) >> 1;
+    if (Math.fround(Number(value.toPrecision(digits))) === value) enough = digits;
+    else tooFew = digits;
   }
-  return doubleText(Number.isFinite(value) ? Number(value.toPrecision(9)) : value);
+  return doubleText(Number(value.toPrecision(enough)));
 }

@@ -216,9 +216,7 @@ export type KernelSet =
 
   // ── number.ts: functions of numbers; `out` may be any of the arrays read ────────────────────────────────────────
   /** Element-wise as above. Quotient cut towards zero, remainder with the sign of `a`: of a division by 0 both are 0. Shifts by the low six bits of `b`. */
-  PerType<'divide' | 'and' | 'or' | 'xor' | 'shiftLeft' | 'shiftRight', 'I64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
-  /** The same; F64: the exact remainder with the sign of `a`, NaN by 0. */
-  PerType<'remainder', 'I64' | 'F64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
+  PerType<'divide' | 'remainder' | 'and' | 'or' | 'xor' | 'shiftLeft' | 'shiftRight', 'I64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
   {
     /** Magnitudes; that of the lowest i64 is itself. */
     readonly absI64: (values: Address, n: number, out: Address) => void;

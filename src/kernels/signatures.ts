@@ -91,7 +91,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   divideF64: 5,
   ...perType('compare', WIDE, () => 6),
   ...perType('divide', LONGS, () => 5),
-  ...perType('remainder', WIDE, () => 5),
+  ...perType('remainder', LONGS, () => 5),
   ...perType('and', LONGS, () => 5),
   ...perType('or', LONGS, () => 5),
   ...perType('xor', LONGS, () => 5),

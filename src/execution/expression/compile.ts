@@ -1,27 +1,26 @@
 // Chooses the cheapest way to compute an expression over a segment (decision 15).
 
-import { ServiceError } from '../../base/errors.js';
 import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import { call, type Expression } from '../../model/expression.js';
-import { type ColumnType, isArrayType, isNumberType } from '../../model/schema.js';
+import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../model/schema.js';
 import { ValuePool } from '../block/value-pool.js';
-import { compileArithmetic } from './arithmetic.js';
-import { batchVector } from './batch/batch-vector.js';
-import { BatchCompiler } from './batch/compile-batch.js';
-import { textVector } from './batch/text-batch.js';
 import { codedColumns, codedFunction, combinationCount } from './coded-function.js';
 import { dictionaryFunction, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
+import { NumberCompiler } from './number/compile-number.js';
+import type { Rooms, TruthNode } from './number/node.js';
+import { numberVector } from './number/number-vector.js';
+import { textVector } from './number/text-choice.js';
+import { asTruth } from './number/truth.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { valuesVector } from './values-vector.js';
-import type { NumberVector, Vector } from './vector.js';
+import type { Vector } from './vector.js';
 
 /**
- * An expression over a segment, as columns of a block: arithmetic by kernels, functions of one dictionary column once per
- * distinct value, of several columns of few values once per combination of these, other numbers by loops over typed
- * arrays, all else row by row.
+ * An expression over a segment, as columns of a block: functions of one dictionary column once per distinct value, numbers, conditions
+ * and choices by trees of kernels, functions of several columns of few values once per combination of these, all else row by row.
  * @param outputType  null: the type the expression has
  */
 export function compileVector(scope: SegmentScope, expression: Expression, outputType: ColumnType | null): Vector {
@@ -29,15 +28,13 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   const { typeOf } = form;
   const type = outputType ?? expressionType(form.expression, typeOf);
   const formed = form.isMultiValue && !isArrayType(type) ? onlyValue(form.expression) : form.expression;
-  const arithmetic = isNumberType(type) ? compileArithmetic(scope, formed, type) : undefined;
-  if (arithmetic !== undefined) return arithmetic;
   const dictionary = onlyDictionary(scope, formed);
   if (dictionary !== undefined)
     return dictionaryFunction(scope, dictionary.column, rowFunction(scope, formed, [dictionary.name], typeOf), {
       type,
       expression: formed,
     });
-  return compileBatch(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
+  return compileKernels(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
 }
 
 /** A row has one number, or single string, even where the expression is one of each value: that of its only value, else null. */
@@ -46,26 +43,48 @@ function onlyValue(expression: Expression): Expression {
 }
 
 /** In fewer rows than this, making room for blocks of numbers takes longer than computing row by row. */
-const BATCH_ROWS_MIN = 64;
+const KERNEL_ROWS_MIN = 64;
 
-/** Compiles to loops over numbers, or `undefined` where rows are few or a table of all combinations of values is less work. */
-function compileBatch(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
-  if (type === 'FLOAT' || (type !== 'STRING' && !isNumberType(type)) || scope.view.rowCount < BATCH_ROWS_MIN) return undefined;
+/** Compiles to a tree of kernels, or `undefined`: rows are few, it does not fit, or a part has loops and a table of all combinations of values is less work. */
+function compileKernels(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
+  if ((type !== 'STRING' && !isNumberType(type)) || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
+  const compiler = compilerOf(scope, typeOf);
+  const vector = type === 'STRING' ? choiceOfStrings(compiler, expression, typeOf) : numbers(compiler, expression, type);
+  return vector !== undefined && compiler.hasLoops && hasFewCombinations(scope, expression) ? undefined : vector;
+}
+
+/** A condition as bits, by kernels alone; undefined for one that is computed in another way. */
+export function compileTruth(
+  scope: SegmentScope,
+  expression: Expression,
+): { readonly rooms: Rooms; readonly truth: TruthNode } | undefined {
+  const { isMultiValue, typeOf } = formOf(scope, expression);
+  if (isMultiValue || scope.view.rowCount < KERNEL_ROWS_MIN || onlyDictionary(scope, expression) !== undefined) return undefined;
+  if (expressionType(expression, typeOf) === 'STRING') return undefined;
+  const compiler = compilerOf(scope, typeOf);
+  const node = compiler.whole(expression);
+  if (node === undefined || compiler.hasLoops) return undefined;
+  return { rooms: compiler.rooms, truth: asTruth(compiler.rooms, node) };
+}
+
+function compilerOf(scope: SegmentScope, typeOf: TypeOf): NumberCompiler {
+  return new NumberCompiler(scope, typeOf, (part) => compileRows(scope, part, typeOf, expressionType(part, typeOf)));
+}
+
+function numbers(compiler: NumberCompiler, expression: Expression, type: NumberType): Vector | undefined {
+  const node = compiler.whole(expression);
+  return node === undefined ? undefined : numberVector(compiler.rooms, node, type);
+}
+
+function choiceOfStrings(compiler: NumberCompiler, expression: Expression, typeOf: TypeOf): Vector | undefined {
+  const pool = new ValuePool<string>();
+  const node = expressionType(expression, typeOf) === 'STRING' ? compiler.textChoice(expression, pool) : undefined;
+  return node === undefined ? undefined : textVector(compiler.rooms, node, pool);
+}
+
+function hasFewCombinations(scope: SegmentScope, expression: Expression): boolean {
   const coded = codedColumns(scope, columnsThere(scope, expression));
-  if (coded !== undefined && combinationCount(coded) * ROWS_PER_COMBINATION <= scope.view.rowCount) return undefined;
-  const otherTruth = (condition: Expression): NumberVector => {
-    const vector = compileRows(scope, condition, typeOf, 'LONG');
-    if (vector.kind === 'number') return vector;
-    throw new ServiceError('internal', 'a condition gave texts');
-  };
-  const compiler = new BatchCompiler(scope, typeOf, otherTruth);
-  if (type === 'STRING') {
-    const pool = new ValuePool<string>();
-    const texts = expressionType(expression, typeOf) === 'STRING' ? compiler.textChoice(expression, pool) : undefined;
-    return texts === undefined ? undefined : textVector(scope, texts, pool);
-  }
-  const batch = compiler.number(expression);
-  return batch === undefined || (type === 'LONG' && batch.type === 'DOUBLE') ? undefined : batchVector(scope, batch, type);
+  return coded !== undefined && combinationCount(coded) * ROWS_PER_COMBINATION <= scope.view.rowCount;
 }
 
 const ROWS_PER_COMBINATION = 16;

@@ -114,7 +114,7 @@ function numberTable(
 }
 
 /** Ids of a block as u32. */
-function widener(scope: SegmentScope, column: StringColumnView): (block: Block) => Address {
+export function widener(scope: SegmentScope, column: StringColumnView): (block: Block) => Address {
   if (column.physical === 'U32') return (block) => column.ids + block.start * 4;
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const keyDense = kernelFor(scope.context.kernels, 'keyDense', column.physical);

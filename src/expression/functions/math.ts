@@ -43,14 +43,17 @@ const abs = keepsLong(
 );
 
 /** round(x[, places]): half away from zero, on the decimal digits the number prints with; negative places round before the point. */
-const round = keepsLong(
-  plainFunction('round', [1, 2], 'DOUBLE', ([value = null, placesValue]) => {
-    const places = placesValue === undefined ? 0 : Number(toLong(placesValue) ?? 0n);
-    if (typeof value === 'bigint') return roundLong(value, places);
-    const x = toDouble(value);
-    return x === null ? null : roundDouble(x, places);
-  }),
-);
+const round: ExpressionFunction = {
+  ...keepsLong(
+    plainFunction('round', [1, 2], 'DOUBLE', ([value = null, placesValue]) => {
+      const places = placesValue === undefined ? 0 : Number(toLong(placesValue) ?? 0n);
+      if (typeof value === 'bigint') return roundLong(value, places);
+      const x = toDouble(value);
+      return x === null ? null : roundDouble(x, places);
+    }),
+  ),
+  ofDoubles: (x, places) => roundDouble(x, Math.trunc(places) || 0),
+};
 
 function roundLong(value: bigint, places: number): bigint {
   if (places >= 0) return value;
@@ -60,9 +63,25 @@ function roundLong(value: bigint, places: number): bigint {
   return wrapLong(((value + half) / unit) * unit);
 }
 
+/** Never -0, which decimal digits do not have. */
 function roundDouble(x: number, places: number): number {
-  return toPlaces(x, places, Math.round);
+  const size = Math.abs(x);
+  if (places >= 0 && places < POWERS_OF_TEN.length) {
+    const power = POWERS_OF_TEN[places] ?? 1;
+    const shifted = size * power;
+    const whole = Math.floor(shifted);
+    const rest = shifted - whole;
+    // Far enough from a half, the digits that x prints with round as x itself does; without places both are exact.
+    if (shifted < 2 ** 51 && (places === 0 || Math.abs(rest - 0.5) > shifted * 2 ** -50)) {
+      const rounded = (rest < 0.5 ? whole : whole + 1) / power;
+      return (x < 0 ? -rounded : rounded) + 0;
+    }
+  }
+  return toPlaces(x, places, Math.round) + 0;
 }
+
+/** Those that doubles hold exactly: a quotient by one of them is rounded once. */
+const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** `toInteger`: of what is left of the point once that is shifted, which is never negative. */
 function toPlaces(x: number, places: number, toInteger: (shifted: number) => number): number {

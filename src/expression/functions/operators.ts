@@ -39,6 +39,7 @@ function arithmetic(
       return numericType(name, types);
     },
     bind: () => apply,
+    ofDoubles: onDoubles,
   };
 }
 

@@ -96,7 +96,6 @@ export const NUMBER_CHECKS = {
   ...perType('xor', LONGS, ofLongs('xor')),
   ...perType('shiftLeft', LONGS, ofLongs('shiftLeft')),
   ...perType('shiftRight', LONGS, ofLongs('shiftRight')),
-  remainderF64: (lab: Lab) => elementwise(lab, 'F64', lab.kernels.remainderF64, (a, b) => Number(a) % Number(b)),
   absI64: (lab: Lab) =>
     lab.each(PLACES, (rows, place) => {
       const values = lab.values('I64', rows).map(BigInt);

@@ -39,11 +39,6 @@ export function numberKernels(memory: KernelMemory) {
       const only = scalar === 1 ? (right[0] ?? 0n) : null;
       for (let i = 0; i < n; i++) result[i] = apply(left[i] ?? 0n, only ?? right[i] ?? 0n); // stores wrap at 64 bits
     };
-  const remainderF64: Elementwise = (a, b, scalar, n, out) => {
-    const [left, right, result] = [memory.f64(a, n), memory.f64(b, scalar === 1 ? 1 : n), memory.f64(out, n)];
-    const only = scalar === 1 ? (right[0] ?? 0) : null;
-    for (let i = 0; i < n; i++) result[i] = (left[i] ?? 0) % (only ?? right[i] ?? 0);
-  };
   const choose =
     (viewOf: (at: Address, count: number) => Uint32Array | BigInt64Array) =>
     (mask: Address, a: Address, oneA: number, b: Address, oneB: number, n: number, out: Address): void => {
@@ -58,7 +53,6 @@ export function numberKernels(memory: KernelMemory) {
   return {
     divideI64: ofLongs((a, b) => (b === 0n ? 0n : a / b)),
     remainderI64: ofLongs((a, b) => (b === 0n ? 0n : a % b)),
-    remainderF64,
     andI64: ofLongs((a, b) => a & b),
     orI64: ofLongs((a, b) => a | b),
     xorI64: ofLongs((a, b) => a ^ b),

@@ -5,7 +5,7 @@ import { constantOf } from '../../../expression/expression-type.js';
 import type { Expression } from '../../../model/expression.js';
 import type { NumberColumnView } from '../../../storage/view.js';
 import { clear, kernelFor } from '../../block/context.js';
-import { unionOfNulls } from '../../expression/arithmetic.js';
+import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../../expression/vector.js';
 import type { Accumulator } from './local-states.js';

@@ -1,0 +1,131 @@
+// Arithmetic, bits and rounding as nodes.
+
+import type { Address } from '../../../base/layout.js';
+import { type Block, takeBits, wordsOf } from '../../block/context.js';
+import { eitherNull, inLane, type Lane, laneKernel, type Node, type NumberNode, ofOne, type Rooms, roomForNulls, spread } from './node.js';
+
+type Kernel = (a: Address, b: Address, scalar: number, n: number, out: Address) => void;
+
+/** Operations of the kernel `mapF64`, by number. */
+export const MAP = { floor: 0, ceil: 1, truncate: 2, nearest: 3, halfAway: 4, squareRoot: 5, magnitude: 6, negate: 7, float: 8 } as const;
+
+export function laneOf(nodes: readonly Node[]): Lane {
+  return nodes.some((node) => node.kind === 'number' && node.lane === 'F64') ? 'F64' : 'I64';
+}
+
+/** Two numbers of one lane through a kernel, null where either is. */
+function elementwise(rooms: Rooms, left: NumberNode, right: NumberNode, kernel: Kernel): NumberNode {
+  const a = right.isOne && left.isOne ? left : spread(rooms, left);
+  const bits = roomForNulls(rooms, a, right);
+  const room = rooms.over(a, right);
+  const isOne = a.isOne;
+  return {
+    kind: 'number',
+    lane: left.lane,
+    isOne,
+    mayBeNull: a.mayBeNull || right.mayBeNull,
+    room,
+    run(block) {
+      const first = a.run(block);
+      const second = right.run(block);
+      kernel(first.at, second.at, right.isOne ? 1 : 0, isOne ? 1 : block.rows, room);
+      return { at: room, nulls: eitherNull(rooms, bits, block, first.nulls, second.nulls) };
+    },
+  };
+}
+
+/** `+ - *` of two LONGs, which wrap, or of DOUBLEs. */
+export function combined(rooms: Rooms, family: 'add' | 'subtract' | 'multiply', left: Node, right: Node): NumberNode {
+  const lane = laneOf([left, right]);
+  const a = inLane(rooms, left, lane);
+  return elementwise(rooms, a, inLane(rooms, right, lane), laneKernel(rooms, family, lane));
+}
+
+/** Bits, shifts: of LONGs only. */
+export function ofLongs(rooms: Rooms, family: 'and' | 'or' | 'xor' | 'shiftLeft' | 'shiftRight', left: Node, right: Node): NumberNode {
+  const { kernels } = rooms.scope.context;
+  const a = asLong(rooms, left);
+  return elementwise(rooms, a, asLong(rooms, right), kernels[`${family}I64`]);
+}
+
+export function negated(rooms: Rooms, node: Node): NumberNode {
+  const number = inLane(rooms, node, laneOf([node]));
+  if (number.lane === 'F64') return mappedBy(rooms, number, MAP.negate);
+  const { memory, kernels } = rooms.scope.context;
+  const minusOne = rooms.scope.arena.take(8);
+  memory.i64(minusOne, 1)[0] = -1n;
+  return ofOne(rooms, number, 'I64', (values, n, out) => kernels.multiplyI64(values, minusOne, 1, n, out));
+}
+
+/** A function of one DOUBLE that `mapF64` computes. */
+export function mappedBy(rooms: Rooms, node: Node, operation: number): NumberNode {
+  const { kernels } = rooms.scope.context;
+  return ofOne(rooms, inLane(rooms, node, 'F64'), 'F64', (values, n, out) => kernels.mapF64(values, n, operation, out));
+}
+
+export function magnitude(rooms: Rooms, node: Node): NumberNode {
+  if (laneOf([node]) === 'F64') return mappedBy(rooms, node, MAP.magnitude);
+  const { kernels } = rooms.scope.context;
+  return ofOne(rooms, inLane(rooms, node, 'I64'), 'I64', (values, n, out) => kernels.absI64(values, n, out));
+}
+
+/** Cut towards zero; beyond its range the nearest LONG, NaN 0. */
+export function asLong(rooms: Rooms, node: Node): NumberNode {
+  if (laneOf([node]) === 'I64') return inLane(rooms, node, 'I64');
+  const { kernels } = rooms.scope.context;
+  return ofOne(rooms, inLane(rooms, node, 'F64'), 'I64', (values, n, out) => kernels.truncateF64(values, n, out));
+}
+
+/** `/` and `%`: of LONGs null by zero. No kernel has the remainder of DOUBLEs. */
+export function divided(rooms: Rooms, name: '/' | '%', left: Node, right: Node): NumberNode | undefined {
+  const { kernels } = rooms.scope.context;
+  if (laneOf([left, right]) === 'I64')
+    return nullByZero(rooms, left, right, { lane: 'I64', kernel: name === '/' ? kernels.divideI64 : kernels.remainderI64 });
+  return name === '/' ? elementwise(rooms, inLane(rooms, left, 'F64'), inLane(rooms, right, 'F64'), kernels.divideF64) : undefined;
+}
+
+/** The bits of a LONG turned round. */
+export function complement(rooms: Rooms, node: Node): NumberNode {
+  const { kernels, memory } = rooms.scope.context;
+  const allBits = rooms.scope.arena.take(8);
+  memory.i64(allBits, 1)[0] = -1n;
+  return ofOne(rooms, asLong(rooms, node), 'I64', (values, n, out) => kernels.xorI64(values, allBits, 1, n, out));
+}
+
+/** A quotient that is null by zero, of DOUBLEs too: of two LONGs a LONG. */
+export function safelyDivided(rooms: Rooms, left: Node, right: Node): NumberNode {
+  const { kernels } = rooms.scope.context;
+  const lane = laneOf([left, right]);
+  return nullByZero(rooms, left, right, { lane, kernel: lane === 'I64' ? kernels.divideI64 : kernels.divideF64 });
+}
+
+function nullByZero(rooms: Rooms, left: Node, right: Node, { lane, kernel }: { readonly lane: Lane; readonly kernel: Kernel }): NumberNode {
+  const { arena, context } = rooms.scope;
+  const zero = arena.take(8);
+  context.memory.i64(zero, 1)[0] = 0n;
+  const [zeros, either] = [takeBits(arena), takeBits(arena)];
+  const compare = laneKernel(rooms, 'compare', lane);
+  const a = spread(rooms, inLane(rooms, left, lane));
+  const b = inLane(rooms, right, lane);
+  const room = rooms.over(a, b);
+  return {
+    kind: 'number',
+    lane,
+    isOne: false,
+    mayBeNull: true,
+    room,
+    run(block: Block) {
+      const first = a.run(block);
+      const second = b.run(block);
+      if (b.isOne) {
+        compare(second.at, zero, 1, 1, 0, zeros);
+        if (context.memory.u8(zeros, 1)[0] === 1) context.kernels.bitsFill(zeros, wordsOf(block), 0, block.rows);
+        else context.kernels.bitsFill(zeros, wordsOf(block), 0, 0);
+      } else compare(second.at, zero, 1, block.rows, 0, zeros);
+      kernel(first.at, second.at, b.isOne ? 1 : 0, block.rows, room);
+      let nulls = zeros;
+      for (const more of [first.nulls, second.nulls]) nulls = eitherNull(rooms, either, block, nulls, more);
+      return { at: room, nulls };
+    },
+  };
+}

@@ -1,0 +1,254 @@
+// Compiles expressions over numbers, and choices among strings, to trees of kernels.
+
+import { compileExpression } from '../../../expression/evaluate.js';
+import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
+import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
+import { convert } from '../../../expression/value.js';
+import { columnsOfExpression } from '../../../model/columns-read.js';
+import { call, type Expression } from '../../../model/expression.js';
+import { isNumberType } from '../../../model/schema.js';
+import { dictionaryFunction, onlyDictionary } from '../dictionary-function.js';
+import { rowFunction } from '../row-function.js';
+import type { SegmentScope } from '../scope.js';
+import { type StringPool, storedNumbers, type Vector } from '../vector.js';
+import { asLong, laneOf, MAP, mappedBy } from './arithmetic.js';
+import { chosen } from './choice.js';
+import { kernelFunction } from './functions.js';
+import { constantNode, mapped, vectorNode } from './leaf.js';
+import { inLane, type Node, type NumberNode, Rooms, type TruthNode } from './node.js';
+import { chosenText, constantText, dictionaryText, firstKnownText, type TextNode } from './text-choice.js';
+import { asTruth } from './truth.js';
+
+/** Each node may hold a block of numbers. */
+const NODES_MAX = 256;
+
+type Call = Extract<Expression, { kind: 'call' }>;
+
+/** Functions that may refuse a value: where only some rows ask for them, they are asked for these alone. */
+const REFUSING: ReadonlySet<string> = new Set(['value_of_one_row', 'parse_json', 'json_object', 'json_merge']);
+
+/** Compiles a part of an expression in any other way that there is. */
+export type Otherwise = (expression: Expression) => Vector;
+
+/**
+ * Expressions over a segment as trees of kernels: every part is a node, a function of one dictionary column, or a column computed in
+ * another way.
+ */
+export class NumberCompiler {
+  readonly rooms: Rooms;
+  /** Whether a part is computed row by row: a loop over arrays, or another way that takes longer than kernels. */
+  hasLoops = false;
+  readonly #scope: SegmentScope;
+  readonly #typeOf: TypeOf;
+  readonly #otherwise: Otherwise;
+  readonly #columns = new Map<string, NumberNode>();
+  #nodes = 0;
+
+  constructor(scope: SegmentScope, typeOf: TypeOf, otherwise: Otherwise) {
+    this.rooms = new Rooms(scope);
+    this.#scope = scope;
+    this.#typeOf = typeOf;
+    this.#otherwise = otherwise;
+  }
+
+  /** The expression as a whole; undefined where it is no number, or its outermost function is none of kernels or loops. */
+  whole(expression: Expression): Node | undefined {
+    return expression.kind === 'call' ? this.#call(expression) : this.#part(expression);
+  }
+
+  /** A choice among strings, as ids into `pool`; undefined for what is no choice, or chooses among what is no constant and no function of a dictionary. */
+  textChoice(expression: Expression, pool: StringPool): TextNode | undefined {
+    if (expression.kind !== 'call' || ++this.#nodes > NODES_MAX) return undefined;
+    const { function: name, arguments: operands } = expression;
+    if (name === 'nvl' || name === 'coalesce') {
+      const texts = this.#texts(operands, pool);
+      return texts === undefined ? undefined : firstKnownText(this.rooms, texts);
+    }
+    const branches = choiceOf(expression);
+    if (branches === undefined) return undefined;
+    const conditions = this.#conditions(branches);
+    const results = this.#texts(resultsOf(branches), pool);
+    const last = elseOf(branches);
+    const otherwise = last === undefined ? constantText(this.rooms, 0) : this.#text(last, pool);
+    if (conditions === undefined || results === undefined || otherwise === undefined) return undefined;
+    return chosenText(this.rooms, conditions, results, otherwise);
+  }
+
+  #texts(expressions: readonly Expression[], pool: StringPool): readonly TextNode[] | undefined {
+    return allOf(expressions, (each) => this.#text(each, pool));
+  }
+
+  #text(expression: Expression, pool: StringPool): TextNode | undefined {
+    if (++this.#nodes > NODES_MAX) return undefined;
+    if (expression.kind === 'literal') return constantText(this.rooms, pool.idOf(convert(constantOf(expression)?.value ?? null, 'STRING')));
+    const dictionary = onlyDictionary(this.#scope, expression);
+    if (dictionary === undefined || inferType(expression, this.#typeOf) !== 'STRING') return this.textChoice(expression, pool);
+    const { name, column } = dictionary;
+    return dictionaryText(this.rooms, column, rowFunction(this.#scope, expression, [name], this.#typeOf), expression, pool);
+  }
+
+  #parts(expressions: readonly Expression[]): readonly Node[] | undefined {
+    return allOf(expressions, (each) => this.#part(each));
+  }
+
+  /** A string is true when it says so, which is another matter than the number that it is read as. */
+  #conditions(branches: readonly Expression[]): readonly TruthNode[] | undefined {
+    return allOf(
+      branches.filter((_, index) => index % 2 === 0 && index + 1 < branches.length),
+      (condition) => {
+        const node = inferType(condition, this.#typeOf) === 'STRING' ? undefined : this.#part(condition);
+        return node === undefined ? undefined : asTruth(this.rooms, node);
+      },
+    );
+  }
+
+  /** A part of a number or a condition: of a string, the number that it is read as. */
+  #part(expression: Expression): Node | undefined {
+    if (++this.#nodes > NODES_MAX || expression.kind === 'lambda') return undefined;
+    const type = inferType(expression, this.#typeOf);
+    const isString = type === 'STRING';
+    if (type !== null && !isNumberType(type) && !isString) return undefined;
+    if (expression.kind !== 'column' && columnsOfExpression(expression).size === 0) return this.#constant(expression, isString);
+    const dictionary = onlyDictionary(this.#scope, expression);
+    if (dictionary !== undefined) {
+      const bound = rowFunction(this.#scope, expression, [dictionary.name], this.#typeOf);
+      const as = type === 'LONG' ? 'LONG' : 'DOUBLE';
+      return this.#vector(dictionaryFunction(this.#scope, dictionary.column, bound, { type: as, expression }));
+    }
+    if (isString) return undefined;
+    if (expression.kind === 'column') return this.#column(expression.name);
+    return expression.kind === 'call' ? (this.#call(expression) ?? this.#other(expression)) : undefined;
+  }
+
+  #other(expression: Expression): Node | undefined {
+    this.hasLoops = true;
+    return mayRefuse(expression) ? undefined : this.#vector(this.#otherwise(expression));
+  }
+
+  #constant(expression: Expression, isString: boolean): NumberNode | undefined {
+    if (mayRefuse(expression)) return undefined;
+    const compute = compileExpression(
+      expression,
+      () => undefined,
+      () => this.#scope.context.check(),
+    );
+    const value = compute(() => null);
+    return constantNode(this.rooms, isString ? convert(value, 'DOUBLE') : value);
+  }
+
+  #vector(vector: Vector): NumberNode | undefined {
+    return vector.kind === 'number' ? vectorNode(this.rooms, vector) : undefined;
+  }
+
+  #column(name: string): NumberNode | undefined {
+    const known = this.#columns.get(name);
+    if (known !== undefined) return known;
+    const source = this.#scope.source(name);
+    if (source.kind === 'missing') return constantNode(this.rooms, null);
+    const vector =
+      source.kind === 'number' ? storedNumbers(this.#scope, source.column) : source.kind === 'computed' ? source.vector : undefined;
+    const node = vector === undefined ? undefined : this.#vector(vector);
+    if (node !== undefined) this.#columns.set(name, node);
+    return node;
+  }
+
+  #call(call: Call): Node | undefined {
+    const name = call.function;
+    if (findApplyFunction(name) !== undefined || columnsOfExpression(call).size === 0) return undefined;
+    const choice = choiceOf(call);
+    if (choice !== undefined) return this.#choice(call, choice);
+    if (name === 'cast') return this.#cast(call);
+    const kernel = kernelFunction(name);
+    const apply = FUNCTIONS.get(name)?.ofDoubles;
+    if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return undefined;
+    const operands = this.#parts(call.arguments);
+    if (operands === undefined) return undefined;
+    const made = kernel?.(this.rooms, operands) ?? this.#loop(operands, apply);
+    return made === undefined ? undefined : this.#typed(call, made);
+  }
+
+  #loop(operands: readonly Node[], apply: ((x: number, y: number) => number) | undefined): NumberNode | undefined {
+    if (apply === undefined) return undefined;
+    this.hasLoops = true;
+    const doubles = operands.map((operand) => inLane(this.rooms, operand, 'F64'));
+    return mapped(this.rooms, doubles, apply);
+  }
+
+  /** A node in the type that its expression has; undefined for a DOUBLE that was to be a LONG. */
+  #typed(call: Call, node: Node): Node | undefined {
+    const type = inferType(call, this.#typeOf);
+    if (type === 'LONG') return laneOf([node]) === 'I64' ? node : undefined;
+    return type === 'DOUBLE' || type === 'FLOAT' ? inLane(this.rooms, node, 'F64') : node;
+  }
+
+  /** Two strings are not read as numbers, and neither is one that is compared with null, or asked for its truth. */
+  #isOfNumbers({ function: name, arguments: operands }: Call): boolean {
+    const types = operands.map((operand) => inferType(operand, this.#typeOf));
+    if (!types.includes('STRING')) return types.every((type) => type === null || isNumberType(type));
+    return READS_STRINGS.has(name) && types.some((type) => type !== null && isNumberType(type));
+  }
+
+  #choice(call: Call, branches: readonly Expression[]): NumberNode | undefined {
+    const type = inferType(call, this.#typeOf);
+    if (type !== null && !isNumberType(type)) return undefined;
+    const last = elseOf(branches);
+    const otherwise = last === undefined ? undefined : this.#part(last);
+    const conditions = this.#conditions(branches);
+    const results = this.#parts(resultsOf(branches));
+    if (conditions === undefined || results === undefined || (last !== undefined && otherwise === undefined)) return undefined;
+    const lane = type === 'LONG' || type === null ? 'I64' : 'F64';
+    if (lane === 'I64' && laneOf(otherwise === undefined ? results : [...results, otherwise]) === 'F64') return undefined;
+    return chosen(this.rooms, {
+      lane,
+      otherwise,
+      branches: conditions.flatMap((condition, index) => {
+        const result = results[index];
+        return result === undefined ? [] : [{ condition, result }];
+      }),
+    });
+  }
+
+  #cast({ arguments: [operand, to] }: Call): Node | undefined {
+    const type = String(constantOf(to)?.value).toUpperCase();
+    if (type !== 'LONG' && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
+    const node = operand === undefined ? undefined : this.#part(operand);
+    if (node === undefined) return undefined;
+    if (type === 'LONG') return asLong(this.rooms, node);
+    return type === 'DOUBLE' ? inLane(this.rooms, node, 'F64') : mappedBy(this.rooms, node, MAP.float);
+  }
+}
+
+/** Functions that read a string beside a number as a number. */
+const READS_STRINGS: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '==', '!=', '<', '<=', '>', '>=']);
+
+function mayRefuse(expression: Expression): boolean {
+  if (expression.kind === 'lambda') return mayRefuse(expression.body);
+  return expression.kind === 'call' && (REFUSING.has(expression.function) || expression.arguments.some(mayRefuse));
+}
+
+function allOf<Item, Made>(items: readonly Item[], make: (item: Item) => Made | undefined): readonly Made[] | undefined {
+  const made: Made[] = [];
+  for (const item of items) {
+    const each = make(item);
+    if (each === undefined) return undefined;
+    made.push(each);
+  }
+  return made;
+}
+
+/** Condition, result, ..., [else] of a call that chooses. */
+function choiceOf({ function: name, arguments: operands }: Call): readonly Expression[] | undefined {
+  if (name === 'if' || name === 'case_searched') return operands;
+  const [subject, ...cases] = operands;
+  if (name !== 'case_simple' || subject === undefined) return undefined;
+  const isCandidate = (index: number): boolean => index % 2 === 0 && index + 1 < cases.length;
+  return cases.map((each, index) => (isCandidate(index) ? call('==', subject, each) : each));
+}
+
+function resultsOf(branches: readonly Expression[]): readonly Expression[] {
+  return branches.filter((_, index) => index % 2 === 1);
+}
+
+function elseOf(branches: readonly Expression[]): Expression | undefined {
+  return branches.length % 2 === 1 ? branches.at(-1) : undefined;
+}

@@ -1,0 +1,87 @@
+// The functions of the expression language that kernels compute.
+
+import { own } from '../../../base/names.js';
+import { asLong, combined, complement, divided, laneOf, MAP, magnitude, mappedBy, negated, ofLongs, safelyDivided } from './arithmetic.js';
+import { extreme, firstKnown } from './choice.js';
+import { inLane, type Node, type NumberNode, type Rooms } from './node.js';
+import { asTruth, compared, logical, not, question } from './truth.js';
+
+/** A function of numbers in kernels; undefined where these operands do not fit. Operands are given in the order of their compilation. */
+type KernelFunction = (rooms: Rooms, operands: readonly Node[]) => Node | undefined;
+
+const ofOne =
+  (make: (rooms: Rooms, operand: Node) => Node | undefined): KernelFunction =>
+  (rooms, [operand, ...others]) =>
+    operand === undefined || others.length > 0 ? undefined : make(rooms, operand);
+
+const ofTwo =
+  (make: (rooms: Rooms, left: Node, right: Node) => Node | undefined): KernelFunction =>
+  (rooms, [left, right, ...others]) =>
+    left === undefined || right === undefined || others.length > 0 ? undefined : make(rooms, left, right);
+
+const ofAll =
+  (make: (rooms: Rooms, operands: readonly NumberNode[]) => Node | undefined): KernelFunction =>
+  (rooms, operands) => {
+    const lane = laneOf(operands);
+    return make(
+      rooms,
+      operands.map((operand) => inLane(rooms, operand, lane)),
+    );
+  };
+
+const questions = (['isnull', 'notnull', 'istrue', 'isnottrue', 'isfalse', 'isnotfalse'] as const).map((asked) => [
+  asked,
+  ofOne((rooms, operand) => question(rooms, operand, asked)),
+]);
+
+const comparisons = (['==', '!=', '<', '<=', '>', '>='] as const).map((name) => [
+  name,
+  ofTwo((rooms, left, right) => compared(rooms, name, left, right)),
+]);
+
+const maps = (
+  [
+    ['floor', MAP.floor],
+    ['ceil', MAP.ceil],
+    ['rint', MAP.nearest],
+    ['sqrt', MAP.squareRoot],
+    [':float', MAP.float],
+  ] as const
+).map(([name, operation]) => [name, ofOne((rooms, operand) => mappedBy(rooms, operand, operation))]);
+
+const bits = (
+  [
+    ['bitwiseAnd', 'and'],
+    ['bitwiseOr', 'or'],
+    ['bitwiseXor', 'xor'],
+    ['bitwiseShiftLeft', 'shiftLeft'],
+    ['bitwiseShiftRight', 'shiftRight'],
+  ] as const
+).map(([name, family]) => [name, ofTwo((rooms, left, right) => ofLongs(rooms, family, left, right))]);
+
+const FUNCTIONS: Readonly<Record<string, KernelFunction>> = {
+  ...Object.fromEntries([...questions, ...comparisons, ...maps, ...bits]),
+  '+': ofTwo((rooms, left, right) => combined(rooms, 'add', left, right)),
+  '-': (rooms, [left, right]) =>
+    left === undefined ? undefined : right === undefined ? negated(rooms, left) : combined(rooms, 'subtract', left, right),
+  '*': ofTwo((rooms, left, right) => combined(rooms, 'multiply', left, right)),
+  '/': ofTwo((rooms, left, right) => divided(rooms, '/', left, right)),
+  '%': ofTwo((rooms, left, right) => divided(rooms, '%', left, right)),
+  div: ofTwo((rooms, left, right) => asLong(rooms, safelyDivided(rooms, left, right))),
+  safe_divide: ofTwo(safelyDivided),
+  '!': ofOne((rooms, operand) => not(rooms, asTruth(rooms, operand))),
+  '&&': ofTwo((rooms, left, right) => logical(rooms, asTruth(rooms, left), asTruth(rooms, right), false)),
+  '||': ofTwo((rooms, left, right) => logical(rooms, asTruth(rooms, left), asTruth(rooms, right), true)),
+  abs: ofOne(magnitude),
+  bitwiseComplement: ofOne(complement),
+  // A LONG has no places to round to; negative ones are left to the row.
+  round: ofOne((_, operand) => (laneOf([operand]) === 'I64' ? operand : undefined)),
+  coalesce: ofAll(firstKnown),
+  nvl: ofAll(firstKnown),
+  greatest: ofAll((rooms, operands) => extreme(rooms, operands, 1)),
+  least: ofAll((rooms, operands) => extreme(rooms, operands, -1)),
+};
+
+export function kernelFunction(name: string): KernelFunction | undefined {
+  return own(FUNCTIONS, name);
+}
