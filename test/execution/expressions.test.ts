@@ -83,7 +83,7 @@ function cellOf(row: Row, name: string): Value {
 
 const { number, text, truth, array } = fc.letrec<Record<'number' | 'text' | 'truth' | 'array', string>>((tie) => {
   const form = (pattern: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
-    fc.tuple(...parts).map((given) => pattern.replace(/[A-D]/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
+    fc.tuple(...parts).map((given) => pattern.replace(/\b[A-D]\b/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
   const [n, t, b, a] = [tie('number'), tie('text'), tie('truth'), tie('array')];
   return {
     number: fc.oneof(
@@ -138,25 +138,47 @@ const { number, text, truth, array } = fc.letrec<Record<'number' | 'text' | 'tru
   };
 });
 
-/** Numeric expressions, which are compiled to loops over numbers. */
+/** Numeric expressions, which are compiled to trees of kernels. */
 const deep = fc.createDepthIdentifier();
-const { calculation, choice } = fc.letrec<Record<'calculation' | 'condition' | 'choice', string>>((tie) => {
+const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'condition' | 'choice', string>>((tie) => {
   const form = (pattern: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
-    fc.tuple(...parts).map((given) => pattern.replace(/[A-D]/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
+    fc.tuple(...parts).map((given) => pattern.replace(/\b[A-D]\b/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
   const [n, b] = [tie('calculation'), tie('condition')];
   return {
     calculation: fc.oneof(
       { maxDepth: 4, depthIdentifier: deep },
-      fc.constantFrom('small', 'holes', 'double', '2', '0.5', '-1', '0', 'strlen(text)', 'null'),
+      fc.constantFrom(
+        'small',
+        'holes',
+        'large',
+        'double',
+        '2',
+        '0.5',
+        '-1',
+        '0',
+        '7',
+        '9223372036854775807',
+        'strlen(text)',
+        'null',
+        'missing',
+      ),
       fc.constantFrom('+', '-', '*', '/', '%').chain((operator) => form(`(A ${operator} B)`, n, n)),
+      fc
+        .constantFrom('bitwiseAnd', 'bitwiseOr', 'bitwiseXor', 'bitwiseShiftLeft', 'bitwiseShiftRight', 'div', 'safe_divide', 'max', 'nvl')
+        .chain((name) => form(`${name}(A, B)`, n, n)),
       form('if(A, B, C)', b, n, n),
       form('case_searched(A, B, C, D)', b, n, b, n),
       form('case_simple(A, B, C, D)', n, n, n, n),
       form('coalesce(A, B)', n, n),
       fc.constantFrom('greatest', 'least').chain((name) => form(`${name}(A, B, C)`, n, n, n)),
-      fc.constantFrom('abs', '-', 'floor', 'sqrt').chain((name) => form(`${name}(A)`, n)),
+      fc
+        .constantFrom('abs', '-', 'floor', 'ceil', 'rint', 'round', 'sqrt', 'signum', 'bitwiseComplement')
+        .chain((name) => form(`${name}(A)`, n)),
       form('pow(A, 2)', n),
-      form("cast(A, 'double')", n),
+      form('round(A, 1)', n),
+      fc.constantFrom('long', 'double', 'float').chain((type) => form(`cast(A, '${type}')`, n)),
+      form('(A + text)', n),
+      form('(A < text)', n),
       b,
     ),
     choice: fc.oneof(
@@ -173,9 +195,16 @@ const { calculation, choice } = fc.letrec<Record<'calculation' | 'condition' | '
       fc.constantFrom('==', '!=', '<', '<=', '>', '>=').chain((operator) => form(`(A ${operator} B)`, n, n)),
       fc.constantFrom('&&', '||').chain((operator) => form(`(A ${operator} B)`, b, b)),
       form('!(A)', b),
-      fc.constantFrom('isnull', 'notnull', 'istrue', 'isnotfalse').chain((name) => form(`${name}(A)`, n)),
+      fc.constantFrom('isnull', 'notnull', 'istrue', 'isnottrue', 'isfalse', 'isnotfalse').chain((name) => form(`${name}(A)`, n)),
     ),
   };
+});
+
+/** Enough rows that kernels are worth it, in two segments; past one word of bits, to its end or into the next. */
+const manyRows: fc.Arbitrary<Row[][]> = fc.tuple(arbitraryPieces, fc.integer({ min: 64, max: 131 })).map(([pieces, length]) => {
+  const first = pieces.flat();
+  const many = Array.from({ length }, (_, index) => first[index % first.length] ?? {});
+  return [many, many.toReversed()].map((each) => each.toSorted((a, b) => Number(a['__time']) - Number(b['__time'])));
 });
 
 const expressions = suite('expressions over batches');
@@ -207,19 +236,13 @@ expressions('agree with one row after the other', async () => {
   );
 });
 
-expressions('of numbers, and choices among texts, agree with one row after the other, in loops over blocks', async () => {
+expressions('of numbers, and choices among strings, agree with one row after the other, by kernels over blocks', async () => {
   const any = fc.oneof(
-    fc.tuple(calculation, fc.constantFrom('LONG' as const, 'DOUBLE' as const)),
+    fc.tuple(calculation, fc.constantFrom('LONG' as const, 'DOUBLE' as const, 'FLOAT' as const)),
     fc.tuple(choice, fc.constant('STRING' as const)),
   );
-  const rows = arbitraryPieces.map((pieces) => {
-    const first = pieces.flat();
-    // Enough of them that blocks are worth it, in two segments.
-    const many = Array.from({ length: 70 }, (_, index) => first[index % first.length] ?? {});
-    return [many, many.toReversed()].map((each) => each.toSorted((a, b) => Number(a['__time']) - Number(b['__time'])));
-  });
   await fc.assert(
-    fc.asyncProperty(rows, any, async (pieces, [source, outputType]) => {
+    fc.asyncProperty(manyRows, any, async (pieces, [source, outputType]) => {
       const expression = parseExpression(source);
       const found = await answer(pieces, scan([{ name: 'v', expression, outputType }], null, ['v']));
       const expected = pieces.flatMap((each) => {
@@ -241,13 +264,14 @@ expressions('of numbers, and choices among texts, agree with one row after the o
 });
 
 expressions('as filters keep the rows for which they are true', async () => {
+  const either = fc.oneof(fc.tuple(arbitraryPieces, truth), fc.tuple(manyRows, condition));
   await fc.assert(
-    fc.asyncProperty(arbitraryPieces, truth, fc.boolean(), async (pieces, source, isNegated) => {
-      const condition: Filter = { kind: 'expression', expression: parseExpression(source) };
-      const filter: Filter = isNegated ? { kind: 'not', filter: condition } : condition;
+    fc.asyncProperty(either, fc.boolean(), async ([pieces, source], isNegated) => {
+      const holds = { kind: 'expression', expression: parseExpression(source) } as const;
+      const filter: Filter = isNegated ? { kind: 'not', filter: holds } : holds;
       const found = await answer(pieces, scan([], filter, ['__time', 'large']));
       const expected = pieces.flatMap((rows) => {
-        const compute = compileExpression(condition.expression, typesIn(rows));
+        const compute = compileExpression(holds.expression, typesIn(rows));
         return rows
           .filter((row) => toTruth(compute((name) => cellOf(row, name))) === !isNegated)
           .map((row) => [row['__time'] as Scalar, row['large'] as Scalar]);
