@@ -17,7 +17,7 @@ const documented = suite('documented differences');
 
 documented('every muting rule has its row in docs/differences.md, and every row with an id its rule', () => {
   const ids = [...readFileSync(DIFFERENCES, 'utf8').matchAll(/^\| `([^`]+)` \|/gm)].map(([, id]) => id);
-  assert.equal(ids.toSorted(), MUTES.map(({ id }) => id).toSorted());
+  assert.equal(ids.toSorted(), [...new Set(MUTES.map(({ id }) => id))].toSorted());
 });
 
 documented.run();

@@ -101,7 +101,8 @@ const cases: readonly [text: string, value: Value | Json][] = [
   ['to_json_string(n)', null],
   ['json_merge(event, \'{"example_string": 123}\')', json('{"type":"PercentClear","percentage":55,"example_string":123}')],
   ['json_merge(\'{"a": 1, "b": 2}\', \'{"b": 3}\', \'{"c": 4}\')', json('{"a": 1, "b": 3, "c": 4}')],
-  ['json_merge(event, n)', null],
+  ['json_merge(n, event)', null],
+  ['json_merge(event, n)', json('{"type":"PercentClear","percentage":55}')],
   ['json_merge(\'{"a": {"b": 1}}\', \'{"a": {"c": 2}}\')', json('{"a": {"b": 1, "c": 2}}')],
   [
     'json_merge(\'{"a": {"b": {"c": 1}}}\', \'{"a": {"b": {"d": 1}}}\', \'{"a": {"b": {"d": 2}}}\')',

@@ -203,7 +203,7 @@ const tryParseJson: ExpressionFunction = {
       typeof value === 'string' ? structured(parsed(value)?.data) : null,
 };
 
-/** json_merge(json, json, ...): JSON or texts of it; a key of several has the value of the last, see `merged`. Null when any is. */
+/** json_merge(json, json, ...): JSON or texts of it; a key of several has the value of the last, see `merged`. Null behind the first is passed over. */
 const jsonMerge: ExpressionFunction = {
   name: 'json_merge',
   minArguments: 2,
@@ -216,7 +216,7 @@ const jsonMerge: ExpressionFunction = {
     return JSON_TYPE;
   },
   bind: () => (values) => {
-    if (values.includes(null)) return null;
+    if (values[0] === null) return null;
     const [first, ...others] = values.map((value) => (typeof value === 'string' ? parseOrRefuse('json_merge', value) : dataOf(value)));
     let result: unknown = first;
     for (const other of others) {

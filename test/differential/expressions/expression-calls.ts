@@ -1,8 +1,8 @@
-import { inferType } from '../../../src/expression/expression-type.js';
+import { inferType, withParameters } from '../../../src/expression/expression-type.js';
 import type { MaybeType } from '../../../src/expression/function.js';
 import { parseExpression } from '../../../src/expression/parse.js';
 import type { Expression } from '../../../src/model/expression.js';
-import { type ColumnType, parseColumnType } from '../../../src/model/schema.js';
+import { type ColumnType, elementType, isArrayType, parseColumnType } from '../../../src/model/schema.js';
 import type { DifferentialCase } from '../case.js';
 import { TABLES } from '../tables.js';
 
@@ -11,6 +11,8 @@ export interface TypedCall {
   readonly name: string;
   readonly operands: readonly Expression[];
   readonly types: readonly MaybeType[];
+  /** The calls among its operands. */
+  readonly operandCalls: readonly Omit<TypedCall, 'operandCalls'>[];
 }
 
 /** Every call within the expression of a case, from the outside in; none for other cases and for what does not parse. */
@@ -44,16 +46,24 @@ const NASTY: ReadonlyMap<string, ColumnType | undefined> = new Map([
 type TypeOf = (name: string) => ColumnType | undefined;
 
 function collect(expression: Expression, typeOf: TypeOf, into: TypedCall[]): readonly TypedCall[] {
-  if (expression.kind === 'lambda') {
-    const { parameters, body } = expression;
-    return collect(body, (name) => (parameters.includes(name) ? undefined : typeOf(name)), into);
-  }
   if (expression.kind !== 'call') return into;
-  const types = expression.arguments.map((operand) => typeOrNull(operand, typeOf));
-  into.push({ name: expression.function, operands: expression.arguments, types });
-  for (const operand of expression.arguments) collect(operand, typeOf, into);
+  const { name, operands, types } = typedCall(expression, typeOf);
+  const operandCalls = operands.flatMap((operand) => (operand.kind === 'call' ? [typedCall(operand, typeOf)] : []));
+  into.push({ name, operands, types, operandCalls });
+  for (const operand of operands) {
+    if (operand.kind !== 'lambda') collect(operand, typeOf, into);
+    else collect(operand.body, withParameters(typeOf, operand.parameters, types.slice(1).map(elementOf)), into);
+  }
   return into;
 }
+
+type Call = Extract<Expression, { kind: 'call' }>;
+
+function typedCall({ function: name, arguments: operands }: Call, typeOf: TypeOf): Omit<TypedCall, 'operandCalls'> {
+  return { name, operands, types: operands.map((operand) => typeOrNull(operand, typeOf)) };
+}
+
+const elementOf = (type: MaybeType): MaybeType => (type !== null && isArrayType(type) ? elementType(type) : type);
 
 function typeOrNull(expression: Expression, typeOf: TypeOf): MaybeType {
   try {

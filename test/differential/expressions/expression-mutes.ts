@@ -56,7 +56,8 @@ const MIXES = named(
 function takesListAsValue({ name, types }: TypedCall): boolean {
   if (name.startsWith('json_') || name === 'try_parse_json') return false;
   if (!HANDS_ON.has(name) && types.includes(JSON_TYPE)) return true;
-  if (name === 'array_quantile') return !isArrayType(types[0]);
+  if (COMPARISONS.has(name) && types.some((type) => type?.includes(JSON_TYPE))) return true;
+  if (name === 'array_quantile') return !isArrayType(types[0]) || types[0] === 'ARRAY<STRING>';
   const { arrays = [] } = FUNCTIONS.get(name) ?? { arrays: 'all' };
   if (arrays === 'all' || HANDS_ON.has(name)) return false;
   // Two arrays are compared as such.
@@ -65,7 +66,7 @@ function takesListAsValue({ name, types }: TypedCall): boolean {
 }
 
 /** The types of what may become the value of the call. */
-function resultTypes({ name, types }: TypedCall): readonly MaybeType[] {
+function resultTypes({ name, types }: Omit<TypedCall, 'operandCalls'>): readonly MaybeType[] {
   switch (name) {
     case 'if':
       return types.slice(1);
@@ -83,11 +84,15 @@ function resultTypes({ name, types }: TypedCall): readonly MaybeType[] {
     case 'least':
       return types;
     default:
+      if (name === 'array') return types;
       return MIXES.has(name) ? types.map((type) => (isArrayType(type) ? elementType(type) : type)) : [];
   }
 }
 
-const mixesTypes = (call: TypedCall): boolean => new Set(resultTypes(call).filter((type) => type !== null)).size > 1;
+const mixesTypes = (call: Omit<TypedCall, 'operandCalls'>): boolean => new Set(resultTypes(call).filter((type) => type !== null)).size > 1;
+
+/** Takes a value whose type may differ from row to row. */
+const takesMixed = (call: TypedCall): boolean => call.operandCalls.some(mixesTypes);
 
 const TRANSCENDENTAL = named(
   ...['acos', 'asin', 'atan', 'atan2', 'cbrt', 'cos', 'cosh', 'cot', 'exp', 'expm1', 'hypot', 'log', 'log10', 'log1p', 'pow', '^'],
@@ -110,7 +115,8 @@ function hasTranscendental(expression: Expression): boolean {
 
 function isPosition({ operands, types }: TypedCall, at: number): boolean {
   const operand = operands[at];
-  return operand === undefined || (operand.kind === 'literal' && types[at] === 'LONG');
+  if (operand === undefined) return true;
+  return operand.kind === 'literal' && types[at] === 'LONG' && Math.abs(Number(operand.value)) < 2 ** 31;
 }
 
 const POSITION_SECOND = named('scalb', 'lpad', 'rpad', 'array_slice', 'array_offset', 'array_ordinal');
@@ -131,7 +137,7 @@ const REFUSED: readonly RegExp[] = [
   /\/ by zero/,
   /used as both scalar and array variables/,
   /cannot cast \[|Invalid type, cannot/,
-  /needs? a (STRING|positive integer|LONG)|needs an integer|should be a (LONG|STRING|DOUBLE)|must be a a scalar type|invalid input expected/,
+  /needs? a (STRING|number|positive integer|LONG)|needs an integer|should be a (LONG|STRING|DOUBLE)|must be a a scalar type|invalid input expected/,
   /invalid value|Invalid format|Cannot parse/,
   /exponent \(-?\d+\) must be >= 0|Out of range/,
   /must be a string literal|subnet arg has an invalid format/,
@@ -151,6 +157,7 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
       REFUSED.some((pattern) => pattern.test(original.message)),
   },
   { id: 'value-types', equate: equated(mixesTypes, loosely) },
+  { id: 'value-types', covers: calls(takesMixed) },
   { id: 'json-value-type', equate: equated(({ name, types }) => name === 'json_value' && types.length === 2, withoutLongLists) },
   { id: 'strings-as-numbers', covers: calls((call) => isNumeric(call) && call.types.some(isText)) },
   { id: 'arrays-as-values', covers: calls(takesListAsValue) },
@@ -163,10 +170,14 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
         (POSITION_SECOND.has(call.name) && !isPosition(call, 1)),
     ),
   },
-  { id: 'nan-and-zero', covers: calls(({ name, types }) => COMPARISONS.has(name) && types.some(isDouble)) },
+  { id: 'nan-and-zero', covers: calls(({ name, types }) => (COMPARISONS.has(name) || name === 'copysign') && types.some(isDouble)) },
   {
     id: 'array-members',
-    covers: calls(({ name, types: [one, other] }) => SEARCHES.has(name) && elementOf(one) !== elementOf(other)),
+    covers: calls(
+      ({ name, types: [one, other], operandCalls }) =>
+        (SEARCHES.has(name) && elementOf(one) !== elementOf(other)) ||
+        (MIXES.has(name) && operandCalls.some((operand) => operand.name === 'array')),
+    ),
   },
   {
     id: 'cartesian-types',
@@ -174,11 +185,11 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
       ({ name, types }) => name === 'cartesian_fold' || (name === 'cartesian_map' && new Set(types.slice(1).map(elementOf)).size > 1),
     ),
   },
+  { id: 'compound-periods', covers: calls(isOfCompoundPeriod) },
   { id: 'far-instants', covers: isOfFarInstants },
   { id: 'values-of-functions', covers: calls(givesValues) },
   { id: 'empty-values', equate: withoutEmptyValues },
   { id: 'json-trailing', covers: isOfTrailingText },
-  { id: 'json-merge-null', covers: calls(({ name, types }) => name === 'json_merge' && types.includes(null)) },
   { id: 'json-query-array', equate: equated(({ name }) => name === 'json_query_array', withoutObjectAlone) },
   { id: 'json-paths-order', equate: equated(({ name }) => name === 'json_paths', withSortedLists) },
   { id: 'json-doubles', equate: equated(({ name, types }) => name === 'to_json_string' && types.includes(JSON_TYPE), withoutZeros) },
@@ -234,6 +245,12 @@ function withoutEmptyValues(rows: Json, one: DifferentialCase): Json {
   return (rows as readonly Json[]).map((row) => (Array.isArray(row) ? (row as readonly Json[]).map(equate) : row));
 }
 
+const COMPOUND = /^P(?:\d+[YMWD]){2,}|^P\d.*T\d|T(?:\d+[HMS]){2,}$/;
+
+function isOfCompoundPeriod({ name, operands: [, period] }: TypedCall): boolean {
+  return (name === 'timestamp_floor' || name === 'timestamp_ceil') && period?.kind === 'literal' && COMPOUND.test(String(period.value));
+}
+
 const OF_INSTANTS = named(
   'timestamp_floor',
   'timestamp_ceil',
@@ -256,8 +273,9 @@ function isOfTrailingText({ case: one, dolmen, where }: Difference): boolean {
   return callsOf(one).some(({ name }) => name === 'try_parse_json') && / null \| /.test(where);
 }
 
-/** A list of one object is what the original makes null. */
+/** A list of one object is what the original makes null, and a boolean a number. */
 function withoutObjectAlone(value: Json): Json {
+  if (typeof value === 'boolean') return Number(value);
   if (!Array.isArray(value)) return value;
   const [only = null] = value as readonly Json[];
   const isObject = typeof only === 'object' && only !== null && !Array.isArray(only);
